@@ -1,0 +1,32 @@
+"""What a live driver hands over of one finished request, to be written down before it is counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coati.model import Outcome, Request
+    from coati.web.rules import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """One request and all that came of it.
+
+    ``charged`` counts the requests it cost, retries included; 0 for one that was refused. A body that was
+    streamed to disk stands in ``body_file`` (the store moves it), any other in ``body``. ``refused`` lists
+    the links of the page that the rules forbid. Times are seconds since the epoch.
+    """
+
+    request: Request
+    outcome: Outcome
+    started_at: float
+    finished_at: float
+    charged: int = 1
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
+    body_file: Path | None = None
+    refused: tuple[tuple[str, Refusal], ...] = ()

@@ -1,0 +1,83 @@
+"""Every URL that a strategy has met, numbered in the order of meeting.
+
+A crawl may know a million URLs and more, so they are not kept as Python strings: their text lies in one
+buffer, and membership is a set of 64-bit hashes (two of a million URLs share one with a probability of about
+3 in 100 million; the second would then be taken for known). About 160 bytes a URL of 70 characters.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from coati.strategies.state import State
+
+
+class KnownUrls:
+    """URLs to consecutive numbers and back.
+
+    >>> known = KnownUrls()
+    >>> known.add("http://example.org/"), known.add("http://example.org/")
+    (0, None)
+    >>> known[0], "http://example.org/" in known
+    ('http://example.org/', True)
+    """
+
+    __slots__ = ("_ends", "_hashes", "_text")
+
+    def __init__(self) -> None:
+        self._hashes: set[int] = set()
+        self._text = bytearray()
+        self._ends = array("Q")
+
+    def __len__(self) -> int:
+        """Count the URLs."""
+        return len(self._ends)
+
+    def __contains__(self, url: str) -> bool:
+        """Tell whether the URL was added before."""
+        return hash(url) in self._hashes
+
+    def add(self, url: str) -> int | None:
+        """Number a new URL; None if it is known."""
+        key = hash(url)
+        if key in self._hashes:
+            return None
+        self._hashes.add(key)
+        self._text += url.encode()
+        self._ends.append(len(self._text))
+        return len(self._ends) - 1
+
+    def __getitem__(self, number: int) -> str:
+        """Give the URL with this number."""
+        start = self._ends[number - 1] if number else 0
+        return self._text[start : self._ends[number]].decode()
+
+    def find(self, url: str) -> int:
+        """Search for the number of a URL, slowly; raises `ValueError` if it is not known."""
+        for number in range(len(self)):
+            if self[number] == url:
+                return number
+        raise ValueError(f"{url} is not known")
+
+    def save(self) -> dict[str, Any]:
+        """Give the URLs as two values; hashes differ between processes and are made anew."""
+        return {"url_text": bytes(self._text), "url_ends": np.array(self._ends, np.uint64)}
+
+    def load(self, state: State) -> None:
+        """Take over saved URLs."""
+        text = state["url_text"]
+        self._text = bytearray(text)
+        self._ends = array("Q", state["url_ends"].tobytes())
+        whole = text.decode()
+        # Offsets are in bytes; URLs in normal form are ASCII, so they are also offsets in the text.
+        if len(whole) != len(text):
+            self._hashes = {hash(self[number]) for number in range(len(self))}
+            return
+        start = 0
+        for end in self._ends:
+            self._hashes.add(hash(whole[start:end]))
+            start = end

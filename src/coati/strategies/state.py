@@ -1,0 +1,62 @@
+"""What a strategy is made of, in a form that outlives the process and the Python version.
+
+A state is a flat mapping of names to numbers, strings, bytes, numpy arrays and JSON-like lists, under a
+version. No pickle: a snapshot from a crawl folder must not be able to run code.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+State = Mapping[str, Any]
+
+_MAGIC = b"coati-state-1\n"
+
+
+def pack(state: State) -> bytes:
+    """Write a state as bytes: a JSON directory, then the raw parts, compressed.
+
+    >>> unpack(pack({"step": 3, "name": "bfs"}))
+    {'step': 3, 'name': 'bfs'}
+    """
+    directory: list[list[object]] = []
+    parts: list[bytes] = []
+    for name, value in state.items():
+        if isinstance(value, np.ndarray):
+            raw = np.ascontiguousarray(value).tobytes()
+            directory.append([name, "array", value.dtype.str, list(value.shape), len(raw)])
+            parts.append(raw)
+        elif isinstance(value, bytes):
+            directory.append([name, "bytes", "", [], len(value)])
+            parts.append(value)
+        else:
+            directory.append([name, "json", value, [], 0])
+    head = json.dumps(directory).encode()
+    return _MAGIC + zlib.compress(b"".join([struct.pack("<Q", len(head)), head, *parts]), level=1)
+
+
+def unpack(data: bytes) -> dict[str, Any]:
+    """Read what `pack` wrote; raises `ValueError` if it is damaged or of another version."""
+    if not data.startswith(_MAGIC):
+        raise ValueError("not a state of this version")
+    try:
+        raw = zlib.decompress(data[len(_MAGIC) :])
+        (head_size,) = struct.unpack_from("<Q", raw)
+        at = 8 + head_size
+        state: dict[str, Any] = {}
+        for name, form, detail, shape, size in json.loads(raw[8:at]):
+            if form == "array":
+                count = size // np.dtype(detail).itemsize
+                state[name] = np.frombuffer(raw, detail, offset=at, count=count).reshape(shape)
+            else:
+                state[name] = raw[at : at + size] if form == "bytes" else detail
+            at += size
+    except (zlib.error, struct.error, json.JSONDecodeError, TypeError) as error:
+        raise ValueError(f"damaged state: {error}") from error
+    return state

@@ -1,0 +1,110 @@
+"""Which URLs a crawl may ask for at all: its scope, what it never fetches, and traps.
+
+Rules are the user's and the run's, not a strategy's: a driver applies them to what it extracts, so each
+strategy sees the same web. A refusal has a reason from a closed set, and is counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from coati.web.media import BLOCKED_EXTENSIONS
+from coati.web.urls import extension_of, host_of, path_of, query_of
+
+if TYPE_CHECKING:
+    import re
+
+
+class Scope(StrEnum):
+    """How far from the start URL a crawl may go."""
+
+    HOST = "host"
+    DOMAIN = "domain"
+    PATH = "path"
+
+
+class Refusal(StrEnum):
+    """Why a URL is not asked for."""
+
+    SCOPE = "out of scope"
+    EXTENSION = "blocked extension"
+    EXCLUDED = "excluded by a pattern"
+    NOT_INCLUDED = "not included by a pattern"
+    TOO_LONG = "trap: URL too long"
+    REPEATS = "trap: repeating parts"
+
+
+# How much longer than the start URL a URL may get, and how often one of its parts may recur, before it is
+# taken for a trap (SPEC 1.7, row 17).
+_TRAP_EXTRA_CHARS = 350
+_TRAP_REPEATS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of one crawl.
+
+    >>> rules = Rules("https://www.example.org/")
+    >>> rules.refusal("http://data.example.org/a.csv") is None
+    True
+    >>> rules.refusal("http://example.com/")
+    <Refusal.SCOPE: 'out of scope'>
+    """
+
+    start_url: str
+    scope: Scope = Scope.DOMAIN
+    blocked_extensions: frozenset[str] = BLOCKED_EXTENSIONS
+    include: tuple[re.Pattern[str], ...] = ()
+    exclude: tuple[re.Pattern[str], ...] = ()
+    traps: bool = True
+    _domain: str = field(init=False, repr=False)
+    _folder: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Work out once what each check needs of the start URL."""
+        object.__setattr__(self, "_domain", _without_www(host_of(self.start_url)))
+        object.__setattr__(self, "_folder", path_of(self.start_url).rpartition("/")[0] + "/")
+
+    def refusal(self, url: str) -> Refusal | None:
+        """Say why a URL in normal form must not be asked for; None if it may."""
+        if not self._in_scope(url):
+            return Refusal.SCOPE
+        if extension_of(url) in self.blocked_extensions:
+            return Refusal.EXTENSION
+        if any(pattern.search(url) for pattern in self.exclude):
+            return Refusal.EXCLUDED
+        if self.include and not any(pattern.search(url) for pattern in self.include):
+            return Refusal.NOT_INCLUDED
+        return self._trap(url) if self.traps else None
+
+    def _in_scope(self, url: str) -> bool:
+        host = _without_www(host_of(url))
+        if self.scope is Scope.DOMAIN:
+            return host == self._domain or host.endswith("." + self._domain)
+        if host != self._domain:
+            return False
+        return self.scope is Scope.HOST or path_of(url).startswith(self._folder)
+
+    def _trap(self, url: str) -> Refusal | None:
+        if len(url) > len(self.start_url) + _TRAP_EXTRA_CHARS:
+            return Refusal.TOO_LONG
+        if _most_common(path_of(url).split("/")) >= _TRAP_REPEATS:
+            return Refusal.REPEATS
+        query = query_of(url)
+        if query and _most_common(query.replace(";", "&").split("&")) >= _TRAP_REPEATS:
+            return Refusal.REPEATS
+        return None
+
+
+def _without_www(host: str) -> str:
+    return host.removeprefix("www.")
+
+
+def _most_common(parts: list[str]) -> int:
+    """Count the most frequent non-empty part."""
+    if len(parts) < _TRAP_REPEATS:
+        return 0
+    return max(Counter(part for part in parts if part).values(), default=0)

@@ -1,0 +1,120 @@
+"""URLs in one normal form, and the questions that we ask of them.
+
+Resolving follows the WHATWG standard (through ada), so that a link leads where a browser would go. On top of
+that the normal form drops the fragment, and writes each path octet in one way: decoded where the octet may
+stand in a path as it is, percent-encoded with upper-case digits where not. ``%2F`` is kept, since a slash
+that was escaped is data and not a separator. Queries are left as ada writes them: their escapes may mean
+something to the server.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote, unquote_to_bytes
+
+import ada_url
+
+# What may stand unescaped in a path (RFC 3986 pchar and the slash).
+_PATH_SAFE = "/:@!$&'()*+,;=~-._"
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9/:@!$&'()*+,;=~\-._]*\Z")
+_ESCAPED_SLASH = re.compile(r"(%2[fF])")
+_EXTENSION = re.compile(r"\.([A-Za-z0-9\-_]{1,16})\Z")
+
+# Longer than any server accepts; what is longer is a trap or damage, and is not worth the memory.
+MAX_URL_CHARS = 4096
+
+
+def resolve(base: str, reference: str) -> str | None:
+    """Give the normal form of ``reference`` as found on ``base``; None if it is not a web URL.
+
+    >>> resolve("http://example.org/a/b.html", "../c d.csv#top")
+    'http://example.org/c%20d.csv'
+    >>> resolve("http://example.org/", "mailto:someone@example.org") is None
+    True
+    """
+    if len(reference) > MAX_URL_CHARS:
+        return None
+    try:
+        url = ada_url.join_url(base, reference)
+    except (ValueError, UnicodeError):
+        return None
+    return _normal_form(url)
+
+
+def normalise(url: str) -> str | None:
+    """Give the normal form of an absolute URL; None if it is not a web URL.
+
+    >>> normalise("HTTP://Example.org:80/a/../%7Euser/?q=1#x")
+    'http://example.org/~user/?q=1'
+    """
+    if len(url) > MAX_URL_CHARS:
+        return None
+    try:
+        return _normal_form(ada_url.normalize_url(url))
+    except (ValueError, UnicodeError):
+        return None
+
+
+def _normal_form(url: str) -> str | None:
+    if not url.startswith(("http://", "https://")) or len(url) > MAX_URL_CHARS:
+        return None
+    url, _, _ = url.partition("#")
+    head, mark, query = url.partition("?")
+    # ada always writes a path, so the third slash is there.
+    slash = head.index("/", 8)
+    path = head[slash:]
+    if _PLAIN_PATH.match(path):
+        return url
+    return head[:slash] + _normal_path(path) + mark + query
+
+
+def _normal_path(path: str) -> str:
+    parts = _ESCAPED_SLASH.split(path)
+    for i in range(0, len(parts), 2):
+        parts[i] = quote(unquote_to_bytes(parts[i]), safe=_PATH_SAFE)
+    for i in range(1, len(parts), 2):
+        parts[i] = "%2F"
+    return "".join(parts)
+
+
+def host_of(url: str) -> str:
+    """Give the host of a URL in normal form, without port and user.
+
+    >>> host_of("http://user@example.org:8080/x")
+    'example.org'
+    """
+    authority = url.split("/", 3)[2]
+    authority = authority.rpartition("@")[2]
+    if authority.startswith("["):
+        return authority.partition("]")[0] + "]"
+    return authority.partition(":")[0]
+
+
+def path_of(url: str) -> str:
+    """Give the path of a URL in normal form, without the query.
+
+    >>> path_of("http://example.org/a/b?c=/d")
+    '/a/b'
+    """
+    head = url.partition("?")[0]
+    return head[head.index("/", 8) :]
+
+
+def query_of(url: str) -> str:
+    """Give the query of a URL in normal form, without the question mark.
+
+    >>> query_of("http://example.org/a?b=1&c")
+    'b=1&c'
+    """
+    return url.partition("?")[2]
+
+
+def extension_of(url: str) -> str:
+    """Give the lower-case extension of the last path segment, or an empty string.
+
+    >>> extension_of("http://example.org/a.b/Report.CSV?x=.html")
+    'csv'
+    """
+    name = path_of(url).rpartition("/")[2]
+    found = _EXTENSION.search(name)
+    return found.group(1).lower() if found else ""

@@ -1,0 +1,30 @@
+"""What holds for every test: no network but this machine's own, and repeatable examples in CI."""
+
+import ipaddress
+import os
+import sys
+
+import hypothesis
+
+# Machines that share their cores are slow at times, so no example has a deadline.
+hypothesis.settings.register_profile("dev", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _refuse_the_network(event: str, arguments: tuple[object, ...]) -> None:
+    if event != "socket.connect":
+        return
+    match arguments:
+        case (_, (str(host), *_)) if not _is_local(host):
+            raise RuntimeError(f"a test tried to reach {host}: tests stay on this machine")
+
+
+sys.addaudithook(_refuse_the_network)
