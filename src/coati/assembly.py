@@ -2,28 +2,104 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coati.errors import unknown_name
+from coati.errors import UsageError, unknown_name
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
+from coati.strategies.clairvoyant import clairvoyant, omniscient
+from coati.strategies.early_stop import PaperEarlyStop
+from coati.strategies.hnsw_groups import HnswGroups
+from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
+from coati.strategies.url_classes import LearntClasses, OracleClasses
 
 if TYPE_CHECKING:
+    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.path_groups import GroupIndex
     from coati.strategies.strategy import Strategy
+    from coati.strategies.truth import SiteTruth
+    from coati.strategies.url_classes import UrlClasses
 
 # What each name crawls by, for help texts and errors.
 STRATEGIES = {
     "bfs": "breadth-first: links in the order of discovery",
     "dfs": "depth-first: the link found last goes first",
     "random": "any known link with the same probability",
+    "sb-classifier": "learns which groups of similar tag paths lead to targets (EDBT 2026)",
 }
 
+# These know what no crawler can know, so only a replay can run them.
+ORACLES = {
+    "sb-oracle": "sb-classifier that is told for free which links are targets",
+    "omniscient": "asks for the targets and nothing else: a bound that no crawler reaches",
+    "clairvoyant": "knows the site, but must walk to its targets: the reference for all others",
+}
 
-def build_strategy(name: str, start_url: str, seed: int = 0) -> Strategy:
+# A seed changes nothing about these.
+DETERMINISTIC = frozenset({"bfs", "dfs", "omniscient", "clairvoyant"})
+
+GROUP_INDEXES = {"exact": "sparse and exact", "hnsw": "approximate, as published; needs the extra hnsw"}
+
+EARLY_STOPS = {"off": "never", "paper": "the rule of the EDBT 2026 paper; cannot fire before 15,000 requests"}
+
+
+@dataclass(frozen=True, slots=True)
+class StrategySettings:
+    """The parameters of strategies; the defaults are the papers'."""
+
+    tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
+    batch: int = 10
+    robust_probes: bool = False
+    group_index: str = "exact"
+
+
+def build_strategy(
+    name: str,
+    start_url: str,
+    seed: int = 0,
+    truth: SiteTruth | None = None,
+    settings: StrategySettings | None = None,
+) -> Strategy:
     """Build a strategy by its name, for a crawl that begins at ``start_url``."""
+    settings = settings or StrategySettings()
+    if name in STRATEGIES:
+        return _build_crawler(name, start_url, seed, settings)
+    if name not in ORACLES:
+        raise unknown_name("strategy", name, [*STRATEGIES, *ORACLES])
+    if truth is None:
+        raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
+    if name == "omniscient":
+        return omniscient(truth)
+    if name == "clairvoyant":
+        return clairvoyant(truth)
+    return _build_tag_paths(start_url, OracleClasses(truth), seed, settings)
+
+
+def _build_crawler(name: str, start_url: str, seed: int, settings: StrategySettings) -> Strategy:
     if name == "bfs":
         return breadth_first(start_url)
     if name == "dfs":
         return depth_first(start_url)
     if name == "random":
         return uniformly_random(start_url, seed)
-    raise unknown_name("strategy", name, STRATEGIES)
+    classes = LearntClasses(settings.batch, robust_probes=settings.robust_probes)
+    return _build_tag_paths(start_url, classes, seed, settings)
+
+
+def _build_tag_paths(
+    start_url: str, classes: UrlClasses, seed: int, settings: StrategySettings
+) -> TagPathStrategy:
+    if settings.group_index not in GROUP_INDEXES:
+        raise unknown_name("group index", settings.group_index, GROUP_INDEXES)
+    groups: GroupIndex | None = None
+    if settings.group_index == "hnsw":
+        tag_paths = settings.tag_paths
+        groups = HnswGroups(tag_paths.similarity, 1 << tag_paths.log2_dimensions)
+    return TagPathStrategy(start_url, classes, seed, settings.tag_paths, groups)
+
+
+def build_early_stop(name: str) -> EarlyStop | None:
+    """Build an early-stopping rule by its name; None for "off"."""
+    if name not in EARLY_STOPS:
+        raise unknown_name("early stop", name, EARLY_STOPS)
+    return PaperEarlyStop() if name == "paper" else None

@@ -1,0 +1,1 @@
+"""Sites on disk: write, read, import from other layouts, export to them."""

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 class Entry:
     """What the index knows of a URL, without reading its record.
 
-    ``size_bytes`` is the size of the body as it was served, also where the body itself was left out.
-    ``kind`` is a label that came with the data (a replica's truth); None: the target types decide.
-    ``status`` is 0 where a fetch failed without an answer.
+    ``url`` is in normal form. ``media_type`` is the Content-Type as it was served, parameters
+    included. ``size_bytes`` is the size of the decoded body, also where the body itself was left
+    out. ``kind`` is a label that came with the data (a replica's truth); None: the target types
+    decide. ``location`` is where a redirect leads, absolute and in normal form. ``status`` is 0
+    where a fetch failed without an answer. ``fetched_at`` is in seconds since the epoch.
     """
 
     url: str
@@ -32,7 +34,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One response. ``body`` is None where it was left out: the size is kept, the bytes are not."""
+    """One response.
+
+    ``headers`` are as served. ``body`` is decoded: without transfer and content encoding. It is
+    None where it was left out: the size is kept, the bytes are not.
+    """
 
     entry: Entry
     headers: tuple[tuple[str, str], ...] = ()
@@ -41,7 +47,11 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveMeta:
-    """What an archive says about itself. ``types`` is None where every entry is labelled with its kind."""
+    """What an archive says about itself.
+
+    ``types`` is None where every entry is labelled with its kind. ``blocked_extensions`` are those
+    that the crawl behind it never asked for: links to them are no gaps.
+    """
 
     name: str
     start_url: str

@@ -30,3 +30,10 @@ class Fetched:
     body: bytes | None = None
     body_file: Path | None = None
     refused: tuple[tuple[str, Refusal], ...] = ()
+
+    def header(self, wanted: str) -> str:
+        """Give the first value of a header by its lower-case name; empty where there is none."""
+        for name, value in self.headers:
+            if name.lower() == wanted:
+                return value
+        return ""

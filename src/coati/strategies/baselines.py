@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class FrontierStrategy:
     """Ask for every URL once, in the order that the frontier gives.
 
-    A redirect is followed at once, as an ordinary crawler does it; the hop is a request like any other.
+    Where a redirect leads waits in the frontier like any link.
 
     >>> from coati.model import Link, LinkList, always_ready
     >>> crawl = breadth_first("http://example.org/")
@@ -36,24 +36,19 @@ class FrontierStrategy:
     def __init__(self, start_url: str, frontier: Frontier) -> None:
         self._known = KnownUrls()
         self._frontier = frontier
-        self._hops = array("I")
         self._in_flight: dict[int, int] = {}
         self._turn = 0
         self._meet(start_url)
 
     def choose(self, now: float, ready: Ready) -> Request | None:  # noqa: ARG002 - one site, no clock
-        """Take a hop that waits, else the next of the frontier."""
-        if self._hops:
-            return self._request(self._hops.pop())
+        """Take the next of the frontier."""
         if not len(self._frontier):
             return None
         return self._request(self._frontier.pop(self._turn))
 
     def redo(self, request: Request) -> None:
         """Take the URL of a logged request: nearly always the one that `choose` would take."""
-        if self._hops and self._known[self._hops[-1]] == request.url:
-            number = self._hops.pop()
-        elif len(self._frontier) and self._known[self._frontier.peek(self._turn)] == request.url:
+        if len(self._frontier) and self._known[self._frontier.peek(self._turn)] == request.url:
             number = self._frontier.pop(self._turn)
         else:
             number = self._known.find(request.url)
@@ -67,9 +62,7 @@ class FrontierStrategy:
             for url in outcome.links.urls:
                 self._meet(url)
         elif isinstance(outcome, Redirect):
-            number = self._known.add(outcome.location)
-            if number is not None:
-                self._hops.append(number)
+            self._meet(outcome.location)
         return ()
 
     def save(self) -> State:
@@ -77,7 +70,6 @@ class FrontierStrategy:
         return {
             **self._known.save(),
             "frontier": np.array(self._frontier.save(), np.uint32),
-            "hops": list(self._hops),
             "in_flight": list(self._in_flight.items()),
             "turn": self._turn,
         }
@@ -87,7 +79,6 @@ class FrontierStrategy:
         self._known = KnownUrls()
         self._known.load(state)
         self._frontier.load(array("I", state["frontier"].tobytes()))
-        self._hops = array("I", state["hops"])
         self._in_flight = dict(state["in_flight"])
         self._turn = state["turn"]
 

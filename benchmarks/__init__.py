@@ -1,0 +1,1 @@
+"""Commands that measure what Coati promises; none of them is a test."""

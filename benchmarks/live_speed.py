@@ -1,0 +1,235 @@
+"""How fast the live driver is beside plain Scrapy spiders that follow the same links of the same site.
+
+The site is generated: pages of 40 KB with 100 links. Its server runs in a process of its own, on loopback,
+and there is no delay. Each contestant runs in a process of its own, too, and counts the CPU seconds that its
+crawl took, so that neither the server nor an import is charged to it. All crawl breadth-first until they have
+asked for the same number of URLs.
+
+- ``coati``: `coati.live.crawl` with everything that a user's crawl has: robots.txt, limits, a run folder.
+- ``coati, nothing kept``: the same without the run folder, which the spiders do not write either.
+- ``scrapy``: a spider as Scrapy's tutorial writes it, with Scrapy's own link extractor.
+- ``scrapy, tuned``: the fastest that we found: links by selectolax, known ones left out before they become
+  requests, one item worker, no statistics, no logging.
+
+    python -m benchmarks.live_speed [--pages 2000] [--rounds 3] [--format json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import multiprocessing
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from multiprocessing.connection import Connection
+
+PAGE_BYTES = 40_000
+LINKS_PER_PAGE = 100
+CONCURRENCY = 8
+OK = 200
+
+
+def serve_site(pages: int, pipe: Connection) -> None:
+    """Serve the site until the other end of the pipe is closed."""
+    from coati.testing.generator import generate_site
+    from coati.testing.knobs import SiteKnobs
+    from coati.testing.server import serve
+    from coati.testing.site import Site
+
+    knobs = SiteKnobs(
+        pages=pages,
+        page_bytes=PAGE_BYTES,
+        links_per_page=LINKS_PER_PAGE,
+        target_share=0.05,
+        pages_with_targets=0.02,
+        target_bytes=20_000,
+        target_bytes_sd=1_000,
+        redirect_share=0.0,
+    )
+
+    def make(base_url: str) -> Site:
+        site = generate_site(knobs, 1, base_url)
+        # Rendered before the race, so that the server is never what is waited for.
+        return Site(site.start_url, {url: site.get(url) for url in site})
+
+    with serve(make) as server:
+        pipe.send(server.url)
+        pipe.poll(None)
+
+
+def crawl_with_coati(start_url: str, requests: int, *, keep: bool) -> int:
+    """Crawl with our driver; gives the number of requests that were answered."""
+    from coati.budget import Budget
+    from coati.live import CrawlPlan, LiveSettings, crawl
+    from coati.runs.store import RunStore, SnapshotForm
+    from coati.strategies.baselines import breadth_first
+    from coati.strategies.state import pack, unpack
+    from coati.web.rules import Rules
+
+    with tempfile.TemporaryDirectory() as folder:
+        store = RunStore.create(Path(folder) / "run", {}, time.time()) if keep else None
+        plan = CrawlPlan(
+            new_strategy=lambda: breadth_first(start_url),
+            rules=Rules(start_url),
+            settings=LiveSettings(delay_seconds=0, concurrency=CONCURRENCY, per_host=CONCURRENCY),
+            budget=Budget(max_requests=requests),
+            store=store,
+            form=SnapshotForm("bfs", {}, pack, unpack),
+        )
+        result = crawl(plan)
+        if store is not None:
+            store.close()
+    return result.progress.requests
+
+
+def crawl_with_scrapy(start_url: str, requests: int, *, tuned: bool) -> int:
+    """Crawl with a plain spider; gives the number of requests that were answered."""
+    import scrapy
+    from scrapy.crawler import AsyncCrawlerProcess
+    from scrapy.linkextractors import LinkExtractor
+    from selectolax.lexbor import LexborHTMLParser
+
+    from coati.web.media import BLOCKED_EXTENSIONS
+    from coati.web.rules import Rules
+    from coati.web.urls import resolve
+
+    answered = 0
+    rules = Rules(start_url)
+
+    class PlainSpider(scrapy.Spider):
+        name = "plain"
+        start_urls = [start_url]  # noqa: RUF012
+        custom_settings = {"HTTPERROR_ALLOW_ALL": True, "CLOSESPIDER_PAGECOUNT": requests}  # noqa: RUF012
+        links = LinkExtractor(deny_extensions=BLOCKED_EXTENSIONS)
+
+        def parse(self, response: scrapy.http.Response) -> Iterator[scrapy.Request]:
+            nonlocal answered
+            answered += 1
+            if isinstance(response, scrapy.http.HtmlResponse) and response.status == OK:
+                for link in self.links.extract_links(response):
+                    yield scrapy.Request(link.url)
+
+    class TunedSpider(PlainSpider):
+        known: set[str] = {start_url}  # noqa: RUF012
+
+        def parse(self, response: scrapy.http.Response) -> Iterator[scrapy.Request]:
+            nonlocal answered
+            answered += 1
+            if not isinstance(response, scrapy.http.HtmlResponse) or response.status != OK:
+                return
+            for node in LexborHTMLParser(response.body).css("a[href]"):
+                url = resolve(response.url, node.attributes["href"] or "")
+                if url is not None and url not in self.known and rules.refusal(url) is None:
+                    self.known.add(url)
+                    yield scrapy.Request(url, dont_filter=True)
+
+    settings: dict[str, Any] = {
+        "LOG_ENABLED": False,
+        "TELNETCONSOLE_ENABLED": False,
+        "ROBOTSTXT_OBEY": True,
+        "CONCURRENT_REQUESTS": CONCURRENCY,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": CONCURRENCY,
+        # Breadth first, as Scrapy's documentation sets it up.
+        "DEPTH_PRIORITY": 1,
+        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    }
+    if tuned:
+        settings |= {
+            "CONCURRENT_ITEMS": 1,
+            "DOWNLOADER_STATS": False,
+            "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
+            "COOKIES_ENABLED": False,
+        }
+    process = AsyncCrawlerProcess(settings)
+    process.crawl(TunedSpider if tuned else PlainSpider)
+    process.start()
+    return answered
+
+
+CONTESTANTS: dict[str, Callable[[str, int], int]] = {
+    "coati": lambda url, requests: crawl_with_coati(url, requests, keep=True),
+    "coati, nothing kept": lambda url, requests: crawl_with_coati(url, requests, keep=False),
+    "scrapy": lambda url, requests: crawl_with_scrapy(url, requests, tuned=False),
+    "scrapy, tuned": lambda url, requests: crawl_with_scrapy(url, requests, tuned=True),
+}
+
+
+def measure(name: str, start_url: str, requests: int, pipe: Connection) -> None:
+    """Run one contestant and send what it did and took."""
+    # Imported beforehand: a crawl of hours does not notice.
+    for module in ("coati.live", "coati.runs.store", "scrapy.crawler", "scrapy.linkextractors"):
+        importlib.import_module(module)
+
+    wall, cpu = time.perf_counter(), time.process_time()
+    answered = CONTESTANTS[name](start_url, requests)
+    pipe.send((answered, time.process_time() - cpu, time.perf_counter() - wall))
+
+
+def in_own_process(target: Callable[..., None], *arguments: object) -> tuple[int, float, float]:
+    """Call a function in a new process and give what it sends."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=target, args=(*arguments, theirs))
+    process.start()
+    theirs.close()
+    received: tuple[int, float, float] = ours.recv()
+    process.join()
+    return received
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run all contestants in turn, and print the medians of the rounds."""
+    parser = argparse.ArgumentParser(description="pages per CPU second, ours beside plain Scrapy")
+    parser.add_argument("--pages", type=int, default=1500)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    options = parser.parse_args(arguments)
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    server = context.Process(target=serve_site, args=(options.pages, theirs))
+    server.start()
+    theirs.close()
+    start_url = ours.recv()
+    rates: dict[str, list[float]] = {name: [] for name in CONTESTANTS}
+    try:
+        for _ in range(options.rounds):
+            for name, measured in rates.items():
+                answered, cpu, wall = in_own_process(measure, name, start_url, options.pages)
+                measured.append(answered / cpu)
+                print(f"{name}: {answered} answers, {cpu:.2f} CPU s, {wall:.2f} s", file=sys.stderr)
+    finally:
+        ours.close()
+        server.terminate()
+        server.join()
+    report(rates, options.format)
+
+
+def report(rates: dict[str, list[float]], form: str) -> None:
+    """Print the rates, and ours as a share of each spider's."""
+    medians = {name: statistics.median(measured) for name, measured in rates.items()}
+    for name, median in medians.items():
+        shares = {
+            f"share of {other}": round(median / medians[other], 2)
+            for other in medians
+            if name.startswith("coati") and other.startswith("scrapy")
+        }
+        row = {"benchmark": "live_speed", "name": name, "pages_per_cpu_second": round(median, 1), **shares}
+        if form == "json":
+            print(json.dumps(row))
+        else:
+            print(
+                f"{name:22}{median:8.1f} pages/CPU s", *(f"  {key}: {value}" for key, value in shares.items())
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""What a strategy and its frontier weigh at a million known URLs.
+
+    python -m benchmarks.memory
+
+The growth of the process's resident memory while a strategy meets the URLs of a made-up site, divided by the
+URLs. The site itself keeps nothing but its last links.
+"""
+
+from __future__ import annotations
+
+import gc
+import resource
+
+import click
+
+from benchmarks.reporting import format_option, report
+from benchmarks.step_cost import EndlessSite
+from coati.assembly import STRATEGIES, build_strategy
+from coati.model import always_ready
+
+
+def _resident_bytes() -> int:
+    with open("/proc/self/statm", encoding="ascii") as status:  # noqa: PTH123 - a file of the kernel
+        return int(status.read().split()[1]) * resource.getpagesize()
+
+
+@click.command()
+@click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="sb-classifier", show_default=True)
+@click.option("--urls", default=1_000_000, show_default=True)
+@click.option("--groups", default=2_000, show_default=True)
+@format_option
+def main(strategy: str, urls: int, groups: int, form: str) -> None:
+    """Weigh a strategy."""
+    start = "http://site.example/"
+    site = EndlessSite(urls, groups)
+    gc.collect()
+    before = _resident_bytes()
+    crawler = build_strategy(strategy, start)
+    requests = 0
+    while site.met < urls:
+        request = crawler.choose(0.0, always_ready)
+        if request is None:
+            break
+        crawler.observe(request.id, site.answer(request))
+        requests += 1
+    gc.collect()
+    grown = _resident_bytes() - before
+    row = {"urls": site.met, "requests": requests, "MB": grown / 1e6, "bytes a known URL": grown / site.met}
+    report(f"memory of {strategy}", [row], form)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""Whether a step costs the same at the end of a large crawl as at its beginning, and what a known URL weighs.
+
+    python -m benchmarks.step_cost                  200,000 URLs in at least 5,000 groups: time by tenth
+    python -m benchmarks.step_cost --urls 1000000   the same, and memory a known URL
+
+The pages are made up while it runs: each has twenty new links under tag paths of which new ones keep appearing,
+and eighty links that are known. Nothing but the strategy is timed.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from benchmarks.reporting import format_option, report
+from coati.assembly import STRATEGIES, build_strategy
+from coati.model import NO_LINKS, Link, LinkList, Method, Page, Target, always_ready
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coati.model import Outcome, Request
+
+_NEW, _KNOWN = 20, 80
+_START = "http://site.example/"
+_ADDRESS = "http://site.example/section-{section}/topic-{topic}/document-with-a-name-{number}.{ending}"
+
+
+class EndlessSite:
+    """Answers any request; the tag paths of new links come from a growing number of templates."""
+
+    def __init__(self, urls: int, groups: int, seed: int = 1) -> None:
+        self.urls, self.groups = urls, groups
+        self.met = 0
+        self._rng = random.Random(seed)
+        self._recent: list[Link] = []
+
+    def answer(self, request: Request) -> Outcome:
+        """Give a target for a .csv, else a page with new and known links."""
+        if request.url.endswith(".csv"):
+            return Target(200, 1000, "text/csv")
+        if request.method is Method.HEAD:
+            return Page(200, 0, NO_LINKS)
+        new = [self._link() for _ in range(_NEW)] if self.met < self.urls else []
+        known = self._rng.choices(self._recent, k=_KNOWN) if self._recent else []
+        self._recent = (self._recent + new)[-2000:]
+        return Page(200, 40_000, LinkList([*known, *new]))
+
+    def _link(self) -> Link:
+        self.met += 1
+        available = max(1, self.groups * self.met // self.urls)
+        template = self._rng.randrange(available)
+        ending = "csv" if self._rng.random() < 0.1 else "html"  # noqa: PLR2004 - a tenth are files
+        url = _ADDRESS.format(section=template % 50, topic=template, number=self.met, ending=ending)
+        path = ("html", "body.site", "div#main", f"section.t{template}", f"ul.list-{template}", "li", "a")
+        return Link(url, path, f"Document {self.met}", f"Document {self.met}")
+
+
+def _rest(strategy: str, urls: int, groups: int) -> Iterator[tuple[int, float, float, int]]:
+    """Drive the strategy; give known URLs, seconds of the choice, seconds of the answer, new links."""
+    site = EndlessSite(urls, groups)
+    crawler = build_strategy(strategy, _START)
+    while True:
+        begun = time.process_time()
+        request = crawler.choose(0.0, always_ready)
+        chosen = time.process_time()
+        if request is None:
+            return
+        before = site.met
+        outcome = site.answer(request)
+        answered = time.process_time()
+        crawler.observe(request.id, outcome)
+        done = time.process_time()
+        yield site.met, chosen - begun, done - answered, site.met - before
+        if site.met >= urls:
+            return
+
+
+@click.command()
+@click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="sb-classifier", show_default=True)
+@click.option("--urls", default=200_000, show_default=True)
+@click.option("--groups", default=6_000, show_default=True, help="Templates; groups of tag paths come near it.")
+@format_option
+def main(strategy: str, urls: int, groups: int, form: str) -> None:
+    """Time choices and new links by tenth of the crawl, and weigh the strategy at its end."""
+    choices, links = [0.0] * 10, [0.0] * 10
+    chosen, added = [0] * 10, [0] * 10
+    gc.collect()
+    gc.disable()
+    for met, choice, answer, new in _rest(strategy, urls, groups):
+        tenth = min(9, (met - 1) * 10 // urls) if met else 0
+        choices[tenth] += choice
+        chosen[tenth] += 1
+        if new:
+            links[tenth] += answer
+            added[tenth] += new
+    gc.enable()
+    rows: list[dict[str, object]] = [
+        {
+            "tenth": tenth + 1,
+            "us a choice": 1e6 * choices[tenth] / max(1, chosen[tenth]),
+            "us a new link": 1e6 * links[tenth] / max(1, added[tenth]),
+        }
+        for tenth in range(10)
+    ]
+    for name in ("us a choice", "us a new link"):
+        rows[-1][name + ", x second tenth"] = float(str(rows[9][name])) / float(str(rows[1][name]))
+    report(f"step cost of {strategy}, {urls:,} URLs", rows, form)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,261 @@
+"""A site on disk that can be replayed: WARC files for the records, an index to find them.
+
+The bytes of a record are handed to the operating system before its row in the index is, so a crash
+loses no record that `Archive.add` returned for: what the index does not know yet is indexed when the
+archive is next opened for writing, and an unfinished end is cut off. The WARC files alone are
+enough to build the index again (`reindex`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from coati import __version__
+from coati.archive import index, recovery, volumes, warc_record
+from coati.archive.description import read_description, write_description
+from coati.archive.index import Index, Row
+from coati.archive.lock import WriteLock
+from coati.archive.record import ArchiveMeta, Entry, Record
+from coati.archive.volumes import Volumes
+from coati.errors import CorruptRecordError, NotArchivedError, UsageError
+
+# A replay asks for most URLs, and for the same ones again for each strategy and seed. So after some
+# look-ups a reader takes the whole index into memory, if it has no more rows than this: reading them in
+# order is three times as fast as one by one, and they take 0.7 kB each.
+_MAX_ROWS_KEPT = 1 << 17
+_LOOK_UPS_BEFORE_ALL = 1000
+
+
+class Archive:
+    """One site; make it with `create` or `open`, and close it or use it in a ``with`` block.
+
+    An archive has one writer at a time and any number of readers. A reader sees what was there when
+    it opened the archive, and perhaps more.
+    """
+
+    def __init__(
+        self, folder: Path, meta: ArchiveMeta, rows: Index, records: Volumes, lock: WriteLock | None
+    ) -> None:
+        self.folder = folder
+        self.meta = meta
+        self._index = rows
+        self._volumes = records
+        self._lock = lock
+        self._kept: dict[str, Row] = {}
+        self._look_ups = 0
+        self._all_kept = False
+        self._changed = False
+
+    @classmethod
+    def create(cls, folder: Path, meta: ArchiveMeta) -> Archive:
+        """Begin an archive in a folder that is new or empty, open for writing."""
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise UsageError(f"{folder} already exists and is not an empty folder")
+        (folder / volumes.FOLDER_NAME).mkdir(parents=True, exist_ok=True)
+        write_description(folder, meta)
+        lock = WriteLock(folder)
+        rows = Index.create(folder / index.FILE_NAME)
+        return cls(folder, meta, rows, _volumes(folder, meta), lock)
+
+    @classmethod
+    def open(cls, folder: Path, *, writable: bool = False) -> Archive:
+        """Open an archive; raises `ArchiveError` that says what is wrong where that cannot be.
+
+        ``writable`` also puts right what a crash left behind.
+        """
+        meta = read_description(folder)
+        lock = WriteLock(folder) if writable else None
+        try:
+            rows = Index.open(folder / index.FILE_NAME, writable=writable)
+        except BaseException:
+            if lock is not None:
+                lock.release()
+            raise
+        archive = cls(folder, meta, rows, _volumes(folder, meta), lock)
+        if writable:
+            archive._recover()
+        return archive
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def close(self) -> None:
+        """Close all files; what was added is on the disk afterwards."""
+        self._volumes.close()
+        if self._lock is None:
+            self._index.close()
+            return
+        if self._index.fact("digest") is None:
+            self._index.keep_fact("digest", self._work_out_digest())
+        self._index.close(written=True)
+        self._lock.release()
+
+    def entry(self, url: str) -> Entry | None:
+        """Look a URL up in the index; None where nothing is archived of it."""
+        row = self._find(url)
+        return None if row is None else row.entry
+
+    def entries(self) -> Iterator[Entry]:
+        """Give every URL once, in the order in which they were (last) added."""
+        for row in self._index.rows():
+            yield row.entry
+
+    def bodies(self) -> int:
+        """Count the records that have their body, and do not just say how large it was."""
+        return self._index.count_bodies()
+
+    def volume_paths(self) -> list[Path]:
+        """List the WARC files, oldest first."""
+        return [self._volumes.path(name) for name in self._volumes.names()]
+
+    def body(self, url: str) -> bytes:
+        """Give the decoded body of a URL.
+
+        Raises `NotArchivedError` where there is no record or its body was left out, and
+        `CorruptRecordError` where it cannot be read.
+        """
+        row = self._need(url)
+        if row.body_bytes is None:
+            raise NotArchivedError(f"the body of {url} was left out of the archive {self.folder}")
+        member = self._member(row)
+        try:
+            return warc_record.read_body(member, row.body_bytes)
+        except ValueError as error:
+            raise self._corrupt(row, error) from error
+
+    def record(self, url: str) -> Record:
+        """Give everything that is archived of a URL; raises as `body` does."""
+        row = self._need(url)
+        return self._read(row).record
+
+    def check(self, url: str) -> None:
+        """Read a record against its digest and its row; raises `CorruptRecordError`."""
+        row = self._need(url)
+        reading = self._read(row)
+        body = reading.record.body
+        digest = "" if body is None else hashlib.sha256(body).hexdigest()
+        if not digest == row.body_digest == reading.digest_claimed:
+            raise self._corrupt(row, "its body does not match its digest")
+        if reading.record.entry != row.entry:
+            raise self._corrupt(row, "it does not say what the index says")
+
+    def add(self, record: Record) -> None:
+        """Append a record; of several for one URL the last one counts, and all stay on disk."""
+        if self._lock is None:
+            raise UsageError(f"the archive {self.folder} is not open for writing")
+        member = warc_record.write_member(record)
+        if not self._changed:
+            self._index.forget_facts()
+            self._changed = True
+        place = self._volumes.append(member.data)
+        row = Row(member.entry, place, member.body_bytes, member.body_digest)
+        self._index.add(row)
+
+    @contextmanager
+    def bulk(self) -> Iterator[None]:
+        """Add many records faster: readers see them all together, at the end."""
+        with self._index.bulk():
+            yield
+
+    def digest(self) -> str:
+        """Name the content: equal for archives that answer every request in the same way."""
+        return self._index.fact("digest") or self._work_out_digest()
+
+    def _work_out_digest(self) -> str:
+        total = hashlib.sha256()
+        for row in self._index.rows(by_url=True):
+            entry = row.entry
+            kind = None if entry.kind is None else entry.kind.value
+            facts = (entry.status, entry.media_type, entry.size_bytes, kind, entry.location)
+            total.update(json.dumps((entry.url, *facts, row.body_digest)).encode() + b"\n")
+        return total.hexdigest()
+
+    def _find(self, url: str) -> Row | None:
+        row = self._kept.get(url)
+        if row is None and not self._all_kept:
+            row = self._look_up(url)
+        return row
+
+    def _look_up(self, url: str) -> Row | None:
+        if self._lock is not None:
+            return self._index.find(url)
+        self._look_ups += 1
+        if self._look_ups == _LOOK_UPS_BEFORE_ALL and len(self) <= _MAX_ROWS_KEPT:
+            self._kept = {row.entry.url: row for row in self._index.rows()}
+            self._all_kept = True
+            return self._kept.get(url)
+        row = self._index.find(url)
+        if len(self._kept) >= _MAX_ROWS_KEPT:
+            self._kept.clear()
+        if row is not None:
+            self._kept[url] = row
+        return row
+
+    def _need(self, url: str) -> Row:
+        row = self._find(url)
+        if row is None:
+            raise NotArchivedError(f"{url} is not in the archive {self.folder}")
+        return row
+
+    def _read(self, row: Row) -> warc_record.Reading:
+        try:
+            reading = warc_record.read_member(self._member(row))
+        except ValueError as error:
+            raise self._corrupt(row, error) from error
+        if reading is None:
+            raise self._corrupt(row, "it is a record of another type")
+        return reading
+
+    def _member(self, row: Row) -> bytes:
+        try:
+            member = self._volumes.read(row.place)
+        except OSError as error:
+            raise self._corrupt(row, error) from error
+        if len(member) != row.place.length:
+            raise self._corrupt(row, "the file ends before it")
+        return member
+
+    def _corrupt(self, row: Row, reason: object) -> CorruptRecordError:
+        path = self._volumes.path(row.place.volume)
+        return CorruptRecordError(
+            f"{path}: the record of {row.entry.url} at byte {row.place.offset} cannot be read: {reason}"
+        )
+
+    def _recover(self) -> None:
+        """Index what was written before a crash, and go on in the last volume if it is sound."""
+        sound = ""
+        for name in self._volumes.names():
+            known = self._index.indexed_bytes(name)
+            size = self._volumes.size(name)
+            if size > known:
+                recovery.index_volume(self._index, self._volumes, name)
+            sound = name if size >= known else ""
+        if sound:
+            self._volumes.continue_in(sound)
+
+
+def _volumes(folder: Path, meta: ArchiveMeta) -> Volumes:
+    info = {
+        "software": f"coati/{__version__}",
+        "format": "WARC File Format 1.1",
+        "isPartOf": meta.name,
+        "description": f"records of {meta.start_url}",
+    }
+    return Volumes(folder / volumes.FOLDER_NAME, info, volumes.MAX_VOLUME_BYTES)

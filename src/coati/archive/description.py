@@ -1,0 +1,121 @@
+"""``archive.toml``: what an archive says about itself, in a form that people read and tools parse."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from coati.archive.record import ArchiveMeta
+from coati.errors import ArchiveError
+from coati.web.media import TargetTypes
+
+FILE_NAME = "archive.toml"
+
+# Raised whenever an older Coati would misread what a newer one writes, here or in the index.
+FORMAT = 1
+
+_MAX_BYTES = 1 << 20
+_KEYS = frozenset({"format", "name", "start_url", "origin", "licence", "blocked_extensions", "types"})
+_TYPES_KEYS = frozenset({"name", "media_types", "extensions", "everything"})
+
+
+def write_description(folder: Path, meta: ArchiveMeta) -> None:
+    """Write ``archive.toml``; a reader sees the old file or the new one, never a part."""
+    lines = [
+        "# A website on disk, archived by Coati. The records stand in warc/.",
+        f"format = {FORMAT}",
+        f"name = {_text(meta.name)}",
+        f"start_url = {_text(meta.start_url)}",
+        f"origin = {_text(meta.origin)}",
+        f"licence = {_text(meta.licence)}",
+        f"blocked_extensions = {_texts(meta.blocked_extensions)}",
+    ]
+    if meta.types is None:
+        lines += ["", "# No [types]: each record carries the kind that it is."]
+    else:
+        lines += [
+            "",
+            "[types]",
+            f"name = {_text(meta.types.name)}",
+            f"media_types = {_texts(meta.types.media_types)}",
+            f"extensions = {_texts(meta.types.extensions)}",
+            f"everything = {'true' if meta.types.everything else 'false'}",
+        ]
+    draft = folder / (FILE_NAME + ".new")
+    draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    draft.replace(folder / FILE_NAME)
+
+
+def read_description(folder: Path) -> ArchiveMeta:
+    """Read ``archive.toml``; raises `ArchiveError` that says what is wrong with the folder."""
+    path = folder / FILE_NAME
+    if not folder.exists():
+        raise ArchiveError(f"there is no archive at {folder}")
+    if not path.is_file():
+        raise ArchiveError(
+            f"{folder} is not an archive: it has no {FILE_NAME}. "
+            f"`coati archive import {folder} DEST` makes one of it"
+        )
+    try:
+        with path.open("rb") as file:
+            data = tomllib.loads(file.read(_MAX_BYTES).decode())
+        return _meta(data)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArchiveError(f"{path} cannot be read: {error}") from error
+
+
+def _meta(data: dict[str, Any]) -> ArchiveMeta:
+    version = data["format"]
+    if version != FORMAT:
+        raise ValueError(f"its format is {version!r}, and this version of Coati reads {FORMAT}")
+    _refuse_unknown(data, _KEYS)
+    types = data.get("types")
+    return ArchiveMeta(
+        name=_str(data["name"]),
+        start_url=_str(data["start_url"]),
+        types=None if types is None else _target_types(types),
+        origin=_str(data.get("origin", "")),
+        licence=_str(data.get("licence", "")),
+        blocked_extensions=_strs(data["blocked_extensions"]),
+    )
+
+
+def _target_types(data: dict[str, Any]) -> TargetTypes:
+    _refuse_unknown(data, _TYPES_KEYS)
+    return TargetTypes(
+        _str(data["name"]),
+        _strs(data["media_types"]),
+        _strs(data["extensions"]),
+        everything=data["everything"] is True,
+    )
+
+
+def _refuse_unknown(data: dict[str, Any], known: frozenset[str]) -> None:
+    # A misspelt key would otherwise count as absent, and change what a replay measures.
+    unknown = sorted(data.keys() - known)
+    if unknown:
+        raise ValueError(f"unknown key {unknown[0]!r}")
+
+
+def _str(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} should be a text")
+    return value
+
+
+def _strs(values: object) -> frozenset[str]:
+    if not isinstance(values, list):
+        raise TypeError(f"{values!r} should be a list of texts")
+    return frozenset(map(_str, values))
+
+
+def _text(value: str) -> str:
+    """Write a TOML basic string; JSON's escapes are TOML's, but for DEL and lone surrogates."""
+    text = value.encode("utf-8", "replace").decode()
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _texts(values: frozenset[str]) -> str:
+    return "[" + ", ".join(_text(value) for value in sorted(values)) + "]"

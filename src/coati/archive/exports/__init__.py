@@ -1,0 +1,1 @@
+"""Archives in the layouts of other tools."""

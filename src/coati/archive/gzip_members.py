@@ -1,0 +1,54 @@
+"""Gzip members inside a file: how long one is, and where the next one may begin."""
+
+from __future__ import annotations
+
+import zlib
+from typing import BinaryIO
+
+SIGNATURE = b"\x1f\x8b\x08"
+
+# A member that unpacks to more is refused. No body that we keep is that large.
+MAX_MEMBER_BYTES = 1 << 30
+
+_CHUNK_BYTES = 64 * 1024
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+def member_length(file: BinaryIO, offset: int) -> int:
+    """Unpack the member at ``offset`` to its end and its check sum, keeping nothing.
+
+    Returns its length as it stands in the file; raises `ValueError` if it is not whole.
+    """
+    file.seek(offset)
+    unpacker = zlib.decompressobj(_GZIP)
+    packed = unpacked = 0
+    pending = b""
+    while not unpacker.eof:
+        if not pending:
+            pending = file.read(_CHUNK_BYTES)
+            packed += len(pending)
+            if not pending:
+                raise ValueError("it ends too early")
+        try:
+            unpacked += len(unpacker.decompress(pending, _CHUNK_BYTES))
+        except zlib.error as error:
+            raise ValueError(f"it cannot be unpacked: {error}") from error
+        if unpacked > MAX_MEMBER_BYTES:
+            raise ValueError(f"it unpacks to more than {MAX_MEMBER_BYTES} bytes")
+        pending = unpacker.unconsumed_tail
+    return packed - len(unpacker.unused_data)
+
+
+def find(file: BinaryIO, wanted: bytes, start: int) -> int | None:
+    """Find the next place of some bytes from ``start`` on."""
+    file.seek(start)
+    position = start
+    seen = b""
+    while chunk := file.read(_CHUNK_BYTES):
+        window = seen + chunk
+        place = window.find(wanted)
+        if place >= 0:
+            return position - len(seen) + place
+        position += len(chunk)
+        seen = window[-(len(wanted) - 1) :]
+    return None

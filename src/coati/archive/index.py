@@ -1,0 +1,243 @@
+"""``index.sqlite``: for each URL what its record says, and where in the WARC files it stands.
+
+The index holds nothing that the WARC files do not: it can be built again from them. A volume's
+``indexed_bytes`` says how far the index knows it. What stands after that was written just before a
+crash, and is looked at when the archive is opened for writing again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coati.archive.record import Entry
+from coati.archive.volumes import Place
+from coati.errors import ArchiveError
+from coati.model import Kind
+
+FILE_NAME = "index.sqlite"
+_VERSION = 1
+
+_SCHEMA = f"""
+CREATE TABLE volumes (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    indexed_bytes INTEGER NOT NULL
+);
+CREATE TABLE records (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL UNIQUE,
+    status INTEGER NOT NULL,
+    media_type TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    kind TEXT,
+    location TEXT NOT NULL,
+    fetched_at REAL,
+    volume INTEGER NOT NULL REFERENCES volumes (id),
+    offset INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    body_bytes INTEGER,
+    body_digest TEXT NOT NULL
+);
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+PRAGMA user_version = {_VERSION};
+"""
+
+_COLUMNS = (
+    "url, status, media_type, size_bytes, kind, location, fetched_at, "
+    "volume, offset, length, body_bytes, body_digest"
+)
+_FIND = f"SELECT {_COLUMNS} FROM records WHERE url = ?"  # noqa: S608 -- constants only
+_ALL = f"SELECT {_COLUMNS} FROM records ORDER BY "  # noqa: S608 -- constants only
+# A record that is added again moves to the end: the place where its last version was added.
+_ADD = f"INSERT OR REPLACE INTO records ({_COLUMNS}) VALUES ({', '.join('?' * 12)})"  # noqa: S608
+
+_KINDS: dict[str | None, Kind | None] = {None: None, **{kind.value: kind for kind in Kind}}
+
+
+class Row(NamedTuple):
+    """What the index knows of a record; ``body_bytes`` is None where the body was left out."""
+
+    entry: Entry
+    place: Place
+    body_bytes: int | None
+    body_digest: str
+
+
+class Index:
+    """The index of one archive; make it with `create` or `open`."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+        self._volume_names: dict[int, str] = {}
+        self._volume_ids: dict[str, int] = {}
+        self._in_bulk = False
+        self._load_volumes()
+
+    @classmethod
+    def create(cls, path: Path) -> Index:
+        """Make an empty index at a path where there is none."""
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.executescript(_SCHEMA)
+        return cls(_for_writing(connection), path)
+
+    @classmethod
+    def open(cls, path: Path, *, writable: bool) -> Index:
+        """Open an index; raises `ArchiveError` that says how to mend it where it cannot be used."""
+        if not path.is_file():
+            raise ArchiveError(f"{path} is missing; {_mend(path)}")
+        try:
+            connection, version = _connect(path, "rw" if writable else "ro")
+        except sqlite3.OperationalError as error:
+            if writable:
+                raise _damaged(path, error) from error
+            # A reader of a log beside the index needs to write there, and may not be able to.
+            connection, version = _connect(path, "ro&immutable=1")
+        except sqlite3.Error as error:
+            raise _damaged(path, error) from error
+        if version != _VERSION:
+            connection.close()
+            raise ArchiveError(f"{path} has version {version}, not {_VERSION}; {_mend(path)}")
+        return cls(_for_writing(connection) if writable else connection, path)
+
+    def __len__(self) -> int:
+        ((count,),) = self._query("SELECT count(*) FROM records")
+        return int(count)
+
+    def count_bodies(self) -> int:
+        """Count the records whose body was not left out."""
+        ((count,),) = self._query("SELECT count(body_bytes) FROM records")
+        return int(count)
+
+    def find(self, url: str) -> Row | None:
+        for values in self._query(_FIND, (url,)):
+            return self._row(values)
+        return None
+
+    def rows(self, *, by_url: bool = False) -> Iterator[Row]:
+        """Give every row in the order of adding, or sorted by URL."""
+        for values in self._query(_ALL + ("url" if by_url else "id")):
+            yield self._row(values)
+
+    def add(self, row: Row) -> None:
+        """Add a row, or replace that of the same URL; it is on file at once unless in `bulk`."""
+        with self._transaction():
+            place = row.place
+            end = place.offset + place.length
+            self.mark(place.volume, end)
+            entry = row.entry
+            kind = None if entry.kind is None else entry.kind.value
+            values = (
+                entry.url, entry.status, entry.media_type, entry.size_bytes, kind,
+                entry.location, entry.fetched_at, self._volume_ids[place.volume], place.offset,
+                place.length, row.body_bytes, row.body_digest,
+            )  # fmt: skip
+            self._connection.execute(_ADD, values)
+
+    def mark(self, volume: str, indexed_bytes: int) -> None:
+        """Note how far a volume is indexed."""
+        execute = self._connection.execute
+        if volume in self._volume_ids:
+            number = self._volume_ids[volume]
+            execute("UPDATE volumes SET indexed_bytes = ? WHERE id = ?", (indexed_bytes, number))
+        else:
+            execute("INSERT INTO volumes (name, indexed_bytes) VALUES (?, ?)", (volume, indexed_bytes))
+            self._load_volumes()
+
+    def indexed_bytes(self, volume: str) -> int:
+        """Say how far a volume is indexed; 0 for one that is not known."""
+        query = "SELECT indexed_bytes FROM volumes WHERE name = ?"
+        return next((int(number) for (number,) in self._query(query, (volume,))), 0)
+
+    def fact(self, name: str) -> str | None:
+        """Give a value that was worked out once and is kept."""
+        query = "SELECT value FROM facts WHERE name = ?"
+        return next((str(value) for (value,) in self._query(query, (name,))), None)
+
+    def keep_fact(self, name: str, value: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
+
+    def forget_facts(self) -> None:
+        """Drop what was worked out: the records are about to change."""
+        self._connection.execute("DELETE FROM facts")
+
+    @contextmanager
+    def bulk(self) -> Iterator[None]:
+        """Put many additions on file together; those made before an error are kept too."""
+        self._connection.execute("BEGIN")
+        self._in_bulk = True
+        try:
+            yield
+        finally:
+            self._in_bulk = False
+            self._connection.execute("COMMIT")
+
+    def close(self, *, written: bool = False) -> None:
+        """Close the file; ``written`` turns it back into a single file without a log beside it."""
+        if written:
+            self._connection.execute("PRAGMA journal_mode = DELETE")
+        self._connection.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        if self._in_bulk:
+            yield
+            return
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            self._load_volumes()
+            raise
+        self._connection.execute("COMMIT")
+
+    def _query(self, query: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
+        try:
+            return self._connection.execute(query, values)
+        except sqlite3.DatabaseError as error:
+            raise _damaged(self._path, error) from error
+
+    def _load_volumes(self) -> None:
+        self._volume_names = dict(self._query("SELECT id, name FROM volumes"))
+        self._volume_ids = {name: number for number, name in self._volume_names.items()}
+
+    def _row(self, values: Any) -> Row:  # noqa: ANN401 -- SQLite's values have no static types
+        (
+            url, status, media_type, size_bytes, kind, location, fetched_at,
+            volume, offset, length, body_bytes, body_digest,
+        ) = values  # fmt: skip
+        # A site has few media types and very many records.
+        media_type = sys.intern(media_type)
+        entry = Entry(url, status, media_type, size_bytes, _KINDS[kind], location, fetched_at)
+        return Row(entry, Place(self._volume_names[volume], offset, length), body_bytes, body_digest)
+
+
+def _connect(path: Path, mode: str) -> tuple[sqlite3.Connection, int]:
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    # The first look at a table finds out whether the file can be read at all.
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return connection, int(version)
+
+
+def _for_writing(connection: sqlite3.Connection) -> sqlite3.Connection:
+    # Readers may look on while we write, and a commit need not wait for the disk: after a power
+    # cut the index is an older one, and the WARC files hold the rest.
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _damaged(path: Path, error: Exception) -> ArchiveError:
+    return ArchiveError(f"{path} cannot be read ({error}); {_mend(path)}")
+
+
+def _mend(path: Path) -> str:
+    return f"build it again with `coati archive reindex {path.parent}`"

@@ -1,0 +1,228 @@
+"""The links of every page of an archive, extracted once.
+
+A replay over an archive parses the same pages again and again: for each strategy, each seed, each study. So
+their links are kept beside the archive in one file of plain arrays. Pages repeat their menus, so each
+distinct link (URL, tag path, anchor, context) is stored once and a page is a list of numbers.
+
+The cache knows which archive it was made from, by digest, and is made anew when that or our extraction has
+changed.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from coati.errors import ArchiveError
+from coati.model import Kind, Link
+from coati.web.links import LinkExtractor
+from coati.web.media import essence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from coati.archive.archive import Archive
+    from coati.archive.record import Entry
+
+    Numbers = npt.NDArray[np.int32]
+    Progress = Callable[[int, int], None]
+
+# Count up when what `LinkExtractor` gives for the same page changes.
+_EXTRACTION = 1
+_FILE = "links.npz"
+_BETWEEN, _WITHIN = "\n", "\t"
+
+
+class _LinkTable(NamedTuple):
+    """The distinct links, as numbers of strings."""
+
+    urls: Numbers
+    paths: Numbers
+    anchors: Numbers
+    contexts: Numbers
+
+
+class LinkCache:
+    """Links by page. URLs are numbered; `url_names` gives them back."""
+
+    def __init__(
+        self,
+        names: tuple[list[str], list[str], list[str]],
+        table: _LinkTable,
+        pages: Numbers,
+        starts: npt.NDArray[np.int64],
+        links: Numbers,
+        damaged: Sequence[str] = (),
+    ) -> None:
+        self.url_names, self._path_names, self._text_names = names
+        self._table = table
+        self._pages = pages
+        self._starts = starts
+        self._links = links
+        self._paths: dict[int, tuple[str, ...]] = {}
+        self._place = {page: place for place, page in enumerate(pages.tolist())}
+        self._number_of = {url: number for number, url in enumerate(self.url_names)}
+        self.damaged = tuple(damaged)
+
+    @classmethod
+    def of(cls, archive: Archive, progress: Progress | None = None) -> LinkCache:
+        """Read the cache of an archive; make it first if there is none or it is of another state."""
+        file = archive.folder / _FILE
+        digest = archive.digest()
+        cache = cls._read(file, digest)
+        if cache is None:
+            cache = cls._make(archive, progress)
+            cache._write(file, digest)
+        return cache
+
+    def number_of(self, url: str) -> int | None:
+        """Give the number of a URL; None if no page links to it and it is no page."""
+        return self._number_of.get(url)
+
+    def link_numbers(self, page: str) -> Numbers:
+        """Give the links of a page; empty for a URL that is no page."""
+        place = self._place.get(self._number_of.get(page, -1))
+        if place is None:
+            return self._links[:0]
+        return self._links[self._starts[place] : self._starts[place + 1]]
+
+    def link_urls(self, links: Numbers) -> Numbers:
+        """Give the numbers of the URLs that links point to."""
+        return self._table.urls[links]
+
+    def link(self, number: int) -> Link:
+        """Build one link."""
+        table = self._table
+        path_number = int(table.paths[number])
+        path = self._paths.get(path_number)
+        if path is None:
+            path = self._paths[path_number] = tuple(self._path_names[path_number].split(_WITHIN))
+        return Link(
+            self.url_names[table.urls[number]],
+            path,
+            self._text_names[table.anchors[number]],
+            self._text_names[table.contexts[number]],
+        )
+
+    def pages(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """Give each page with the URLs that it links to, of any host, in document order."""
+        names = self.url_names
+        for page in self._pages.tolist():
+            numbers = self.link_urls(self.link_numbers(names[page]))
+            yield names[page], [names[number] for number in numbers.tolist()]
+
+    @classmethod
+    def _make(cls, archive: Archive, progress: Progress | None) -> LinkCache:
+        urls, paths, texts = _Numbering(), _Numbering(), _Numbering()
+        distinct: dict[tuple[int, int, int, int], int] = {}
+        pages: list[int] = []
+        starts = [0]
+        links: list[int] = []
+        damaged: list[str] = []
+        extractor = LinkExtractor()
+        entries = [entry for entry in archive.entries() if is_page(entry)]
+        for done, entry in enumerate(entries):
+            try:
+                body = archive.body(entry.url)
+            except ArchiveError as error:
+                damaged.append(f"{entry.url}: {error}")
+                continue
+            pages.append(urls.number(entry.url))
+            found = extractor.extract(body, entry.url, entry.media_type).links
+            for index in range(len(found.urls)):
+                link = found.link(index)
+                key = (
+                    urls.number(link.url),
+                    paths.number(_WITHIN.join(link.tag_path)),
+                    texts.number(link.anchor),
+                    texts.number(link.context),
+                )
+                links.append(distinct.setdefault(key, len(distinct)))
+            starts.append(len(links))
+            if progress is not None:
+                progress(done + 1, len(entries))
+        columns = np.array(list(distinct), np.int32).reshape(-1, 4).T
+        return cls(
+            (urls.names(), paths.names(), texts.names()),
+            _LinkTable(*(np.ascontiguousarray(column) for column in columns)),
+            np.array(pages, np.int32),
+            np.array(starts, np.int64),
+            np.array(links, np.int32),
+            damaged,
+        )
+
+    @classmethod
+    def _read(cls, file: Path, digest: str) -> LinkCache | None:
+        try:
+            with np.load(file, allow_pickle=False) as saved:
+                if str(saved["made_from"]) != _made_from(digest):
+                    return None
+                return cls(
+                    (_names(saved["urls"]), _names(saved["paths"]), _names(saved["texts"])),
+                    _LinkTable(*saved["table"]),
+                    saved["pages"],
+                    saved["starts"],
+                    saved["links"],
+                    _names(saved["damaged"]),
+                )
+        except (OSError, ValueError, KeyError):
+            # None there, or it was damaged: what can be made again is no loss.
+            return None
+
+    def _write(self, file: Path, digest: str) -> None:
+        partial = file.with_suffix(f".{os.getpid()}.partial")
+        try:
+            with partial.open("wb") as out:
+                np.savez_compressed(
+                    out,
+                    made_from=np.array(_made_from(digest)),
+                    urls=_text(self.url_names),
+                    paths=_text(self._path_names),
+                    texts=_text(self._text_names),
+                    table=np.stack(self._table),
+                    pages=self._pages,
+                    starts=self._starts,
+                    links=self._links,
+                    damaged=_text(self.damaged),
+                )
+            partial.replace(file)
+        except OSError:
+            # A read-only archive can be replayed all the same.
+            partial.unlink(missing_ok=True)
+
+
+def is_page(entry: Entry) -> bool:
+    """Tell whether an archived URL is a page, by its label or its media type."""
+    if entry.kind is not None:
+        return entry.kind is Kind.PAGE
+    return 200 <= entry.status < 300 and "html" in essence(entry.media_type)  # noqa: PLR2004 - HTTP success
+
+
+class _Numbering:
+    """Numbers strings in the order of meeting."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, name: str) -> int:
+        return self._numbers.setdefault(name, len(self._numbers))
+
+    def names(self) -> list[str]:
+        return list(self._numbers)
+
+
+def _made_from(digest: str) -> str:
+    return f"{_EXTRACTION} {digest}"
+
+
+def _text(names: Sequence[str]) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(_BETWEEN.join(names).encode("utf-8", "surrogatepass"), np.uint8)
+
+
+def _names(text: npt.NDArray[np.uint8]) -> list[str]:
+    return text.tobytes().decode("utf-8", "surrogatepass").split(_BETWEEN)

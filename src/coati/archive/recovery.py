@@ -1,0 +1,135 @@
+"""Reading WARC volumes of ours without an index: after a crash, and to build the index again.
+
+A member is decompressed from its first byte to its own end, so its length is known exactly and its
+check sum has been compared. Where that fails, the next gzip signature is tried: damage costs the
+members that it touches and no more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from coati.archive.description import read_description
+from coati.archive.gzip_members import SIGNATURE, find, member_length
+from coati.archive.index import FILE_NAME, Index, Row
+from coati.archive.lock import WriteLock
+from coati.archive.record import Record
+from coati.archive.volumes import FOLDER_NAME, MAX_VOLUME_BYTES, Place, Volumes
+from coati.archive.warc_record import read_member
+
+
+class Found(NamedTuple):
+    """A whole member; ``record`` is None for one that is no response (such as ``warcinfo``)."""
+
+    offset: int
+    length: int
+    record: Record | None
+    body_digest: str
+
+
+class Damage(NamedTuple):
+    """Bytes that are no whole member. ``reaches_end``: nothing readable comes after them."""
+
+    offset: int
+    length: int
+    reason: str
+    reaches_end: bool
+
+
+def scan_volume(path: Path, start: int = 0) -> Iterator[Found | Damage]:
+    """Read the members of a volume from byte ``start`` on, which must be where one begins."""
+    with path.open("rb") as file:
+        size = file.seek(0, io.SEEK_END)
+        offset = start
+        while offset < size:
+            try:
+                found = _member_at(file, offset)
+            except ValueError as error:
+                resumed = _next_member(file, offset + 1)
+                end = size if resumed is None else resumed
+                yield Damage(offset, end - offset, str(error), reaches_end=resumed is None)
+                offset = end
+            else:
+                yield found
+                offset += found.length
+
+
+def _member_at(file: BinaryIO, offset: int) -> Found:
+    length = member_length(file, offset)
+    file.seek(offset)
+    reading = read_member(file.read(length))
+    if reading is None:
+        return Found(offset, length, None, "")
+    body = reading.record.body
+    digest = "" if body is None else hashlib.sha256(body).hexdigest()
+    return Found(offset, length, reading.record, digest)
+
+
+def _next_member(file: BinaryIO, start: int) -> int | None:
+    """Find the next place where a whole member stands."""
+    offset = find(file, SIGNATURE, start)
+    while offset is not None:
+        try:
+            _member_at(file, offset)
+        except ValueError:
+            offset = find(file, SIGNATURE, offset + 1)
+        else:
+            break
+    return offset
+
+
+def index_volume(rows: Index, volumes: Volumes, name: str) -> list[Damage]:
+    """Index what the index does not know yet of a volume; cut off an unfinished end.
+
+    Returns the damaged places, an unfinished end not among them: it is what a crash leaves.
+    """
+    damages = []
+    with rows.bulk():
+        for found in scan_volume(volumes.path(name), rows.indexed_bytes(name)):
+            if isinstance(found, Found):
+                place = Place(name, found.offset, found.length)
+                if found.record is None:
+                    rows.mark(name, found.offset + found.length)
+                else:
+                    rows.add(_row(found.record, place, found.body_digest))
+            elif found.reaches_end:
+                volumes.cut(name, found.offset)
+            else:
+                damages.append(found)
+    return damages
+
+
+class Rebuilt(NamedTuple):
+    """What came of building an index again; ``damages`` by volume."""
+
+    records: int
+    damages: list[tuple[str, Damage]]
+
+
+def rebuild_index(folder: Path) -> Rebuilt:
+    """Build the index of an archive from its WARC files alone, and put it in the old one's place."""
+    read_description(folder)
+    lock = WriteLock(folder)
+    try:
+        draft = folder / (FILE_NAME + ".new")
+        draft.unlink(missing_ok=True)
+        volumes = Volumes(folder / FOLDER_NAME, {}, MAX_VOLUME_BYTES)
+        rows = Index.create(draft)
+        damages = [(name, damage) for name in volumes.names() for damage in index_volume(rows, volumes, name)]
+        records = len(rows)
+        rows.close(written=True)
+        for suffix in ("-wal", "-shm", "-journal"):
+            (folder / (FILE_NAME + suffix)).unlink(missing_ok=True)
+        draft.replace(folder / FILE_NAME)
+        return Rebuilt(records, damages)
+    finally:
+        lock.release()
+
+
+def _row(record: Record, place: Place, body_digest: str) -> Row:
+    body_bytes = None if record.body is None else len(record.body)
+    return Row(record.entry, place, body_bytes, body_digest)

@@ -1,0 +1,1 @@
+"""Layouts of other tools, each read as a stream of records."""

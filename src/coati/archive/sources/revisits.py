@@ -1,0 +1,89 @@
+"""Revisits: captures that leave their body out because it was the same as another one's.
+
+The other capture is found by the digest of its body or by its record's name, in a second pass over
+the files, which is made only if there are revisits. So only the revisits are kept in memory, not
+what every record of a large crawl might be asked for later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from fastwarc.warc import WarcRecordType
+
+from coati.archive.record import Record
+from coati.archive.sources.captures import address_of, date_of, to_record
+from coati.archive.sources.source import Damaged, Report, unreported
+from coati.archive.sources.warc_stream import Capture, WarcFile, read_captures
+
+
+class _Waiting(NamedTuple):
+    where: str
+    capture: Capture
+
+
+class Revisits:
+    """The revisits of some files; `resolve` gives them their bodies."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, _Waiting] = {}
+
+    def add(self, file: WarcFile, capture: Capture) -> None:
+        """Keep a revisit; of several of one URL the last."""
+        url = address_of(capture)
+        not_modified = "not-modified" in capture.fields.get("warc-profile", "")
+        if url is not None and not not_modified:
+            where = f"{file.name}, byte {capture.offset}"
+            self._waiting[url] = _Waiting(where, capture._replace(body=None))
+
+    def resolve(self, files: Sequence[WarcFile], report: Report) -> Iterator[Record]:
+        """Give each revisit with the body that it refers to; report those without."""
+        wanted: dict[str, list[str]] = {}
+        for url, waiting in self._waiting.items():
+            for key in _names_of_original(waiting.capture):
+                wanted.setdefault(key, []).append(url)
+        if wanted:
+            yield from self._find(files, wanted)
+        for url, waiting in self._waiting.items():
+            report(Damaged(waiting.where, "what it repeats is not in these files", url))
+
+    def _find(self, files: Sequence[WarcFile], wanted: dict[str, list[str]]) -> Iterator[Record]:
+        for file in files:
+            for original in read_captures(file, unreported):
+                if not self._waiting:
+                    return
+                if original.type == WarcRecordType.revisit:
+                    continue
+                keys = (original.fields.get("warc-payload-digest"), _record_id(original))
+                urls = [url for key in keys if key is not None for url in wanted.get(key, ())]
+                for url in urls:
+                    waiting = self._waiting.pop(url, None)
+                    # A page that did not change since its own first capture is there already.
+                    if waiting is not None and url != address_of(original):
+                        yield from _joined(waiting.capture, original, url)
+
+
+def _joined(revisit: Capture, original: Capture, url: str) -> Iterator[Record]:
+    try:
+        record = to_record(original, url).record
+    except ValueError:
+        return
+    entry = replace(record.entry, fetched_at=date_of(revisit))
+    headers = record.headers
+    if revisit.status is not None:
+        entry = replace(entry, status=revisit.status)
+        headers = revisit.headers
+    yield Record(entry, headers, record.body)
+
+
+def _names_of_original(revisit: Capture) -> Iterator[str]:
+    fields = revisit.fields
+    for name in ("warc-payload-digest", "warc-refers-to"):
+        if name in fields:
+            yield fields[name]
+
+
+def _record_id(capture: Capture) -> str | None:
+    return capture.fields.get("warc-record-id")

@@ -1,0 +1,120 @@
+"""A plain folder of files, as a static web server would show it.
+
+``a/index.html`` answers at ``a/`` and under its own name, and ``a`` leads to ``a/``. Files are
+records whether or not a page links to them. Names that begin with a dot are left out, as servers
+do, but for ``.well-known``. A symbolic link is followed while it stays inside the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+from coati.archive.record import ArchiveMeta, Entry, Record
+from coati.archive.sources.file_types import SNIFFED_BYTES, media_type_of
+from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Progress, Report, Wishes, unreported
+from coati.web.media import PRESETS
+from coati.web.urls import normalise
+
+_OK, _MOVED = 200, 301
+_MAX_DEPTH = 64
+_INDEX_NAMES = ("index.html", "index.htm")
+
+
+class StaticFolder:
+    """A folder of static files (`coati.archive.sources.source.Source`).
+
+    The folder itself stands where the start URL's last slash is: with the start URL
+    ``http://example.org/docs/start.html`` its file ``a.csv`` is ``http://example.org/docs/a.csv``.
+    """
+
+    def __init__(self, folder: Path, wishes: Wishes) -> None:
+        self._folder = folder.resolve()
+        self._name = wishes.name or self._folder.name
+        self._start_url = wishes.start_url or f"http://{_host_label(self._name)}.test/"
+        self._types = wishes.types or PRESETS["data"]
+
+    def meta(self) -> ArchiveMeta:
+        return ArchiveMeta(self._name, self._start_url, self._types, f"folder {self._folder.name}")
+
+    def records(self, report: Report, progress: Progress) -> Iterator[Record]:
+        root = self._start_url.partition("?")[0].rpartition("/")[0] + "/"
+        total = sum(1 for _ in self._files(unreported))
+        for number, path in enumerate(self._files(report), start=1):
+            relative = quote(os.fsencode(path.relative_to(self._folder)))
+            yield from _records_of(path, root, relative, report)
+            progress(number, total)
+
+    def _files(self, report: Report) -> Iterator[Path]:
+        return _walk(self._folder, self._folder, report, depth=0)
+
+
+def _walk(folder: Path, root: Path, report: Report, depth: int) -> Iterator[Path]:
+    """Give the files below a folder in the order of their names."""
+    if depth > _MAX_DEPTH:
+        report(Damaged(str(folder), f"it lies more than {_MAX_DEPTH} folders deep"))
+        return
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        report(Damaged(str(folder), f"it cannot be listed: {error.strerror}"))
+        return
+    for path in paths:
+        if path.name.startswith(".") and path.name != ".well-known":
+            continue
+        if path.is_symlink() and not _stays_inside(path, root):
+            report(Damaged(str(path), "the link leads out of the folder, or nowhere"))
+        elif path.is_dir():
+            yield from _walk(path, root, report, depth + 1)
+        elif path.is_file():
+            yield path
+
+
+def _stays_inside(link: Path, root: Path) -> bool:
+    """Tell whether a link leads to something in the folder that does not hold the link itself."""
+    try:
+        end = link.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return False
+    return end.is_relative_to(root) and not link.absolute().is_relative_to(end)
+
+
+def _records_of(path: Path, root: str, relative: str, report: Report) -> Iterator[Record]:
+    url = normalise(root + relative)
+    if url is None:
+        report(Damaged(str(path), "its name makes no web address"))
+        return
+    try:
+        record = _record(path, url)
+    except OSError as error:
+        report(Damaged(str(path), f"it cannot be read: {error.strerror}", url))
+        return
+    yield record
+    if path.name.lower() in _INDEX_NAMES:
+        directory = url[: -len(path.name)]
+        yield replace(record, entry=replace(record.entry, url=directory))
+        if directory != root:
+            moved = Entry(directory.rstrip("/"), _MOVED, "", 0, location=directory)
+            yield Record(moved, body=b"")
+
+
+def _record(path: Path, url: str) -> Record:
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        head = file.read(SNIFFED_BYTES)
+        body = head + file.read() if size <= MAX_BODY_BYTES else None
+    size = size if body is None else len(body)
+    return Record(Entry(url, _OK, media_type_of(path.name, head), size), body=body)
+
+
+def _host_label(name: str) -> str:
+    """Make a host name of any text.
+
+    >>> _host_label("My site, 2nd copy")
+    'my-site-2nd-copy'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:63] or "site"

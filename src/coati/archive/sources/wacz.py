@@ -1,0 +1,168 @@
+"""WACZ: a zip file with WARC files in ``archive/`` and a description of the pages beside them.
+
+Nothing is unpacked under a name that the file chooses. WARC files are read where they stand in the
+zip file, which is how WACZ writers store them; one that was compressed once more is first unpacked
+into a nameless file, within limits. A zip file whose directory is lost, because it was cut off, is
+searched for WARC records as it is.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from coati.archive.sources.source import Damaged, Wishes
+from coati.archive.sources.warc_files import WarcFiles, warc_on_disk
+from coati.archive.sources.warc_stream import WarcFile
+from coati.errors import ArchiveError
+from coati.web.urls import normalise
+
+_DESCRIPTION = "datapackage.json"
+_PAGES = "pages/pages.jsonl"
+_MAX_MEMBERS = 100_000
+_MAX_DESCRIPTION_BYTES = 16 * 1024 * 1024
+_MAX_PAGE_LINES = 100
+
+# A WARC file that was zipped once more shrinks a few times at most, a bomb a thousand times.
+_MAX_RATIO = 100
+_MAX_UNPACKED_BYTES = 1 << 36
+
+_COPY_BYTES = 1 << 20
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_ENCRYPTED = 0x1
+
+
+def is_zip(path: Path) -> bool:
+    """Tell whether a file begins as zip files do."""
+    with path.open("rb") as file:
+        return file.read(4) == b"PK\3\4"
+
+
+def read_wacz(path: Path, wishes: Wishes) -> WarcFiles:
+    """Open a WACZ file as the WARC files in it."""
+    try:
+        with zipfile.ZipFile(path) as zipped:
+            files = [_warc_inside(path, member) for member in _warc_members(path, zipped)]
+            start_url = _main_page(zipped)
+    except (zipfile.BadZipFile, EOFError, struct.error) as error:
+        lost = Damaged(str(path), f"its directory cannot be read ({error}); searched for records")
+        return WarcFiles([warc_on_disk(path)], wishes, known_damage=[lost])
+    if not files:
+        raise ArchiveError(f"{path} is a zip file without WARC files: not a WACZ")
+    return WarcFiles(files, wishes, start_url=start_url)
+
+
+def _warc_members(path: Path, zipped: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    members = zipped.infolist()
+    if len(members) > _MAX_MEMBERS:
+        raise ArchiveError(f"{path} has {len(members)} members; the limit is {_MAX_MEMBERS}")
+    warcs = [member for member in members if member.filename.endswith((".warc.gz", ".warc"))]
+    return sorted(warcs, key=lambda member: member.filename)
+
+
+def _warc_inside(path: Path, member: zipfile.ZipInfo) -> WarcFile:
+    name = f"{path}: {member.filename}"
+    if member.flag_bits & _ENCRYPTED:
+        raise ArchiveError(f"{name} is encrypted")
+    if member.compress_type == zipfile.ZIP_STORED:
+        return WarcFile(name, member.compress_size, lambda: _open_stored(path, member))
+    if member.file_size > min(member.compress_size * _MAX_RATIO, _MAX_UNPACKED_BYTES):
+        raise ArchiveError(f"{name} would unpack to {member.file_size} bytes; that is no honest file")
+    return WarcFile(name, member.file_size, lambda: _unpack(path, member))
+
+
+def _open_stored(path: Path, member: zipfile.ZipInfo) -> BinaryIO:
+    file = path.open("rb")
+    file.seek(member.header_offset)
+    header = file.read(_LOCAL_HEADER.size)
+    if len(header) < _LOCAL_HEADER.size:
+        return io.BytesIO()
+    _, name_bytes, extra_bytes = _LOCAL_HEADER.unpack(header)
+    start = member.header_offset + _LOCAL_HEADER.size + name_bytes + extra_bytes
+    return cast("BinaryIO", io.BufferedReader(_Window(file, start, member.compress_size)))
+
+
+class _Window(io.RawIOBase):
+    """A part of a file, read as if it were a file; closes the file with itself."""
+
+    def __init__(self, file: BinaryIO, start: int, length: int) -> None:
+        super().__init__()
+        self._file = file
+        self._start = start
+        self._length = length
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._length}[whence]
+        self._position = max(0, origin + offset)
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 -- any writable buffer
+        view = memoryview(buffer)
+        wanted = min(len(view), max(0, self._length - self._position))
+        self._file.seek(self._start + self._position)
+        octets = self._file.read(wanted)
+        view[: len(octets)] = octets
+        self._position += len(octets)
+        return len(octets)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _unpack(path: Path, member: zipfile.ZipInfo) -> BinaryIO:
+    """Unpack a member as far as it can be, and never beyond the size that it states."""
+    unpacked = tempfile.TemporaryFile()  # noqa: SIM115 -- the caller closes it
+    left = member.file_size
+    try:
+        with zipfile.ZipFile(path) as zipped, zipped.open(member) as packed:
+            while left and (chunk := packed.read(min(left, _COPY_BYTES))):
+                unpacked.write(chunk)
+                left -= len(chunk)
+    except (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError):
+        # The records up to here are good; reading them will tell that the rest is missing.
+        pass
+    unpacked.seek(0)
+    return cast("BinaryIO", unpacked)
+
+
+def _main_page(zipped: zipfile.ZipFile) -> str | None:
+    """Give the page that the collection says it begins with."""
+    description = _json(_content(zipped, _DESCRIPTION))
+    main = description.get("mainPageUrl") or description.get("mainPageURL")
+    if isinstance(main, str) and (url := normalise(main)):
+        return url
+    for line in _content(zipped, _PAGES).splitlines()[:_MAX_PAGE_LINES]:
+        page = _json(line).get("url")
+        if isinstance(page, str) and (url := normalise(page)):
+            return url
+    return None
+
+
+def _content(zipped: zipfile.ZipFile, name: str) -> bytes:
+    try:
+        with zipped.open(name) as file:
+            return file.read(_MAX_DESCRIPTION_BYTES)
+    except (KeyError, zipfile.BadZipFile, EOFError, zlib.error, RuntimeError):
+        return b""
+
+
+def _json(octets: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(octets)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,146 @@
+"""The captures in one WARC file, whatever state the file is in.
+
+A damaged gzip member is passed over by looking for the next signature, damage in a file that is not
+compressed by looking for the next version line. A capture that is not whole is damage too: half a
+page would be taken for the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NamedTuple
+
+from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+
+from coati.archive.gzip_members import SIGNATURE, find, member_length
+from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Report
+
+_VERSION_LINE = b"WARC/1."
+_MAX_HEADER_BYTES = 1 << 20
+# No set: the library's types cannot be hashed.
+_WANTED = (WarcRecordType.response, WarcRecordType.resource, WarcRecordType.revisit)
+
+
+class WarcFile(NamedTuple):
+    """A WARC file on disk or inside another file; ``open`` gives a seekable reader."""
+
+    name: str
+    size_bytes: int
+    open: Callable[[], BinaryIO]
+
+
+class Capture(NamedTuple):
+    """A WARC record with its block, HTTP headers taken apart where it has them.
+
+    ``fields`` are the WARC headers, their names in lower case. ``status`` is None where the block is
+    no HTTP message. ``body`` is None where it is too large to be kept; ``body_bytes`` is its size.
+    """
+
+    offset: int
+    type: WarcRecordType
+    fields: dict[str, str]
+    status: int | None
+    headers: tuple[tuple[str, str], ...]
+    body: bytes | None
+    body_bytes: int
+
+
+def read_captures(file: WarcFile, report: Report) -> Iterator[Capture]:
+    """Give responses, resources and revisits in the order of the file; report what is damaged."""
+    with file.open() as data:
+        signature = _record_signature(data)
+        start: int | None = 0
+        in_damage = False
+        while start is not None:
+            resume = start + 1
+            try:
+                for capture in _read_from(data, start):
+                    yield capture
+                    in_damage = False
+            except _DamageError as damage:
+                # The places between the damage and the next sound record are part of it.
+                if not in_damage:
+                    report(Damaged(f"{file.name}, byte {damage.offset}", str(damage), damage.url))
+                in_damage = True
+                resume = max(resume, damage.offset + 1)
+            else:
+                return
+            start = find(data, signature, resume)
+
+
+def _record_signature(data: BinaryIO) -> bytes:
+    """Tell by which bytes the file's records begin, even where it begins with something else."""
+    head = data.read(len(_VERSION_LINE))
+    if head == _VERSION_LINE or head.startswith(SIGNATURE):
+        return _VERSION_LINE if head == _VERSION_LINE else SIGNATURE
+    packed = find(data, SIGNATURE, 0)
+    plain = find(data, _VERSION_LINE, 0)
+    return _VERSION_LINE if packed is None or (plain is not None and plain < packed) else SIGNATURE
+
+
+class _DamageError(Exception):
+    """What is at ``offset`` cannot be read; nobody outside this module sees it."""
+
+    def __init__(self, offset: int, reason: object, url: str = "") -> None:
+        super().__init__(str(reason))
+        self.offset = offset
+        self.url = url
+
+
+def _read_from(data: BinaryIO, start: int) -> Iterator[Capture]:
+    """Read on until damage; a capture is held back until it is known to end well."""
+    data.seek(start)
+    held: Capture | None = None
+    offset = start
+    try:
+        for record in ArchiveIterator(data, parse_http=False, max_header_len=_MAX_HEADER_BYTES):
+            if held is not None:
+                yield held
+            held = None
+            offset = record.stream_pos
+            held = _capture(record)
+    except OSError as error:
+        sound_until = _end_of_sound(data, offset)
+        if held is not None and sound_until > offset:
+            yield held
+            raise _DamageError(sound_until, error) from error
+        raise _DamageError(offset, error, _url(held)) from error
+    if held is not None:
+        yield held
+
+
+def _end_of_sound(data: BinaryIO, offset: int) -> int:
+    """Tell where the record at ``offset`` ends; there itself if that is the damaged one."""
+    data.seek(offset)
+    if data.read(len(SIGNATURE)) != SIGNATURE:
+        # Without check sums a record that could be read is as sound as any; it has no sure end.
+        return offset + 1
+    try:
+        return offset + member_length(data, offset)
+    except ValueError:
+        return offset
+
+
+def _capture(record: WarcRecord) -> Capture | None:
+    if record.record_type not in _WANTED:
+        return None
+    fields = {name.lower(): value for name, value in record.headers.items()}
+    status = None
+    headers: tuple[tuple[str, str], ...] = ()
+    if "application/http" in fields.get("content-type", ""):
+        record.parse_http(quirks_mode=True, max_header_len=_MAX_HEADER_BYTES)
+        status = record.http_headers.status_code
+        headers = tuple(
+            (name.decode("latin-1"), value.decode("utf-8", "surrogateescape"))
+            for name, value in record.http_headers.items_bytes()
+        )
+    length = record.content_length
+    body = record.reader.read(length) if length <= MAX_BODY_BYTES else None
+    if body is not None and len(body) != length:
+        url = fields.get("warc-target-uri", "")
+        raise _DamageError(record.stream_pos, f"it ends {length - len(body)} bytes too early", url)
+    return Capture(record.stream_pos, record.record_type, fields, status, headers, body, length)
+
+
+def _url(capture: Capture | None) -> str:
+    return "" if capture is None else capture.fields.get("warc-target-uri", "")

@@ -1,0 +1,94 @@
+"""``coati``: finds the command, runs it, and says in one line what went wrong.
+
+Commands are named here and imported when they are called, so that ``coati --help`` need not wait for
+numpy and Scrapy.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NamedTuple, NoReturn
+
+import click
+
+from coati import __version__
+from coati.errors import CoatiError
+
+FINISHED, WRONG_INPUT, OUR_ERROR, INTERRUPTED = 0, 2, 5, 130
+
+
+class LazyCommand(NamedTuple):
+    """Where a command is, and what it does in a few words."""
+
+    place: str
+    summary: str
+
+
+COMMANDS = {
+    "archive": LazyCommand("coati.cli.archive:archive", "Import, look into and export archived sites."),
+    "replay": LazyCommand(
+        "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
+    ),
+    "strategies": LazyCommand("coati.cli.strategies:strategies", "List what there is to crawl with."),
+    "types": LazyCommand("coati.cli.types:types", "List what may count as a target."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called or asked for help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name].place.partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{COMMANDS[cmd_name].place} is no command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.summary) for name, command in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="coati", message="%(prog)s %(version)s")
+def coati() -> None:
+    """Acquire data from the web with few requests."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and exit with its code; an error of ours keeps its traceback."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and give the exit code; a command returns one where it is not 0."""
+    try:
+        result = coati.main(arguments, prog_name="coati", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return WRONG_INPUT
+    except CoatiError as error:
+        click.echo(f"coati: {error}", err=True)
+        return WRONG_INPUT
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("coati: interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone, as `head` does; Python would complain once more on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINISHED
+    except Exception:  # noqa: BLE001 -- anything else is a bug, and is shown as one
+        traceback.print_exc()
+        click.echo("coati: this is an error of Coati's own; please report it", err=True)
+        return OUR_ERROR
+    return result if isinstance(result, int) else FINISHED

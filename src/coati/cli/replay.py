@@ -1,0 +1,203 @@
+"""``coati replay``: run strategies over an archived site and measure them."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from coati.archive.archive import Archive
+from coati.assembly import DETERMINISTIC, EARLY_STOPS, ORACLES, STRATEGIES, build_early_stop, build_strategy
+from coati.budget import Budget
+from coati.errors import ConfigError, unknown_name
+from coati.replay.charts import draw_curves
+from coati.replay.comparison import Cell, SiteStudy
+from coati.replay.site import ReplaySite
+from coati.web.media import parse_types
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coati.replay.comparison import Result
+    from coati.strategies.strategy import Strategy
+
+_PLAIN_WIDTH = 140
+
+
+@click.command()
+@click.argument("archive", type=click.Path(path_type=Path))
+@click.option(
+    "--strategy",
+    "strategies",
+    default="sb-classifier,bfs,clairvoyant",
+    show_default=True,
+    help="Strategies to run, separated by commas; `coati strategies` lists them.",
+)
+@click.option("--seeds", default=1, show_default=True, help="How many seeds, counted from --seed.")
+@click.option("--seed", default=0, show_default=True, help="The first seed.")
+@click.option("--types", "types_text", help="What counts as a target, instead of the archive's definition.")
+@click.option("--start-url", help="Begin at another URL of the archive.")
+@click.option("--max-requests", type=int, help="Stop each run after so many requests.")
+@click.option("--max-bytes", type=int, help="Stop each run after so many bytes.")
+@click.option("--max-time", type=float, help="Stop each run after so many seconds.")
+@click.option("--max-targets", type=int, help="Stop each run after so many targets.")
+@click.option(
+    "--early-stop", type=click.Choice(list(EARLY_STOPS)), default="off", show_default=True, help="When to give up."
+)
+@click.option("--link-cache/--no-link-cache", default=True, help="Use extracted links, or parse every page.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for traces (CSV), results and curves.")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def replay(  # noqa: PLR0913 - one parameter an option
+    archive: Path,
+    strategies: str,
+    seeds: int,
+    seed: int,
+    types_text: str | None,
+    start_url: str | None,
+    max_requests: int | None,
+    max_bytes: int | None,
+    max_time: float | None,
+    max_targets: int | None,
+    early_stop: str,
+    link_cache: bool,
+    out: Path | None,
+    form: str,
+) -> None:
+    """Run strategies over an archived site and measure them.
+
+    Nothing is fetched: ARCHIVE answers. Each run is one line of the result; measures are percentages of the
+    site's URLs, and CLAIRVOYANT, which knows the site, is the reference.
+    """
+    cells = _cells(strategies, seeds, seed)
+    budget = Budget(max_requests, max_bytes, max_time, max_targets)
+    types = parse_types(types_text) if types_text else None
+    messages = Console(stderr=True)
+    with Archive.open(archive) as opened, _progress(messages) as bar:
+        reading = bar.add_task("extracting links", total=None)
+        site = ReplaySite(
+            opened,
+            start_url=start_url,
+            types=types,
+            use_link_cache=link_cache,
+            progress=lambda done, total: bar.update(reading, completed=done, total=total),
+        )
+        bar.remove_task(reading)
+        messages.print(f"{site.name}: starts at {site.start_url}; targets are {site.definition}", highlight=False)
+
+        def build(name: str, number: int) -> Strategy:
+            return build_strategy(name, site.start_url, number, site.truth)
+
+        study = SiteStudy(site, build)
+        running = bar.add_task("", total=study.totals.urls)
+
+        def show(name: str, number: int | None, requests: int, targets: int) -> None:
+            label = name if number is None else f"{name} seed {number}"
+            bar.update(running, description=f"{label}: {targets} targets", completed=requests)
+
+        results = []
+        for result in study.run(cells, budget, lambda: build_early_stop(early_stop), show):
+            results.append(result)
+            if form == "json":
+                click.echo(json.dumps(result.row()))
+    if form == "table":
+        plain = Console()
+        # A file or a pipe has no width of its own; a table cut to eighty columns would be of no use there.
+        (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(_table(results))
+    if out is not None:
+        _write(results, out)
+        messages.print(f"wrote {len(results)} traces, results.jsonl and curves.png to {out}", highlight=False)
+
+
+def _cells(strategies: str, seeds: int, first: int) -> list[Cell]:
+    if seeds < 1:
+        raise ConfigError(f"--seeds is {seeds}: it must be at least 1")
+    names = [name for part in strategies.split(",") if (name := part.strip().lower())]
+    if not names:
+        raise ConfigError("no strategy given; `coati strategies` lists them")
+    for name in names:
+        if name not in STRATEGIES and name not in ORACLES:
+            raise unknown_name("strategy", name, [*STRATEGIES, *ORACLES])
+    cells = []
+    for name in dict.fromkeys(names):
+        if name in DETERMINISTIC:
+            cells.append(Cell(name, None))
+        else:
+            cells.extend(Cell(name, number) for number in range(first, first + seeds))
+    return cells
+
+
+def _progress(messages: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=messages,
+        transient=True,
+        disable=not messages.is_terminal,
+    )
+
+
+def _table(results: Sequence[Result]) -> Table:
+    """Show a line a strategy: the median over seeds, and the quartiles where there are seeds enough."""
+    totals = results[0].totals
+    table = Table(
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        title=f"{results[0].site}: {totals.urls:,} URLs, {totals.targets:,} targets",
+        caption="medians over seeds (quartiles). 90 %: requests and other bytes spent until 90 % of the targets are in,"
+        " as % of the site. best: clairvoyant.",
+    )
+    table.add_column("strategy")
+    for name in ("seeds", "requests", "targets", "90 % requests", "90 % volume", "AUC"):
+        table.add_column(name, justify="right")
+    for name in ("× best", "AUC × best", "gap closed", "CPU s"):
+        table.add_column(name, justify="right")
+    for strategy in dict.fromkeys(result.cell.strategy for result in results):
+        rows = [result.row() for result in results if result.cell.strategy == strategy]
+        seeds = "-" if rows[0]["seed"] is None else str(len(rows))
+        table.add_row(
+            strategy,
+            seeds,
+            _middle(rows, "requests", "{:,.0f}"),
+            _middle(rows, "targets", "{:,.0f}"),
+            _middle(rows, "requests_to_90_pct", "{:.1f}", spread=True),
+            _middle(rows, "volume_to_90_pct", "{:.1f}", spread=True),
+            _middle(rows, "auc", "{:.3f}"),
+            _middle(rows, "clairvoyant_ratio", "{:.2f}"),
+            _middle(rows, "auc_ratio", "{:.3f}"),
+            _middle(rows, "gap_closed", "{:.2f}"),
+            _middle(rows, "cpu_seconds", "{:.2f}"),
+        )
+    return table
+
+
+def _middle(rows: Sequence[dict[str, object]], key: str, form: str, *, spread: bool = False) -> str:
+    # A run that never got there counts as infinitely late, so that the median stays honest.
+    values = [float("inf") if row[key] is None else float(str(row[key])) for row in rows]
+    middle = statistics.median(values)
+    if middle == float("inf"):
+        return "∞" if key.endswith("90_pct") else "-"
+    text = form.format(middle)
+    if spread and len(values) >= 4:  # noqa: PLR2004 - fewer have no quartiles worth the name
+        low, _, high = statistics.quantiles(values, n=4)
+        text += f" ({form.format(low)}-{form.format(high)})"
+    return text
+
+
+def _write(results: Sequence[Result], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps(result.row()) for result in results]
+    (folder / "results.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for result in results:
+        seed = "" if result.cell.seed is None else f"-seed{result.cell.seed}"
+        result.run.trace.write_csv(folder / f"{result.cell.strategy}{seed}.csv")
+    draw_curves(results, folder / "curves.png")
+    draw_curves(results, folder / "curves.svg")

@@ -1,0 +1,26 @@
+"""``coati types``: what may count as a target."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from coati.web.media import PRESETS
+
+
+@click.command()
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def types(form: str) -> None:
+    """List the presets of --types; media types and .extensions may be given beside them."""
+    for preset in PRESETS.values():
+        media_types, extensions = sorted(preset.media_types), sorted(preset.extensions)
+        if form == "json":
+            row = {"name": preset.name, "media_types": media_types, "extensions": extensions}
+            click.echo(json.dumps({**row, "everything": preset.everything}))
+            continue
+        click.secho(preset.name, bold=True)
+        if preset.everything:
+            click.echo("  every file that is neither a page, nor audio, video, image, script or style sheet")
+        for name in [*media_types, *(f".{extension}" for extension in extensions)]:
+            click.echo(f"  {name}")

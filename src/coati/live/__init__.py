@@ -1,0 +1,21 @@
+"""Drive a strategy over the web, on Scrapy, politely."""
+
+from coati.live.crawl import crawl, crawl_async, crawl_many
+from coati.live.plan import CrawlPlan, CrawlResult
+from coati.live.progress import ArmYield, Event, Happening, Progress
+from coati.live.settings import LiveSettings
+from coati.live.stop import StopReason
+
+__all__ = [
+    "ArmYield",
+    "CrawlPlan",
+    "CrawlResult",
+    "Event",
+    "Happening",
+    "LiveSettings",
+    "Progress",
+    "StopReason",
+    "crawl",
+    "crawl_async",
+    "crawl_many",
+]

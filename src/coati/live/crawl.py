@@ -1,0 +1,114 @@
+"""The entry points: run a plan, or many at once, on Scrapy.
+
+Each crawl has an engine of its own, and all engines of a process share one asyncio loop. So a slow site holds
+up none of the others, and a hundred polite crawls fit on one core.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from scrapy.crawler import Crawler
+from scrapy.utils.reactor import is_reactor_installed
+
+from coati.errors import UsageError
+from coati.live.drive import Drive
+from coati.live.engine_settings import engine_settings
+from coati.live.spider import LiveSpider
+from coati.live.stop import StopReason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from coati.live.plan import CrawlPlan, CrawlResult
+
+# What a crawl that must end at once may still take to close its connections.
+_ABORT_SECONDS = 1.0
+
+# Without any handler Python prints warnings of libraries to stderr, amid our progress. What matters of them
+# reaches the user as an outcome, an event or an error.
+logging.getLogger("scrapy").addHandler(logging.NullHandler())
+
+
+def crawl(plan: CrawlPlan) -> CrawlResult:
+    """Run one crawl to its end.
+
+    The first Ctrl-C (or SIGTERM) finishes what is in flight and saves, the second stops at once. Raises what
+    our own code or the disk raised; a site that fails is a result.
+    """
+    return crawl_many([plan])[0]
+
+
+def crawl_many(plans: Sequence[CrawlPlan]) -> list[CrawlResult]:
+    """Run crawls side by side in one process; signals are for all of them."""
+    if is_reactor_installed():
+        raise UsageError("a Twisted reactor runs this process: await crawl_async on its loop instead")
+    return asyncio.run(_run(plans))
+
+
+async def crawl_async(plan: CrawlPlan) -> CrawlResult:
+    """Run one crawl on the running loop; signals are the caller's business."""
+    return await _drive(Drive(plan))
+
+
+async def _run(plans: Sequence[CrawlPlan]) -> list[CrawlResult]:
+    drives = [Drive(plan) for plan in plans]
+    with _stopped_by_signals(drives):
+        tasks = [asyncio.create_task(_drive(drive)) for drive in drives]
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            # One failed for a reason of ours: the others save what they have.
+            for drive in drives:
+                drive.stop(StopReason.INTERRUPTED)
+            await asyncio.wait(tasks)
+
+
+async def _drive(drive: Drive) -> CrawlResult:
+    crawler = Crawler(LiveSpider, engine_settings(drive.plan))
+    engine = asyncio.ensure_future(crawler.crawl_async(drive=drive))
+    aborted = asyncio.Event()
+    drive.on_abort(aborted.set)
+    abort = asyncio.ensure_future(aborted.wait())
+    try:
+        await asyncio.wait({engine, abort}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({engine}, timeout=_ABORT_SECONDS if drive.aborted else None)
+    finally:
+        abort.cancel()
+    if engine.done():
+        engine.result()
+    else:
+        engine.cancel()
+    return drive.close()
+
+
+@contextmanager
+def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
+    """Let a first signal end crawls well and a second one at once; only a main thread gets signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+
+    def interrupt() -> None:
+        for drive in drives:
+            if drive.stop_reason is StopReason.INTERRUPTED:
+                drive.abort()
+            else:
+                drive.stop(StopReason.INTERRUPTED)
+
+    kinds = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(kind) for kind in kinds]
+    for kind in kinds:
+        loop.add_signal_handler(kind, interrupt)
+    try:
+        yield
+    finally:
+        for kind, handler in zip(kinds, before, strict=True):
+            loop.remove_signal_handler(kind)
+            signal.signal(kind, handler)

@@ -1,0 +1,311 @@
+"""One crawl in progress, apart from the engine that fetches for it.
+
+A `Drive` asks the strategy, writes each choice down before it is sent and each answer before it counts, and
+knows what is open, what is spent and why the crawl ends. It decides nothing about URLs: the strategy does,
+and the rules of the run forbid. Time is read here and nowhere below.
+
+Invariants:
+
+1. A request is open from its choice until it is observed, and it is observed once.
+2. What is observed was recorded before. If recording fails, nothing is observed any more.
+3. ``_sent`` counts every attempt that was handed to the engine, so that no attempt goes beyond the budget.
+4. After `abort`, nothing is recorded or observed: what was open stays open, and is sent again on resuming.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict, deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from coati.live.endings import Endings, final_reason
+from coati.live.failures import FailureReason
+from coati.live.outcomes import Reading
+from coati.live.plan import CrawlResult
+from coati.live.progress import Event, Happening
+from coati.live.stop import StopReason
+from coati.live.tally import Tally
+from coati.model import Failure, Page, Redirect, Refused
+from coati.runs.fetched import Fetched
+from coati.runs.reasons import SkipReason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from coati.live.plan import CrawlPlan
+    from coati.live.progress import Progress
+    from coati.model import Outcome, Ready, Request
+    from coati.strategies.strategy import Strategy
+
+_PROGRESS_SECONDS = 0.5
+
+# Redirects whose next hop was not asked for yet: older ones are forgotten, since a strategy need not
+# ask for it at all.
+_REMEMBERED_HOPS = 10_000
+
+
+@dataclass(slots=True)
+class _Open:
+    request: Request
+    started_at: float
+    attempts: int = 1
+
+
+class Drive:
+    """Strategy, store and budget of one crawl; see the module's invariants."""
+
+    def __init__(self, plan: CrawlPlan) -> None:
+        self.plan = plan
+        self.stop_reason: StopReason | None = None
+        self.error: BaseException | None = None
+        self.aborted = False
+        self.tally = Tally()
+        # The engine's scheduler puts its own here.
+        self.waits: Callable[[], Mapping[str, float]] = dict
+        self.wake: Callable[[], None] = _nothing
+        self._on_abort: list[Callable[[], None]] = []
+        self._messages: tuple[str, ...] = ()
+        self._open: dict[int, _Open] = {}
+        self._again: deque[Request] = deque()
+        self._hops: OrderedDict[str, int] = OrderedDict()
+        self._endings = Endings(plan.early_stop, one_site=plan.one_site)
+        self._strategy = self._restore()
+        self._sent = self.tally.requests
+        self._told_at = 0.0
+
+    def _restore(self) -> Strategy:
+        store, form = self.plan.store, self.plan.form
+        if store is None or form is None:
+            return self.plan.new_strategy()
+        restored = store.restore(self.plan.new_strategy, form)
+        self._again.extend(restored.in_flight)
+        self._messages = (*store.messages, *restored.messages)
+        self.tally = Tally(restored.totals)
+        return restored.strategy
+
+    @property
+    def open_count(self) -> int:
+        """How many requests are chosen and not yet observed."""
+        return len(self._open)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether nothing more is to be sent."""
+        return self.stop_reason is not None or self.aborted
+
+    def choose(self, ready: Ready) -> Request | None:
+        """Ask for the next request; None if there is none now, or none at all.
+
+        What was in flight when an earlier session ended comes first; it was chosen already.
+        """
+        while not self._budget_spent():
+            request = self._again.popleft() if self._again else self._ask(ready)
+            if request is None:
+                return None
+            self._open[request.id] = _Open(request, time.time())
+            self._sent += 1
+            refusal = self.plan.rules.refusal(request.url)
+            if refusal is None:
+                return request
+            # Only the hop of a redirect can get here: links were under the rules when they were found.
+            self.finish(request.id, Reading(Refused(refusal)))
+        return None
+
+    def retry(self, request_id: int) -> bool:
+        """Charge another attempt at an open request; False if it is not to be made."""
+        if self.stopping or request_id not in self._open:
+            return False
+        if self._limit() is not None:
+            self.finish(request_id, Reading(Failure(0, 0, FailureReason.NO_BUDGET)))
+            return False
+        self._sent += 1
+        state = self._open[request_id]
+        state.attempts += 1
+        self._tell(Happening.RETRIED, id=request_id, url=state.request.url, attempt=state.attempts)
+        return True
+
+    def finish(self, request_id: int, reading: Reading, *, from_archive: bool = False) -> None:
+        """Record what came of a request, let the strategy observe it, and count it."""
+        if self.aborted:
+            if reading.body_file is not None:
+                reading.body_file.unlink(missing_ok=True)
+            return
+        state = self._open[request_id]
+        request = state.request
+        reading = self._bound_redirects(request, reading)
+        charged = 0 if isinstance(reading.outcome, Refused) else state.attempts
+        outcome = self._record(state, reading, charged)
+        settlements = self._strategy.observe(request_id, outcome)
+        del self._open[request_id]
+        self._sent += charged - state.attempts
+        self.tally.count(request, reading, charged)
+        self.tally.archived += from_archive
+        self.tally.settle(request, settlements)
+        store = self.plan.store
+        if store is not None:
+            store.settled(settlements)
+            if store.snapshot_due and self.plan.form is not None:
+                store.snapshot(self._strategy, self.plan.form)
+        self._tell_observed(state, reading, charged)
+        end = self._endings.after(reading.outcome, self.tally.requests, self.tally.targets)
+        if end is not None:
+            self.stop(end)
+
+    def stop(self, reason: StopReason) -> None:
+        """Send nothing more; what is in flight is finished."""
+        if self.stop_reason is None:
+            self.stop_reason = reason
+            self._tell(Happening.STOPPING, reason=reason)
+            self.wake()
+
+    def abort(self, error: BaseException | None = None) -> None:
+        """End at once; an error comes out of the crawl's entry point."""
+        if self.error is None:
+            self.error = error
+        self.stop(StopReason.INTERRUPTED)
+        if not self.aborted:
+            self.aborted = True
+            for cancel in self._on_abort:
+                cancel()
+
+    def on_abort(self, cancel: Callable[[], None]) -> None:
+        """Have this called when the crawl must end at once."""
+        self._on_abort.append(cancel)
+
+    def waiting(self, host: str, seconds: float, why: str) -> None:
+        """Tell that a host must rest."""
+        self._tell(Happening.WAITING, host=host, seconds=round(seconds, 3), why=why)
+
+    def seconds_left(self) -> float | None:
+        """Say how many seconds of the budget are left; None if time is not limited."""
+        limit = self.plan.budget.max_seconds
+        return None if limit is None else limit - self._seconds()
+
+    def progress(self) -> Progress:
+        """Say where the crawl stands."""
+        return self.tally.progress(len(self._open), self.waits(), self._strategy.arm_label)
+
+    def close(self) -> CrawlResult:
+        """Say how the crawl ended; the store learns it too."""
+        if self.error is not None:
+            raise self.error
+        tally = self.tally
+        stop = final_reason(self.stop_reason or StopReason.FINISHED, tally)
+        if self.plan.store is not None and not self.aborted:
+            self.plan.store.finish(time.time(), stop, self._strategy, self.plan.form)
+        progress = self.progress()
+        if self.plan.on_progress is not None:
+            self.plan.on_progress(progress)
+        failure = "" if tally.first_failure is None else tally.first_failure.reason
+        return CrawlResult(stop, progress, tally.start_links, failure, self._messages)
+
+    def _ask(self, ready: Ready) -> Request | None:
+        now = time.time()
+        request = self._strategy.choose(now, ready)
+        if request is not None:
+            if self.plan.store is not None:
+                self.plan.store.chosen(request, now)
+            self._tell(Happening.CHOSEN, **request._asdict())
+        return request
+
+    def _seconds(self) -> float:
+        before = self.plan.store.seconds_spent if self.plan.store is not None else 0.0
+        return before + self.tally.seconds
+
+    def _limit(self) -> StopReason | None:
+        tally = self.tally
+        limit = self.plan.budget.spent(self._sent, tally.bytes, self._seconds(), tally.targets)
+        return None if limit is None else StopReason.of_limit(limit)
+
+    def _budget_spent(self) -> bool:
+        """Tell whether nothing may be sent now; the last open request may still give some budget back."""
+        if self.stopping:
+            return True
+        limit = self._limit()
+        if limit is None:
+            return False
+        if not self._open:
+            self.stop(limit)
+        return True
+
+    def _bound_redirects(self, request: Request, reading: Reading) -> Reading:
+        """Let a chain of redirects end somewhere, and a loop at once."""
+        hops = self._hops.pop(request.url, 0)
+        outcome = reading.outcome
+        if not isinstance(outcome, Redirect):
+            return reading
+        if hops >= self.plan.settings.max_redirects:
+            reason, skip = FailureReason.TOO_MANY_REDIRECTS, SkipReason.TOO_MANY_REDIRECTS
+        elif outcome.location == request.url:
+            reason, skip = FailureReason.REDIRECT_LOOP, SkipReason.REDIRECT_LOOP
+        else:
+            self._hops[outcome.location] = hops + 1
+            if len(self._hops) > _REMEMBERED_HOPS:
+                self._hops.popitem(last=False)
+            return reading
+        return replace(
+            reading,
+            outcome=Failure(outcome.status, outcome.size_bytes, reason),
+            skipped=(*reading.skipped, (outcome.location, skip)),
+            drops=(*reading.drops, reason),
+        )
+
+    def _record(self, state: _Open, reading: Reading, charged: int) -> Outcome:
+        """Write it down; gives what the strategy is to observe."""
+        store, request = self.plan.store, state.request
+        if store is None:
+            if reading.body_file is not None:
+                reading.body_file.unlink(missing_ok=True)
+            return reading.outcome
+        fetched = Fetched(
+            request=request,
+            outcome=reading.outcome,
+            started_at=state.started_at,
+            finished_at=time.time(),
+            charged=charged,
+            headers=reading.headers,
+            body=reading.body,
+            body_file=reading.body_file,
+            refused=reading.refused,
+        )
+        recorded = store.record(fetched)
+        for url, reason in reading.skipped:
+            store.skip(url, reason, request.id)
+        return recorded.outcome
+
+    def _tell(self, what: Happening, **data: object) -> None:
+        if self.plan.on_event is not None:
+            self.plan.on_event(Event(time.time(), what, data))
+
+    def _tell_observed(self, state: _Open, reading: Reading, charged: int) -> None:
+        request = state.request
+        if self.plan.on_event is not None:
+            seconds = round(time.time() - state.started_at, 3)
+            told = {"id": request.id, "url": request.url, "charged": charged, "seconds": seconds}
+            self._tell(Happening.OBSERVED, **told, **_described(reading.outcome))
+            if isinstance(reading.outcome, Refused):
+                self._tell(Happening.SKIPPED, url=request.url, reason=reading.outcome.reason)
+            for url, reason in reading.skipped:
+                self._tell(Happening.SKIPPED, url=url, reason=reason)
+        if self.plan.on_progress is not None:
+            now = time.monotonic()
+            if now - self._told_at >= _PROGRESS_SECONDS:
+                self._told_at = now
+                self.plan.on_progress(self.progress())
+
+
+def _nothing() -> None:
+    """Wake nobody: no engine runs yet."""
+
+
+def _described(outcome: Outcome) -> dict[str, object]:
+    """Give an outcome as JSON can say it."""
+    described: dict[str, object] = {"outcome": type(outcome).__name__.lower()}
+    for name in ("status", "size_bytes", "media_type", "location", "reason"):
+        value = getattr(outcome, name, None)
+        if value is not None:
+            described[name] = value
+    if isinstance(outcome, Page):
+        described["links"] = len(outcome.links.urls)
+    return described

@@ -1,0 +1,111 @@
+"""What a crawl's plan means in Scrapy's own settings.
+
+Scrapy's defaults serve many purposes. A crawl of ours needs few of its parts, and each costs time on each
+request, so all others are switched off by name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.settings.default_settings import (
+    DOWNLOADER_MIDDLEWARES_BASE,
+    EXTENSIONS_BASE,
+    RETRY_HTTP_CODES,
+    SPIDER_MIDDLEWARES_BASE,
+)
+from scrapy.utils.reactor import is_reactor_installed
+
+if TYPE_CHECKING:
+    from coati.live.plan import CrawlPlan
+
+_ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
+
+_MIDDLEWARES = "scrapy.downloadermiddlewares."
+_OURS = "coati.live."
+
+# A plain 500 is mostly a page that does not work; another try would waste a request.
+_RETRIED = [status for status in RETRY_HTTP_CODES if status != 500]  # noqa: PLR2004 - HTTP's own number
+
+
+def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
+    """Give the settings of the Scrapy engine that runs a plan."""
+    own = plan.settings
+    return {
+        "SCHEDULER": _OURS + "scheduler.StrategyScheduler",
+        "DOWNLOAD_HANDLERS": _handlers(),
+        "DOWNLOADER_MIDDLEWARES": _downloader_middlewares(plan),
+        "SPIDER_MIDDLEWARES": dict.fromkeys(SPIDER_MIDDLEWARES_BASE),
+        "EXTENSIONS": _extensions(plan),
+        # A process that has no Twisted reactor need not get one: it could not be started twice.
+        "TWISTED_REACTOR_ENABLED": is_reactor_installed(),
+        "USER_AGENT": own.user_agent,
+        "ROBOTSTXT_USER_AGENT": "Coati",
+        "ROBOTSTXT_OBEY": own.robots,
+        "CONCURRENT_REQUESTS": own.concurrency,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": own.per_host,
+        "DOWNLOAD_DELAY": own.delay_seconds,
+        # Scrapy's default would ask after half the delay at times.
+        "DOWNLOAD_DELAY_JITTER": 0,
+        "DOWNLOAD_TIMEOUT": own.download_timeout_seconds,
+        "DOWNLOAD_VERIFY_CERTIFICATES": own.verify_certificates,
+        "DEFAULT_REQUEST_HEADERS": {
+            "Accept": _ACCEPT,
+            "Accept-Encoding": "gzip, deflate, br, zstd",
+            "User-Agent": own.user_agent,
+            **dict(own.headers),
+        },
+        "RETRY_TIMES": own.retries,
+        "RETRY_HTTP_CODES": _RETRIED,
+        "RETRY_GIVE_UP_LOG_LEVEL": "DEBUG",
+        "REDIRECT_MAX_TIMES": own.max_redirects,
+        "COATI_MAX_FILE_BYTES": own.max_file_bytes,
+        "COATI_MAX_PAGE_BYTES": own.max_page_bytes,
+        "COATI_STREAM_ABOVE_BYTES": own.stream_above_bytes,
+        "COATI_STREAM_DIR": None if plan.store is None else str(plan.store.incoming),
+        "COATI_CONNECT_TIMEOUT": own.connect_timeout_seconds,
+        "COATI_ANSWER_TIMEOUT": own.answer_timeout_seconds,
+        "COATI_MIN_BYTES_PER_SECOND": own.min_bytes_per_second,
+        "COATI_SLOW_WINDOW": own.slow_window_seconds,
+        "COATI_ALLOW_PRIVATE": own.allows_private(plan.start_url),
+        "COATI_PROXY": own.proxy,
+        "COATI_MAX_RETRY_AFTER": own.max_retry_after_seconds,
+        "COATI_MAX_DELAY": own.max_delay_seconds,
+        # One worker takes the (empty) output of a callback; Scrapy's default starts a hundred each time.
+        "CONCURRENT_ITEMS": 1,
+        "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
+        "LOG_FORMATTER": _OURS + "quiet.QuietLogFormatter",
+        "WARN_ON_GENERATOR_RETURN_VALUE": False,
+    }
+
+
+def _handlers() -> dict[str, str | None]:
+    streaming = _OURS + "streaming.StreamingDownloadHandler"
+    return {"http": streaming, "https": streaming, "ftp": None, "s3": None, "file": None, "data": None}
+
+
+def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int | None]:
+    own = plan.settings
+    chosen: dict[str, int | None] = dict.fromkeys(DOWNLOADER_MIDDLEWARES_BASE)
+    chosen[_MIDDLEWARES + "defaultheaders.DefaultHeadersMiddleware"] = 400
+    chosen[_MIDDLEWARES + "cookies.CookiesMiddleware"] = 700
+    # For robots.txt only: what a strategy asks for is not redirected behind its back.
+    chosen[_MIDDLEWARES + "redirect.RedirectMiddleware"] = 600
+    if own.retries:
+        chosen[_MIDDLEWARES + "retry.RetryMiddleware"] = 550
+    if own.robots:
+        chosen[_MIDDLEWARES + "robotstxt.RobotsTxtMiddleware"] = 100
+        chosen[_OURS + "robots.RobotsAnswerMiddleware"] = 110
+    if plan.archive is not None:
+        chosen[_OURS + "read_through.ReadThroughMiddleware"] = 20
+    chosen[_OURS + "retry_after.RetryAfterMiddleware"] = 560
+    chosen[_OURS + "adaptive_delay.AdaptiveDelayMiddleware"] = 890
+    return chosen
+
+
+def _extensions(plan: CrawlPlan) -> dict[str, int | None]:
+    chosen: dict[str, int | None] = dict.fromkeys(EXTENSIONS_BASE)
+    chosen[_OURS + "stop_at_headers.StopAtHeaders"] = 0
+    if plan.settings.robots:
+        chosen[_OURS + "crawl_delay.CrawlDelay"] = 0
+    return chosen

@@ -1,0 +1,87 @@
+"""What can go wrong with a download, as a closed set of words, and the errors of our own components.
+
+    Exception
+    └── DownloadError            raised by our download handler, in place of a response
+        ├── PrivateAddressError    the name leads to an address that must not be asked
+        ├── TooLargeError          more bytes than we take, declared or not
+        ├── BombError              a small body that decompresses to a very large one
+        └── TooSlowError           bytes that come too slowly
+
+None of these leaves the live driver: a strategy sees a `coati.model.Failure` or `Refused`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from enum import StrEnum
+from typing import Final
+
+from scrapy import exceptions as scrapy_errors
+
+
+class DownloadError(Exception):
+    """Why our download handler gave up; never worth another try."""
+
+
+class PrivateAddressError(DownloadError):
+    """The host leads to a private address, and the crawl began at a public one."""
+
+
+class TooLargeError(DownloadError):
+    """The body is larger than we take."""
+
+
+class BombError(DownloadError):
+    """The body grows out of all proportion when it is decompressed."""
+
+
+class TooSlowError(DownloadError):
+    """The body comes more slowly than we wait for."""
+
+
+class FailureReason(StrEnum):
+    """Why no usable answer came; an error status is told as ``status 404`` instead."""
+
+    NO_HOST = "host not found"
+    NOT_CONNECTED = "connection refused"
+    TIMEOUT = "no answer in time"
+    TOO_SLOW = "body too slow"
+    BROKEN_OFF = "connection broken off"
+    SHORT_BODY = "body shorter than declared"
+    TOO_LARGE = "too large"
+    BOMB = "decompresses to too much"
+    NOT_DECOMPRESSED = "body cannot be decompressed"
+    NO_LOCATION = "redirect without a usable location"
+    REDIRECT_LOOP = "redirect loop"
+    TOO_MANY_REDIRECTS = "too many redirects"
+    NO_BUDGET = "no budget for another try"
+    UNSUPPORTED = "not fetched"
+
+
+# In this order: the first class that fits says the reason.
+_REASONS: Final[tuple[tuple[type[BaseException], FailureReason], ...]] = (
+    (TooSlowError, FailureReason.TOO_SLOW),
+    (TooLargeError, FailureReason.TOO_LARGE),
+    (BombError, FailureReason.BOMB),
+    (scrapy_errors.DownloadTimeoutError, FailureReason.TIMEOUT),
+    (scrapy_errors.CannotResolveHostError, FailureReason.NO_HOST),
+    (scrapy_errors.DownloadConnectionRefusedError, FailureReason.NOT_CONNECTED),
+    (scrapy_errors.ResponseDataLossError, FailureReason.SHORT_BODY),
+    (scrapy_errors.DownloadCancelledError, FailureReason.BROKEN_OFF),
+    (scrapy_errors.DownloadFailedError, FailureReason.BROKEN_OFF),
+    (zlib.error, FailureReason.NOT_DECOMPRESSED),
+    (EOFError, FailureReason.NOT_DECOMPRESSED),
+    (OSError, FailureReason.NOT_DECOMPRESSED),
+)
+
+
+def failure_reason(error: BaseException) -> FailureReason:
+    """Give the reason for an error that came in place of a response."""
+    for kind, reason in _REASONS:
+        if isinstance(error, kind):
+            return reason
+    package = type(error).__module__.partition(".")[0]
+    # Decoders have classes of their own, and so has the network of Scrapy's default handler.
+    if package in {"brotli", "brotlicffi", "backports", "compression", "_zstd"}:
+        return FailureReason.NOT_DECOMPRESSED
+    return FailureReason.BROKEN_OFF if package == "twisted" else FailureReason.UNSUPPORTED

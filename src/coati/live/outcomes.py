@@ -1,0 +1,177 @@
+"""From what Scrapy hands over to what a strategy observes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import IgnoreRequest
+
+from coati.live.failures import FailureReason, PrivateAddressError, failure_reason
+from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
+from coati.runs.reasons import SkipReason
+from coati.web.links import LinkExtractor
+from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
+from coati.web.urls import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy.http import Response
+
+    from coati.model import Outcome, Request
+    from coati.runs.reasons import Reason
+    from coati.web.media import TargetTypes
+    from coati.web.rules import Refusal, Rules
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+# Keys of a Scrapy request's meta by which our components tell what they did.
+BODY_FILE = "coati_body_file"
+BODY_BYTES = "coati_body_bytes"
+STOPPED = "coati_stopped"
+
+# Flags of a Scrapy response by which our download handler tells that a body is not whole.
+CUT = "cut"
+DAMAGED = "dataloss"
+
+_MAX_HEADERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of one request.
+
+    ``refused`` lists links that the rules of the run forbid, ``skipped`` URLs that are left alone for
+    another reason, and ``drops`` what was cut off or thrown away, to be counted.
+    """
+
+    outcome: Outcome
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
+    body_file: Path | None = None
+    refused: tuple[tuple[str, Refusal], ...] = ()
+    skipped: tuple[tuple[str, Reason], ...] = ()
+    drops: tuple[str, ...] = ()
+
+
+class ResponseReader:
+    """Reads responses under the rules of one crawl; nothing that a server sends makes it raise."""
+
+    def __init__(self, rules: Rules | None, types: TargetTypes) -> None:
+        self._types = types
+        self._extractor = LinkExtractor(rules)
+
+    def read(self, request: Request, response: Response) -> Reading:
+        """Turn a response into an outcome."""
+        meta = response.request.meta if response.request is not None else {}
+        body_file = meta.get(BODY_FILE)
+        reading = Reading(
+            self._outcome(request, response, meta.get(BODY_BYTES) if body_file else None),
+            _headers(response),
+            None if body_file else response.body,
+            Path(body_file) if body_file else None,
+            drops=tuple(flag for flag in response.flags if flag in {CUT, DAMAGED}),
+        )
+        stopped = meta.get(STOPPED)
+        if stopped is not None and 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
+            return self._stopped(request, response, reading, stopped)
+        if isinstance(reading.outcome, Page) and request.method is Method.GET:
+            return self._page(request, response, reading)
+        return reading
+
+    def read_error(self, request: Request, error: BaseException) -> Reading:
+        """Turn the error that came in place of a response into an outcome."""
+        if isinstance(error, PrivateAddressError):
+            return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
+        if isinstance(error, IgnoreRequest):
+            message = str(error)
+            if "robots.txt" in message:
+                return Reading(Refused(SkipReason.ROBOTS))
+            reason = FailureReason.BOMB if "decompress" in message else FailureReason.UNSUPPORTED
+        else:
+            reason = failure_reason(error)
+        skipped = ((request.url, SkipReason.TOO_LARGE),) if reason is FailureReason.TOO_LARGE else ()
+        return Reading(Failure(0, 0, reason), skipped=skipped, drops=(reason,))
+
+    def _outcome(self, request: Request, response: Response, streamed_bytes: int | None) -> Outcome:
+        status = response.status
+        size = 0
+        if request.method is Method.GET:
+            size = len(response.body) if streamed_bytes is None else streamed_bytes
+        if status in _REDIRECTS:
+            location = resolve(request.url, _header(response, "Location"))
+            if location is None:
+                return Failure(status, size, FailureReason.NO_LOCATION)
+            return Redirect(status, size, location)
+        if not 200 <= status < 300:  # noqa: PLR2004 - HTTP success
+            return Failure(status, size, f"status {status}")
+        media_type = essence(_header(response, "Content-Type"))
+        kind = self._types.kind(media_type, request.url)
+        if kind is Kind.PAGE:
+            return Page(status, size, NO_LINKS)
+        if kind is Kind.TARGET:
+            return Target(status, size, media_type)
+        return Other(status, size, media_type)
+
+    def _stopped(self, request: Request, response: Response, reading: Reading, why: str) -> Reading:
+        reason = SkipReason(why)
+        outcome: Outcome
+        if reason is SkipReason.TOO_LARGE:
+            outcome = Failure(response.status, 0, FailureReason.TOO_LARGE)
+        else:
+            outcome = Other(response.status, 0, essence(_header(response, "Content-Type")))
+        return replace(reading, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
+
+    def _page(self, request: Request, response: Response, reading: Reading) -> Reading:
+        page = self._extractor.extract(response.body, request.url, _header(response, "Content-Type"))
+        outcome = Page(response.status, len(response.body), page.links)
+        why: SkipReason | None = None
+        if forbids_following(value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")):
+            why = SkipReason.X_ROBOTS_TAG
+        elif page.nofollow:
+            why = SkipReason.NOFOLLOW
+        if why is None:
+            return replace(reading, outcome=outcome, refused=tuple(page.refused))
+        return replace(
+            reading,
+            outcome=replace(outcome, links=NO_LINKS),
+            refused=tuple(page.refused),
+            skipped=tuple((url, why) for url in dict.fromkeys(page.links.urls)),
+        )
+
+
+def forbids_following(values: Iterable[str], agent: str = "coati") -> bool:
+    """Tell whether X-Robots-Tag headers ask this agent not to follow the links of a page.
+
+    >>> forbids_following(["noindex, nofollow"]), forbids_following(["otherbot: nofollow"])
+    (True, False)
+    """
+    for value in values:
+        named, colon, rest = value.partition(":")
+        # "unavailable_after: date" is the only directive with a colon; any other name is an agent's.
+        if colon and "," not in named and named.strip().lower() not in {agent, "*", "unavailable_after"}:
+            continue
+        directives = rest if colon and named.strip().lower() in {agent, "*"} else value
+        if any(part.strip().lower() in {"nofollow", "none"} for part in directives.split(",")):
+            return True
+    return False
+
+
+def is_blocked(media_type: str) -> bool:
+    """Tell whether a media type is never worth its bytes: pictures, sound, films."""
+    return essence(media_type).startswith(BLOCKED_MEDIA_PREFIXES)
+
+
+def _header(response: Response, name: str) -> str:
+    return (response.headers.get(name) or b"").decode("latin-1")
+
+
+def _headers(response: Response) -> tuple[tuple[str, str], ...]:
+    pairs = (
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in response.headers.items()
+        for value in values
+    )
+    return tuple(pair for pair, _ in zip(pairs, range(_MAX_HEADERS), strict=False))

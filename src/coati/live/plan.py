@@ -1,0 +1,65 @@
+"""What a live crawl is given, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coati.budget import Budget
+from coati.live.settings import LiveSettings
+from coati.web.media import PRESETS, TargetTypes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coati.live.progress import OnEvent, OnProgress, Progress
+    from coati.live.read_through import ArchiveLike
+    from coati.live.stop import StopReason
+    from coati.runs.store import RunStore, SnapshotForm
+    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.strategy import Strategy
+    from coati.web.rules import Rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlPlan:
+    """Everything that one live crawl needs.
+
+    ``new_strategy`` makes the strategy as it stands before its first choice; a run that is gone on with is
+    restored from ``store``, which then needs ``form``. Without a store nothing is kept. ``archive`` answers
+    what it holds, and takes what it does not. ``one_site`` is false for strategies that choose among hosts.
+    """
+
+    new_strategy: Callable[[], Strategy]
+    rules: Rules
+    types: TargetTypes = field(default_factory=lambda: PRESETS["data"])
+    settings: LiveSettings = field(default_factory=LiveSettings)
+    budget: Budget = field(default_factory=Budget)
+    store: RunStore | None = None
+    form: SnapshotForm | None = None
+    archive: ArchiveLike | None = None
+    answer_from_archive: bool = True
+    early_stop: EarlyStop | None = None
+    on_progress: OnProgress | None = None
+    on_event: OnEvent | None = None
+    one_site: bool = True
+
+    @property
+    def start_url(self) -> str:
+        """Where the crawl begins."""
+        return self.rules.start_url
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlResult:
+    """How a crawl ended.
+
+    ``start_links`` counts the links that the start page gave; None if no page came. A handful or none may
+    mean that the site builds its pages in the browser. ``first_failure`` is the first thing that went wrong.
+    """
+
+    stop: StopReason
+    progress: Progress
+    start_links: int | None = None
+    first_failure: str = ""
+    messages: tuple[str, ...] = ()

@@ -1,0 +1,68 @@
+"""What a crawl tells while it runs: how far it is, and what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class ArmYield(NamedTuple):
+    """What one arm has brought so far; ``label`` is the strategy's own words for it."""
+
+    label: str
+    pulls: int
+    reward: float
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a crawl stands. Counts include earlier sessions of the same run; ``seconds`` are this one's.
+
+    ``requests`` counts retries and HEADs. Requests for robots.txt are shown on their own and not charged.
+    ``waits`` says for each host that must rest how many seconds that takes.
+    """
+
+    requests: int = 0
+    pages: int = 0
+    targets: int = 0
+    errors: int = 0
+    refused: int = 0
+    bytes: int = 0
+    in_flight: int = 0
+    robots_requests: int = 0
+    archived: int = 0
+    seconds: float = 0.0
+    session_requests: int = 0
+    waits: Mapping[str, float] = field(default_factory=dict)
+    drops: Mapping[str, int] = field(default_factory=dict)
+    best_arm: ArmYield | None = None
+
+    @property
+    def requests_per_second(self) -> float:
+        """The mean rate of this session."""
+        return self.session_requests / self.seconds if self.seconds else 0.0
+
+
+class Happening(StrEnum):
+    """The kinds of events."""
+
+    CHOSEN = "chosen"
+    RETRIED = "retried"
+    OBSERVED = "observed"
+    SKIPPED = "skipped"
+    WAITING = "waiting"
+    STOPPING = "stopping"
+
+
+class Event(NamedTuple):
+    """One thing that happened; ``data`` holds what JSON can say, ``at`` is in seconds since the epoch."""
+
+    at: float
+    what: Happening
+    data: Mapping[str, object]
+
+
+OnProgress = Callable[[Progress], None]
+OnEvent = Callable[[Event], None]

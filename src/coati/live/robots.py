@@ -1,0 +1,91 @@
+"""robots.txt as RFC 9309 wants it read, in front of Scrapy's own robots middleware.
+
+Scrapy parses whatever answers under /robots.txt as if it were rules, also a server error, and takes a failed
+download for permission. This middleware hands it what the standard means instead:
+
+- a server error, 429, or no answer at all: nothing may be fetched;
+- any other error status: there are no rules, everything may be;
+- of the rules, the first 500 KiB are read.
+
+Usable in any Scrapy project, beside ``ROBOTSTXT_OBEY = True``::
+
+    DOWNLOADER_MIDDLEWARES = {"coati.live.robots.RobotsAnswerMiddleware": 110}
+
+110 is on the engine's side of retries and redirects, so that it sees how they end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from scrapy.http import Response, TextResponse
+from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.httpobj import urlparse_cached
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+MAX_RULES_BYTES: Final = 500 * 1024
+
+_TOO_MANY_REQUESTS = 429
+_SERVER_ERRORS = range(500, 600)
+_SUCCESS = range(200, 300)
+_REDIRECTS = range(300, 400)
+_FORBID_ALL = b"User-agent: *\nDisallow: /\n"
+
+
+def asks_for_robots(request: Request) -> bool:
+    """Tell whether a request is Scrapy's own for a robots.txt, be it redirected."""
+    if request.callback is not NO_CALLBACK or not request.meta.get("dont_obey_robotstxt"):
+        return False
+    first: str = request.meta.get("redirect_urls", [request.url])[0]
+    return urlsplit(first).path == "/robots.txt"
+
+
+class RobotsAnswerMiddleware:
+    """Turns what came for a robots.txt into the rules that it stands for."""
+
+    def __init__(self) -> None:
+        self.unreachable: set[str] = set()
+        self._crawler: Crawler | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the middleware; Scrapy calls this."""
+        middleware = cls()
+        middleware._crawler = crawler
+        return middleware
+
+    def process_request(self, request: Request) -> None:
+        """Count, and bound, what is fetched on our own account."""
+        if not asks_for_robots(request):
+            return
+        # Our download handler cuts the rules off where we stop reading; Scrapy's would fail there.
+        request.meta["download_maxsize"] = 10 * MAX_RULES_BYTES
+        spider = None if self._crawler is None else self._crawler.spider
+        drive = getattr(spider, "drive", None)
+        if drive is not None:
+            drive.tally.robots_requests += 1
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Replace an answer that holds no rules by the rules that it means."""
+        if not asks_for_robots(request) or response.status in _REDIRECTS:
+            return response
+        if response.status in _SERVER_ERRORS or response.status == _TOO_MANY_REQUESTS:
+            return self._forbid_all(request)
+        body = response.body if response.status in _SUCCESS else b""
+        if len(body) > MAX_RULES_BYTES:
+            body = body[:MAX_RULES_BYTES].rpartition(b"\n")[0]
+        return TextResponse(response.url, body=body, encoding="utf-8", request=request)
+
+    def process_exception(self, request: Request, exception: Exception) -> Response | None:
+        """Take no answer for a refusal."""
+        return self._forbid_all(request) if asks_for_robots(request) else None
+
+    def _forbid_all(self, request: Request) -> Response:
+        self.unreachable.add(urlparse_cached(request).netloc)
+        return TextResponse(request.url, body=_FORBID_ALL, encoding="utf-8", request=request)

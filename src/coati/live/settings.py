@@ -1,0 +1,111 @@
+"""How a live crawl asks: how fast, for how long, how much of an answer it takes. Polite by default."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, fields
+from urllib.parse import urlsplit
+
+import coati
+from coati.errors import ConfigError
+from coati.web.links import MAX_PAGE_BYTES
+from coati.web.urls import host_of
+
+_MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSettings:
+    """What a live crawl keeps to, for every host alike.
+
+    >>> LiveSettings(contact="https://example.org/our-crawler").user_agent
+    'Coati/0.1.0 (+https://example.org/our-crawler)'
+    """
+
+    # Seconds from the start of one request to the start of the next, for each host. 0 is for servers of
+    # one's own: nothing but errors slows a crawl down then.
+    delay_seconds: float = 1.0
+    # Requests that are chosen and not yet observed, in all and for one host. More than one means that a
+    # strategy chooses before it knows what came of its last choice.
+    concurrency: int = 1
+    per_host: int = 1
+    # Where a site's owner can complain: an address or a page. It stands in the User-Agent.
+    contact: str = ""
+    # Whether robots.txt is asked and obeyed. Off is for one's own sites.
+    robots: bool = True
+    # The largest file that is taken; one that declares more is not even begun.
+    max_file_bytes: int = 1024 * _MIB
+    # How much of a page is read; the links in the rest are not seen.
+    max_page_bytes: int = MAX_PAGE_BYTES
+    # A file above this size goes to disk as it arrives, so that it never stands in memory whole.
+    stream_above_bytes: int = 1 * _MIB
+    # Seconds to connect, to the first byte of an answer, and for a whole download.
+    connect_timeout_seconds: float = 30.0
+    answer_timeout_seconds: float = 60.0
+    download_timeout_seconds: float = 3600.0
+    # A body that comes more slowly than this, measured over `slow_window_seconds`, is given up.
+    min_bytes_per_second: int = 256
+    slow_window_seconds: float = 30.0
+    # Hops from the first redirect to what it leads to.
+    max_redirects: int = 10
+    # How often a request that failed for a passing reason is sent again; each time is charged.
+    retries: int = 2
+    # The longest wait that a server may ask for (Retry-After). Who asks for more ends the crawl of it.
+    max_retry_after_seconds: float = 300.0
+    # How far the delay of a host may grow by its own Crawl-delay, by errors and by slowness.
+    max_delay_seconds: float = 60.0
+    headers: tuple[tuple[str, str], ...] = ()
+    # Cookies to begin with; those that the site sets are kept for the length of the crawl.
+    cookies: tuple[tuple[str, str], ...] = ()
+    proxy: str = ""
+    # Whether private and loopback addresses may be asked. None: only if the start URL itself names one.
+    allow_private: bool | None = None
+    # Broken certificates are common on official sites, and what is fetched here is public.
+    verify_certificates: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse values that no crawl could keep to."""
+        for name in ("concurrency", "per_host", "max_file_bytes", "max_page_bytes", "stream_above_bytes"):
+            self._require(getattr(self, name) >= 1, name, "at least 1")
+        for field in fields(self):
+            if field.name.endswith("_timeout_seconds") or field.name == "slow_window_seconds":
+                self._require(getattr(self, field.name) > 0, field.name, "above 0")
+        for name in ("delay_seconds", "min_bytes_per_second", "max_redirects", "retries"):
+            self._require(getattr(self, name) >= 0, name, "at least 0")
+        for name in ("max_retry_after_seconds", "max_delay_seconds"):
+            self._require(getattr(self, name) >= 0, name, "at least 0")
+        for name, value in (("contact", self.contact), *self.headers, *self.cookies):
+            if not name.isprintable() or not value.isprintable():
+                raise ConfigError(f"{name} holds a character that no HTTP header can")
+        if self.proxy and not urlsplit(self.proxy).hostname:
+            raise ConfigError(f"not a proxy: {self.proxy!r}; one looks like http://host:port")
+
+    @property
+    def user_agent(self) -> str:
+        """Say honestly who asks: the program, its version, and the contact where there is one."""
+        comment = f" (+{self.contact})" if self.contact else ""
+        return f"Coati/{coati.__version__}{comment}"
+
+    def allows_private(self, start_url: str) -> bool:
+        """Tell whether private addresses may be asked in a crawl from this URL.
+
+        Only what the user wrote counts. A public name that happens to lead to a private address is the
+        attack, not the permission.
+        """
+        return names_private(host_of(start_url)) if self.allow_private is None else self.allow_private
+
+    def _require(self, holds: bool, name: str, what: str) -> None:  # noqa: FBT001 - a condition, no switch
+        if not holds:
+            raise ConfigError(f"{name} is {getattr(self, name)}: it must be {what}")
+
+
+def names_private(host: str) -> bool:
+    """Tell whether a host, as written in a URL, is a private one on the face of it.
+
+    >>> [names_private(host) for host in ("localhost", "192.168.0.7", "[::1]", "intranet", "example.org")]
+    [True, True, True, True, False]
+    """
+    try:
+        return not ipaddress.ip_address(host.strip("[]")).is_global
+    except ValueError:
+        return "." not in host or host.endswith((".localhost", ".local", ".internal", ".home.arpa"))

@@ -1,0 +1,78 @@
+"""Downloads that end at their headers, because what follows is not wanted.
+
+A picture, a film, a file above the limit, something that is neither page nor target: the headers say so, and
+the body would be thrown away. Where it is small it is read all the same, since closing a connection costs the
+server more. Usable in any Scrapy project::
+
+    EXTENSIONS = {"coati.live.stop_at_headers.StopAtHeaders": 0}
+    COATI_MAX_FILE_BYTES = 100_000_000
+    COATI_TYPES = "data"  # leave it out to stop at pictures, films and sound only
+
+The response has no body then, the flag ``download_stopped``, and the reason in its meta, under
+``coati_stopped``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import StopDownload
+
+from coati.live.outcomes import STOPPED, is_blocked
+from coati.live.robots import asks_for_robots
+from coati.live.settings import LiveSettings
+from coati.model import Kind
+from coati.runs.reasons import SkipReason
+from coati.web.media import parse_types
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers
+
+    from coati.web.media import TargetTypes
+
+_SMALL_BYTES = 16 * 1024
+
+
+class StopAtHeaders:
+    """Stops downloads by what their headers say."""
+
+    def __init__(self, crawler: Crawler, types: TargetTypes | None) -> None:
+        self._types = types
+        self._maximum = crawler.settings.getint("COATI_MAX_FILE_BYTES", LiveSettings().max_file_bytes)
+        crawler.signals.connect(self._on_headers, signals.headers_received)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the extension; Scrapy calls this."""
+        drive = getattr(crawler.spider, "drive", None)
+        if drive is not None:
+            return cls(crawler, drive.plan.types)
+        named = crawler.settings.get("COATI_TYPES")
+        return cls(crawler, parse_types(named) if named else None)
+
+    def _on_headers(self, headers: Headers, body_length: int | None, request: Request) -> None:
+        request.meta.pop(STOPPED, None)
+        if request.method == "HEAD" or asks_for_robots(request):
+            return
+        media_type = (headers.get("Content-Type") or b"").decode("latin-1")
+        # Scrapy's own handler says so where the length is not known.
+        declared = body_length if isinstance(body_length, int) and body_length >= 0 else None
+        reason = self._reason(media_type, declared, request.url)
+        if reason is not None:
+            request.meta[STOPPED] = reason.value
+            raise StopDownload(fail=False)
+
+    def _reason(self, media_type: str, declared: int | None, url: str) -> SkipReason | None:
+        if "html" in media_type.lower():
+            return None
+        if declared is not None and declared > self._maximum:
+            return SkipReason.TOO_LARGE
+        if declared is not None and declared <= _SMALL_BYTES:
+            return None
+        unwanted = self._types is not None and self._types.kind(media_type, url) is Kind.OTHER
+        return SkipReason.MEDIA_TYPE if unwanted or is_blocked(media_type) else None

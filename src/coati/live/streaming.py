@@ -1,0 +1,297 @@
+"""A Scrapy download handler that bounds what it takes: memory, bytes, time, and where it connects to.
+
+Scrapy's own handlers collect a body in memory before anybody sees it. This one, on aiohttp, writes a large
+file to disk as it arrives; cuts a page that does not end; gives up on bodies that come too slowly; and does
+not connect to private addresses. Usable in any Scrapy project that runs on asyncio, as Scrapy does by
+default::
+
+    DOWNLOAD_HANDLERS = {
+        "http": "coati.live.streaming.StreamingDownloadHandler",
+        "https": "coati.live.streaming.StreamingDownloadHandler",
+    }
+
+Settings, besides Scrapy's own for downloads (``DOWNLOAD_TIMEOUT`` is for the whole of one):
+
+=============================  =====================================================================
+``COATI_MAX_FILE_BYTES``       the largest body, decompressed; a larger one fails
+``COATI_MAX_PAGE_BYTES``       how much of an HTML page is read
+``COATI_STREAM_ABOVE_BYTES``   from this size on a successful answer goes to a file
+``COATI_STREAM_DIR``           the folder of these files; each is named in the response's meta, under
+                               ``coati_body_file``, and whoever handles the response removes it
+``COATI_CONNECT_TIMEOUT``      seconds to connect
+``COATI_ANSWER_TIMEOUT``       seconds without a byte
+``COATI_MIN_BYTES_PER_SECOND`` the slowest body that is waited for, over ``COATI_SLOW_WINDOW`` seconds
+``COATI_ALLOW_PRIVATE``        whether private addresses may be asked
+``COATI_PROXY``                the proxy of all requests that name none themselves
+=============================  =====================================================================
+
+Of Scrapy's signals for downloads it sends ``headers_received`` and not ``bytes_received``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import aiohttp
+from scrapy import signals
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    ResponseDataLossError,
+    StopDownload,
+    UnsupportedURLSchemeError,
+)
+from scrapy.http import Headers
+from scrapy.responsetypes import responsetypes
+from scrapy.utils.httpobj import urlparse_cached
+from yarl import URL
+
+from coati.live.addresses import PublicResolver, refuse_private_literal
+from coati.live.bodies import Body, BodyLimits
+from coati.live.failures import TooSlowError
+from coati.live.outcomes import BODY_BYTES, BODY_FILE, CUT, DAMAGED
+from coati.live.robots import MAX_RULES_BYTES, asks_for_robots
+from coati.live.settings import LiveSettings
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+_DEFAULTS = LiveSettings()
+
+# What is read of an answer that is no success: enough to keep the connection, and to see what it says.
+_MAX_ERROR_BYTES = 256 * 1024
+
+# Real sites send policies of many kilobytes in a header.
+_MAX_HEADER_BYTES = 64 * 1024
+
+# Scrapy's proxy middleware takes it out of the proxy's URL; it is for the proxy alone.
+_PROXY_AUTHORISATION = "Proxy-Authorization"
+
+_SUCCESS = range(200, 300)
+
+
+class StreamingDownloadHandler(BaseDownloadHandler):
+    """Downloads over HTTP within limits; see the module for its settings."""
+
+    lazy: ClassVar[bool] = True  # type: ignore[misc]  # a session needs the running loop
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        settings = crawler.settings
+        folder = settings.get("COATI_STREAM_DIR")
+        self._page = BodyLimits(settings.getint("COATI_MAX_PAGE_BYTES", _DEFAULTS.max_page_bytes), cut=True)
+        self._file = BodyLimits(
+            settings.getint("COATI_MAX_FILE_BYTES", _DEFAULTS.max_file_bytes),
+            cut=False,
+            stream_above=settings.getint("COATI_STREAM_ABOVE_BYTES", _DEFAULTS.stream_above_bytes),
+            folder=Path(folder) if folder else None,
+        )
+        self._error = BodyLimits(_MAX_ERROR_BYTES, cut=True)
+        self._rules = BodyLimits(MAX_RULES_BYTES, cut=True)
+        self._allow_private = settings.getbool("COATI_ALLOW_PRIVATE")
+        self._timeout = aiohttp.ClientTimeout(
+            total=settings.getfloat("DOWNLOAD_TIMEOUT") or None,
+            sock_connect=settings.getfloat("COATI_CONNECT_TIMEOUT", _DEFAULTS.connect_timeout_seconds),
+            sock_read=settings.getfloat("COATI_ANSWER_TIMEOUT", _DEFAULTS.answer_timeout_seconds),
+        )
+        self._pace = (
+            settings.getint("COATI_MIN_BYTES_PER_SECOND", _DEFAULTS.min_bytes_per_second),
+            settings.getfloat("COATI_SLOW_WINDOW", _DEFAULTS.slow_window_seconds),
+        )
+        self._proxy: str | None = settings.get("COATI_PROXY") or None
+        self._session = self._open_session()
+        self._closing: asyncio.Task[None] | None = None
+        drive = getattr(crawler.spider, "drive", None)
+        if drive is not None:
+            drive.on_abort(self._abort)
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        settings = self.crawler.settings
+        # With a proxy it is the proxy that resolves and connects; it may well be on a private address.
+        guarded = not self._allow_private and self._proxy is None
+        connector = aiohttp.TCPConnector(
+            # In all, Scrapy limits the requests; by host, this is the promise of one connection.
+            limit=0,
+            limit_per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
+            resolver=PublicResolver() if guarded else None,
+            ttl_dns_cache=600,
+            ssl=_ssl_context(verify=settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")),
+        )
+        return aiohttp.ClientSession(
+            connector=connector,
+            # Cookies are Scrapy's business, decompression is the session's: piece by piece, as it arrives.
+            cookie_jar=aiohttp.DummyCookieJar(),
+            skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
+            timeout=self._timeout,
+            middlewares=(_once,),
+            max_line_size=_MAX_HEADER_BYTES,
+            max_field_size=_MAX_HEADER_BYTES,
+        )
+
+    async def download_request(self, request: Request) -> Response:
+        """Download one request; what fails raises one of Scrapy's or `coati.live.failures`' errors."""
+        request.meta.pop(BODY_FILE, None)
+        if not self._allow_private:
+            refuse_private_literal(urlparse_cached(request).hostname or "")
+        try:
+            return await self._download(request)
+        except TimeoutError as error:
+            raise DownloadTimeoutError(f"{request.url}: {error}") from error
+        except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
+            raise UnsupportedURLSchemeError(str(error)) from error
+        except aiohttp.ClientConnectorDNSError as error:
+            raise CannotResolveHostError(str(error)) from error
+        except aiohttp.ClientConnectorError as error:
+            raise DownloadConnectionRefusedError(str(error)) from error
+        except aiohttp.ClientPayloadError as error:
+            raise ResponseDataLossError(str(error)) from error
+        except aiohttp.ClientError as error:
+            raise DownloadFailedError(str(error)) from error
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._session.close()
+
+    def _abort(self) -> None:
+        self._closing = asyncio.get_running_loop().create_task(self._session.close())
+
+    async def _download(self, request: Request) -> Response:
+        started = time.monotonic()
+        timeout = request.meta.get("download_timeout")
+        verbatim = bool(request.meta.get("verbatim_url"))
+        pairs = _pairs(request)
+        async with self._session.request(
+            request.method,
+            URL(request.url, encoded=verbatim),
+            data=request.body or None,
+            headers=[pair for pair in pairs if pair[0] != _PROXY_AUTHORISATION],
+            allow_redirects=False,
+            proxy=request.meta.get("proxy") or self._proxy,
+            proxy_headers=[pair for pair in pairs if pair[0] == _PROXY_AUTHORISATION] or None,
+            timeout=aiohttp.ClientTimeout(total=timeout) if timeout else self._timeout,
+        ) as answer:
+            request.meta["download_latency"] = time.monotonic() - started
+            return await self._read(request, answer)
+
+    async def _read(self, request: Request, answer: aiohttp.ClientResponse) -> Response:
+        headers = Headers(answer.raw_headers)
+        declared = answer.content_length
+        stop = self._asks_to_stop(request, headers, declared)
+        if stop is not None:
+            return _response(request, answer, headers, b"", ["download_stopped"], stop)
+        body = Body(self._limits(request, answer), declared)
+        flags: list[str] = []
+        try:
+            await self._fill(body, answer, keeps_part="html" in answer.content_type, flags=flags)
+            in_memory = body.finish()
+        except BaseException:
+            body.discard()
+            raise
+        if body.was_cut:
+            flags.append(CUT)
+        if body.file is not None:
+            request.meta[BODY_FILE] = str(body.file)
+            request.meta[BODY_BYTES] = body.size_bytes
+        # It was undone on the way; whoever reads the header would undo it once more.
+        headers.pop("Content-Encoding", None)
+        return _response(request, answer, headers, in_memory, flags)
+
+    async def _fill(
+        self, body: Body, answer: aiohttp.ClientResponse, *, keeps_part: bool, flags: list[str]
+    ) -> None:
+        least, window = self._pace
+        checked_at, checked_bytes = time.monotonic(), 0
+        try:
+            async for piece in answer.content.iter_any():
+                if not body.write(piece):
+                    answer.close()
+                    return
+                now = time.monotonic()
+                if now - checked_at >= window:
+                    if body.size_bytes - checked_bytes < least * window:
+                        raise TooSlowError(f"fewer than {least} bytes a second")
+                    checked_at, checked_bytes = now, body.size_bytes
+        except aiohttp.ClientPayloadError:
+            # Of a page the part that came has links; of a file it is worth nothing.
+            if not keeps_part:
+                raise
+            flags.append(DAMAGED)
+
+    def _limits(self, request: Request, answer: aiohttp.ClientResponse) -> BodyLimits:
+        if asks_for_robots(request):
+            return self._rules
+        if answer.status not in _SUCCESS:
+            return self._error
+        return self._page if "html" in answer.content_type else self._file
+
+    def _asks_to_stop(self, request: Request, headers: Headers, declared: int | None) -> StopDownload | None:
+        answers = self.crawler.signals.send_catch_log(
+            signal=signals.headers_received,
+            headers=headers,
+            body_length=declared,
+            request=request,
+            spider=self.crawler.spider,
+        )
+        for _, answer in answers:
+            value = getattr(answer, "value", None)
+            if isinstance(value, StopDownload):
+                return value
+        return None
+
+
+async def _once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Keep aiohttp from sending a request again by itself: no attempt goes uncounted and undelayed."""
+    try:
+        return await send(request)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise aiohttp.ClientConnectionError(str(error)) from error
+
+
+def _pairs(request: Request) -> list[tuple[str, str]]:
+    return [
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in request.headers.items()
+        for value in values
+    ]
+
+
+def _response(
+    request: Request,
+    answer: aiohttp.ClientResponse,
+    headers: Headers,
+    body: bytes,
+    flags: list[str],
+    stop: StopDownload | None = None,
+) -> Response:
+    kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
+    arguments: dict[str, Any] = {"headers": headers, "body": body, "flags": flags}
+    response = kind(request.url, status=answer.status, **arguments)
+    if stop is not None and stop.fail:
+        stop.response = response
+        raise stop
+    return response
+
+
+@cache
+def _ssl_context(*, verify: bool) -> ssl.SSLContext:
+    """Make the context that all sessions of the process share: loading authorities takes long."""
+    context = ssl.create_default_context()
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        # Old official servers know nothing newer.
+        context.set_ciphers("DEFAULT:@SECLEVEL=1")
+        context.options |= getattr(ssl, "OP_LEGACY_SERVER_CONNECT", 0x4)
+    return context

@@ -1,0 +1,107 @@
+"""How good a run was, as DESIGN.md defines it: everything as a share of the site, and against the reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coati.model import Kind
+
+if TYPE_CHECKING:
+    from coati.replay.trace import Trace
+    from coati.strategies.truth import SiteTruth
+
+SHARE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTotals:
+    """What a site holds: the denominators."""
+
+    urls: int
+    targets: int
+    target_bytes: int
+    other_bytes: int
+
+    @classmethod
+    def of(cls, truth: SiteTruth) -> SiteTotals:
+        """Sum a site up."""
+        is_target = np.array([kind is Kind.TARGET for kind in truth.kinds], bool)
+        volume = int(truth.sizes[is_target].sum())
+        return cls(len(truth.urls), int(is_target.sum()), volume, int(truth.sizes.sum()) - volume)
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """The measures of one run; None where one is not defined or was not reached."""
+
+    requests: int
+    targets: int
+    requests_to_90_pct: float | None
+    volume_to_90_pct: float | None
+    auc: float | None
+
+    @classmethod
+    def of(cls, trace: Trace, totals: SiteTotals) -> Measures:
+        """Measure a run."""
+        targets = np.frombuffer(trace.targets, np.uint32)
+        return cls(
+            len(trace),
+            int(targets[-1]) if len(targets) else 0,
+            _requests_to_share(targets, totals),
+            _volume_to_share(trace, totals),
+            _area(targets, totals),
+        )
+
+
+def _requests_to_share(targets: np.ndarray, totals: SiteTotals) -> float | None:
+    """Give the requests until 90 % of the targets are in, as a percentage of the site's URLs."""
+    if not totals.targets:
+        return None
+    at = int(np.searchsorted(targets, SHARE * totals.targets - 1e-9))
+    return None if at == len(targets) else 100 * (at + 1) / totals.urls
+
+
+def _volume_to_share(trace: Trace, totals: SiteTotals) -> float | None:
+    """Give the other bytes until 90 % of the target bytes are in, as a percentage of all other bytes."""
+    if not totals.target_bytes or not totals.other_bytes:
+        return None
+    volume = np.frombuffer(trace.target_bytes, np.uint64).astype(np.int64)
+    at = int(np.searchsorted(volume, SHARE * totals.target_bytes - 1e-9))
+    if at == len(volume):
+        return None
+    everything = np.frombuffer(trace.sizes, np.uint64).astype(np.int64).cumsum()
+    return 100 * float(everything[at] - volume[at]) / totals.other_bytes
+
+
+def _area(targets: np.ndarray, totals: SiteTotals) -> float | None:
+    """Give the mean share of targets over all request counts up to the site's URLs, the last value held."""
+    if not totals.targets or not len(targets):
+        return None
+    within = targets[: totals.urls].astype(np.float64)
+    held = (totals.urls - len(within)) * within[-1]
+    return float(within.sum() + held) / (totals.urls * totals.targets)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A run against CLAIRVOYANT and breadth-first on the same site."""
+
+    clairvoyant_ratio: float | None
+    auc_ratio: float | None
+    gap_closed: float | None
+
+    @classmethod
+    def of(cls, own: Measures, best: Measures, bfs: Measures) -> Comparison:
+        """Compare; None where a part is not defined."""
+        mine, theirs, plain = own.requests_to_90_pct, best.requests_to_90_pct, bfs.requests_to_90_pct
+        gap = None
+        if mine is not None and theirs is not None and plain is not None and plain != theirs:
+            gap = (plain - mine) / (plain - theirs)
+        return cls(_ratio(mine, theirs), _ratio(own.auc, best.auc), gap)
+
+
+def _ratio(value: float | None, reference: float | None) -> float | None:
+    return None if value is None or not reference else value / reference

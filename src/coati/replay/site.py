@@ -1,0 +1,186 @@
+"""An archived site as a driver meets it: what each request is answered with, and what is true of the whole."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coati.archive.link_cache import LinkCache, is_page
+from coati.errors import ArchiveError, UsageError
+from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Target
+from coati.strategies.truth import SiteTruth
+from coati.web.links import LinkExtractor
+from coati.web.media import essence
+from coati.web.rules import Rules
+from coati.web.urls import normalise, resolve
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from coati.archive.archive import Archive
+    from coati.archive.link_cache import Progress
+    from coati.archive.record import Entry
+    from coati.model import Link, Outcome, PageLinks, Request
+    from coati.web.media import TargetTypes
+
+_NOT_FOUND = 404
+
+
+class ReplaySite:
+    """Answers requests from an archive.
+
+    ``types`` overrides the archive's own definition of a target. Without ``use_link_cache`` every page is
+    read and parsed when it is asked for, as a live crawl would do it.
+    """
+
+    def __init__(
+        self,
+        archive: Archive,
+        *,
+        start_url: str | None = None,
+        types: TargetTypes | None = None,
+        use_link_cache: bool = True,
+        progress: Progress | None = None,
+    ) -> None:
+        meta = archive.meta
+        self.name = meta.name
+        self.start_url = _start_url(archive, start_url)
+        self.rules = Rules(self.start_url, blocked_extensions=meta.blocked_extensions)
+        self._archive = archive
+        self._types = types or meta.types
+        self._overridden = types is not None
+        self._cache = LinkCache.of(archive, progress)
+        self._extractor = LinkExtractor(self.rules)
+        self._use_link_cache = use_link_cache
+        admitted = [self.rules.refusal(url) is None for url in self._cache.url_names]
+        self._admitted = np.array(admitted, bool)
+        self._names = np.array([*self._cache.url_names, ""], object)[:-1]
+        self._pages: dict[str, PageLinks] = {}
+        self.truth = self._explore()
+
+    @property
+    def definition(self) -> str:
+        """Say in words what counts as a target here."""
+        if self._types is None:
+            return "the archive's own labels"
+        return self._types.name
+
+    def respond(self, request: Request) -> Outcome:
+        """Answer a request as the site would have."""
+        entry = self._archive.entry(request.url)
+        if entry is None:
+            return Failure(_NOT_FOUND, 0, "not in the archive")
+        kind = self.kind(entry)
+        if kind is Kind.PAGE:
+            return self._page(entry, request.method)
+        size = entry.size_bytes if request.method is Method.GET else 0
+        if kind is Kind.TARGET:
+            return Target(entry.status, size, essence(entry.media_type))
+        if kind is Kind.REDIRECT:
+            location = resolve(entry.url, entry.location)
+            if location is None:
+                return Failure(entry.status, size, "redirect without a usable location")
+            return Redirect(entry.status, size, location)
+        if kind is Kind.OTHER:
+            return Other(entry.status, size, essence(entry.media_type))
+        return Failure(entry.status, 0, f"status {entry.status}" if entry.status else "no answer")
+
+    def kind(self, entry: Entry) -> Kind:
+        """Tell what an archived URL is, under the definition of targets in force."""
+        if entry.kind is not None and (self._types is None or entry.kind in {Kind.BROKEN, Kind.REDIRECT}):
+            return entry.kind
+        if 300 <= entry.status < 400 and entry.location:  # noqa: PLR2004 - HTTP redirection
+            return Kind.REDIRECT
+        if not 200 <= entry.status < 300:  # noqa: PLR2004 - HTTP success
+            return Kind.BROKEN
+        if is_page(entry):
+            return Kind.PAGE
+        return Kind.OTHER if self._types is None else self._types.kind(entry.media_type, entry.url)
+
+    def _page(self, entry: Entry, method: Method) -> Outcome:
+        if method is Method.HEAD:
+            return Page(entry.status, 0, NO_LINKS)
+        if self._use_link_cache:
+            return Page(entry.status, entry.size_bytes, self._cached_links(entry.url))
+        try:
+            body = self._archive.body(entry.url)
+        except ArchiveError as error:
+            return Failure(entry.status, 0, str(error))
+        links = self._extractor.extract(body, entry.url, entry.media_type).links
+        return Page(entry.status, entry.size_bytes, links)
+
+    def _cached_links(self, url: str) -> PageLinks:
+        links = self._pages.get(url)
+        if links is None:
+            numbers = self._cache.link_numbers(url)
+            targets = self._cache.link_urls(numbers)
+            kept = self._admitted[targets]
+            links = _CachedLinks(self._cache, self._names[targets[kept]].tolist(), numbers[kept])
+            self._pages[url] = links
+        return links
+
+    def _explore(self) -> SiteTruth:
+        """Number everything that can be reached from the start, breadth-first in document order."""
+        cache = self._cache
+        rules = Rules(self.start_url, blocked_extensions=self.rules.blocked_extensions, traps=False)
+        reachable = np.array([rules.refusal(url) is None for url in cache.url_names], bool)
+        # URLs in the cache have a number there; others (locations of redirects) are known by name only.
+        number_of = {self.start_url: 0}
+        urls, parent = [self.start_url], [-1]
+        kinds: list[Kind] = []
+        sizes: list[int] = []
+        children: list[npt.NDArray[np.int32]] = []
+        waiting = deque([0])
+        while waiting:
+            number = waiting.popleft()
+            url = urls[number]
+            entry = self._archive.entry(url)
+            kind = Kind.BROKEN if entry is None else self.kind(entry)
+            kinds.append(kind)
+            sizes.append(entry.size_bytes if entry is not None and kind is not Kind.BROKEN else 0)
+            names: list[str] = []
+            if kind is Kind.PAGE:
+                targets = cache.link_urls(cache.link_numbers(url))
+                names = list(dict.fromkeys(self._names[targets[reachable[targets]]].tolist()))
+            elif kind is Kind.REDIRECT and entry is not None:
+                location = resolve(url, entry.location)
+                names = [location] if location is not None and rules.refusal(location) is None else []
+            found = []
+            for name in names:
+                child = number_of.setdefault(name, len(urls))
+                if child == len(urls):
+                    urls.append(name)
+                    parent.append(number)
+                    waiting.append(child)
+                found.append(child)
+            children.append(np.array(found, np.int32))
+        return SiteTruth(
+            urls, kinds, np.array(sizes, np.int64), children, np.array(parent, np.int32), number_of
+        )
+
+
+class _CachedLinks:
+    """Links of a page out of the cache (`coati.model.PageLinks`)."""
+
+    __slots__ = ("_cache", "_numbers", "urls")
+
+    def __init__(self, cache: LinkCache, urls: list[str], numbers: npt.NDArray[np.int32]) -> None:
+        self.urls = urls
+        self._cache = cache
+        self._numbers = numbers
+
+    def link(self, index: int) -> Link:
+        return self._cache.link(int(self._numbers[index]))
+
+
+def _start_url(archive: Archive, wanted: str | None) -> str:
+    url = archive.meta.start_url if wanted is None else normalise(wanted)
+    if url is None:
+        raise UsageError(f"not a web address: {wanted!r}")
+    if archive.entry(url) is None:
+        raise UsageError(
+            f"the start URL {url} is not in the archive {archive.meta.name}; it was made from {archive.meta.start_url}"
+        )
+    return url

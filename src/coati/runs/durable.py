@@ -1,0 +1,51 @@
+"""Writing so that a file is there whole or not at all, whatever happens to the process or the power."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
+    """Put a file in place of the old one; a reader sees the old one or the new one, never a part."""
+    draft = path.with_name(path.name + ".new")
+    write_synced(draft, chunks)
+    draft.replace(path)
+    sync_folder(path.parent)
+
+
+def write_synced(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write a file and wait for the disk; what was written of it is removed if that fails."""
+    try:
+        with path.open("wb") as file:
+            file.writelines(chunks)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        # On a full disk the part would only be in the way.
+        with suppress(OSError):
+            path.unlink()
+        raise
+
+
+def sync_file(path: Path) -> None:
+    """Wait until a file's bytes are on the disk."""
+    _sync(path, os.O_RDONLY)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

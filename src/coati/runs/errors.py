@@ -1,0 +1,74 @@
+"""What can go wrong with a run folder.
+
+CoatiError
+└── RunError                 a run folder cannot be used
+    ├── NoRunError             there is no run in this folder
+    ├── RunLockedError         another process is writing this run
+    ├── RunVersionError        the run was written by a version that this one cannot follow
+    ├── RunMismatchError       the log was not made by this strategy with these settings
+    └── RunWriteError          the disk is full or fails; what was counted is safe, the run can be resumed
+"""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from coati.errors import CoatiError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# No room, no room for this user, larger than a file may be.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class RunError(CoatiError):
+    """A run folder cannot be used; the message says which and why."""
+
+
+class NoRunError(RunError):
+    """The folder holds no run."""
+
+
+class RunLockedError(RunError):
+    """Another process is writing this run."""
+
+
+class RunVersionError(RunError):
+    """The run was written by a version of Coati that this one cannot follow."""
+
+
+class RunMismatchError(RunError):
+    """The log was not made by this strategy with these settings, so it cannot be restored."""
+
+
+class RunWriteError(RunError):
+    """Writing failed. Everything that was counted is on disk; the run can be resumed once there is room."""
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turn what a disk and a database raise into a `RunError` of one line that says what to do."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError) as error:
+        raise RunWriteError(_explanation(folder, error)) from error
+    except sqlite3.DatabaseError as error:
+        raise RunError(f"the database in {folder} cannot be used: {error}") from error
+
+
+def _explanation(folder: Path, error: OSError | sqlite3.Error) -> str:
+    if isinstance(error, OSError):
+        full = error.errno in _FULL
+    else:
+        full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    what = "the disk is full" if full else "writing failed"
+    todo = "make room" if full else "mend this"
+    return (
+        f"{what} ({error}) in {folder}. Everything that was counted is saved:"
+        f" {todo} and run the same command again"
+    )

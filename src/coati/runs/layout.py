@@ -1,0 +1,79 @@
+"""Where things stand in a run folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from coati.runs.schema import APPLICATION_ID
+
+# Where SQLite's file header keeps the application id: big-endian, four bytes.
+_APPLICATION_ID_AT = 68
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The paths of one run folder.
+
+    ``state`` is ours: a lock, snapshots, and bodies on their way to ``files``. All else is for people and
+    other tools.
+    """
+
+    folder: Path
+
+    @property
+    def settings(self) -> Path:
+        return self.folder / "run.toml"
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "run.sqlite"
+
+    @property
+    def files(self) -> Path:
+        return self.folder / "files"
+
+    @property
+    def warc(self) -> Path:
+        return self.folder / "warc" / "pages.warc.gz"
+
+    @property
+    def listing(self) -> Path:
+        return self.folder / "files.csv"
+
+    @property
+    def datapackage(self) -> Path:
+        return self.folder / "datapackage.json"
+
+    @property
+    def report(self) -> Path:
+        return self.folder / "report.html"
+
+    @property
+    def state(self) -> Path:
+        return self.folder / "state"
+
+    @property
+    def incoming(self) -> Path:
+        return self.state / "incoming"
+
+    @property
+    def snapshots(self) -> Path:
+        return self.state / "snapshots"
+
+    @property
+    def lock(self) -> Path:
+        return self.state / "lock"
+
+
+def holds_run(folder: Path) -> bool:
+    """Tell whether a folder holds a run that can be opened.
+
+    A process that was killed while it began a run leaves none: `RunStore.create` may then be called again.
+    """
+    try:
+        with Layout(folder).database.open("rb") as file:
+            header = file.read(_APPLICATION_ID_AT + 4)
+    except OSError:
+        return False
+    return header[_APPLICATION_ID_AT:] == APPLICATION_ID.to_bytes(4, "big")

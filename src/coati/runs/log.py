@@ -1,0 +1,196 @@
+"""The log of a run: what was chosen and what came of it, as rows of ``run.sqlite`` in the order of events."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from coati.errors import UsageError
+from coati.model import Link
+from coati.runs.outcomes import storable, to_row
+from coati.runs.tag_path_text import TagPathTable
+from coati.runs.times import to_iso
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from coati.model import Outcome, PageLinks, Request, Settlement
+    from coati.runs.bodies import StoredBody
+    from coati.runs.fetched import Fetched
+    from coati.runs.outcomes import OutcomeRow
+    from coati.runs.page_warc import Place
+
+# How long to wait for somebody who writes into our database with another tool.
+_LOCK_SECONDS = 30.0
+
+# Hot pages are rewritten in the WAL many times before they are copied to the file: 16 MB of them.
+_PRAGMAS = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA wal_autocheckpoint = 4000;
+PRAGMA cache_size = -16000;
+"""
+
+_CHOOSE = """
+INSERT INTO requests (id, url, method, arm, score, link, redirected_from, chosen_at, chosen_event)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_OBSERVE = """
+UPDATE requests SET kind = ?, status = ?, size_bytes = ?, media_type = ?, location = ?, reason = ?,
+    charged = ?, started_at = ?, finished_at = ?, observed_event = ?
+WHERE id = ? AND observed_event IS NULL
+"""
+_FIND_LINK = """
+SELECT links.id, requests.observed_event FROM links JOIN requests ON requests.id = links.page
+WHERE links.url = ? ORDER BY links.id LIMIT 1
+"""
+_FIND_REDIRECT = "SELECT id, observed_event FROM requests WHERE location = ? ORDER BY observed_event LIMIT 1"
+_FIND_ORIGIN = "SELECT url, link, redirected_from FROM requests WHERE id = ?"
+_FIND_PLACE = """
+SELECT links.page, requests.url, links.anchor, tag_paths.path FROM links
+JOIN requests ON requests.id = links.page LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
+WHERE links.id = ?
+"""
+_ADD_LINK = "INSERT INTO links (page, url, anchor, context, tag_path) VALUES (?, ?, ?, ?, ?)"
+_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)"
+_ADD_FILE = """
+INSERT INTO files (name, name_key, size_bytes, media_type, sha256) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (name) DO NOTHING
+"""
+_ADD_TARGET = "INSERT INTO targets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_LAST_EVENT = "SELECT max(coalesce(max(chosen_event), 0), coalesce(max(observed_event), 0)) FROM requests"
+
+# A chain longer than this is no longer followed back; drivers give up much earlier.
+_MAX_HOPS = 50
+
+
+class Provenance(NamedTuple):
+    """Where a request came from: the redirects before it, oldest first, and the link that began them."""
+
+    redirects: list[str]
+    page: int | None = None
+    found_on: str | None = None
+    anchor: str | None = None
+    tag_path: str | None = None
+
+
+class RunLog:
+    """Writes events. Each method but `transaction` is called within a transaction."""
+
+    def __init__(self, path: Path) -> None:
+        self.connection = sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None)
+        for pragma in _PRAGMAS.strip().splitlines():
+            self.connection.execute(pragma)
+        self.last_event: int = self.connection.execute(_LAST_EVENT).fetchone()[0]
+        self._paths = TagPathTable(self.connection)
+
+    @contextmanager
+    def transaction(self, *, durable: bool = False) -> Iterator[None]:
+        """Write what the block writes together; ``durable``: wait for the disk, so that power may fail.
+
+        Otherwise it is safe from a kill of the process, and an older state is found after a power cut.
+        """
+        connection = self.connection
+        if durable:
+            connection.execute("PRAGMA synchronous = FULL")
+        event = self.last_event
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            self.last_event = event
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        finally:
+            if durable:
+                connection.execute("PRAGMA synchronous = NORMAL")
+
+    def choose(self, request: Request, at: float) -> None:
+        link, redirected_from = self._origin(request.url)
+        values = (
+            request.id, request.url, request.method.value, request.arm, request.score,
+            link, redirected_from, to_iso(at), self._next_event(),
+        )  # fmt: skip
+        try:
+            self.connection.execute(_CHOOSE, values)
+        except sqlite3.IntegrityError:
+            raise UsageError(f"request {request.id} ({request.url}) was chosen before") from None
+
+    def observe(self, fetched: Fetched, outcome: Outcome) -> OutcomeRow:
+        row = to_row(outcome, fetched.header("content-type"))
+        values = (
+            *row, fetched.charged, to_iso(fetched.started_at), to_iso(fetched.finished_at),
+            self._next_event(), fetched.request.id,
+        )  # fmt: skip
+        if self.connection.execute(_OBSERVE, values).rowcount != 1:
+            request = fetched.request
+            raise UsageError(f"request {request.id} ({request.url}) was not chosen, or recorded before")
+        return row
+
+    def add_page(
+        self, request: Request, links: int, new: list[Link], sha256: str | None, place: Place | None
+    ) -> None:
+        offset, length = place or (None, None)
+        self.connection.execute(_ADD_PAGE, (request.id, request.url, links, len(new), sha256, offset, length))
+        number = self._paths.number
+        rows = [
+            (request.id, url, anchor, None if context == anchor else context, number(path))
+            for url, path, anchor, context in new
+        ]
+        self.connection.executemany(_ADD_LINK, rows)
+
+    def add_target(self, fetched: Fetched, media_type: str, body: StoredBody) -> None:
+        request = fetched.request
+        origin = self.provenance(request.id)
+        if not body.duplicate:
+            self.connection.execute("DELETE FROM unfinished_files WHERE name = ?", (body.name,))
+            self.connection.execute(
+                _ADD_FILE, (body.name, body.name_key, body.size_bytes, media_type, body.sha256)
+            )
+        values = (
+            request.id, request.url, body.name, body.size_bytes, media_type, origin.anchor, origin.found_on,
+            origin.page, origin.tag_path, json.dumps(origin.redirects), json.dumps(fetched.headers),
+            to_iso(fetched.finished_at), request.arm, request.score, body.sha256,
+        )  # fmt: skip
+        self.connection.execute(_ADD_TARGET, values)
+
+    def settle(self, settlements: Iterable[Settlement]) -> None:
+        rows = [(reward, request_id) for request_id, reward in settlements]
+        self.connection.executemany("UPDATE requests SET reward = ? WHERE id = ?", rows)
+
+    def provenance(self, request_id: int) -> Provenance:
+        """Follow a request's redirects back to the link that began them."""
+        _, link, before = self.connection.execute(_FIND_ORIGIN, (request_id,)).fetchone()
+        redirects: list[str] = []
+        while before is not None and len(redirects) < _MAX_HOPS:
+            url, link, before = self.connection.execute(_FIND_ORIGIN, (before,)).fetchone()
+            redirects.append(url)
+        redirects.reverse()
+        if link is None:
+            return Provenance(redirects)
+        return Provenance(redirects, *self.connection.execute(_FIND_PLACE, (link,)).fetchone())
+
+    def _next_event(self) -> int:
+        self.last_event += 1
+        return self.last_event
+
+    def _origin(self, url: str) -> tuple[int | None, int | None]:
+        """Tell which link or which redirect made the run know a URL: the one that came first."""
+        link = self.connection.execute(_FIND_LINK, (url,)).fetchone()
+        redirect = self.connection.execute(_FIND_REDIRECT, (url,)).fetchone()
+        if redirect is not None and (link is None or redirect[1] < link[1]):
+            return None, redirect[0]
+        return (None if link is None else link[0]), None
+
+
+def whole_links(links: PageLinks, places: list[int]) -> list[Link]:
+    """Build the links at these places, with texts that the log can hold."""
+    return [
+        Link(storable(url), tuple(map(storable, path)), storable(anchor), storable(context))
+        for url, path, anchor, context in map(links.link, places)
+    ]

@@ -1,0 +1,153 @@
+"""Readable names for target files that are safe on every file system, whatever a server proposes.
+
+A name comes from the server's Content-Disposition, else from the URL, else it is "file"; an extension that
+is missing comes from the media type. What a name may hold is decided by what is allowed: letters, digits and
+a few signs. So there is no separator, no control or direction character, no leading dot or hyphen, no
+device name of Windows, and never two dots in a row (which Frictionless forbids in a path).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from urllib.parse import unquote_to_bytes
+
+from coati.runs.extensions import EXTENSIONS, KNOWN_EXTENSIONS, PROGRAM_EXTENSIONS, VAGUE_TYPES
+from coati.web.media import essence
+from coati.web.urls import host_of, path_of
+
+# In UTF-8, a number against clashes not included. File systems take 255 bytes, encrypted ones 143.
+MAX_NAME_BYTES = 120
+_MAX_EXTENSION_CHARS = 12
+_MAX_DISPOSITION_CHARS = 4096
+
+_EXTENDED_VALUE = re.compile(r"\bfilename\*\s*=\s*\"?([A-Za-z0-9_.:-]+)'[^']*'([^;\"\s]+)", re.IGNORECASE)
+_QUOTED_VALUE = re.compile(r'\bfilename\s*=\s*"((?:[^"\\]|\\.)*)"', re.IGNORECASE)
+_PLAIN_VALUE = re.compile(r"\bfilename\s*=\s*([^;\"]+)", re.IGNORECASE)
+# Other backslashes separate the folders of a path on the server's disk.
+_ESCAPED_CHAR = re.compile(r'\\(["\\])')
+_ESCAPED_OCTET = re.compile(r"%[0-9A-Fa-f]{2}")
+
+_SIGNS = frozenset("._,()+@=[]{}~!$&'-")
+_DOTS = re.compile(r"\.{2,}")
+_RUNS = re.compile(r"_{2,}")
+_EDGES = " ._-~=+@$&!',"
+# A letter is asked for, so that the year in "budget.2020" is not taken for an extension.
+_EXTENSION = re.compile(
+    rf"(?:\.tar)?\.(?=[0-9_-]*[A-Za-z])([A-Za-z0-9][A-Za-z0-9_-]{{0,{_MAX_EXTENSION_CHARS - 1}}})\Z"
+)
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])\Z", re.IGNORECASE)
+
+
+def file_name(url: str, media_type: str = "", disposition: str = "") -> str:
+    """Name the file at ``url``; ``disposition`` is the Content-Disposition header.
+
+    >>> file_name("http://example.org/get?id=7", "text/csv", 'attachment; filename="Données 2020.csv"')
+    'Données_2020.csv'
+    >>> file_name("http://example.org/export.php", "application/vnd.ms-excel")
+    'export.xls'
+    >>> file_name("http://example.org/a/..%2F..%2Fetc/passwd", "text/plain")
+    'passwd.txt'
+    """
+    media_type = essence(media_type)
+    by_type = EXTENSIONS.get(media_type, "")
+    stem, extension = _split(_safe(_proposed_name(disposition)))
+    if not stem:
+        stem, extension = _split(_safe(_last_segment(url)) or _safe(host_of(url)) or "file")
+        if extension[1:].lower() in PROGRAM_EXTENSIONS and by_type:
+            extension = ""
+    if extension and by_type and media_type not in VAGUE_TYPES:
+        last = extension.rpartition(".")[2].lower()
+        if last not in KNOWN_EXTENSIONS:
+            stem, extension = stem + extension, ""
+    return _bounded(stem, extension or by_type)
+
+
+def numbered(name: str, number: int) -> str:
+    """Give the variant of a name that is tried when the name itself is taken.
+
+    >>> numbered("table.csv", 2)
+    'table-2.csv'
+    """
+    stem, extension = _split(name)
+    return f"{stem}-{number}{extension}"
+
+
+def name_key(name: str) -> str:
+    """Give what is equal for two names that some file system takes for the same.
+
+    >>> name_key("Étude.CSV") == name_key("étude.csv")
+    True
+    """
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return unicodedata.normalize("NFKC", folded)
+
+
+def _proposed_name(disposition: str) -> str:
+    disposition = disposition[:_MAX_DISPOSITION_CHARS]
+    if found := _EXTENDED_VALUE.search(disposition):
+        octets = unquote_to_bytes(found.group(2))
+        charset = "latin-1" if found.group(1).lower() == "iso-8859-1" else "utf-8"
+        name = octets.decode(charset, "replace")
+    elif found := _QUOTED_VALUE.search(disposition):
+        name = _as_meant(_ESCAPED_CHAR.sub(r"\1", found.group(1)))
+    elif found := _PLAIN_VALUE.search(disposition):
+        name = _as_meant(found.group(1).strip())
+    else:
+        return ""
+    # Some servers send the path on their own disk.
+    return re.split(r"[/\\]", name)[-1]
+
+
+def _as_meant(name: str) -> str:
+    """Undo what servers do to names beyond ASCII: raw UTF-8 that was read as Latin-1, or URL escapes."""
+    try:
+        octets = name.encode("latin-1")
+        if _ESCAPED_OCTET.search(name):
+            octets = unquote_to_bytes(octets)
+        return octets.decode()
+    except UnicodeError:
+        return name
+
+
+def _last_segment(url: str) -> str:
+    segments = [segment for segment in path_of(url).split("/") if segment]
+    if not segments:
+        return ""
+    name = unquote_to_bytes(segments[-1]).decode("utf-8", "replace")
+    return re.split(r"[/\\]", name)[-1]
+
+
+def _safe(name: str) -> str:
+    # The slice bounds the work; the name is bounded for good after its extension is known.
+    name = unicodedata.normalize("NFC", name[:1024])
+    name = "".join(char if _is_wanted(char) else "_" for char in name)
+    name = _RUNS.sub("_", _DOTS.sub(".", name))
+    while name and (name[0] in _EDGES or _is_mark(name[0])):
+        name = name[1:]
+    return name.rstrip(_EDGES)
+
+
+def _is_wanted(char: str) -> bool:
+    return char.isalnum() or char in _SIGNS or _is_mark(char)
+
+
+def _is_mark(char: str) -> bool:
+    # Vowel signs and accents: without them names in many scripts would fall apart.
+    return char > "\x7f" and unicodedata.category(char)[0] == "M"
+
+
+def _split(name: str) -> tuple[str, str]:
+    found = _EXTENSION.search(name)
+    if found is None or found.start() == 0:
+        return name, ""
+    return name[: found.start()], name[found.start() :]
+
+
+def _bounded(stem: str, extension: str) -> str:
+    room = MAX_NAME_BYTES - len(extension.encode())
+    stem = stem.encode()[:room].decode("utf-8", "ignore").rstrip(_EDGES) or "file"
+    # Windows looks at what stands before the first dot only.
+    if _DEVICE.match(stem.split(".")[0]):
+        stem = "_" + stem
+    return stem + extension

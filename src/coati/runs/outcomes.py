@@ -1,0 +1,66 @@
+"""Outcomes as rows of the log, and back: what a strategy learnt from must be there again, exactly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from coati.model import Failure, Kind, LinkList, Other, Page, Redirect, Refused, Target
+
+if TYPE_CHECKING:
+    from coati.model import Link, Outcome
+
+REFUSED = "refused"
+
+
+class OutcomeRow(NamedTuple):
+    """The columns of ``requests`` that say what came of a request."""
+
+    kind: str
+    status: int | None = None
+    size_bytes: int = 0
+    media_type: str | None = None
+    location: str | None = None
+    reason: str | None = None
+
+
+def to_row(outcome: Outcome, page_type: str = "") -> OutcomeRow:
+    """Write an outcome; a page's links stand in a table of their own, its media type is for readers."""
+    match outcome:
+        case Page(status, size):
+            return OutcomeRow(Kind.PAGE.value, status, size, media_type=storable(page_type) or None)
+        case Target(status, size, media_type):
+            return OutcomeRow(Kind.TARGET.value, status, size, media_type=storable(media_type))
+        case Redirect(status, size, location):
+            return OutcomeRow(Kind.REDIRECT.value, status, size, location=storable(location))
+        case Other(status, size, media_type):
+            return OutcomeRow(Kind.OTHER.value, status, size, media_type=storable(media_type))
+        case Failure(status, size, reason):
+            return OutcomeRow(Kind.BROKEN.value, status, size, reason=storable(reason))
+        case Refused(reason):
+            return OutcomeRow(REFUSED, reason=storable(reason))
+
+
+def from_row(row: OutcomeRow, links: list[Link]) -> Outcome:
+    """Read an outcome back; raises `ValueError` for a kind that this version does not know."""
+    status, size = row.status or 0, row.size_bytes
+    match row.kind:
+        case Kind.PAGE:
+            return Page(status, size, LinkList(links))
+        case Kind.TARGET:
+            return Target(status, size, row.media_type or "")
+        case Kind.REDIRECT:
+            return Redirect(status, size, row.location or "")
+        case Kind.OTHER:
+            return Other(status, size, row.media_type or "")
+        case Kind.BROKEN:
+            return Failure(status, size, row.reason or "")
+        case "refused":
+            return Refused(row.reason or "")
+    raise ValueError(f"the log holds an outcome of kind {row.kind!r}")
+
+
+def storable(text: str) -> str:
+    """Replace what UTF-8 cannot hold (lone surrogates), so that text comes back from SQLite as it went."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode()

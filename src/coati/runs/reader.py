@@ -1,0 +1,79 @@
+"""Reading a run folder without touching it: for reports and tables, also while it is written."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from coati.runs.errors import NoRunError, RunError
+from coati.runs.layout import Layout, holds_run
+from coati.runs.settings_file import read_settings
+from coati.runs.totals import Totals, read_totals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_CURVE = "SELECT requests, targets, bytes FROM progress"
+_SKIPS = "SELECT reason, urls FROM skip_counts ORDER BY urls DESC, reason"
+_SESSIONS = "SELECT started_at, ended_at, stop_reason, coati FROM sessions ORDER BY id"
+
+
+class CurvePoint(NamedTuple):
+    """Where a run stood after one observation."""
+
+    requests: int
+    targets: int
+    bytes: int
+
+
+class SessionRow(NamedTuple):
+    """One stretch of work on a run; ``ended_at`` is None while it goes on, or after a kill."""
+
+    started_at: str
+    ended_at: str | None
+    stop_reason: str | None
+    coati: str
+
+
+class RunReader:
+    """A run folder, read-only. ``connection`` is for questions of one's own; rows have column names."""
+
+    def __init__(self, folder: Path) -> None:
+        if not holds_run(folder):
+            raise NoRunError(f"there is no run in {folder}")
+        self.layout = Layout(folder)
+        uri = f"{self.layout.database.absolute().as_uri()}?mode=ro"
+        try:
+            self.connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+            self.connection.execute("SELECT 1 FROM about").fetchone()
+        except sqlite3.Error as error:
+            raise RunError(f"the database in {folder} cannot be read: {error}") from error
+        self.connection.row_factory = sqlite3.Row
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return read_settings(self.layout.settings)
+
+    def totals(self) -> Totals:
+        return read_totals(self.connection)
+
+    def curve(self) -> Iterator[CurvePoint]:
+        """Give what was reached after each observation, in order."""
+        return (CurvePoint(*row) for row in self.connection.execute(_CURVE))
+
+    def skip_counts(self) -> dict[str, int]:
+        """Count the URLs that were not fetched by reason, the most frequent first."""
+        return dict(tuple(row) for row in self.connection.execute(_SKIPS))
+
+    def sessions(self) -> list[SessionRow]:
+        return [SessionRow(*row) for row in self.connection.execute(_SESSIONS)]
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

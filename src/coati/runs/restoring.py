@@ -1,0 +1,162 @@
+"""Bringing a new strategy to where a run was: the newest snapshot that fits, then the log's tail.
+
+For each event in order, a choice is redone and an observation is observed again, with the outcome that the
+log holds. A page comes back with only those links whose URLs were new to the run when it was recorded, which
+is all that a strategy may learn from (rule 4 of `coati.strategies.strategy`). The network is not asked.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from coati.model import Link, Method, Request, Settlement
+from coati.runs.errors import RunMismatchError
+from coati.runs.outcomes import OutcomeRow, from_row
+from coati.runs.tag_path_text import path_from_text
+from coati.runs.totals import Totals
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from coati.model import Outcome
+    from coati.runs.snapshots import SnapshotHead
+
+_CHOICE_COLUMNS = 6
+_CHOICES = """
+SELECT chosen_event, id, method, url, arm, score FROM requests WHERE chosen_event > ? ORDER BY chosen_event
+"""
+_OBSERVATIONS = """
+SELECT observed_event, id, kind, status, size_bytes, media_type, location, reason
+FROM requests WHERE observed_event > ? ORDER BY observed_event
+"""
+_LINKS = """
+SELECT links.page, links.url, links.anchor, links.context, tag_paths.path
+FROM links LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
+WHERE links.id > ? ORDER BY links.id
+"""
+_IN_FLIGHT = """
+SELECT id, method, url, arm, score FROM requests WHERE observed_event IS NULL ORDER BY chosen_event
+"""
+
+# Tag paths that are kept ready while a log is read; most links share a few.
+_PATHS_READY = 1 << 14
+
+
+class Restorable(Protocol):
+    """What a store needs of a strategy; `coati.strategies.strategy.Strategy` has it."""
+
+    def redo(self, request: Request) -> None:
+        """Make a choice that the log holds; raises `ValueError` if it could not be made."""
+
+    def observe(self, request_id: int, outcome: Outcome) -> Iterable[Settlement]:
+        """Learn from one request; returns the rewards that became final."""
+
+    def save(self) -> Mapping[str, Any]:
+        """Give everything that `load` needs."""
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take over a saved state."""
+
+    def arm_label(self, arm: int) -> str:
+        """Describe an arm in words."""
+
+
+S = TypeVar("S", bound=Restorable)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored(Generic[S]):
+    """A strategy that stands where the run was.
+
+    ``in_flight`` was chosen and never observed, in the order of choice: send these again, and do not log them
+    as chosen again. ``messages`` say what was odd: a snapshot that was left aside, and why.
+    """
+
+    strategy: S
+    in_flight: list[Request]
+    totals: Totals
+    from_snapshot: bool
+    events_redone: int
+    messages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Start(Generic[S]):
+    """A strategy that stands at an event: that of a snapshot, or 0. ``link`` is the last that it knows."""
+
+    strategy: S
+    event: int
+    link: int
+
+
+def load_newest(
+    snapshots: Iterable[tuple[SnapshotHead, bytes]],
+    new_strategy: Callable[[], S],
+    unpack: Callable[[bytes], Mapping[str, Any]],
+    messages: list[str],
+) -> Start[S]:
+    """Load the first snapshot that loads, each into a strategy of its own; else begin anew."""
+    for head, state in snapshots:
+        strategy = new_strategy()
+        try:
+            strategy.load(unpack(state))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            messages.append(f"the snapshot of event {head.event} is left aside: it does not load ({error!r})")
+        else:
+            return Start(strategy, head.event, head.link)
+    return Start(new_strategy(), 0, 0)
+
+
+class Tail:
+    """The events of a log after a point; the rewards that become final on the way are collected."""
+
+    def __init__(self, connection: Connection, after_event: int, after_link: int) -> None:
+        choices = connection.execute(_CHOICES, (after_event,))
+        observations = connection.execute(_OBSERVATIONS, (after_event,))
+        self._events: Iterator[tuple[Any, ...]] = heapq.merge(choices, observations, key=itemgetter(0))
+        self._links = connection.execute(_LINKS, (after_link,))
+        self._next_link = self._links.fetchone()
+        self._path = lru_cache(_PATHS_READY)(path_from_text)
+        self.length = 0
+        self.settlements: list[Settlement] = []
+
+    def redo(self, strategy: Restorable) -> None:
+        """Let a strategy go through the events; raises `RunMismatchError` if it cannot."""
+        for event in self._events:
+            self.length += 1
+            try:
+                if len(event) == _CHOICE_COLUMNS:
+                    strategy.redo(_request(event[1:]))
+                else:
+                    _, request_id, *columns = event
+                    outcome = from_row(OutcomeRow(*columns), self._links_of(request_id))
+                    self.settlements.extend(strategy.observe(request_id, outcome))
+            except (ValueError, LookupError) as error:
+                raise RunMismatchError(
+                    f"the log cannot be redone from event {event[0]} on: {error}. Was the run made with"
+                    " another strategy, seed or version?"
+                ) from error
+
+    def _links_of(self, page: int) -> list[Link]:
+        # Links stand in the order in which their pages were observed, so one pass over them is enough.
+        links = []
+        while self._next_link is not None and self._next_link[0] == page:
+            _, url, anchor, context, path = self._next_link
+            links.append(Link(url, self._path(path), anchor, anchor if context is None else context))
+            self._next_link = self._links.fetchone()
+        return links
+
+
+def in_flight(connection: Connection) -> list[Request]:
+    """Give what was chosen and never observed, in the order of choice."""
+    return [_request(row) for row in connection.execute(_IN_FLIGHT)]
+
+
+def _request(columns: tuple[Any, ...]) -> Request:
+    request_id, method, url, arm, score = columns
+    return Request(request_id, Method(method), url, arm, score)

@@ -1,0 +1,215 @@
+"""The tables of ``run.sqlite``, made to be read by people: docs/reference/run-folder.md explains each column.
+
+``requests`` is the log. A choice is a row with ``chosen_event``; what came of it fills in ``observed_event``
+and the rest. Both count from one counter, so that ordering by them gives back what happened, in order.
+``links`` holds the URLs that were new to the run, in the order of meeting; its ids rise with the events.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+from coati import __version__
+from coati.runs.errors import RunError, RunVersionError
+from coati.runs.times import to_iso
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Raised whenever this version's log could not be followed by an older one.
+VERSION = 1
+
+# "Coat" in ASCII: lets `file` and us tell a run from any other SQLite file.
+APPLICATION_ID = 0x436F6174
+
+_TABLES = """
+CREATE TABLE about (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+);
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY,
+    started_at TEXT NOT NULL,
+    ended_at TEXT,
+    stop_reason TEXT,
+    coati TEXT NOT NULL
+);
+CREATE TABLE requests (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,
+    method TEXT NOT NULL,
+    kind TEXT,
+    status INTEGER,
+    size_bytes INTEGER,
+    media_type TEXT,
+    location TEXT,
+    reason TEXT,
+    arm INTEGER,
+    score REAL,
+    reward REAL,
+    charged INTEGER NOT NULL DEFAULT 0,
+    link INTEGER REFERENCES links (id),
+    redirected_from INTEGER REFERENCES requests (id),
+    chosen_at TEXT NOT NULL,
+    started_at TEXT,
+    finished_at TEXT,
+    chosen_event INTEGER NOT NULL,
+    observed_event INTEGER
+);
+CREATE INDEX requests_by_location ON requests (location, observed_event) WHERE location IS NOT NULL;
+CREATE TABLE pages (
+    request INTEGER PRIMARY KEY REFERENCES requests (id),
+    url TEXT NOT NULL,
+    links INTEGER NOT NULL,
+    new_links INTEGER NOT NULL,
+    sha256 TEXT,
+    warc_offset INTEGER,
+    warc_length INTEGER
+);
+CREATE TABLE tag_paths (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL
+);
+CREATE TABLE links (
+    id INTEGER PRIMARY KEY,
+    page INTEGER NOT NULL REFERENCES requests (id),
+    url TEXT NOT NULL,
+    anchor TEXT NOT NULL,
+    context TEXT,
+    tag_path INTEGER REFERENCES tag_paths (id)
+);
+CREATE INDEX links_by_url ON links (url);
+CREATE INDEX links_by_page ON links (page);
+CREATE TABLE files (
+    name TEXT PRIMARY KEY,
+    name_key TEXT NOT NULL UNIQUE,
+    size_bytes INTEGER NOT NULL,
+    media_type TEXT NOT NULL,
+    sha256 TEXT NOT NULL UNIQUE
+);
+CREATE TABLE unfinished_files (name TEXT PRIMARY KEY);
+CREATE TABLE targets (
+    request INTEGER PRIMARY KEY REFERENCES requests (id),
+    url TEXT NOT NULL,
+    file TEXT NOT NULL REFERENCES files (name),
+    size_bytes INTEGER NOT NULL,
+    media_type TEXT NOT NULL,
+    anchor TEXT,
+    found_on TEXT,
+    found_by INTEGER REFERENCES requests (id),
+    tag_path TEXT,
+    redirects TEXT NOT NULL,
+    headers TEXT NOT NULL,
+    fetched_at TEXT NOT NULL,
+    arm INTEGER,
+    score REAL,
+    sha256 TEXT NOT NULL
+);
+CREATE TABLE groups (
+    arm INTEGER PRIMARY KEY,
+    label TEXT NOT NULL,
+    pulls INTEGER NOT NULL,
+    rewards INTEGER NOT NULL,
+    mean_reward REAL,
+    total_reward REAL NOT NULL,
+    targets INTEGER NOT NULL,
+    errors INTEGER NOT NULL,
+    example_links TEXT NOT NULL
+);
+CREATE TABLE skipped (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    source INTEGER REFERENCES requests (id)
+);
+CREATE TABLE skip_counts (
+    reason TEXT PRIMARY KEY,
+    urls INTEGER NOT NULL
+);
+"""
+
+_VIEWS = """
+CREATE VIEW targets_with_provenance AS
+SELECT targets.file, targets.anchor, targets.url, targets.redirects, targets.found_on, targets.tag_path,
+       targets.media_type, targets.size_bytes, targets.fetched_at, requests.status,
+       targets.arm, targets.score, groups.label AS group_label,
+       finder.arm AS page_arm, finder.score AS page_score, finder.reward AS page_reward,
+       targets.sha256, targets.headers, targets.request
+FROM targets
+JOIN requests ON requests.id = targets.request
+LEFT JOIN requests AS finder ON finder.id = targets.found_by
+LEFT JOIN groups ON groups.arm = targets.arm;
+
+CREATE VIEW links_with_tag_paths AS
+SELECT links.id, links.url, links.anchor, links.context, tag_paths.path AS tag_path,
+       requests.url AS found_on, links.page
+FROM links
+LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
+JOIN requests ON requests.id = links.page;
+
+CREATE VIEW skipped_with_source AS
+SELECT skipped.url, skipped.reason, requests.url AS found_on
+FROM skipped
+LEFT JOIN requests ON requests.id = skipped.source;
+
+CREATE VIEW in_flight AS
+SELECT id, method, url, arm, score, chosen_at
+FROM requests WHERE observed_event IS NULL ORDER BY chosen_event;
+
+CREATE VIEW totals AS
+SELECT coalesce(sum(charged), 0) AS requests,
+       coalesce(sum(kind = 'target' AND method = 'GET'), 0) AS targets,
+       coalesce(sum(size_bytes), 0) AS bytes,
+       coalesce(sum(CASE WHEN kind = 'target' AND method = 'GET' THEN size_bytes END), 0) AS target_bytes,
+       coalesce(sum(kind = 'broken'), 0) AS errors
+FROM requests WHERE observed_event IS NOT NULL;
+
+CREATE VIEW progress AS
+SELECT sum(charged) OVER log AS requests,
+       sum(kind = 'target' AND method = 'GET') OVER log AS targets,
+       sum(size_bytes) OVER log AS bytes,
+       finished_at
+FROM requests WHERE observed_event IS NOT NULL
+WINDOW log AS (ORDER BY observed_event);
+"""
+
+_SCRIPT = f"""
+BEGIN;
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {VERSION};
+{_TABLES}
+{_VIEWS}
+"""
+
+
+def create_database(path: Path, now: float) -> None:
+    """Make an empty database; a kill leaves a whole one or a file that is no run."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        connection.executescript(_SCRIPT)
+        about = {"coati": __version__, "schema": str(VERSION), "created_at": to_iso(now)}
+        connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def check_version(path: Path) -> None:
+    """Raise `RunVersionError` if this version cannot go on with what another one wrote."""
+    connection = sqlite3.connect(path)
+    try:
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+        if found == VERSION:
+            return
+        row = connection.execute("SELECT value FROM about WHERE name = 'coati'").fetchone()
+    except sqlite3.DatabaseError as error:
+        raise RunError(f"{path} cannot be used: {error}") from error
+    finally:
+        connection.close()
+    age = "newer" if found > VERSION else "older"
+    made_by = f"Coati {row[0]}" if row else "another version"
+    raise RunVersionError(
+        f"{path.parent} was begun by {made_by}, whose log has the {age} version {found}; this is Coati"
+        f" {__version__}, which goes on with version {VERSION} only. Its files and tables can be read as ever"
+    )

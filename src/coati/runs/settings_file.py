@@ -1,0 +1,31 @@
+"""``run.toml``: every setting of a run as it was used."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from coati.runs.durable import write_whole
+from coati.runs.errors import RunError
+from coati.runs.toml import to_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_COMMENT = "A run of Coati: every setting as it was used."
+_MAX_BYTES = 1 << 22
+
+
+def write_settings(path: Path, settings: Mapping[str, object]) -> None:
+    """Write the settings in place of the old ones."""
+    write_whole(path, (to_toml(settings, _COMMENT).encode(),))
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """Read the settings; raises `RunError` if they are missing or damaged."""
+    try:
+        with path.open("rb") as file:
+            return tomllib.loads(file.read(_MAX_BYTES).decode())
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error

@@ -1,0 +1,369 @@
+"""The folder that a run writes: everything that it did, in order, so that it can be read and gone on with.
+
+A driver uses it like this, in one thread, one step at a time::
+
+    with RunStore.create(folder, settings, now) as store:        # or RunStore.open(folder, now)
+        restored = store.restore(new_strategy, form)             # on a new run too
+        strategy = restored.strategy
+        ...                                                      # send restored.in_flight again
+        request = strategy.choose(now, ready)
+        store.chosen(request, now)                               # before it is sent
+        recorded = store.record(fetched)                         # when it came back; safe when this returns
+        settlements = strategy.observe(request.id, recorded.outcome)
+        store.settled(settlements)
+        if store.snapshot_due:
+            store.snapshot(strategy, form)
+        ...
+        store.finish(now, "nothing left", strategy, form)
+
+The order of `record` calls is the log's order, so it must be the order in which the strategy observes; and
+`snapshot` is called between steps, when everything that was recorded has been observed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from coati import __version__
+from coati.errors import UsageError
+from coati.model import LinkList, Method, Page, Refused, Target
+from coati.runs.bodies import TargetFiles, discard
+from coati.runs.datapackage import datapackage_lines
+from coati.runs.durable import write_whole
+from coati.runs.errors import NoRunError, RunWriteError, explained
+from coati.runs.groups import write_groups
+from coati.runs.layout import Layout, holds_run
+from coati.runs.listing import listing_lines
+from coati.runs.lock import WriterLock
+from coati.runs.log import RunLog, whole_links
+from coati.runs.mending import mend_warc, note_synced
+from coati.runs.outcomes import OutcomeRow, from_row, to_row
+from coati.runs.page_warc import PageWarc
+from coati.runs.reasons import Reason, reason_of
+from coati.runs.restoring import Restorable, Restored, S, Tail, in_flight, load_newest
+from coati.runs.schema import check_version, create_database
+from coati.runs.seen import SeenUrls
+from coati.runs.sessions import Session
+from coati.runs.settings_file import read_settings, write_settings
+from coati.runs.skips import Skips
+from coati.runs.snapshots import SnapshotFiles, SnapshotForm
+from coati.runs.totals import Totals, read_totals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from coati.model import Outcome, Request, Settlement
+    from coati.runs.fetched import Fetched
+    from coati.runs.page_warc import Place
+
+__all__ = ["Recorded", "Restorable", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_run"]
+
+# A page is always safe from a kill. Against a power cut the disk is waited for at most this often, so that a
+# polite crawl loses nothing and a fast one at most the last second.
+_SYNC_SECONDS = 1.0
+
+# A snapshot is due after this many events (two a request), and after this share of all events: so snapshots
+# cost a constant share of the run, however long it gets, and the tail to redo stays short.
+_SNAPSHOT_EVENTS = 2_000
+_SNAPSHOT_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What came of recording.
+
+    ``outcome`` is what the strategy should observe: of a page, only those links whose URLs are new to the
+    run. A restored strategy gets exactly the same, and one that was never interrupted saves the work.
+    ``file`` is the target's path within the run folder; ``duplicate`` says that its bytes were there already.
+    """
+
+    outcome: Outcome
+    file: str | None = None
+    duplicate: bool = False
+
+
+class RunStore:
+    """One run folder, open for writing; no other process can write it meanwhile.
+
+    ``incoming`` is where a driver streams large bodies to; it is emptied when the run is opened.
+    ``totals`` is kept up to date by `record`. ``seconds_spent`` is the time of earlier sessions. ``messages``
+    say what was put right when the folder was opened.
+    """
+
+    def __init__(self, layout: Layout, lock: WriterLock, now: float) -> None:
+        self.folder = layout.folder
+        self.incoming = layout.incoming
+        self.messages: list[str] = []
+        self._layout = layout
+        self._lock = lock
+        self._last_time = self._synced_at = now
+        self._failure: str | None = None
+        self._closed = False
+        self._settlements: list[Settlement] = []
+        with explained(self.folder):
+            self._log = RunLog(layout.database)
+            self._warc = PageWarc(layout.warc, f"coati {__version__}")
+            self._files = TargetFiles(layout, self._log)
+            self._mend()
+            connection = self._log.connection
+            with self._log.transaction():
+                self._session = Session(connection, now)
+            self.seconds_spent = self._session.seconds_before
+            self.totals = read_totals(connection)
+            self._skips = Skips(connection)
+            self._seen = SeenUrls(url for (url,) in connection.execute("SELECT url FROM links"))
+            self._seen.add(url for (url,) in connection.execute("SELECT url FROM requests"))
+            self._snapshots = SnapshotFiles(layout.snapshots)
+            self._snapshot_event = self._log.last_event
+
+    @classmethod
+    def create(cls, folder: Path, settings: Mapping[str, object], now: float) -> Self:
+        """Begin a run in a folder that holds none; ``settings`` go into ``run.toml``."""
+        layout = Layout(folder)
+        with explained(folder):
+            layout.state.mkdir(parents=True, exist_ok=True)
+        with _locked(layout) as lock:
+            if holds_run(folder):
+                raise UsageError(f"{folder} holds a run already; resume it, or choose another folder")
+            with explained(folder):
+                write_settings(layout.settings, settings)
+                create_database(layout.database, now)
+            return cls(layout, lock, now)
+
+    @classmethod
+    def open(cls, folder: Path, now: float) -> Self:
+        """Go on with a run: puts right what a kill left behind. Raises `coati.runs.errors.RunError`."""
+        if not holds_run(folder):
+            raise NoRunError(f"there is no run in {folder}")
+        layout = Layout(folder)
+        with explained(folder):
+            layout.state.mkdir(exist_ok=True)
+        with _locked(layout) as lock:
+            check_version(layout.database)
+            return cls(layout, lock, now)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the run, as ``run.toml`` has them."""
+        return read_settings(self._layout.settings)
+
+    def change_settings(self, settings: Mapping[str, object]) -> None:
+        """Write ``run.toml`` anew: a run may go on with another budget."""
+        with self._writing():
+            write_settings(self._layout.settings, settings)
+
+    def restore(self, new_strategy: Callable[[], S], form: SnapshotForm) -> Restored[S]:
+        """Bring a new strategy to where the run was, from the newest good snapshot and the log's tail.
+
+        ``new_strategy`` is called once, and once more for each snapshot that does not load. Works on a new
+        run too. Raises `coati.runs.errors.RunMismatchError` if the log was made by another strategy.
+        """
+        messages: list[str] = []
+        connection = self._log.connection
+        usable = self._snapshots.usable(self._log.last_event, form, messages)
+        start = load_newest(usable, new_strategy, form.unpack, messages)
+        tail = Tail(connection, start.event, start.link)
+        tail.redo(start.strategy)
+        with self._writing(), self._log.transaction():
+            # Those that became final just before a kill were not written yet.
+            self._log.settle(tail.settlements)
+        self._snapshot_event = start.event
+        return Restored(
+            strategy=start.strategy,
+            in_flight=in_flight(connection),
+            totals=replace(self.totals, by_kind=dict(self.totals.by_kind)),
+            from_snapshot=start.event > 0,
+            events_redone=tail.length,
+            messages=tuple(messages),
+        )
+
+    def chosen(self, request: Request, now: float) -> None:
+        """Log a choice, before it is sent."""
+        self._last_time = now
+        with self._writing(), self._log.transaction():
+            self._log.choose(request, now)
+        self._seen.add((request.url,))
+
+    def record(self, fetched: Fetched) -> Recorded:
+        """Write one finished request down; when this returns, no kill of the process can lose it.
+
+        A target is then safe from a power cut too. A `Refused` needs a reason of
+        `coati.runs.reasons.REASONS`, and is listed as skipped. Raises `RunWriteError` if the disk is full:
+        nothing was counted, the request is still in flight, and the run can be opened again.
+        """
+        self._last_time = fetched.finished_at
+        is_get = fetched.request.method is Method.GET
+        with self._writing():
+            match fetched.outcome:
+                case Page() as page if is_get:
+                    return self._record_page(fetched, page)
+                case Target() as target if is_get:
+                    return self._record_target(fetched, target)
+                case Refused(reason):
+                    self._skips.add(fetched.request.url, reason_of(reason), None)
+            outcome = from_row(to_row(fetched.outcome), [])
+            with self._transaction():
+                row = self._log.observe(fetched, outcome)
+            discard(fetched)
+            self._count(fetched, row)
+            return Recorded(outcome)
+
+    def settled(self, settlements: Iterable[Settlement]) -> None:
+        """Keep rewards that became final; they are written with the next record."""
+        self._settlements.extend(settlements)
+
+    def skip(self, url: str, reason: Reason, source: int | None = None) -> None:
+        """List a URL that will not be fetched; ``source`` is the request whose page held it."""
+        self._skips.add(url, reason, source)
+
+    @property
+    def snapshot_due(self) -> bool:
+        """Whether enough has happened since the last snapshot to be worth one."""
+        events = self._log.last_event
+        return events >= self._snapshot_event + max(_SNAPSHOT_EVENTS, _SNAPSHOT_SHARE * events)
+
+    def snapshot(self, strategy: Restorable, form: SnapshotForm) -> None:
+        """Save the strategy, and bring the groups, ``files.csv`` and ``datapackage.json`` up to date.
+
+        Call it between steps: when everything that was recorded has been observed.
+        """
+        state = form.pack(strategy.save())
+        with self._writing():
+            self._publish(strategy)
+            (link,) = self._log.connection.execute("SELECT coalesce(max(id), 0) FROM links").fetchone()
+            self._snapshots.write(self._log.last_event, link, state, form)
+        self._snapshot_event = self._log.last_event
+
+    def finish(
+        self,
+        now: float,
+        stop_reason: str,
+        strategy: Restorable | None = None,
+        form: SnapshotForm | None = None,
+    ) -> None:
+        """Note why the session ended, and bring everything that people read up to date; then `close`."""
+        self._last_time = now
+        if strategy is not None and form is not None:
+            self.snapshot(strategy, form)
+        else:
+            with self._writing():
+                self._publish(strategy)
+        with self._writing(), self._log.transaction(durable=True):
+            self._session.end(now, stop_reason)
+
+    def close(self) -> None:
+        """Put what is pending on disk and let the folder go; the database is a single file then."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self._failure is None:
+                with explained(self.folder):
+                    with self._transaction(durable=True):
+                        self._session.end(self._last_time, None)
+                    # Fails while somebody reads; then the next to close it does it.
+                    with suppress(sqlite3.OperationalError):
+                        self._log.connection.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            self._log.connection.close()
+            self._warc.close()
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _record_page(self, fetched: Fetched, page: Page) -> Recorded:
+        request, body = fetched.request, fetched.body
+        urls = page.links.urls
+        new = whole_links(page.links, self._seen.fresh(urls))
+        place: Place | None = None
+        sha256 = None
+        if body is not None:
+            sha256 = hashlib.sha256(body).hexdigest()
+            place = self._warc.append(request.url, page.status, fetched.headers, body, fetched.started_at)
+        for url, refusal in fetched.refused:
+            self._skips.add(url, refusal, request.id)
+        with self._transaction():
+            row = self._log.observe(fetched, page)
+            self._log.add_page(request, len(urls), new, sha256, place)
+        discard(fetched)
+        self._seen.add(link.url for link in new)
+        self._count(fetched, row)
+        return Recorded(Page(page.status, page.size_bytes, LinkList(new)))
+
+    def _record_target(self, fetched: Fetched, target: Target) -> Recorded:
+        body = self._files.store(fetched, target.media_type)
+        with self._transaction(durable=True):
+            row = self._log.observe(fetched, target)
+            self._log.add_target(fetched, row.media_type or "", body)
+        self._count(fetched, row)
+        return Recorded(from_row(row, []), f"files/{body.name}", body.duplicate)
+
+    def _count(self, fetched: Fetched, row: OutcomeRow) -> None:
+        self.totals.add(row.kind, fetched.request.method.value, fetched.charged, row.size_bytes)
+
+    def _mend(self) -> None:
+        self.messages += mend_warc(self._log, self._warc)
+        removed = self._files.mend()
+        if removed:
+            self.messages.append(
+                f"{removed} files were not recorded before the end and will be fetched again"
+            )
+
+    def _publish(self, strategy: Restorable | None) -> None:
+        """Bring what people read up to date."""
+        with self._transaction(durable=True):
+            if strategy is not None:
+                write_groups(self._log.connection, strategy.arm_label)
+        write_whole(self._layout.listing, listing_lines(self._log.connection))
+        write_whole(self._layout.datapackage, datapackage_lines(self._log.connection))
+
+    @contextmanager
+    def _transaction(self, *, durable: bool = False) -> Iterator[None]:
+        """Write all that is pending and what the block writes, together."""
+        sync = durable or abs(self._last_time - self._synced_at) >= _SYNC_SECONDS
+        with self._log.transaction(durable=sync):
+            self._log.settle(self._settlements)
+            self._skips.write(self._log.connection)
+            yield
+            if sync:
+                note_synced(self._log, self._warc)
+        self._settlements.clear()
+        self._skips.written()
+        if sync:
+            self._synced_at = self._last_time
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Stop for good where writing fails: what is in memory may then be ahead of what is on disk."""
+        if self._closed:
+            raise UsageError(f"{self.folder} was closed")
+        if self._failure is not None:
+            raise RunWriteError(self._failure)
+        try:
+            with explained(self.folder):
+                yield
+        except UsageError:
+            raise
+        except BaseException as error:
+            self._failure = str(error) or "writing was interrupted"
+            raise
+
+
+@contextmanager
+def _locked(layout: Layout) -> Iterator[WriterLock]:
+    """Hold the lock while a run is being opened, and keep it if that goes well."""
+    lock = WriterLock(layout.lock)
+    try:
+        yield lock
+    except BaseException:
+        lock.release()
+        raise

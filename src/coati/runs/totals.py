@@ -1,0 +1,52 @@
+"""What a run has done so far, counted as it goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coati.model import Kind, Method
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+_BY_KIND = """
+SELECT kind, method, count(*), sum(charged), sum(size_bytes) FROM requests
+WHERE observed_event IS NOT NULL GROUP BY kind, method
+"""
+
+
+@dataclass(slots=True)
+class Totals:
+    """What was observed.
+
+    ``requests`` is what the run cost: HEADs and retries count, what was refused does not. ``bytes`` are those
+    of all bodies. ``by_kind`` counts observations by `coati.model.Kind` and "refused". A target counts
+    where it was fetched, not where a HEAD only announced it.
+    """
+
+    requests: int = 0
+    targets: int = 0
+    bytes: int = 0
+    target_bytes: int = 0
+    errors: int = 0
+    by_kind: dict[str, int] = field(default_factory=dict)
+
+    def add(self, kind: str, method: str, charged: int, size_bytes: int, times: int = 1) -> None:
+        """Count observations of one kind; ``charged`` and ``size_bytes`` are their sums."""
+        self.requests += charged
+        self.bytes += size_bytes
+        self.by_kind[kind] = self.by_kind.get(kind, 0) + times
+        if kind == Kind.TARGET.value and method == Method.GET.value:
+            self.targets += times
+            self.target_bytes += size_bytes
+        elif kind == Kind.BROKEN.value:
+            self.errors += times
+
+
+def read_totals(connection: Connection) -> Totals:
+    """Count what the database of a run holds."""
+    totals = Totals()
+    for kind, method, times, charged, size_bytes in connection.execute(_BY_KIND):
+        totals.add(kind, method, charged, size_bytes, times)
+    return totals

@@ -1,0 +1,30 @@
+"""What Coati is tested with, for everybody: made-up sites, a server for them, and checks of the contracts."""
+
+from coati.testing.checks import check_policy, check_strategy, default_sites
+from coati.testing.generator import generate_site
+from coati.testing.knobs import SiteKnobs
+from coati.testing.rehearsal import ContractError
+from coati.testing.respond import Responder
+from coati.testing.sample_site import sample_site
+from coati.testing.server import Seen, SiteServer, serve
+from coati.testing.server_process import ServerProcess, serve_in_process
+from coati.testing.site import Response, Site, body_of
+
+__all__ = [
+    "ContractError",
+    "Responder",
+    "Response",
+    "Seen",
+    "ServerProcess",
+    "Site",
+    "SiteKnobs",
+    "SiteServer",
+    "body_of",
+    "check_policy",
+    "check_strategy",
+    "default_sites",
+    "generate_site",
+    "sample_site",
+    "serve",
+    "serve_in_process",
+]

@@ -1,0 +1,320 @@
+import gzip
+import zlib
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from coati.archive.record import Record
+from coati.archive.sources import warc_stream
+from coati.archive.sources.source import Damaged, Wishes
+from coati.archive.sources.warc_files import WarcFiles, warc_on_disk
+from coati.errors import ArchiveError, UsageError
+from coati.model import Kind
+from coati.web.media import PRESETS
+from tests.archive.samples import Reports, make, no_progress, volume
+from tests.archive.warcs import HTTP, http, packed, response, warc
+
+ROOT = "http://example.test/"
+
+
+def read(*octets: bytes, folder: Path, wishes: Wishes | None = None) -> tuple[list[Record], list[Damaged]]:
+    """Read files of these contents; gives the records and what was reported."""
+    files = []
+    for number, content in enumerate(octets):
+        path = folder / f"{number}.warc.gz"
+        path.write_bytes(content)
+        files.append(warc_on_disk(path))
+    reports = Reports()
+    return list(WarcFiles(files, wishes or Wishes()).records(reports, no_progress)), reports.all
+
+
+def urls(records: list[Record]) -> list[str]:
+    return [record.entry.url.removeprefix(ROOT) for record in records]
+
+
+SIX = [response(f"{ROOT}{number}", b"body %d " % number + bytes(500)) for number in range(6)]
+
+
+@pytest.mark.parametrize("pack", [packed, b"".join, lambda records: gzip.compress(b"".join(records))])
+def test_files_packed_by_record_as_a_whole_and_not_at_all_are_read(tmp_path: Path, pack) -> None:  # type: ignore[no-untyped-def]
+    records, damaged = read(pack(SIX), folder=tmp_path)
+    assert urls(records) == ["0", "1", "2", "3", "4", "5"]
+    assert records[3].body == b"body 3 " + bytes(500)
+    assert not damaged
+
+
+def test_a_response_becomes_a_record(tmp_path: Path) -> None:
+    block = http(b"a,b\n", media_type="Text/CSV; charset=utf-8", Server="x", Set_Cookie="a=1")
+    octets = warc("response", "HTTP://Example.test:80/a/../b.csv#x", block, version="1.1")
+    (record,), damaged = read(packed([octets]), folder=tmp_path)
+    assert not damaged
+    assert record.entry.url == "http://example.test/b.csv"
+    assert record.entry.status == 200
+    assert record.entry.media_type == "Text/CSV; charset=utf-8"
+    assert record.entry.size_bytes == 4
+    assert record.entry.kind is None
+    assert record.entry.fetched_at == 1714979289.0
+    assert ("Set-Cookie", "a=1") in record.headers
+
+
+def test_addresses_in_angle_brackets_are_wgets(tmp_path: Path) -> None:
+    records, _ = read(packed([response(f"<{ROOT}a>")]), folder=tmp_path)
+    assert urls(records) == ["a"]
+
+
+def test_what_is_no_answer_of_the_web_is_passed_over(tmp_path: Path) -> None:
+    octets = packed(
+        [
+            warc("warcinfo", None, b"software: Wget\r\n", "application/warc-fields"),
+            warc("request", ROOT, b"GET / HTTP/1.1\r\n\r\n", "application/http; msgtype=request"),
+            warc("response", "dns:example.test", b"20240506\n", "text/dns"),
+            response(ROOT),
+            warc("metadata", ROOT, b"fetchTimeMs: 3\r\n", "application/warc-fields"),
+            warc("resource", "metadata://gnu.org/software/wget/warc/wget.log", b"log", "text/plain"),
+            warc("resource", "urn:pageinfo:http://example.test/", b"{}", "application/json"),
+            warc("conversion", ROOT, b"text", "text/plain"),
+            warc("response", f"{ROOT}cached", http(b"", "304 Not Modified")),
+        ]
+    )
+    records, damaged = read(octets, folder=tmp_path)
+    assert urls(records) == [""]
+    assert not damaged
+
+
+def test_a_resource_with_a_web_address_is_a_record(tmp_path: Path) -> None:
+    octets = warc("resource", f"{ROOT}x.csv", b"a,b\n", "text/csv")
+    (record,), _ = read(packed([octets]), folder=tmp_path)
+    assert (record.entry.status, record.entry.media_type, record.body) == (200, "text/csv", b"a,b\n")
+
+
+def test_bodies_are_decoded(tmp_path: Path) -> None:
+    page = b"<p>" + b"text " * 100
+    squeezed = gzip.compress(page)
+    chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(squeezed), squeezed)
+    octets = packed(
+        [
+            response(f"{ROOT}chunked", chunks, Content_Encoding="gzip", Transfer_Encoding="chunked"),
+            response(f"{ROOT}joined", squeezed, Content_Encoding="gzip", Transfer_Encoding="chunked"),
+            response(f"{ROOT}undone", page, Content_Encoding="gzip"),
+            response(f"{ROOT}zlib", zlib.compress(page), Content_Encoding="deflate"),
+        ]
+    )
+    records, damaged = read(octets, folder=tmp_path)
+    assert [record.body for record in records] == [page] * 4
+    assert [record.entry.size_bytes for record in records] == [len(page)] * 4
+    assert not damaged
+
+
+def test_a_body_that_cannot_be_decoded_to_its_end_is_kept_and_reported(tmp_path: Path) -> None:
+    squeezed = gzip.compress(bytes(range(256)) * 40)[:-20]
+    (record,), (damaged,) = read(
+        packed([response(ROOT, squeezed, Content_Encoding="gzip")]), folder=tmp_path
+    )
+    assert record.body
+    assert "cannot be decoded to its end" in damaged.reason
+    assert damaged.url == ROOT
+
+
+def test_redirects_lead_to_absolute_addresses(tmp_path: Path) -> None:
+    octets = packed(
+        [
+            warc("response", f"{ROOT}a/b", http(b"", "301 Moved", "", Location="../c#x")),
+            warc("response", f"{ROOT}d", http(b"", "302 Found", "", Location="http://[")),
+        ]
+    )
+    records, _ = read(octets, folder=tmp_path)
+    assert [record.entry.location for record in records] == [f"{ROOT}c", ""]
+
+
+def test_lines_that_end_as_they_like_are_read(tmp_path: Path) -> None:
+    block = b"HTTP/1.0 200 OK\nContent-Type: text/html\nno header\n\n<p>"
+    (record,), damaged = read(packed([warc("response", ROOT, block)]), folder=tmp_path)
+    assert (record.entry.media_type, record.body) == ("text/html", b"<p>")
+    assert not damaged
+
+
+@pytest.mark.parametrize("block", [b"", b"garbage", b"ICY 200 OK\r\n\r\nx", b"\0" * 50])
+def test_a_response_that_is_none_is_damaged(tmp_path: Path, block: bytes) -> None:
+    records, (damaged,) = read(packed([*SIX[:1], warc("response", ROOT, block), SIX[2]]), folder=tmp_path)
+    assert urls(records) == ["0", "2"]
+    assert damaged.reason == "it holds no HTTP response"
+    assert damaged.url == ROOT
+    assert "0.warc.gz, byte" in damaged.where
+
+
+def test_a_part_of_a_file_has_the_size_of_the_whole(tmp_path: Path) -> None:
+    part = http(b"abcd", "206 Partial Content", "text/csv", Content_Range="bytes 0-3/4000")
+    cut = http(b"abcd", media_type="text/csv", Content_Length="5000")
+    octets = packed([warc("response", f"{ROOT}1", part), warc("response", f"{ROOT}2", cut, WARC_Truncated="time")])
+    records, _ = read(octets, folder=tmp_path)
+    assert [record.entry.size_bytes for record in records] == [4000, 5000]
+
+
+def test_a_body_that_is_too_large_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warc_stream, "MAX_BODY_BYTES", 400)
+    octets = packed([response(f"{ROOT}small"), SIX[0], response(f"{ROOT}after")])
+    records, damaged = read(octets, folder=tmp_path)
+    assert [record.body is None for record in records] == [False, True, False]
+    assert records[1].entry.size_bytes == 507
+    assert not damaged
+
+
+# -- revisits ------------------------------------------------------------------------------------
+
+
+def revisit(url: str, block: bytes = b"", **fields: str) -> bytes:
+    profile = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
+    return warc("revisit", url, block, HTTP if block else "", WARC_Profile=profile, **fields)
+
+
+def original(url: str, body: bytes, digest: str, name: str = "<urn:uuid:1>") -> bytes:
+    return warc("response", url, http(body), WARC_Payload_Digest=digest, WARC_Record_ID=name)
+
+
+def test_a_revisit_has_the_body_that_it_refers_to_wherever_that_is(tmp_path: Path) -> None:
+    first = packed(
+        [
+            revisit(f"{ROOT}later", WARC_Payload_Digest="sha1:B"),
+            original(f"{ROOT}a", b"A", "sha1:A"),
+            revisit(f"{ROOT}same", http(b"", X_Own="1"), WARC_Payload_Digest="sha1:A"),
+            revisit(f"{ROOT}named", WARC_Refers_To="<urn:uuid:1>"),
+        ]
+    )
+    second = packed([original(f"{ROOT}b", b"B", "sha1:B", "<urn:uuid:2>")])
+    records, damaged = read(first, second, folder=tmp_path)
+    assert {record.entry.url: record.body for record in records} == {
+        f"{ROOT}a": b"A",
+        f"{ROOT}b": b"B",
+        f"{ROOT}same": b"A",
+        f"{ROOT}later": b"B",
+        f"{ROOT}named": b"A",
+    }
+    assert ("X-Own", "1") in next(record.headers for record in records if record.entry.url.endswith("same"))
+    assert not damaged
+
+
+def test_a_page_that_did_not_change_is_there_once(tmp_path: Path) -> None:
+    octets = packed([original(ROOT, b"A", "sha1:A"), revisit(ROOT, WARC_Payload_Digest="sha1:A")])
+    records, damaged = read(octets, folder=tmp_path)
+    assert len(records) == 1
+    assert not damaged
+
+
+def test_a_revisit_of_something_that_is_not_there_is_reported(tmp_path: Path) -> None:
+    octets = packed([*SIX[:1], revisit(f"{ROOT}x", WARC_Payload_Digest="sha1:X"), revisit(f"{ROOT}y")])
+    records, damaged = read(octets, folder=tmp_path)
+    assert urls(records) == ["0"]
+    assert [(report.url, report.reason) for report in damaged] == [
+        (f"{ROOT}x", "what it repeats is not in these files"),
+        (f"{ROOT}y", "what it repeats is not in these files"),
+    ]
+
+
+def test_not_modified_says_nothing_new(tmp_path: Path) -> None:
+    octets = packed([*SIX[:1], revisit(f"{ROOT}x").replace(b"identical-payload-digest", b"server-not-modified")])
+    records, damaged = read(octets, folder=tmp_path)
+    assert urls(records) == ["0"]
+    assert not damaged
+
+
+# -- damage --------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_file_that_ends_anywhere_gives_the_records_before(tmp_path: Path, data: st.DataObject) -> None:
+    members = [gzip.compress(record) for record in SIX]
+    whole = b"".join(members)
+    end = data.draw(st.integers(1, len(whole) - 1))
+    ends = [sum(map(len, members[: number + 1])) for number in range(6)]
+    records, damaged = read(whole[:end], folder=tmp_path)
+    complete = sum(1 for place in ends if place <= end)
+    # The last eight bytes of a member are its check sum: without them the record itself is there.
+    assert complete <= len(records) <= complete + 1
+    assert urls(records) == [str(number) for number in range(len(records))]
+    if len(records) == complete and end not in ends and end > ends[complete - 1] + 20:
+        assert damaged
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_damage_costs_the_record_that_it_touches(tmp_path: Path, data: st.DataObject) -> None:
+    members = [bytearray(gzip.compress(record)) for record in SIX]
+    hit = data.draw(st.integers(0, 5))
+    place = data.draw(st.integers(10, len(members[hit]) - 1))
+    members[hit][place] ^= 1 << data.draw(st.integers(0, 7))
+    records, (damaged,) = read(b"".join(members), folder=tmp_path)
+    assert urls(records) == [str(number) for number in range(6) if number != hit]
+    assert damaged.where.endswith(f"byte {sum(map(len, members[:hit]))}")
+
+
+@pytest.mark.parametrize("pack", [packed, b"".join])
+@pytest.mark.parametrize("garbage", [b"garbage" * 50, b"\0" * 300, b"\x1f\x8b\x08\0\0", b"WARC/1.0\r\nnonsense"])
+def test_garbage_anywhere_is_passed_over(tmp_path: Path, pack, garbage: bytes) -> None:  # type: ignore[no-untyped-def]
+    records, damaged = read(garbage + pack(SIX[:3]) + garbage + pack(SIX[3:]) + garbage, folder=tmp_path)
+    assert urls(records) == ["0", "1", "2", "3", "4", "5"]
+    assert 1 <= len(damaged) <= 3
+
+
+@pytest.mark.parametrize("length", [b"-5", b"99999999999999999999", b"abc", b""])
+def test_a_length_that_is_none_costs_its_record(tmp_path: Path, length: bytes) -> None:
+    bad = SIX[1].replace(b"Content-Length: ", b"Content-Length: " + length + b"\r\nX: ", 1)
+    for pack in (packed, b"".join):
+        records, damaged = read(pack([SIX[0], bad, SIX[2]]), folder=tmp_path)
+        assert urls(records) == ["0", "2"]
+        assert len(damaged) == 1
+
+
+@given(octets=st.binary(max_size=500))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_file_raises(tmp_path: Path, octets: bytes) -> None:
+    read(octets, b"\x1f\x8b\x08" + octets, b"WARC/1.0\r\n" + octets, folder=tmp_path)
+
+
+# -- what the archive will say about itself --------------------------------------------------------
+
+
+def describe(octets: bytes, folder: Path, wishes: Wishes | None = None):  # type: ignore[no-untyped-def]
+    path = folder / "crawl.warc.gz"
+    path.write_bytes(octets)
+    return WarcFiles([warc_on_disk(path)], wishes or Wishes()).meta()
+
+
+def test_a_crawl_began_with_its_first_page_or_redirect(tmp_path: Path) -> None:
+    robots = response("https://www.example.test/robots.txt", b"", media_type="text/html")
+    image = response("https://www.example.test/a.png", b"", media_type="image/png")
+    meta = describe(packed([robots, image, response("https://www.example.test/home")]), tmp_path)
+    assert meta.start_url == "https://www.example.test/home"
+    assert meta.name == "example.test"
+    assert meta.types == PRESETS["data"]
+    assert meta.origin == "crawl.warc.gz"
+
+
+def test_wishes_go_first(tmp_path: Path) -> None:
+    wishes = Wishes("mine", f"{ROOT}3", PRESETS["tables"])
+    meta = describe(packed(SIX), tmp_path, wishes)
+    assert (meta.name, meta.start_url, meta.types) == ("mine", f"{ROOT}3", PRESETS["tables"])
+
+
+def test_without_a_page_the_start_must_be_said(tmp_path: Path) -> None:
+    octets = packed([response(f"{ROOT}x.png", b"", media_type="image/png")])
+    with pytest.raises(ArchiveError, match="--start-url"):
+        describe(octets, tmp_path)
+    assert describe(octets, tmp_path, Wishes(start_url=ROOT)).start_url == ROOT
+
+
+def test_no_file_is_an_error() -> None:
+    with pytest.raises(UsageError, match="no WARC file"):
+        WarcFiles([], Wishes())
+
+
+def test_our_own_files_come_back_with_their_labels(tmp_path: Path) -> None:
+    folder = make(tmp_path / "a")
+    source = WarcFiles([warc_on_disk(volume(folder))], Wishes())
+    reports = Reports()
+    records = list(source.records(reports, no_progress))
+    assert not reports.all
+    left_out = next(record for record in records if record.entry.url.endswith("large.csv"))
+    assert (left_out.body, left_out.entry.size_bytes, left_out.entry.kind) == (None, 10_000_000, Kind.TARGET)

@@ -1,0 +1,68 @@
+"""Crawls of tests: quick, breadth-first, and with everything that happened at hand."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from coati.budget import Budget
+from coati.live import CrawlPlan, CrawlResult, Event, Happening, LiveSettings, crawl
+from coati.runs.store import RunStore, SnapshotForm
+from coati.strategies.baselines import breadth_first
+from coati.strategies.state import pack, unpack
+from coati.web.rules import Rules
+
+FORM = SnapshotForm("bfs", {}, pack, unpack)
+
+# Short enough for tests, long enough for a machine that is shared.
+QUICK = LiveSettings(
+    delay_seconds=0.0,
+    answer_timeout_seconds=5.0,
+    connect_timeout_seconds=5.0,
+    retries=0,
+)
+
+
+@dataclass
+class Crawled:
+    """A crawl that is over."""
+
+    result: CrawlResult
+    events: list[Event] = field(default_factory=list)
+
+    def told(self, what: Happening) -> list[dict[str, Any]]:
+        return [dict(event.data) for event in self.events if event.what is what]
+
+    @property
+    def observed(self) -> dict[str, dict[str, Any]]:
+        """What came of each URL."""
+        return {told["url"]: told for told in self.told(Happening.OBSERVED)}
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        return {told["url"]: told["reason"] for told in self.told(Happening.SKIPPED)}
+
+
+def plan_for(start_url: str, **changes: Any) -> CrawlPlan:
+    """Plan a crawl; settings and budget may be given by the names of their fields."""
+    settings = {name: changes.pop(name) for name in list(changes) if name in LiveSettings.__slots__}
+    limits = {name: changes.pop(name) for name in list(changes) if name in Budget.__slots__}
+    changes.setdefault("new_strategy", lambda: breadth_first(start_url))
+    changes.setdefault("rules", Rules(start_url))
+    return CrawlPlan(settings=replace(QUICK, **settings), budget=Budget(**limits), **changes)
+
+
+def crawl_from(start_url: str, **changes: Any) -> Crawled:
+    """Crawl from a URL and keep what happened."""
+    events: list[Event] = []
+    return Crawled(crawl(plan_for(start_url, on_event=events.append, **changes)), events)
+
+
+def crawl_into(folder: Path, start_url: str, **changes: Any) -> Crawled:
+    """Crawl into a run folder, new or to be gone on with."""
+    known = (folder / "run.toml").exists()
+    opened = RunStore.open(folder, time.time()) if known else RunStore.create(folder, {}, time.time())
+    with opened as store:
+        return crawl_from(start_url, store=store, form=FORM, **changes)

@@ -1,0 +1,140 @@
+"""Links into private networks, from a public start, by every way that leads there."""
+
+import asyncio
+import ipaddress
+import socket
+from typing import Any
+
+import pytest
+from aiohttp.abc import AbstractResolver, ResolveResult
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coati.live import StopReason
+from coati.live.addresses import PublicResolver, is_private, refuse_private_literal
+from coati.live.failures import PrivateAddressError
+from coati.web.rules import Rules
+from tests.live.crawling import crawl_from
+from tests.live.scripted import answer, page, scripted
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1", "127.8.8.8", "0.0.0.0", "10.0.0.1", "172.16.5.4", "192.168.0.1", "169.254.169.254",  # noqa: S104
+        "100.64.0.1", "224.0.0.1", "255.255.255.255", "192.0.2.1", "::", "::1", "fe80::1", "fe80::1%eth0",
+        "fc00::1", "fd12::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "2002:7f00:1::",
+        "64:ff9b::a00:1", "2001:0:0:0:0:0:f5ff:fffe",
+    ],
+)  # fmt: skip
+def test_private_addresses_are_known_in_every_disguise(address: str) -> None:
+    assert is_private(address)
+
+
+@pytest.mark.parametrize("address", ["1.1.1.1", "93.184.216.34", "2606:2800:220:1::1", "64:ff9b::808:808"])
+def test_public_addresses_are_public(address: str) -> None:
+    assert not is_private(address)
+
+
+@given(st.ip_addresses())
+def test_a_private_address_is_private_in_ipv6_too(address: "ipaddress.IPv4Address | ipaddress.IPv6Address") -> None:
+    private = is_private(str(address))
+    if address.is_private or address.is_loopback or address.is_link_local:
+        assert private
+    if isinstance(address, ipaddress.IPv4Address):
+        assert is_private(f"::ffff:{address}") == private
+
+
+class Names(AbstractResolver):
+    """Names as an attacker has them: each look-up gives the next answer."""
+
+    def __init__(self, *answers: list[str]) -> None:
+        self.answers = list(answers)
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        addresses = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return [
+            ResolveResult(hostname=host, host=address, port=port, family=family, proto=0, flags=0)
+            for address in addresses
+        ]
+
+    async def close(self) -> None: ...
+
+
+def test_names_that_lead_to_private_addresses_are_refused() -> None:
+    async def check() -> None:
+        public = await PublicResolver(Names(["93.184.216.34"])).resolve("example.org", 80)
+        assert [found["host"] for found in public] == ["93.184.216.34"]
+        for answers in (["127.0.0.1"], ["93.184.216.34", "10.0.0.1"], ["::1"]):
+            with pytest.raises(PrivateAddressError):
+                await PublicResolver(Names(answers)).resolve("example.org", 80)
+
+    asyncio.run(check())
+
+
+def test_a_name_that_changes_its_mind_is_refused_on_the_second_look() -> None:
+    async def check() -> None:
+        resolver = PublicResolver(Names(["93.184.216.34"], ["169.254.169.254"]))
+        await resolver.resolve("example.org", 80)
+        with pytest.raises(PrivateAddressError):
+            await resolver.resolve("example.org", 80)
+
+    asyncio.run(check())
+
+
+def test_literal_addresses_are_checked_since_nobody_resolves_them() -> None:
+    refuse_private_literal("example.org")
+    refuse_private_literal("1.1.1.1")
+    for host in ("127.0.0.1", "[::1]", "::1"):
+        with pytest.raises(PrivateAddressError):
+            refuse_private_literal(host)
+
+
+class AnyUrl(Rules):
+    """No rule at all."""
+
+    def refusal(self, url: str) -> None:
+        return None
+
+
+@pytest.mark.parametrize("how", ["link", "redirect", "name"])
+def test_a_crawl_does_not_follow_into_private_networks(how: str) -> None:
+    with scripted({"/secret": page()}) as inside, scripted({}, host="127.0.0.2") as server:
+        secret = inside.base + "/secret"
+        if how == "name":
+            secret = secret.replace("127.0.0.1", "localhost")
+        server.routes["/"] = page(secret) if how != "redirect" else page("/r")
+        server.routes["/r"] = answer(302, Location=secret)
+        crawled = crawl_from(
+            server.start,
+            rules=AnyUrl(server.start),
+            allow_private=False,
+            # The start itself is on loopback here; a proxy is what may be asked nevertheless.
+            **_public(server.base),
+        )
+    assert inside.asked == []
+    assert crawled.skipped[secret] == "private address"
+    assert crawled.result.progress.pages == 1
+
+
+def _public(base: str) -> dict[str, Any]:
+    """Let one address pass for a public one."""
+    return {"robots": False}
+
+
+@pytest.fixture(autouse=True)
+def _one_public_address(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    if "follow_into_private" not in request.node.name:
+        return
+    real = is_private
+    monkeypatch.setattr("coati.live.addresses.is_private", lambda a: a != "127.0.0.2" and real(a))
+
+
+def test_a_public_start_that_leads_to_a_private_address_is_refused() -> None:
+    with scripted({"/": page()}) as server:
+        start = server.start.replace("127.0.0.1", "localhost")
+        crawled = crawl_from(start, allow_private=False)
+        assert crawl_from(start).result.stop is StopReason.FINISHED
+    assert crawled.result.stop is StopReason.REFUSED

@@ -1,0 +1,280 @@
+"""Whole crawls over loopback: budgets, stopping, resuming, and what is told."""
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from coati.live import Happening, Progress, StopReason, crawl_many
+from coati.runs.errors import RunWriteError
+from coati.strategies.baselines import FrontierStrategy, breadth_first
+from coati.testing.generator import generate_site
+from coati.testing.knobs import SiteKnobs
+from coati.testing.server import serve
+from coati.testing.site import Response, Site
+from coati.web.rules import Rules
+from tests.live.crawling import crawl_from, crawl_into, plan_for
+from tests.live.scripted import Exchange, answer, file, page, scripted
+
+SMALL = {"/": page("/a", "/b.csv"), "/a": page("/", "/c.csv", "/gone"), "/b.csv": file(), "/c.csv": file()}
+
+
+def test_a_site_is_crawled_to_its_end() -> None:
+    with scripted(SMALL) as server:
+        crawled = crawl_from(server.start)
+    progress = crawled.result.progress
+    assert crawled.result.stop is StopReason.FINISHED
+    assert (progress.requests, progress.pages, progress.targets, progress.errors) == (5, 2, 2, 1)
+    assert server.paths == ["/robots.txt", "/", "/a", "/b.csv", "/c.csv", "/gone"]
+    assert progress.robots_requests == 1
+    assert crawled.result.start_links == 2
+
+
+def test_every_request_says_who_asks_and_nothing_else() -> None:
+    with scripted(SMALL) as server:
+        crawl_from(server.start, contact="me@example.org", headers=(("X-Key", "k"),), cookies=(("id", "7"),))
+    for asked in server.asked:
+        assert asked.headers["user-agent"].endswith("(+me@example.org)")
+        assert asked.headers["x-key"] == "k"
+        assert "referer" not in asked.headers
+        if asked.path != "/robots.txt":
+            assert asked.headers["cookie"] == "id=7"
+
+
+def test_cookies_of_the_site_are_kept() -> None:
+    routes = {**SMALL, "/": lambda exchange: exchange.answer(body="<a href=/a>", Set_Cookie="seen=1; Path=/")}
+    with scripted(routes) as server:
+        crawl_from(server.start)
+    assert {asked.headers.get("cookie") for asked in server.asked if asked.path == "/a"} == {"seen=1"}
+
+
+@pytest.mark.parametrize(
+    ("limit", "stop", "requests"),
+    [
+        ({"max_requests": 3}, StopReason.BUDGET_REQUESTS, 3),
+        ({"max_targets": 1}, StopReason.BUDGET_TARGETS, 3),
+        ({"max_bytes": 1}, StopReason.BUDGET_BYTES, 1),
+    ],
+)
+def test_budgets_end_a_crawl(limit: dict[str, int], stop: StopReason, requests: int) -> None:
+    with scripted(SMALL) as server:
+        crawled = crawl_from(server.start, **limit)
+    assert crawled.result.stop is stop
+    assert crawled.result.progress.requests == requests
+    assert len(server.asked) == requests + 1  # and robots.txt
+
+
+def test_a_budget_holds_with_many_requests_in_flight() -> None:
+    links = [f"/{number}" for number in range(50)]
+    with scripted({"/": page(*links), "*": page()}) as server:
+        crawled = crawl_from(server.start, max_requests=7, concurrency=16, per_host=16)
+    assert crawled.result.progress.requests == 7
+    assert len(server.asked) == 8
+
+
+def test_the_budget_of_time_ends_a_crawl_that_waits() -> None:
+    with scripted({"/": page("/a"), "/a": page()}) as server:
+        begun = time.monotonic()
+        crawled = crawl_from(server.start, delay_seconds=30.0, max_seconds=0.5, robots=False)
+    assert crawled.result.stop is StopReason.BUDGET_SECONDS
+    assert time.monotonic() - begun < 4
+    assert server.paths == ["/"]
+
+
+def test_an_early_stop_ends_a_crawl() -> None:
+    class Third:
+        def observe(self, requests: int, targets: int) -> bool:
+            return requests >= 3
+
+    with scripted(SMALL) as server:
+        crawled = crawl_from(server.start, early_stop=Third())
+    assert crawled.result.stop is StopReason.STOPPED_EARLY
+    assert crawled.result.progress.requests == 3
+
+
+def test_a_start_that_does_not_answer_is_unreachable() -> None:
+    with scripted({}) as server:
+        port = server.base
+    crawled = crawl_from(port + "/", robots=False)
+    assert crawled.result.stop is StopReason.START_UNREACHABLE
+    assert crawled.result.first_failure == "connection refused"
+
+
+@pytest.mark.parametrize(
+    ("status", "stop"),
+    [
+        (404, StopReason.START_UNREACHABLE),
+        (500, StopReason.START_UNREACHABLE),
+        (403, StopReason.REFUSED),
+        (401, StopReason.REFUSED),
+        (429, StopReason.RATE_LIMITED),
+    ],
+)
+def test_a_start_that_answers_an_error_says_which(status: int, stop: StopReason) -> None:
+    with scripted({"/": answer(status)}) as server:
+        crawled = crawl_from(server.start)
+    assert crawled.result.stop is stop
+    assert crawled.result.first_failure == f"status {status}"
+
+
+def test_a_site_that_falls_silent_ends_the_crawl() -> None:
+    links = [f"/{number}" for number in range(60)]
+    silent = {"*": lambda exchange: exchange.raw(b""), "/": page(*links)}
+    with scripted(silent) as server:
+        crawled = crawl_from(server.start, robots=False, max_delay_seconds=0.01)
+    assert crawled.result.stop is StopReason.SITE_SILENT
+    assert crawled.result.progress.errors == 20
+
+
+def test_what_leads_out_of_scope_is_refused_and_costs_nothing() -> None:
+    with scripted({"/": page("/away"), "/away": answer(302, Location="http://example.com/")}) as server:
+        crawled = crawl_from(server.start)
+    assert crawled.result.progress.requests == 2
+    assert crawled.skipped["http://example.com/"] == "out of scope"
+
+
+def test_progress_and_events_are_told() -> None:
+    told: list[Progress] = []
+    with scripted(SMALL) as server:
+        crawled = crawl_from(server.start, on_progress=told.append)
+    assert told[-1] == crawled.result.progress
+    assert [event.what for event in crawled.events[:4]] == [
+        Happening.CHOSEN,
+        Happening.OBSERVED,
+        Happening.CHOSEN,
+        Happening.OBSERVED,
+    ]
+    assert crawled.observed[server.base + "/b.csv"]["outcome"] == "target"
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
+    knobs = SiteKnobs(pages=40)
+    with serve(lambda base: generate_site(knobs, 3, base)) as server:
+        whole = crawl_from(server.url)
+        asked = [seen.url for seen in server.requests if not seen.url.endswith("/robots.txt")]
+        server.requests.clear()
+        folder = tmp_path / "run"
+        for limit in (5, 17, 30, None):
+            crawled = crawl_into(folder, server.url, **({"max_requests": limit} if limit else {}))
+        again = [seen.url for seen in server.requests if not seen.url.endswith("/robots.txt")]
+    assert again == asked
+    assert crawled.result.progress.requests == whole.result.progress.requests
+    with sqlite3.connect(next(folder.rglob("*.sqlite"))) as database:
+        assert database.execute("SELECT count(*) FROM targets").fetchone() == (whole.result.progress.targets,)
+    database.close()
+
+
+def test_a_full_disk_ends_the_crawl_with_its_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RunWriteError("the disk is full")
+
+    monkeypatch.setattr("coati.runs.store.RunStore.record", fail)
+    with scripted(SMALL) as server, pytest.raises(RunWriteError):
+        crawl_into(tmp_path / "run", server.start)
+    assert server.paths == ["/robots.txt", "/"]
+
+
+def test_a_mistake_in_a_strategy_comes_out_at_once() -> None:
+    class Wrong(FrontierStrategy):
+        def observe(self, request_id: int, outcome: object) -> tuple[()]:
+            raise ZeroDivisionError
+
+    with scripted(SMALL) as server, pytest.raises(ZeroDivisionError):
+        right = breadth_first(server.start)
+        right.__class__ = Wrong
+        crawl_from(server.start, new_strategy=lambda: right)
+
+
+PROGRAM = """
+    import sys
+    from coati.live import CrawlPlan, LiveSettings, crawl
+    from coati.strategies.baselines import breadth_first
+    from coati.web.rules import Rules
+
+    start = sys.argv[1]
+    settings = LiveSettings(delay_seconds=0.3, robots=False)
+    plan = CrawlPlan(new_strategy=lambda: breadth_first(start), rules=Rules(start), settings=settings)
+    result = crawl(plan)
+    print(result.stop.name, result.progress.requests, result.progress.in_flight, flush=True)
+    sys.exit(result.stop.exit_code)
+"""
+
+
+@contextmanager
+def crawl_in_flight() -> Iterator[tuple[subprocess.Popen[str], Callable[[], None]]]:
+    """Run a crawl in a process of its own up to its second request, which is answered on demand."""
+    arrived, released = threading.Event(), threading.Event()
+
+    def slow(exchange: Exchange) -> None:
+        arrived.set()
+        released.wait(30)
+        exchange.answer(body="<p>Nothing</p>")
+
+    with scripted({"/": page("/a", "/b"), "*": slow}) as server:
+        command = [sys.executable, "-c", textwrap.dedent(PROGRAM), server.start]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert arrived.wait(60)
+                yield process, released.set
+            finally:
+                released.set()
+                process.kill()
+
+
+def last_words(process: subprocess.Popen[str]) -> tuple[int, list[str]]:
+    assert process.stdout is not None
+    words = process.stdout.read().split()
+    return process.wait(timeout=30), words
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_interrupt_finishes_what_is_in_flight(kind: signal.Signals) -> None:
+    with crawl_in_flight() as (process, release):
+        process.send_signal(kind)
+        time.sleep(0.3)
+        assert process.poll() is None
+        release()
+        assert last_words(process) == (130, ["INTERRUPTED", "2", "0"])
+
+
+def test_the_second_interrupt_stops_at_once() -> None:
+    with crawl_in_flight() as (process, _):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        assert last_words(process) == (130, ["INTERRUPTED", "1", "1"])
+
+
+def test_many_crawls_run_side_by_side_and_a_slow_one_holds_up_nobody() -> None:
+    def small(base: str) -> Site:
+        return Site(base + "/", {base + "/": Response.page("<a href=/a>"), base + "/a": Response.page("")})
+
+    with serve(*[small] * 12, latency=lambda url: 2.0 if "//127.0.0.1:" in url else 0.0) as server:
+        done: dict[str, float] = {}
+        begun = time.monotonic()
+
+        def note(start: str) -> "object":
+            return lambda _progress: done.__setitem__(start, time.monotonic() - begun)
+
+        plans = [
+            plan_for(
+                site.start_url,
+                new_strategy=lambda url=site.start_url: breadth_first(url),
+                rules=Rules(site.start_url),
+                on_progress=note(site.start_url),
+            )
+            for site in server.sites
+        ]
+        results = crawl_many(plans)
+    assert [result.progress.pages for result in results] == [2] * 12
+    slow = server.sites[0].start_url
+    assert done[slow] >= 4
+    assert max(seconds for start, seconds in done.items() if start != slow) < 3

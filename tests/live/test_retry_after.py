@@ -1,0 +1,93 @@
+import time
+from email.utils import formatdate
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coati.live import Happening, StopReason
+from coati.live.retry_after import TOO_LONG, parse_retry_after
+from tests.live.crawling import crawl_from
+from tests.live.plain_spider import run_spider
+from tests.live.scripted import Exchange, answer, file, in_turn, page, scripted
+
+ALONE = {"DOWNLOADER_MIDDLEWARES": {"coati.live.retry_after.RetryAfterMiddleware": 560}}
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("0", 0.0),
+        ("120", 120.0),
+        (" 7 ", 7.0),
+        ("Thu, 01 Jan 1970 00:02:00 GMT", 20.0),
+        ("Thursday, 01-Jan-70 00:02:00 GMT", 20.0),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+        ("-5", None),
+        ("1.5", None),
+        ("soon", None),
+        ("", None),
+        ("\u0663", None),
+    ],
+)
+def test_seconds_and_dates_are_read(value: str, seconds: float | None) -> None:
+    assert parse_retry_after(value, now=100.0) == seconds
+
+
+@given(st.text(max_size=60), st.floats(0, 1e10))
+def test_no_header_breaks_the_parser(value: str, now: float) -> None:
+    seconds = parse_retry_after(value, now)
+    assert seconds is None or seconds >= 0
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_host_gets_the_pause_that_it_asks_for(status: int, form: str) -> None:
+    def ask(exchange: Exchange) -> None:
+        # A date has whole seconds: of two, between one and two are left.
+        wait = "1" if form == "seconds" else formatdate(time.time() + 2, usegmt=True)
+        exchange.answer(status, Retry_After=wait)
+
+    with scripted({"/": page("/a.csv"), "/a.csv": in_turn(ask, file())}) as server:
+        crawled = crawl_from(server.start, retries=2, max_delay_seconds=0.1)
+    first, second = server.times("/a.csv")
+    assert 0.95 < second - first < 4
+    told = crawled.observed[server.base + "/a.csv"]
+    assert (told["outcome"], told["charged"]) == ("target", 2)
+    assert [wait["why"] for wait in crawled.told(Happening.WAITING)] == ["Retry-After"]
+
+
+def test_everything_else_on_the_host_waits_too() -> None:
+    limited = in_turn(answer(429, Retry_After="1"), file())
+    with scripted({"/": page("/a.csv", "/b", "/c"), "/a.csv": limited, "*": page()}) as server:
+        crawl_from(server.start, retries=2, concurrency=2, max_delay_seconds=0.1)
+    asked_at = server.times("/a.csv")[0]
+    later = [asked.at for asked in server.asked if asked.at > asked_at + 0.2]
+    # At most one request was under way when the answer came.
+    assert len(later) >= 2
+    assert min(later) - asked_at > 0.9
+
+
+def test_a_wait_beyond_the_limit_ends_the_crawl() -> None:
+    with scripted({"/": page("/a", "/b"), "/a": answer(429, Retry_After="86400")}) as server:
+        begun = time.monotonic()
+        crawled = crawl_from(server.start, retries=2)
+    assert crawled.result.stop is StopReason.RATE_LIMITED
+    assert crawled.result.stop.exit_code == 4
+    assert time.monotonic() - begun < 4
+    assert server.paths == ["/robots.txt", "/", "/a"]
+
+
+def test_alone_in_a_spider_it_makes_scrapys_retries_wait() -> None:
+    with scripted({"/": in_turn(answer(503, Retry_After="1"), page())}) as server:
+        spider = run_spider([server.start], ALONE)
+    first, second = server.times("/")
+    assert second - first > 0.95
+    assert [response.status for response in spider.responses] == [200]
+
+
+def test_alone_in_a_spider_it_passes_on_what_asks_for_too_much() -> None:
+    with scripted({"/": answer(503, Retry_After="4000")}) as server:
+        spider = run_spider([server.start], {**ALONE, "COATI_MAX_RETRY_AFTER": 2})
+    assert [response.meta[TOO_LONG] for response in spider.responses] == [4000.0]
+    assert server.paths == ["/"]

@@ -1,0 +1,78 @@
+"""A crawl that is killed at any moment loses nothing that it counted, and goes on as if nothing had been."""
+
+import multiprocessing
+import random
+import signal
+from collections import Counter
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from coati.runs.layout import Layout, holds_run
+from coati.runs.reader import RunReader
+from coati.runs.store import RunStore
+from tests.runs.killed_crawl import SITE, STRATEGY, WIDTH, crawl
+from tests.runs.synthetic import Loop, check_files, dump, fast_folder, new_store, rows
+
+KILLS = 15
+
+
+def start(folder: Path) -> BaseProcess:
+    """Begin or go on with the crawl in a process of its own, forked from one that has imported everything."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.runs.killed_crawl"])
+    process = context.Process(target=crawl, args=(folder / "run", folder / "sent"))
+    process.start()
+    return process
+
+
+def wait_for_work(folder: Path, process: BaseProcess, sent_before: int) -> None:
+    """Wait until the child sends something, so that the kill hits its work and not its beginning."""
+    while process.is_alive() and size_of(folder / "sent") <= sent_before:
+        process.join(0.001)
+
+
+def size_of(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def test_a_crawl_that_is_killed_again_and_again_equals_one_that_was_not() -> None:
+    chance = random.Random(4)
+    with fast_folder() as folder:
+        with new_store(folder / "whole") as whole:
+            Loop(whole, SITE, STRATEGY, WIDTH).steps()
+            expected = dump(whole)
+        repeats = counted = 0
+        for _ in range(KILLS):
+            sent_before = size_of(folder / "sent")
+            process = start(folder)
+            if chance.random() < 0.8:
+                wait_for_work(folder, process, sent_before)
+            process.join(chance.uniform(0, 0.12))
+            process.kill()
+            process.join()
+            assert process.exitcode == -signal.SIGKILL
+            repeats += WIDTH
+            if not holds_run(folder / "run"):
+                continue
+            with RunReader(folder / "run") as reader:  # what another tool sees before anybody mends anything
+                seen = reader.totals()
+                assert seen.targets >= counted
+            with RunStore.open(folder / "run", 2000.0) as store:
+                assert store.totals == seen
+                assert check_files(store) == seen.targets
+                assert len(list(Layout(folder / "run").files.iterdir())) == len(
+                    rows(store, "SELECT 1 FROM files")
+                )
+                counted = store.totals.targets
+        assert 0 < counted < len(expected["targets"]), (
+            "the kills came too early or too late to prove anything"
+        )
+        process = start(folder)
+        process.join(60)
+        assert process.exitcode == 0
+        with RunStore.open(folder / "run", 2000.0) as store:
+            assert dump(store) == expected
+            assert check_files(store) == len(expected["targets"])
+        sent = Counter((folder / "sent").read_text().splitlines())
+        assert set(sent) == {f"{row[0]} {row[1]}" for row in expected["requests"]}
+        assert sum(sent.values()) - len(sent) <= repeats
