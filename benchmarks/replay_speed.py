@@ -45,10 +45,11 @@ def plain_pass(body: bytes) -> int:
     """Parse a page and write every link's tag path, walking up from each."""
     count = 0
     for link in LexborHTMLParser(body).css(_LINKS):
-        path, node = [], link
+        path: list[str] = []
+        node: LexborNode | None = link
         while node is not None and node.tag is not None and node.tag[0] != "-":
             path.append(_token(node))
-            node = node.parent  # type: ignore[assignment]
+            node = node.parent
         count += len(path[::-1]) > 0
     return count
 

@@ -23,7 +23,7 @@ from benchmarks.reporting import format_option, report
 from coati.assembly import STRATEGIES, build_strategy
 from coati.model import NO_LINKS, Link, LinkList, Method, Outcome, Page, Request, Target, always_ready
 from coati.runs import Fetched, Layout, RunStore, SnapshotForm
-from coati.strategies.state import pack, unpack
+from coati.strategies.state import pack
 
 _START = "http://site.example/"
 _HEADERS = (("Content-Type", "text/html; charset=utf-8"), ("Server", "example"), ("Vary", "Accept"))
@@ -143,7 +143,7 @@ def _let_go(store: RunStore) -> None:
 
 
 def _form(strategy: str) -> SnapshotForm:
-    return SnapshotForm(strategy, {"start_url": _START}, pack, unpack)
+    return SnapshotForm(strategy, {"start_url": _START})
 
 
 @click.command()

@@ -1,10 +1,9 @@
-"""Whether a step costs the same at the end of a large crawl as at its beginning, and what a known URL weighs.
+"""Whether a step costs the same at the end of a large crawl as at its beginning: time by tenth.
 
-    python -m benchmarks.step_cost                  200,000 URLs in at least 5,000 groups: time by tenth
-    python -m benchmarks.step_cost --urls 1000000   the same, and memory a known URL
+    python -m benchmarks.step_cost
 
-The pages are made up while it runs: each has twenty new links under tag paths of which new ones keep appearing,
-and eighty links that are known. Nothing but the strategy is timed.
+The pages are made up while it runs: each has twenty new links under tag paths of which new ones keep
+appearing, and eighty links that are known. Nothing but the strategy is timed.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import gc
 import random
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -60,8 +59,18 @@ class EndlessSite:
         return Link(url, path, f"Document {self.met}", f"Document {self.met}")
 
 
-def _rest(strategy: str, urls: int, groups: int) -> Iterator[tuple[int, float, float, int]]:
-    """Drive the strategy; give known URLs, seconds of the choice, seconds of the answer, new links."""
+class Step(NamedTuple):
+    """One request: URLs met so far, seconds of the choice and of the answer, new links, the arm."""
+
+    met: int
+    choice: float
+    answer: float
+    new: int
+    arm: int
+
+
+def _drive(strategy: str, urls: int, groups: int) -> Iterator[Step]:
+    """Let the strategy crawl until the site has shown so many URLs."""
     site = EndlessSite(urls, groups)
     crawler = build_strategy(strategy, _START)
     while True:
@@ -75,7 +84,8 @@ def _rest(strategy: str, urls: int, groups: int) -> Iterator[tuple[int, float, f
         answered = time.process_time()
         crawler.observe(request.id, outcome)
         done = time.process_time()
-        yield site.met, chosen - begun, done - answered, site.met - before
+        arm = -1 if request.arm is None else request.arm
+        yield Step(site.met, chosen - begun, done - answered, site.met - before, arm)
         if site.met >= urls:
             return
 
@@ -83,21 +93,25 @@ def _rest(strategy: str, urls: int, groups: int) -> Iterator[tuple[int, float, f
 @click.command()
 @click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="sb-classifier", show_default=True)
 @click.option("--urls", default=200_000, show_default=True)
-@click.option("--groups", default=6_000, show_default=True, help="Templates; groups of tag paths come near it.")
+@click.option(
+    "--groups", default=6_000, show_default=True, help="Templates; groups of tag paths come near it."
+)
 @format_option
 def main(strategy: str, urls: int, groups: int, form: str) -> None:
-    """Time choices and new links by tenth of the crawl, and weigh the strategy at its end."""
+    """Time choices and new links by tenth of the crawl."""
     choices, links = [0.0] * 10, [0.0] * 10
     chosen, added = [0] * 10, [0] * 10
     gc.collect()
     gc.disable()
-    for met, choice, answer, new in _rest(strategy, urls, groups):
-        tenth = min(9, (met - 1) * 10 // urls) if met else 0
-        choices[tenth] += choice
+    arms = 0
+    for step in _drive(strategy, urls, groups):
+        tenth = min(9, (step.met - 1) * 10 // urls) if step.met else 0
+        arms = max(arms, step.arm + 1)
+        choices[tenth] += step.choice
         chosen[tenth] += 1
-        if new:
-            links[tenth] += answer
-            added[tenth] += new
+        if step.new:
+            links[tenth] += step.answer
+            added[tenth] += step.new
     gc.enable()
     rows: list[dict[str, object]] = [
         {
@@ -109,7 +123,7 @@ def main(strategy: str, urls: int, groups: int, form: str) -> None:
     ]
     for name in ("us a choice", "us a new link"):
         rows[-1][name + ", x second tenth"] = float(str(rows[9][name])) / float(str(rows[1][name]))
-    report(f"step cost of {strategy}, {urls:,} URLs", rows, form)
+    report(f"step cost of {strategy}, {urls:,} URLs in {arms:,} groups", rows, form)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coati.errors import UsageError, unknown_name
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.clairvoyant import clairvoyant, omniscient
+from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
 from coati.strategies.hnsw_groups import HnswGroups
 from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
@@ -40,7 +41,11 @@ DETERMINISTIC = frozenset({"bfs", "dfs", "omniscient", "clairvoyant"})
 
 GROUP_INDEXES = {"exact": "sparse and exact", "hnsw": "approximate, as published; needs the extra hnsw"}
 
-EARLY_STOPS = {"off": "never", "paper": "the rule of the EDBT 2026 paper; cannot fire before 15,000 requests"}
+EARLY_STOPS = {
+    "off": "never",
+    "dry": "our own rule: when hardly any target can be expected from further requests",
+    "paper": "the rule of the EDBT 2026 paper; cannot fire before 15,000 requests",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,4 +107,6 @@ def build_early_stop(name: str) -> EarlyStop | None:
     """Build an early-stopping rule by its name; None for "off"."""
     if name not in EARLY_STOPS:
         raise unknown_name("early stop", name, EARLY_STOPS)
+    if name == "dry":
+        return DrySpell()
     return PaperEarlyStop() if name == "paper" else None

@@ -34,7 +34,8 @@ class Budget:
         """Refuse a limit that allows nothing."""
         for limit in fields(self):
             value = getattr(self, limit.name)
-            if value is not None and value <= 0:
+            # Written so that it also refuses a limit that is not a number.
+            if value is not None and not value > 0:
                 name = limit.name.replace("_", " ")
                 raise ConfigError(f"{name} is {value}: it must be above zero, or be left out for no limit")
 

@@ -50,5 +50,5 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> ConfigError:
     """Build the error for a misspelt name: it says the nearest known one and lists the others."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     return ConfigError(f"unknown {what} {name!r}{hint} Known: {', '.join(names)}")

@@ -65,7 +65,9 @@ def test_damage_costs_the_record_that_it_touches(data: st.DataObject) -> None:
     damaged = bytearray(octets)
     damaged[place] ^= 1 << data.draw(st.integers(0, 7))
     got = scan(bytes(damaged))
-    assert [other for other in got if isinstance(other, Found)] == [other for other in found if other != member]
+    assert [other for other in got if isinstance(other, Found)] == [
+        other for other in found if other != member
+    ]
     (damage,) = [other for other in got if isinstance(other, Damage)]
     assert damage[:2] == member[:2]
 
@@ -80,7 +82,6 @@ def test_garbage_between_records_is_passed_over() -> None:
 
 def test_an_index_is_rebuilt_around_damage(tmp_path: Path) -> None:
     folder = make(tmp_path / "a")
-    _, found = sound()
     path = volume(folder)
     octets = bytearray(path.read_bytes())
     member = list(scan_volume(path))[2]

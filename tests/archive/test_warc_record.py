@@ -122,7 +122,9 @@ def test_headers_without_end_are_cut() -> None:
     assert 100 < len(reading.record.headers) < 300
 
 
-@pytest.mark.parametrize("url", ["", "example.test/", "http://example.test/a b", "http://a.test/\nX: y", "ftp://a/"])
+@pytest.mark.parametrize(
+    "url", ["", "example.test/", "http://example.test/a b", "http://a.test/\nX: y", "ftp://a/"]
+)
 def test_a_url_that_is_not_in_normal_form_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="normal form"):
         write_member(Record(Entry(url, 200, "", 0), body=b""))
@@ -163,5 +165,5 @@ def test_notes_of_tools_are_no_records() -> None:
 
 @pytest.mark.parametrize("octets", [b"", b"garbage", b"\x1f\x8b\x08garbage", zlib.compress(b"x")])
 def test_garbage_is_no_member(octets: bytes) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"WARC|ompress"):
         read_member(octets)

@@ -1,4 +1,5 @@
 """A spider that is none of ours, to show that a component works in anybody's project."""
+# ruff: noqa: ANN401 - as Scrapy's own types have it
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """A loopback server whose answers a test writes by hand, byte by byte where need be."""
+# ruff: noqa: ANN401 - the base classes' parameters are of any type
 
 from __future__ import annotations
 
@@ -11,6 +12,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 HTML = "text/html; charset=utf-8"
+
+# What is tested here takes its time.
+clock = time.monotonic  # noqa: TID251
+pause = time.sleep  # noqa: TID251
 
 
 @dataclass
@@ -36,14 +41,14 @@ class Exchange(BaseHTTPRequestHandler):
         path = self.path
         scripted = self.server.script
         headers = {name.lower(): value for name, value in self.headers.items()}
-        scripted.asked.append(Asked(time.monotonic(), self.command, path, headers, self.client_address))
+        scripted.asked.append(Asked(clock(), self.command, path, headers, self.client_address))
         route = scripted.routes.get(path) or scripted.routes.get("*")
         if route is None:
             self.answer(404, "<h1>Not found</h1>")
         else:
             route(self)
 
-    do_HEAD = do_GET
+    do_HEAD = do_GET  # noqa: N815 - the base class's name
 
     def answer(self, status: int = 200, body: str | bytes = b"", media_type: str = HTML, **more: str) -> None:
         content = body.encode() if isinstance(body, str) else body
@@ -56,14 +61,14 @@ class Exchange(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(content)
 
-    def raw(self, *pieces: bytes, pause: float = 0.0) -> None:
+    def raw(self, *pieces: bytes, every: float = 0.0) -> None:
         """Send bytes as they are, then close."""
         self.close_connection = True
         for piece in pieces:
             self.wfile.write(piece)
             self.wfile.flush()
-            if pause:
-                time.sleep(pause)
+            if every:
+                pause(every)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
         """Say nothing."""

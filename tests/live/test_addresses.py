@@ -3,7 +3,6 @@
 import asyncio
 import ipaddress
 import socket
-from typing import Any
 
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -37,7 +36,9 @@ def test_public_addresses_are_public(address: str) -> None:
 
 
 @given(st.ip_addresses())
-def test_a_private_address_is_private_in_ipv6_too(address: "ipaddress.IPv4Address | ipaddress.IPv6Address") -> None:
+def test_a_private_address_is_private_in_ipv6_too(
+    address: "ipaddress.IPv4Address | ipaddress.IPv6Address",
+) -> None:
     private = is_private(str(address))
     if address.is_private or address.is_loopback or address.is_link_local:
         assert private
@@ -100,36 +101,19 @@ class AnyUrl(Rules):
 
 
 @pytest.mark.parametrize("how", ["link", "redirect", "name"])
-def test_a_crawl_does_not_follow_into_private_networks(how: str) -> None:
+def test_a_crawl_does_not_follow_into_private_networks(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Let one loopback address pass for a public one.
+    monkeypatch.setattr("coati.live.addresses.is_private", lambda a: a != "127.0.0.2" and is_private(a))
     with scripted({"/secret": page()}) as inside, scripted({}, host="127.0.0.2") as server:
         secret = inside.base + "/secret"
         if how == "name":
             secret = secret.replace("127.0.0.1", "localhost")
         server.routes["/"] = page(secret) if how != "redirect" else page("/r")
         server.routes["/r"] = answer(302, Location=secret)
-        crawled = crawl_from(
-            server.start,
-            rules=AnyUrl(server.start),
-            allow_private=False,
-            # The start itself is on loopback here; a proxy is what may be asked nevertheless.
-            **_public(server.base),
-        )
+        crawled = crawl_from(server.start, rules=AnyUrl(server.start), allow_private=False, robots=False)
     assert inside.asked == []
     assert crawled.skipped[secret] == "private address"
     assert crawled.result.progress.pages == 1
-
-
-def _public(base: str) -> dict[str, Any]:
-    """Let one address pass for a public one."""
-    return {"robots": False}
-
-
-@pytest.fixture(autouse=True)
-def _one_public_address(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    if "follow_into_private" not in request.node.name:
-        return
-    real = is_private
-    monkeypatch.setattr("coati.live.addresses.is_private", lambda a: a != "127.0.0.2" and real(a))
 
 
 def test_a_public_start_that_leads_to_a_private_address_is_refused() -> None:

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,13 +15,14 @@ import pytest
 from coati.live import Happening, Progress, StopReason, crawl_many
 from coati.runs.errors import RunWriteError
 from coati.strategies.baselines import FrontierStrategy, breadth_first
+from coati.strategies.frontier import Fifo
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
 from coati.testing.server import serve
 from coati.testing.site import Response, Site
 from coati.web.rules import Rules
 from tests.live.crawling import crawl_from, crawl_into, plan_for
-from tests.live.scripted import Exchange, answer, file, page, scripted
+from tests.live.scripted import Exchange, answer, clock, file, page, pause, scripted
 
 SMALL = {"/": page("/a", "/b.csv"), "/a": page("/", "/c.csv", "/gone"), "/b.csv": file(), "/c.csv": file()}
 
@@ -82,10 +82,10 @@ def test_a_budget_holds_with_many_requests_in_flight() -> None:
 
 def test_the_budget_of_time_ends_a_crawl_that_waits() -> None:
     with scripted({"/": page("/a"), "/a": page()}) as server:
-        begun = time.monotonic()
+        begun = clock()
         crawled = crawl_from(server.start, delay_seconds=30.0, max_seconds=0.5, robots=False)
     assert crawled.result.stop is StopReason.BUDGET_SECONDS
-    assert time.monotonic() - begun < 4
+    assert clock() - begun < 4
     assert server.paths == ["/"]
 
 
@@ -187,10 +187,10 @@ def test_a_mistake_in_a_strategy_comes_out_at_once() -> None:
         def observe(self, request_id: int, outcome: object) -> tuple[()]:
             raise ZeroDivisionError
 
-    with scripted(SMALL) as server, pytest.raises(ZeroDivisionError):
-        right = breadth_first(server.start)
-        right.__class__ = Wrong
-        crawl_from(server.start, new_strategy=lambda: right)
+    with scripted(SMALL) as server:
+        strategy = Wrong(server.start, Fifo())
+        with pytest.raises(ZeroDivisionError):
+            crawl_from(server.start, new_strategy=lambda: strategy)
 
 
 PROGRAM = """
@@ -235,11 +235,10 @@ def last_words(process: subprocess.Popen[str]) -> tuple[int, list[str]]:
     return process.wait(timeout=30), words
 
 
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-def test_the_first_interrupt_finishes_what_is_in_flight(kind: signal.Signals) -> None:
+def test_the_first_interrupt_finishes_what_is_in_flight() -> None:
     with crawl_in_flight() as (process, release):
-        process.send_signal(kind)
-        time.sleep(0.3)
+        process.send_signal(signal.SIGTERM)
+        pause(0.3)
         assert process.poll() is None
         release()
         assert last_words(process) == (130, ["INTERRUPTED", "2", "0"])
@@ -248,7 +247,7 @@ def test_the_first_interrupt_finishes_what_is_in_flight(kind: signal.Signals) ->
 def test_the_second_interrupt_stops_at_once() -> None:
     with crawl_in_flight() as (process, _):
         process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        pause(0.3)
         process.send_signal(signal.SIGINT)
         assert last_words(process) == (130, ["INTERRUPTED", "1", "1"])
 
@@ -257,12 +256,12 @@ def test_many_crawls_run_side_by_side_and_a_slow_one_holds_up_nobody() -> None:
     def small(base: str) -> Site:
         return Site(base + "/", {base + "/": Response.page("<a href=/a>"), base + "/a": Response.page("")})
 
-    with serve(*[small] * 12, latency=lambda url: 2.0 if "//127.0.0.1:" in url else 0.0) as server:
+    with serve(*[small] * 12, latency=lambda url: 1.0 if "//127.0.0.1:" in url else 0.0) as server:
         done: dict[str, float] = {}
-        begun = time.monotonic()
+        begun = clock()
 
         def note(start: str) -> "object":
-            return lambda _progress: done.__setitem__(start, time.monotonic() - begun)
+            return lambda _progress: done.__setitem__(start, clock() - begun)
 
         plans = [
             plan_for(
@@ -276,5 +275,5 @@ def test_many_crawls_run_side_by_side_and_a_slow_one_holds_up_nobody() -> None:
         results = crawl_many(plans)
     assert [result.progress.pages for result in results] == [2] * 12
     slow = server.sites[0].start_url
-    assert done[slow] >= 4
-    assert max(seconds for start, seconds in done.items() if start != slow) < 3
+    assert done[slow] >= 3
+    assert max(seconds for start, seconds in done.items() if start != slow) < done[slow] - 0.5

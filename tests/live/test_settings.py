@@ -58,7 +58,9 @@ def test_private_addresses_are_allowed_if_the_user_named_one(start_url: str, *, 
 
 def test_exit_codes_are_those_of_the_command_line() -> None:
     codes = {reason: reason.exit_code for reason in StopReason}
-    assert codes[StopReason.FINISHED] == codes[StopReason.BUDGET_BYTES] == codes[StopReason.STOPPED_EARLY] == 0
+    assert (
+        codes[StopReason.FINISHED] == codes[StopReason.BUDGET_BYTES] == codes[StopReason.STOPPED_EARLY] == 0
+    )
     assert codes[StopReason.START_UNREACHABLE] == 3
     assert codes[StopReason.REFUSED] == codes[StopReason.RATE_LIMITED] == 4
     assert codes[StopReason.INTERRUPTED] == 130

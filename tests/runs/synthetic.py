@@ -29,7 +29,6 @@ from coati.runs.fetched import Fetched
 from coati.runs.restoring import Restored
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
-from coati.strategies.state import pack, unpack
 from coati.strategies.strategy import Strategy
 from coati.web.rules import Refusal
 
@@ -95,7 +94,7 @@ class Site:
 
 
 def form(strategy: str, seed: int = 0) -> SnapshotForm:
-    return SnapshotForm(strategy, {"start": START, "seed": seed}, pack, unpack)
+    return SnapshotForm(strategy, {"start": START, "seed": seed})
 
 
 class Loop:

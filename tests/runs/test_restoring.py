@@ -15,7 +15,7 @@ from coati.runs.errors import RunMismatchError
 from coati.runs.layout import Layout
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
-from coati.strategies.state import pack, unpack
+from coati.strategies.state import pack
 from coati.strategies.strategy import Strategy
 from tests.runs.synthetic import START, Loop, Site, dump, fast_folder, form, new_store, rows
 
@@ -157,7 +157,7 @@ def test_a_log_of_another_strategy_is_an_error_in_words(tmp_path: Path) -> None:
     with new_store(tmp_path) as store:
         Loop(store, Site(1, 80), "bfs", 2).steps(10)
         with pytest.raises(RunMismatchError, match="another strategy, seed or version"):
-            store.restore(elsewhere, SnapshotForm("bfs", {}, pack, unpack))
+            store.restore(elsewhere, SnapshotForm("bfs", {}))
 
 
 def test_rewards_that_were_not_written_yet_are_found_again(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from coati.model import (
     Settlement,
     Target,
 )
-from coati.runs.errors import NoRunError, RunLockedError, RunVersionError, RunWriteError
+from coati.runs.errors import NoRunError, RunError, RunLockedError, RunVersionError, RunWriteError
 from coati.runs.fetched import Fetched
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reasons import REASONS, SkipReason
@@ -317,6 +317,34 @@ def test_a_log_of_another_version_says_why_not(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(RunVersionError, match="newer version 99; this is Coati"):
         RunStore.open(tmp_path, 1.0)
+
+
+def test_a_damaged_database_says_so_and_lets_go(tmp_path: Path) -> None:
+    with new_store(tmp_path) as store:
+        Loop(store, Site(3, 60), "bfs", 3).steps()
+    path = Layout(tmp_path).database
+    data = path.read_bytes()
+    path.write_bytes(data[:4096] + b"\xff" * (len(data) - 4096))
+    for _ in range(2):  # the second time would find the lock if the first had kept it
+        with pytest.raises(RunError, match="cannot be used: database disk image is malformed"):
+            RunStore.open(tmp_path, 2000.0)
+
+
+def test_an_interrupted_write_is_the_last_one(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    fetch(store, 0, START, page(START + "a"))
+    with monkeypatch.context() as patch:
+        patch.setattr("coati.runs.log.RunLog.add_page", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            fetch(store, 1, START + "a", page(START + "b"))
+    with pytest.raises(RunWriteError, match="interrupted"):
+        store.chosen(Request(2, Method.GET, START + "b"), 1.0)
+    store.close()
+    with RunStore.open(store.folder, 2000.0) as again:
+        assert rows(again, "SELECT id FROM in_flight") == [(1,)]
+        assert again.totals.requests == 1
 
 
 def test_settings_are_kept_and_may_change(tmp_path: Path) -> None:

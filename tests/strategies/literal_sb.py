@@ -2,7 +2,8 @@
 
 Nothing is shared with the real strategy but the draw of random numbers and the URL model, which a test of
 its own compares with scikit-learn. Everything else is written again from the paper and from our decisions on
-its contradictions: one request at a time, a page's links one by one, an answer before the next question.
+its contradictions: one request at a time, a page's links one by one, an answer before the next question. A
+page's links are known once it was read, and pages that were forced follow in the order of reading.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ BATCH = 10
 
 
 class LiteralPaths:
-    """Tag paths to vectors, word for word: as long as the vocabulary, then the mean of what shares a bucket."""
+    """Tag paths to vectors, word for word: one value an n-gram, then the mean of what shares a bucket."""
 
     def __init__(self, n: int = 2, m: int = 12, w: int = 15) -> None:
         self.n, self.m, self.w = n, m, w
@@ -60,9 +61,7 @@ class LiteralGroups:
         self.sizes: list[int] = []
 
     def similarities(self, vector: npt.NDArray[np.float64]) -> list[float]:
-        return [
-            float(vector @ c / (np.linalg.norm(vector) * np.linalg.norm(c))) for c in self.centroids
-        ]
+        return [float(vector @ c / (np.linalg.norm(vector) * np.linalg.norm(c))) for c in self.centroids]
 
     def join(self, vector: npt.NDArray[np.float64]) -> int:
         similarities = self.similarities(vector)
@@ -145,32 +144,38 @@ class LiteralCrawl:
     def process(self, url: str, arm: int | None) -> None:
         outcome, number = self.fetch(url)
         if isinstance(outcome, Page):
-            self.page(outcome, number, arm)
+            pages = [(number, arm, self.new_links(outcome))]
+            for each in pages:
+                pages.extend(self.page(*each))
 
-    def page(self, page: Page, number: int, arm: int | None) -> None:
-        reward, later = 0, []
+    def new_links(self, page: Page) -> list[Link]:
+        found = []
         for index, url in enumerate(page.links.urls):
-            if url in self.known:
-                continue
-            self.known.add(url)
-            link = page.links.link(index)
+            if url not in self.known:
+                self.known.add(url)
+                found.append(page.links.link(index))
+        return found
+
+    def page(self, number: int, arm: int | None, links: list[Link]) -> list[tuple[int, int, list[Link]]]:
+        """Go through a page's new links; give the pages that were taken for targets."""
+        reward, forced = 0, []
+        for link in links:
             kind = self.kind(link)
             if kind == "html":
-                self.frontier[self.arm_of(link)].append(url)
+                self.frontier[self.arm_of(link)].append(link.url)
             elif kind == "target":
-                outcome, forced = self.fetch(url)
+                outcome, its_number = self.fetch(link.url)
                 if isinstance(outcome, Target):
                     reward += 1
                 elif isinstance(outcome, Page):
                     own = self.arm_of(link)
                     self.n_sel[own] += 1
-                    later.append((outcome, forced, own))
+                    forced.append((its_number, own, self.new_links(outcome)))
         self.rewards[number] = reward
         if arm is not None:
             self.n_rew[arm] += 1
             self.mean[arm] += (reward - self.mean[arm]) / self.n_rew[arm]
-        for inner, forced, own in later:
-            self.page(inner, forced, own)
+        return forced
 
     def kind(self, link: Link) -> str:
         if self.trained:

@@ -2,70 +2,19 @@
 
 import statistics
 import tracemalloc
-from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coati.errors import ConfigError, UsageError
-from coati.model import Failure, Method, Other, Outcome, Page, Redirect, Request, Target
+from coati.model import Failure, Other, Page, Redirect, Target
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
-from coati.testing.respond import Responder
-from coati.testing.site import Site
+from coati.testing.paper_sites import PAPER_SITES, paper_knobs
 from coati.web.urls import extension_of, normalise
-
-
-@dataclass
-class Survey:
-    """What a complete breadth-first crawl of a site sees. A redirect takes no step of depth."""
-
-    site: Site
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
-    depths: dict[str, int] = field(default_factory=dict)
-    tag_paths: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        responder = Responder(self.site)
-        self.depths[self.site.start_url] = 0
-        queue = deque([self.site.start_url])
-        while queue:
-            url = queue.popleft()
-            outcome = responder.outcome(Request(0, Method.GET, url))
-            self.outcomes[url] = outcome
-            if isinstance(outcome, Page):
-                for index, found in enumerate(outcome.links.urls):
-                    if found not in self.depths:
-                        self.depths[found] = self.depths[url] + 1
-                        self.tag_paths[found] = outcome.links.link(index).tag_path
-                        queue.append(found)
-            elif isinstance(outcome, Redirect) and outcome.location not in self.depths:
-                self.depths[outcome.location] = self.depths[url]
-                queue.appendleft(outcome.location)
-
-    def urls(self, kind: type[Outcome]) -> list[str]:
-        return [url for url, outcome in self.outcomes.items() if isinstance(outcome, kind)]
-
-    def share(self, kind: type[Outcome]) -> float:
-        return len(self.urls(kind)) / len(self.outcomes)
-
-    def rewards(self) -> list[int]:
-        """Count the new targets of each page that has some, in the order of the crawl."""
-        targets = set(self.urls(Target))
-        rewards = []
-        for outcome in self.outcomes.values():
-            if isinstance(outcome, Page):
-                new = targets.intersection(outcome.links.urls)
-                targets -= new
-                if new:
-                    rewards.append(len(new))
-        return rewards
-
-    def target_depth(self) -> float:
-        return statistics.mean(self.depths[url] for url in self.urls(Target))
-
+from tests.testing.survey import Survey
 
 # The corners of the paper's Table 1: flat and rich, deep, poor, many pages with targets, many errors.
 SITES = {
@@ -256,7 +205,7 @@ def test_knobs_that_no_site_could_have_are_refused(knob: str, value: float) -> N
     st.floats(0, 0.3),
     st.integers(0, 2**64),
 )
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_every_url_of_any_site_is_found_again_and_reachable(
     pages: int, target_share: float, depth: float, templates: int, waste: float, seed: int
 ) -> None:
@@ -285,3 +234,21 @@ def test_a_big_site_needs_little_memory() -> None:
     tracemalloc.stop()
     assert len(site) > 50_000
     assert kept / len(site) < 60
+
+
+@pytest.mark.parametrize("name", PAPER_SITES)
+def test_sites_like_those_of_the_paper(name: str) -> None:
+    model = PAPER_SITES[name]
+    knobs = replace(paper_knobs(name, pages=800), page_bytes=100, links_per_page=5)
+    survey = Survey(generate_site(knobs, seed=1))
+    pages, targets = len(survey.urls(Page)), len(survey.urls(Target))
+    assert targets / (pages + targets) == pytest.approx(model.targets_k / model.available_k, abs=0.01)
+    assert 100 * len(survey.rewards()) / pages == pytest.approx(model.pages_with_targets_pct, abs=0.2)
+    if knobs.target_pages >= 30:
+        # Where a dozen pages have all the targets, chance decides how deep these lie.
+        assert survey.target_depth() == pytest.approx(model.target_depth, rel=0.35)
+
+
+def test_an_unknown_site_of_the_paper_is_named() -> None:
+    with pytest.raises(ConfigError, match="'xx'"):
+        paper_knobs("xx", 100)

@@ -13,7 +13,7 @@ from coati.testing.sample_site import sample_site
 from coati.testing.site import Site
 from coati.web.media import essence
 from coati.web.urls import extension_of, normalise
-from tests.testing.test_generator import Survey
+from tests.testing.survey import Survey
 
 
 @pytest.fixture(scope="module")

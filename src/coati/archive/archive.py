@@ -50,7 +50,6 @@ class Archive:
         self._kept: dict[str, Row] = {}
         self._look_ups = 0
         self._all_kept = False
-        self._changed = False
 
     @classmethod
     def create(cls, folder: Path, meta: ArchiveMeta) -> Archive:
@@ -78,8 +77,13 @@ class Archive:
                 lock.release()
             raise
         archive = cls(folder, meta, rows, _volumes(folder, meta), lock)
-        if writable:
-            archive._recover()
+        if lock is not None:
+            try:
+                archive._recover()
+            except BaseException:
+                rows.close()
+                lock.release()
+                raise
         return archive
 
     def __enter__(self) -> Self:
@@ -161,9 +165,6 @@ class Archive:
         if self._lock is None:
             raise UsageError(f"the archive {self.folder} is not open for writing")
         member = warc_record.write_member(record)
-        if not self._changed:
-            self._index.forget_facts()
-            self._changed = True
         place = self._volumes.append(member.data)
         row = Row(member.entry, place, member.body_bytes, member.body_digest)
         self._index.add(row)

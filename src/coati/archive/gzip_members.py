@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from typing import BinaryIO
 
-SIGNATURE = b"\x1f\x8b\x08"
+SIGNATURE = re.compile(rb"\x1f\x8b\x08")
 
 # A member that unpacks to more is refused. No body that we keep is that large.
 MAX_MEMBER_BYTES = 1 << 30
 
 _CHUNK_BYTES = 64 * 1024
+_OVERLAP_BYTES = 16
 _GZIP = 16 + zlib.MAX_WBITS
 
 
@@ -39,16 +41,15 @@ def member_length(file: BinaryIO, offset: int) -> int:
     return packed - len(unpacker.unused_data)
 
 
-def find(file: BinaryIO, wanted: bytes, start: int) -> int | None:
-    """Find the next place of some bytes from ``start`` on."""
+def find(file: BinaryIO, wanted: re.Pattern[bytes], start: int) -> int | None:
+    """Find the next match of a short pattern from ``start`` on."""
     file.seek(start)
     position = start
     seen = b""
     while chunk := file.read(_CHUNK_BYTES):
         window = seen + chunk
-        place = window.find(wanted)
-        if place >= 0:
-            return position - len(seen) + place
+        if place := wanted.search(window):
+            return position - len(seen) + place.start()
         position += len(chunk)
-        seen = window[-(len(wanted) - 1) :]
+        seen = window[-_OVERLAP_BYTES:]
     return None

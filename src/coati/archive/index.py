@@ -77,6 +77,7 @@ class Index:
         self._volume_names: dict[int, str] = {}
         self._volume_ids: dict[str, int] = {}
         self._in_bulk = False
+        self._has_facts = True
         self._load_volumes()
 
     @classmethod
@@ -127,6 +128,10 @@ class Index:
     def add(self, row: Row) -> None:
         """Add a row, or replace that of the same URL; it is on file at once unless in `bulk`."""
         with self._transaction():
+            if self._has_facts:
+                # They were worked out from the records, which are about to change.
+                self._connection.execute("DELETE FROM facts")
+                self._has_facts = False
             place = row.place
             end = place.offset + place.length
             self.mark(place.volume, end)
@@ -161,10 +166,7 @@ class Index:
 
     def keep_fact(self, name: str, value: str) -> None:
         self._connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
-
-    def forget_facts(self) -> None:
-        """Drop what was worked out: the records are about to change."""
-        self._connection.execute("DELETE FROM facts")
+        self._has_facts = True
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
@@ -193,6 +195,7 @@ class Index:
             yield
         except BaseException:
             self._connection.execute("ROLLBACK")
+            self._has_facts = True
             self._load_volumes()
             raise
         self._connection.execute("COMMIT")

@@ -77,7 +77,7 @@ class LinkCache:
         cache = cls._read(file, digest)
         if cache is None:
             cache = cls._make(archive, progress)
-            cache._write(file, digest)
+            cache.write(file, digest)
         return cache
 
     def number_of(self, url: str) -> int | None:
@@ -163,7 +163,8 @@ class LinkCache:
                 if str(saved["made_from"]) != _made_from(digest):
                     return None
                 return cls(
-                    (_names(saved["urls"]), _names(saved["paths"]), _names(saved["texts"])),
+                    # A single empty text reads as none.
+                    (_names(saved["urls"]), _names(saved["paths"]), _names(saved["texts"]) or [""]),
                     _LinkTable(*saved["table"]),
                     saved["pages"],
                     saved["starts"],
@@ -174,7 +175,8 @@ class LinkCache:
             # None there, or it was damaged: what can be made again is no loss.
             return None
 
-    def _write(self, file: Path, digest: str) -> None:
+    def write(self, file: Path, digest: str) -> None:
+        """Keep the cache in a file, where that can be written."""
         partial = file.with_suffix(f".{os.getpid()}.partial")
         try:
             with partial.open("wb") as out:
@@ -225,4 +227,4 @@ def _text(names: Sequence[str]) -> npt.NDArray[np.uint8]:
 
 
 def _names(text: npt.NDArray[np.uint8]) -> list[str]:
-    return text.tobytes().decode("utf-8", "surrogatepass").split(_BETWEEN)
+    return text.tobytes().decode("utf-8", "surrogatepass").split(_BETWEEN) if len(text) else []

@@ -1,0 +1,1 @@
+"""Policies: which arm to pull next. They know nothing of the web."""

@@ -1,5 +1,6 @@
-"""AUER: upper confidence bounds over the arms that are awake (Kleinberg et al. 2010, as the EDBT 2026 paper uses it).
+"""AUER: upper confidence bounds over the arms that are awake.
 
+The policy is that of Kleinberg et al. 2010, as the EDBT 2026 paper uses it.
 An arm's score is its mean reward plus ``exploration * sqrt(ln time / (pulls + epsilon))``. With the paper's
 epsilon an arm that was never pulled outbids all others, so that each new arm is tried once; the oldest goes
 first. Pulls and rewards are counted apart (`n_sel` and `n_rew` of our specification): a pull that led to no
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 EPSILON = 1e-6
 
+# Arms that there is room for at first; the room doubles when it is used up.
+_ROOM = 16
+
 
 class SleepingUcb:
     """Upper confidence bounds over arms that sleep and wake.
@@ -37,12 +41,12 @@ class SleepingUcb:
     def __init__(self, exploration: float) -> None:
         self.exploration = exploration
         self._arms = 0
-        self._mean = np.zeros(16)
-        self._pulls = np.zeros(16, np.int64)
-        self._rewards = np.zeros(16, np.int64)
+        self._mean = np.zeros(_ROOM)
+        self._pulls = np.zeros(_ROOM, np.int64)
+        self._rewards = np.zeros(_ROOM, np.int64)
         # What a choice scans: the mean, or minus infinity for a sleeper, and the width of the bound.
-        self._awake_mean = np.full(16, -np.inf)
-        self._width = np.full(16, 1 / math.sqrt(EPSILON))
+        self._awake_mean = np.full(_ROOM, -np.inf)
+        self._width = np.full(_ROOM, 1 / math.sqrt(EPSILON))
         self._awake = 0
 
     def __len__(self) -> int:
@@ -99,7 +103,7 @@ class SleepingUcb:
         return int(self._pulls[arm])
 
     def _grow(self) -> None:
-        size = len(self._mean)
+        size = max(len(self._mean), _ROOM)
         self._mean = np.concatenate([self._mean, np.zeros(size)])
         self._pulls = np.concatenate([self._pulls, np.zeros(size, np.int64)])
         self._rewards = np.concatenate([self._rewards, np.zeros(size, np.int64)])
@@ -126,5 +130,3 @@ class SleepingUcb:
         self._awake = int(awake.sum())
         self._awake_mean = np.where(awake, self._mean, -np.inf)
         self._width = 1 / np.sqrt(self._pulls + EPSILON)
-        if not self._arms:
-            self.__init__(self.exploration)  # type: ignore[misc]

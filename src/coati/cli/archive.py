@@ -91,6 +91,8 @@ def import_(  # noqa: PLR0917 -- one parameter an option
         start_url=_web_address(start_url) if start_url else None,
         types=parse_types(types_text) if types_text else None,
     )
+    # The import may put a new folder in the place of the one that we stand in.
+    destination = destination.resolve()
     layout, source = open_source(sources, layout, wishes)
     damages = _Damages()
     with progress(f"Importing {sources[0].name}") as told:
@@ -302,7 +304,7 @@ def _print_info(facts: Mapping[str, Any]) -> None:
         ("licence", facts["licence"]),
         ("digest", facts["digest"]),
         ("targets", facts["target_definition"]),
-        ("never asked for", " ".join(facts["blocked_extensions"]) or "nothing"),
+        ("never asked for", _listed(facts["blocked_extensions"])),
         ("records", f"{facts['records']:,}, {facts['bodies']:,} with their body"),
     ]
     _print_columns([(name, value) for name, value in rows if value])
@@ -322,6 +324,12 @@ def _print_info(facts: Mapping[str, Any]) -> None:
         _print_outside("URLs of the site that are linked and not in the archive", facts["links_outside"])
         if facts["refreshes_outside"]["count"]:
             _print_outside("such URLs that only a meta refresh leads to", facts["refreshes_outside"])
+
+
+def _listed(extensions: list[str]) -> str:
+    shown = " ".join(extensions[:_MAX_SHOWN])
+    more = len(extensions) - _MAX_SHOWN
+    return f"{shown} and {more} more extensions" if more > 0 else shown
 
 
 def _print_outside(what: str, outside: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ numpy and Scrapy.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -20,6 +21,22 @@ from coati.errors import CoatiError
 
 FINISHED, WRONG_INPUT, OUR_ERROR, INTERRUPTED = 0, 2, 5, 130
 
+# A full disk or a file that may not be read is no bug: a line says it all.
+_OF_THE_MACHINE = frozenset(
+    {
+        errno.EACCES,
+        errno.EDQUOT,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.ENOENT,
+        errno.ENOSPC,
+        errno.ENOTDIR,
+        errno.EPERM,
+        errno.EROFS,
+    }
+)
+
 
 class LazyCommand(NamedTuple):
     """Where a command is, and what it does in a few words."""
@@ -30,9 +47,12 @@ class LazyCommand(NamedTuple):
 
 COMMANDS = {
     "archive": LazyCommand("coati.cli.archive:archive", "Import, look into and export archived sites."),
+    "crawl": LazyCommand("coati.cli.crawl:crawl", "Take the data files of a website with few requests."),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
     ),
+    "runs": LazyCommand("coati.cli.runs:runs", "List the runs below a folder."),
+    "show": LazyCommand("coati.cli.show:show", "Show what one run did."),
     "strategies": LazyCommand("coati.cli.strategies:strategies", "List what there is to crawl with."),
     "types": LazyCommand("coati.cli.types:types", "List what may count as a target."),
 }
@@ -77,18 +97,29 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return WRONG_INPUT
-    except CoatiError as error:
-        click.echo(f"coati: {error}", err=True)
-        return WRONG_INPUT
     except (click.Abort, KeyboardInterrupt):
         click.echo("coati: interrupted", err=True)
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone, as `head` does; Python would complain once more on its way out.
+    except (SystemExit, BrokenPipeError):
+        # The reader of the output has gone, as `head` does: click ends the program then. Nothing else
+        # does, and what is still to be written must not fail once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINISHED
+    except (CoatiError, OSError) as error:
+        return _refusal(error)
     except Exception:  # noqa: BLE001 -- anything else is a bug, and is shown as one
-        traceback.print_exc()
-        click.echo("coati: this is an error of Coati's own; please report it", err=True)
-        return OUR_ERROR
+        return _own_error()
     return result if isinstance(result, int) else FINISHED
+
+
+def _refusal(error: CoatiError | OSError) -> int:
+    if isinstance(error, OSError) and error.errno not in _OF_THE_MACHINE:
+        return _own_error()
+    click.echo(f"coati: {error}", err=True)
+    return WRONG_INPUT
+
+
+def _own_error() -> int:
+    traceback.print_exc()
+    click.echo("coati: this is an error of Coati's own; please report it", err=True)
+    return OUR_ERROR

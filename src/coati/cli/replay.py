@@ -12,11 +12,12 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from coati.archive.archive import Archive
 from coati.assembly import DETERMINISTIC, EARLY_STOPS, ORACLES, STRATEGIES, build_early_stop, build_strategy
 from coati.budget import Budget
-from coati.errors import ConfigError, unknown_name
+from coati.errors import ConfigError, UsageError, unknown_name
 from coati.replay.charts import draw_curves
 from coati.replay.comparison import Cell, SiteStudy
 from coati.replay.site import ReplaySite
@@ -49,12 +50,16 @@ _PLAIN_WIDTH = 140
 @click.option("--max-time", type=float, help="Stop each run after so many seconds.")
 @click.option("--max-targets", type=int, help="Stop each run after so many targets.")
 @click.option(
-    "--early-stop", type=click.Choice(list(EARLY_STOPS)), default="off", show_default=True, help="When to give up."
+    "--early-stop",
+    type=click.Choice(list(EARLY_STOPS)),
+    default="off",
+    show_default=True,
+    help="When to give up.",
 )
 @click.option("--link-cache/--no-link-cache", default=True, help="Use extracted links, or parse every page.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for traces (CSV), results and curves.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def replay(  # noqa: PLR0913 - one parameter an option
+def replay(  # noqa: PLR0917 - one parameter an option
     archive: Path,
     strategies: str,
     seeds: int,
@@ -77,8 +82,10 @@ def replay(  # noqa: PLR0913 - one parameter an option
     """
     cells = _cells(strategies, seeds, seed)
     budget = Budget(max_requests, max_bytes, max_time, max_targets)
-    types = parse_types(types_text) if types_text else None
-    messages = Console(stderr=True)
+    types = None if types_text is None else parse_types(types_text)
+    if out is not None:
+        _make_folder(out)
+    messages = Console(stderr=True, highlight=False, markup=False)
     with Archive.open(archive) as opened, _progress(messages) as bar:
         reading = bar.add_task("extracting links", total=None)
         site = ReplaySite(
@@ -89,7 +96,7 @@ def replay(  # noqa: PLR0913 - one parameter an option
             progress=lambda done, total: bar.update(reading, completed=done, total=total),
         )
         bar.remove_task(reading)
-        messages.print(f"{site.name}: starts at {site.start_url}; targets are {site.definition}", highlight=False)
+        messages.print(f"{site.name}: starts at {site.start_url}; targets are {site.definition}")
 
         def build(name: str, number: int) -> Strategy:
             return build_strategy(name, site.start_url, number, site.truth)
@@ -112,7 +119,7 @@ def replay(  # noqa: PLR0913 - one parameter an option
         (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(_table(results))
     if out is not None:
         _write(results, out)
-        messages.print(f"wrote {len(results)} traces, results.jsonl and curves.png to {out}", highlight=False)
+        messages.print(f"wrote {len(results)} traces, results.jsonl and curves.png to {out}")
 
 
 def _cells(strategies: str, seeds: int, first: int) -> list[Cell]:
@@ -151,9 +158,9 @@ def _table(results: Sequence[Result]) -> Table:
     table = Table(
         box=SIMPLE_HEAD,
         pad_edge=False,
-        title=f"{results[0].site}: {totals.urls:,} URLs, {totals.targets:,} targets",
-        caption="medians over seeds (quartiles). 90 %: requests and other bytes spent until 90 % of the targets are in,"
-        " as % of the site. best: clairvoyant.",
+        title=Text(f"{results[0].site}: {totals.urls:,} URLs, {totals.targets:,} targets"),
+        caption="medians over seeds (quartiles). 90 %: requests and other bytes spent until 90 % of the"
+        " targets are in, as % of the site. best: clairvoyant.",
     )
     table.add_column("strategy")
     for name in ("seeds", "requests", "targets", "90 % requests", "90 % volume", "AUC"):
@@ -192,8 +199,15 @@ def _middle(rows: Sequence[dict[str, object]], key: str, form: str, *, spread: b
     return text
 
 
+def _make_folder(folder: Path) -> None:
+    """Make the folder for results before the work begins, so that no result is lost for want of one."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--out {folder}: no folder can be made there ({error.strerror})") from error
+
+
 def _write(results: Sequence[Result], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps(result.row()) for result in results]
     (folder / "results.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     for result in results:

@@ -1,0 +1,1 @@
+"""Online learners: they predict, and learn from what came. They know nothing of the web."""

@@ -1,11 +1,11 @@
-"""URLs as counts of character pairs over the 95 printable ASCII characters, and a logistic regression on them.
+"""URLs as counts of pairs of the 95 printable ASCII characters, and a logistic regression on them.
 
-The regression is scikit-learn's ``SGDClassifier(loss="log_loss")`` used through ``partial_fit`` on sparse rows,
-written out for the few operations that it needs (a URL has some sixty pairs): the same step
+The regression is scikit-learn's ``SGDClassifier(loss="log_loss")`` used through ``partial_fit`` on sparse
+rows, written out for the few operations that it needs (a URL has some sixty pairs): the same step
 ``1 / (alpha * (t0 + t))`` with t0 = 1000, the same L2 penalty by scaling, its slower intercept for sparse
-data, and the order in which ``random_state=42`` goes through a batch. With its first step of 10 it behaves like a
-perceptron, so that the last examples of a batch weigh most; the results of the paper depend on that. A test
-compares both.
+data, and the order in which ``random_state=42`` goes through a batch. With its first step of 10 it behaves
+like a perceptron, so that the last examples of a batch weigh most; the results of the paper depend on that.
+A test compares both.
 """
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ def bigrams(text: str) -> npt.NDArray[np.intp]:
     >>> bigrams("ab").tolist() == [(ord("a") - 32) * 95 + ord("b") - 32]
     True
     """
-    codes = np.frombuffer(text.encode("ascii", "replace"), np.uint8).astype(np.intp) - _FIRST
-    first, second = codes[:-1], codes[1:]
-    pairs = first * _LETTERS + second
     if text.isascii() and text.isprintable():
-        return pairs
-    return pairs[(first >= 0) & (first < _LETTERS) & (second >= 0) & (second < _LETTERS)]
+        codes = np.frombuffer(text.encode(), np.uint8).astype(np.intp) - _FIRST
+        return codes[:-1] * _LETTERS + codes[1:]
+    codes = np.fromiter(map(ord, text), np.intp, len(text)) - _FIRST
+    known = (codes >= 0) & (codes < _LETTERS)
+    pairs = codes[:-1] * _LETTERS + codes[1:]
+    return pairs[known[:-1] & known[1:]]
 
 
 class BigramLogistic:

@@ -50,6 +50,8 @@ class ValueChains:
         prior_variance: float,
         strength: float = 2.0,
         memory: float = 60.0,
+        root_memory: float = 60.0,
+        fresh: float = 5.0,
         bits: int = 14,
         most_bits: int = 20,
     ) -> None:
@@ -62,7 +64,9 @@ class ValueChains:
         self._table = np.zeros((1 << bits, 3), np.float32)
         self._mask = np.uint32((1 << bits) - 1)
         self._used = 0
-        self._everything = [0.0, 0.0, 0.0]
+        self._roots = [[0.0, 0.0, 0.0] for _ in chains]
+        self._root_memory = root_memory
+        self._fresh = fresh
         at = {column: place for place, column in enumerate(self._columns)}
         self._places = [tuple(at[column] for column in chain) for chain in self._chains]
         self._take = np.array(self._columns)
@@ -78,11 +82,10 @@ class ValueChains:
     def predict(self, row: Rows) -> tuple[float, float]:
         """Give mean and standard deviation of one row's value."""
         stats = self._table[row[self._take] & self._mask].tolist()
-        root_mean, root_variance = self._root()
         strength = self._strength
         weights = weighted = 0.0
-        for chain in self._places:
-            mean, variance, unsure = root_mean, root_variance, root_variance
+        for chain, (mean, variance) in zip(self._places, self._root(), strict=True):
+            unsure = variance
             for place in chain:
                 count, total, squares = stats[place]
                 unsure = variance / (count + 1)
@@ -98,11 +101,10 @@ class ValueChains:
     def predict_all(self, rows: Rows) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Give means and standard deviations of many rows' values."""
         stats = self._table[rows[:, self._take] & self._mask]
-        root_mean, root_variance = self._root()
-        shape = (len(rows), len(self._chains))
+        roots = np.array(self._root(), np.float32)
         strength = np.float32(self._strength)
-        mean = np.full(shape, root_mean, np.float32)
-        variance = np.full(shape, root_variance, np.float32)
+        mean = np.broadcast_to(roots[:, 0], (len(rows), len(roots)))
+        variance = np.broadcast_to(roots[:, 1], mean.shape)
         unsure = variance
         for grid, there in zip(self._grid, self._there, strict=True):
             level = stats[:, grid]
@@ -124,10 +126,9 @@ class ValueChains:
     def parts(self, row: Rows) -> list[tuple[int, float, float, float]]:
         """Give for each chain its last key's column, count and mean, and the chain's share of the value."""
         stats = self._table[row & self._mask].tolist()
-        root_mean, root_variance = self._root()
         found = []
-        for chain in self._chains:
-            mean, variance, unsure, seen = root_mean, root_variance, root_variance, (chain[0], 0.0)
+        for chain, (mean, variance) in zip(self._chains, self._root(), strict=True):
+            unsure, seen = variance, (chain[0], 0.0)
             for column in chain:
                 count, total, squares = stats[column]
                 unsure = variance / (count + 1)
@@ -140,56 +141,72 @@ class ValueChains:
         total_weight = sum(part[3] for part in found)
         return [(column, count, mean, weight / total_weight) for column, count, mean, weight in found]
 
-    def learn(self, row: Rows, value: float) -> None:
-        """Add one value to each key of a row."""
-        places = self._own_places(row)
+    def learn(self, row: Rows, value: float) -> tuple[list[float], list[float]]:
+        """Add one value to each key of a row, the less to a key the more its next key was seen."""
+        places = row[self._take] & self._mask
         stats = self._table[places]
-        self._used += int((stats[:, 0] == 0).sum())
+        counts = stats[:, 0].tolist()
+        weights, roots = self._weights_of(counts)
+        self._used += counts.count(0.0)
+        added = np.array(weights, np.float32)
         full = stats[:, 0] >= self._memory
         if full.any():
-            stats[full] *= self._memory / (self._memory + 1)
-        stats += np.array([1.0, value, value * value], np.float32)
+            stats[full] *= (self._memory / (self._memory + added[full]))[:, None]
+        stats += added[:, None] * np.array([1.0, value, value * value], np.float32)
+        stats[places == 0] = 0
         self._table[places] = stats
-        self._add_to_everything(value)
+        for root, weight in zip(self._roots, roots, strict=True):
+            fade = self._root_memory / (self._root_memory + weight) if root[0] >= self._root_memory else 1.0
+            root[0] = root[0] * fade + weight
+            root[1] = root[1] * fade + weight * value
+            root[2] = root[2] * fade + weight * value * value
         if self._used * 4 > len(self._table) and len(self._table) < self._most:
             self._table = np.concatenate([self._table, self._table])
             self._mask = np.uint32(len(self._table) - 1)
+        return weights, roots
 
-    def revise(self, row: Rows, before: float, after: float) -> None:
+    def _weights_of(self, counts):
+        fresh = self._fresh
+        weights = [0.0] * len(counts)
+        roots = []
+        for chain in self._places:
+            weight = 1.0
+            for place in reversed(chain):
+                if weight > weights[place]:
+                    weights[place] = weight
+                weight *= fresh / (fresh + counts[place])
+            roots.append(weight)
+        return weights, roots
+
+    def revise(self, row: Rows, before: float, after: float, weights, roots) -> None:
         """Replace a value that was learnt; what has faded of it meanwhile is not corrected for."""
-        places = self._own_places(row)
-        stats = self._table[places]
-        stats[:, 1] = np.maximum(stats[:, 1] + (after - before), 0)
-        least = stats[:, 1] ** 2 / np.maximum(stats[:, 0], 1)
-        stats[:, 2] = np.maximum(stats[:, 2] + (after * after - before * before), least)
-        self._table[places] = stats
-        everything = self._everything
-        everything[1] = max(everything[1] + after - before, 0.0)
-        least_square = everything[1] ** 2 / max(everything[0], 1.0)
-        everything[2] = max(everything[2] + after * after - before * before, least_square)
-
-    def _own_places(self, row: Rows) -> npt.NDArray[np.uint32]:
         places = row[self._take] & self._mask
-        return np.asarray(places[places != 0])
+        stats = self._table[places]
+        w = np.array(weights, np.float32)
+        stats[:, 1] = np.maximum(stats[:, 1] + w * (after - before), 0)
+        least = stats[:, 1] ** 2 / np.maximum(stats[:, 0], 1e-6)
+        stats[:, 2] = np.maximum(stats[:, 2] + w * (after * after - before * before), least)
+        stats[places == 0] = 0
+        self._table[places] = stats
+        for root, weight in zip(self._roots, roots, strict=True):
+            root[1] = max(root[1] + weight * (after - before), 0.0)
+            root[2] = max(root[2] + weight * (after * after - before * before), root[1] ** 2 / max(root[0], 1e-6))
 
-    def _add_to_everything(self, value: float) -> None:
-        count, total, squares = self._everything
-        fade = self._memory / (self._memory + 1) if count >= self._memory else 1.0
-        self._everything = [count * fade + 1, total * fade + value, squares * fade + value * value]
-
-    def _root(self) -> tuple[float, float]:
+    def _root(self):
         """Give mean and variance over everything that was learnt."""
-        count, total, squares = self._everything
         strength = self._strength
-        mean = (total + strength * self._prior[0]) / (count + strength)
-        spread = max(squares - mean * (2 * total - count * mean), 0.0)
-        return mean, (spread + strength * self._prior[1]) / (count + strength)
+        found = []
+        for count, total, squares in self._roots:
+            mean = (total + strength * self._prior[0]) / (count + strength)
+            spread = max(squares - mean * (2 * total - count * mean), 0.0)
+            found.append((mean, (spread + strength * self._prior[1]) / (count + strength)))
+        return found
 
     def save(self) -> dict[str, Any]:
         """Give the statistics."""
         return {
             "chains_table": self._table,
-            "chains_everything": list(self._everything),
+            "chains_roots": self._roots,
             "chains_used": self._used,
         }
 
@@ -197,5 +214,5 @@ class ValueChains:
         """Take over saved statistics."""
         self._table = state["chains_table"].copy()
         self._mask = np.uint32(len(self._table) - 1)
-        self._everything = list(state["chains_everything"])
+        self._roots = [list(root) for root in state["chains_roots"]]
         self._used = state["chains_used"]

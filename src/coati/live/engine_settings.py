@@ -1,19 +1,14 @@
 """What a crawl's plan means in Scrapy's own settings.
 
-Scrapy's defaults serve many purposes. A crawl of ours needs few of its parts, and each costs time on each
-request, so all others are switched off by name.
+Scrapy's defaults serve many purposes. A crawl of ours needs few of its parts, and each of them costs time on
+each request, so those that are needed are named here and the lists of defaults are empty. (Switching a
+default off would not do: Scrapy imports it first, and that takes a second.)
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrapy.settings.default_settings import (
-    DOWNLOADER_MIDDLEWARES_BASE,
-    EXTENSIONS_BASE,
-    RETRY_HTTP_CODES,
-    SPIDER_MIDDLEWARES_BASE,
-)
 from scrapy.utils.reactor import is_reactor_installed
 
 if TYPE_CHECKING:
@@ -24,8 +19,18 @@ _ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
 _MIDDLEWARES = "scrapy.downloadermiddlewares."
 _OURS = "coati.live."
 
-# A plain 500 is mostly a page that does not work; another try would waste a request.
-_RETRIED = [status for status in RETRY_HTTP_CODES if status != 500]  # noqa: PLR2004 - HTTP's own number
+# Scrapy's lists without what brings nothing: a plain 500 is mostly a page that does not work.
+_RETRIED_STATUSES = [408, 429, 502, 503, 504, 522, 524]
+_RETRIED_ERRORS = [
+    "scrapy.exceptions." + name
+    for name in (
+        "CannotResolveHostError",
+        "DownloadConnectionRefusedError",
+        "DownloadFailedError",
+        "DownloadTimeoutError",
+        "ResponseDataLossError",
+    )
+]
 
 
 def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
@@ -34,8 +39,10 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
     return {
         "SCHEDULER": _OURS + "scheduler.StrategyScheduler",
         "DOWNLOAD_HANDLERS": _handlers(),
+        "DOWNLOADER_MIDDLEWARES_BASE": {},
         "DOWNLOADER_MIDDLEWARES": _downloader_middlewares(plan),
-        "SPIDER_MIDDLEWARES": dict.fromkeys(SPIDER_MIDDLEWARES_BASE),
+        "SPIDER_MIDDLEWARES_BASE": {},
+        "EXTENSIONS_BASE": {},
         "EXTENSIONS": _extensions(plan),
         # A process that has no Twisted reactor need not get one: it could not be started twice.
         "TWISTED_REACTOR_ENABLED": is_reactor_installed(),
@@ -56,7 +63,8 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
             **dict(own.headers),
         },
         "RETRY_TIMES": own.retries,
-        "RETRY_HTTP_CODES": _RETRIED,
+        "RETRY_HTTP_CODES": _RETRIED_STATUSES,
+        "RETRY_EXCEPTIONS": _RETRIED_ERRORS,
         "RETRY_GIVE_UP_LOG_LEVEL": "DEBUG",
         "REDIRECT_MAX_TIMES": own.max_redirects,
         "COATI_MAX_FILE_BYTES": own.max_file_bytes,
@@ -84,28 +92,27 @@ def _handlers() -> dict[str, str | None]:
     return {"http": streaming, "https": streaming, "ftp": None, "s3": None, "file": None, "data": None}
 
 
-def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int | None]:
+def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
     own = plan.settings
-    chosen: dict[str, int | None] = dict.fromkeys(DOWNLOADER_MIDDLEWARES_BASE)
-    chosen[_MIDDLEWARES + "defaultheaders.DefaultHeadersMiddleware"] = 400
-    chosen[_MIDDLEWARES + "cookies.CookiesMiddleware"] = 700
-    # For robots.txt only: what a strategy asks for is not redirected behind its back.
-    chosen[_MIDDLEWARES + "redirect.RedirectMiddleware"] = 600
+    chosen = {
+        _MIDDLEWARES + "defaultheaders.DefaultHeadersMiddleware": 400,
+        _OURS + "retry_after.RetryAfterMiddleware": 560,
+        _MIDDLEWARES + "cookies.CookiesMiddleware": 700,
+        _OURS + "adaptive_delay.AdaptiveDelayMiddleware": 890,
+    }
     if own.retries:
         chosen[_MIDDLEWARES + "retry.RetryMiddleware"] = 550
     if own.robots:
         chosen[_MIDDLEWARES + "robotstxt.RobotsTxtMiddleware"] = 100
         chosen[_OURS + "robots.RobotsAnswerMiddleware"] = 110
+        chosen[_OURS + "robots.RobotsRedirectMiddleware"] = 600
     if plan.archive is not None:
         chosen[_OURS + "read_through.ReadThroughMiddleware"] = 20
-    chosen[_OURS + "retry_after.RetryAfterMiddleware"] = 560
-    chosen[_OURS + "adaptive_delay.AdaptiveDelayMiddleware"] = 890
     return chosen
 
 
-def _extensions(plan: CrawlPlan) -> dict[str, int | None]:
-    chosen: dict[str, int | None] = dict.fromkeys(EXTENSIONS_BASE)
-    chosen[_OURS + "stop_at_headers.StopAtHeaders"] = 0
+def _extensions(plan: CrawlPlan) -> dict[str, int]:
+    chosen = {_OURS + "stop_at_headers.StopAtHeaders": 0}
     if plan.settings.robots:
         chosen[_OURS + "crawl_delay.CrawlDelay"] = 0
     return chosen

@@ -5,7 +5,8 @@
         ├── PrivateAddressError    the name leads to an address that must not be asked
         ├── TooLargeError          more bytes than we take, declared or not
         ├── BombError              a small body that decompresses to a very large one
-        └── TooSlowError           bytes that come too slowly
+        ├── TooSlowError           bytes that come too slowly
+        └── BadAnswerError         bytes that are no HTTP
 
 None of these leaves the live driver: a strategy sees a `coati.model.Failure` or `Refused`.
 """
@@ -39,6 +40,10 @@ class TooSlowError(DownloadError):
     """The body comes more slowly than we wait for."""
 
 
+class BadAnswerError(DownloadError):
+    """What came is no answer that HTTP knows."""
+
+
 class FailureReason(StrEnum):
     """Why no usable answer came; an error status is told as ``status 404`` instead."""
 
@@ -47,6 +52,7 @@ class FailureReason(StrEnum):
     TIMEOUT = "no answer in time"
     TOO_SLOW = "body too slow"
     BROKEN_OFF = "connection broken off"
+    BAD_ANSWER = "answer is no valid HTTP"
     SHORT_BODY = "body shorter than declared"
     TOO_LARGE = "too large"
     BOMB = "decompresses to too much"
@@ -63,6 +69,7 @@ _REASONS: Final[tuple[tuple[type[BaseException], FailureReason], ...]] = (
     (TooSlowError, FailureReason.TOO_SLOW),
     (TooLargeError, FailureReason.TOO_LARGE),
     (BombError, FailureReason.BOMB),
+    (BadAnswerError, FailureReason.BAD_ANSWER),
     (scrapy_errors.DownloadTimeoutError, FailureReason.TIMEOUT),
     (scrapy_errors.CannotResolveHostError, FailureReason.NO_HOST),
     (scrapy_errors.DownloadConnectionRefusedError, FailureReason.NOT_CONNECTED),

@@ -127,6 +127,8 @@ class ResponseReader:
     def _page(self, request: Request, response: Response, reading: Reading) -> Reading:
         page = self._extractor.extract(response.body, request.url, _header(response, "Content-Type"))
         outcome = Page(response.status, len(response.body), page.links)
+        if page.truncated and CUT not in reading.drops:
+            reading = replace(reading, drops=(*reading.drops, CUT))
         why: SkipReason | None = None
         if forbids_following(value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")):
             why = SkipReason.X_ROBOTS_TAG

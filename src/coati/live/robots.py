@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
 from scrapy.http import Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
@@ -44,6 +45,20 @@ def asks_for_robots(request: Request) -> bool:
         return False
     first: str = request.meta.get("redirect_urls", [request.url])[0]
     return urlsplit(first).path == "/robots.txt"
+
+
+class RobotsRedirectMiddleware(RedirectMiddleware):
+    """Follows redirects, for crawls whose own requests carry ``dont_redirect``: robots.txt may move, too.
+
+    Scrapy's own asks for a spider middleware that such a crawl does not have, to keep Referer headers.
+    """
+
+    def handle_referer(self, request: Request, response: Response) -> None:
+        """Send no Referer."""
+        request.headers.pop("Referer", None)
+
+    def _engine_started(self) -> None:
+        """Look for no other middleware."""
 
 
 class RobotsAnswerMiddleware:

@@ -27,7 +27,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from coati.errors import ConfigError
+from coati.errors import CoatiError, ConfigError
 from coati.live.drive import Drive
 from coati.live.outcomes import ResponseReader
 from coati.live.plan import CrawlPlan
@@ -289,8 +289,13 @@ class StrategyScheduler(BaseScheduler):
         request: ScrapyRequest = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
         chosen: Request = request.meta[REQUEST]
         self._leave(chosen)
+        why = failure.value or Exception()
+        if isinstance(why, CoatiError):
+            # No fault of the site: the disk is full, for one.
+            self._drive.abort(why)
+            return
         try:
-            self._drive.finish(chosen.id, self._reader.read_error(chosen, failure.value or Exception()))
+            self._drive.finish(chosen.id, self._reader.read_error(chosen, why))
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
 

@@ -70,9 +70,9 @@ class StopAtHeaders:
     def _reason(self, media_type: str, declared: int | None, url: str) -> SkipReason | None:
         if "html" in media_type.lower():
             return None
-        if declared is not None and declared > self._maximum:
-            return SkipReason.TOO_LARGE
         if declared is not None and declared <= _SMALL_BYTES:
             return None
         unwanted = self._types is not None and self._types.kind(media_type, url) is Kind.OTHER
-        return SkipReason.MEDIA_TYPE if unwanted or is_blocked(media_type) else None
+        if unwanted or is_blocked(media_type):
+            return SkipReason.MEDIA_TYPE
+        return SkipReason.TOO_LARGE if declared is not None and declared > self._maximum else None

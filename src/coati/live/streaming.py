@@ -12,18 +12,18 @@ default::
 
 Settings, besides Scrapy's own for downloads (``DOWNLOAD_TIMEOUT`` is for the whole of one):
 
-=============================  =====================================================================
+=============================  ==========================================================================
 ``COATI_MAX_FILE_BYTES``       the largest body, decompressed; a larger one fails
 ``COATI_MAX_PAGE_BYTES``       how much of an HTML page is read
 ``COATI_STREAM_ABOVE_BYTES``   from this size on a successful answer goes to a file
 ``COATI_STREAM_DIR``           the folder of these files; each is named in the response's meta, under
                                ``coati_body_file``, and whoever handles the response removes it
 ``COATI_CONNECT_TIMEOUT``      seconds to connect
-``COATI_ANSWER_TIMEOUT``       seconds without a byte
+``COATI_ANSWER_TIMEOUT``       seconds from there to the end of the headers, or without a byte of the body
 ``COATI_MIN_BYTES_PER_SECOND`` the slowest body that is waited for, over ``COATI_SLOW_WINDOW`` seconds
 ``COATI_ALLOW_PRIVATE``        whether private addresses may be asked
 ``COATI_PROXY``                the proxy of all requests that name none themselves
-=============================  =====================================================================
+=============================  ==========================================================================
 
 Of Scrapy's signals for downloads it sends ``headers_received`` and not ``bytes_received``.
 """
@@ -35,6 +35,7 @@ import ssl
 import time
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import aiohttp
@@ -56,7 +57,7 @@ from yarl import URL
 
 from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
-from coati.live.failures import TooSlowError
+from coati.live.failures import BadAnswerError, TooSlowError
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, CUT, DAMAGED
 from coati.live.robots import MAX_RULES_BYTES, asks_for_robots
 from coati.live.settings import LiveSettings
@@ -99,10 +100,11 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         self._error = BodyLimits(_MAX_ERROR_BYTES, cut=True)
         self._rules = BodyLimits(MAX_RULES_BYTES, cut=True)
         self._allow_private = settings.getbool("COATI_ALLOW_PRIVATE")
+        answer = settings.getfloat("COATI_ANSWER_TIMEOUT", _DEFAULTS.answer_timeout_seconds)
+        connect = settings.getfloat("COATI_CONNECT_TIMEOUT", _DEFAULTS.connect_timeout_seconds)
+        self._answer_seconds = connect + answer
         self._timeout = aiohttp.ClientTimeout(
-            total=settings.getfloat("DOWNLOAD_TIMEOUT") or None,
-            sock_connect=settings.getfloat("COATI_CONNECT_TIMEOUT", _DEFAULTS.connect_timeout_seconds),
-            sock_read=settings.getfloat("COATI_ANSWER_TIMEOUT", _DEFAULTS.answer_timeout_seconds),
+            total=settings.getfloat("DOWNLOAD_TIMEOUT") or None, sock_connect=connect, sock_read=answer
         )
         self._pace = (
             settings.getint("COATI_MIN_BYTES_PER_SECOND", _DEFAULTS.min_bytes_per_second),
@@ -127,8 +129,11 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             ttl_dns_cache=600,
             ssl=_ssl_context(verify=settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")),
         )
+        tracing = aiohttp.TraceConfig()
+        tracing.on_connection_create_end.append(self._on_connected)
         return aiohttp.ClientSession(
             connector=connector,
+            trace_configs=[tracing],
             # Cookies are Scrapy's business, decompression is the session's: piece by piece, as it arrives.
             cookie_jar=aiohttp.DummyCookieJar(),
             skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
@@ -155,6 +160,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             raise DownloadConnectionRefusedError(str(error)) from error
         except aiohttp.ClientPayloadError as error:
             raise ResponseDataLossError(str(error)) from error
+        except aiohttp.ClientResponseError as error:
+            raise BadAnswerError(f"{request.url}: {error.message[:200]}") from error
         except aiohttp.ClientError as error:
             raise DownloadFailedError(str(error)) from error
 
@@ -170,18 +177,31 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         timeout = request.meta.get("download_timeout")
         verbatim = bool(request.meta.get("verbatim_url"))
         pairs = _pairs(request)
-        async with self._session.request(
-            request.method,
-            URL(request.url, encoded=verbatim),
-            data=request.body or None,
-            headers=[pair for pair in pairs if pair[0] != _PROXY_AUTHORISATION],
-            allow_redirects=False,
-            proxy=request.meta.get("proxy") or self._proxy,
-            proxy_headers=[pair for pair in pairs if pair[0] == _PROXY_AUTHORISATION] or None,
-            timeout=aiohttp.ClientTimeout(total=timeout) if timeout else self._timeout,
-        ) as answer:
+        # Headers may come byte by byte, each in time.
+        async with asyncio.timeout(self._answer_seconds):
+            answer = await self._session.request(
+                request.method,
+                URL(request.url, encoded=verbatim),
+                data=request.body or None,
+                headers=[pair for pair in pairs if pair[0] != _PROXY_AUTHORISATION],
+                allow_redirects=False,
+                proxy=request.meta.get("proxy") or self._proxy,
+                proxy_headers=[pair for pair in pairs if pair[0] == _PROXY_AUTHORISATION] or None,
+                timeout=aiohttp.ClientTimeout(total=timeout) if timeout else self._timeout,
+                trace_request_ctx=request,
+            )
+        async with answer:
             request.meta["download_latency"] = time.monotonic() - started
             return await self._read(request, answer)
+
+    async def _on_connected(
+        self, _: aiohttp.ClientSession, context: SimpleNamespace, __: aiohttp.TraceConnectionCreateEndParams
+    ) -> None:
+        """Let the delay count from here: the request leaves only now, and the next finds a connection."""
+        slots = self.crawler.engine.downloader.slots
+        slot = slots.get(context.trace_request_ctx.meta.get("download_slot"))
+        if slot is not None:
+            slot.lastseen = time.monotonic()
 
     async def _read(self, request: Request, answer: aiohttp.ClientResponse) -> Response:
         headers = Headers(answer.raw_headers)

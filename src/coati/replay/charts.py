@@ -24,7 +24,7 @@ _REFERENCES = {"clairvoyant": ("black", "--"), "omniscient": ("grey", ":")}
 def draw_curves(results: Sequence[Result], file: Path) -> None:
     """Draw one line a strategy, the median over seeds with the band from least to most; format by suffix."""
     # Imported here: it takes longer than a small replay, and only this needs it.
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib.figure import Figure
 
     totals = results[0].totals
     figure = Figure(figsize=(11, 4.6), layout="constrained")

@@ -83,9 +83,7 @@ class SiteStudy:
                 if progress is not None:
                     progress(cell.strategy, cell.seed, requests, targets)
 
-            run = replay(
-                self.site, self._build(cell.strategy, cell.seed or 0), budget, early_stop(), report
-            )
+            run = replay(self.site, self._build(cell.strategy, cell.seed or 0), budget, early_stop(), report)
             measures = Measures.of(run.trace, self.totals)
             comparison = Comparison.of(measures, self._best, self._plain)
             yield Result(self.site.name, cell, self.totals, measures, comparison, run)

@@ -1,4 +1,4 @@
-"""Drive a strategy over an archived site: as fast as the processor allows, no network, no clock that matters."""
+"""Drive a strategy over an archived site as fast as the processor allows: no network, no clock."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coati.model import always_ready
+from coati.model import Refused, always_ready
 from coati.replay.trace import Trace
 
 if TYPE_CHECKING:
@@ -59,11 +59,12 @@ def replay(
         trace.add(request, outcome)
         for settlement in strategy.observe(request.id, outcome):
             trace.settle(settlement)
-        if len(trace):
-            volume += trace.sizes[-1]
-            if early_stop is not None and early_stop.observe(len(trace), trace.targets[-1]):
-                stop = STOPPED_EARLY
-                break
+        if isinstance(outcome, Refused):
+            continue
+        volume += outcome.size_bytes
+        if early_stop is not None and early_stop.observe(len(trace), trace.targets[-1]):
+            stop = STOPPED_EARLY
+            break
         if progress is not None and len(trace) % _PROGRESS_STEP == 0:
             progress(len(trace), trace.targets[-1])
     return Replay(trace, stop, time.process_time() - cpu)

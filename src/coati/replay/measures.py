@@ -1,4 +1,4 @@
-"""How good a run was, as DESIGN.md defines it: everything as a share of the site, and against the reference."""
+"""How good a run was: everything as a share of the site, and against the reference CLAIRVOYANT."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from coati.replay.trace import Trace
     from coati.strategies.truth import SiteTruth
 
-SHARE = 0.9
+SHARE_PCT = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,16 @@ class Measures:
         )
 
 
+def _share(total: int) -> int:
+    """Give the least whole number that is 90 % of a total; exact, as a large volume is not in a float."""
+    return -(-SHARE_PCT * total // 100)
+
+
 def _requests_to_share(targets: np.ndarray, totals: SiteTotals) -> float | None:
     """Give the requests until 90 % of the targets are in, as a percentage of the site's URLs."""
     if not totals.targets:
         return None
-    at = int(np.searchsorted(targets, SHARE * totals.targets - 1e-9))
+    at = int(np.searchsorted(targets, _share(totals.targets)))
     return None if at == len(targets) else 100 * (at + 1) / totals.urls
 
 
@@ -69,7 +74,7 @@ def _volume_to_share(trace: Trace, totals: SiteTotals) -> float | None:
     if not totals.target_bytes or not totals.other_bytes:
         return None
     volume = np.frombuffer(trace.target_bytes, np.uint64).astype(np.int64)
-    at = int(np.searchsorted(volume, SHARE * totals.target_bytes - 1e-9))
+    at = int(np.searchsorted(volume, _share(totals.target_bytes)))
     if at == len(volume):
         return None
     everything = np.frombuffer(trace.sizes, np.uint64).astype(np.int64).cumsum()
@@ -78,8 +83,10 @@ def _volume_to_share(trace: Trace, totals: SiteTotals) -> float | None:
 
 def _area(targets: np.ndarray, totals: SiteTotals) -> float | None:
     """Give the mean share of targets over all request counts up to the site's URLs, the last value held."""
-    if not totals.targets or not len(targets):
+    if not totals.targets:
         return None
+    if not len(targets):
+        return 0.0
     within = targets[: totals.urls].astype(np.float64)
     held = (totals.urls - len(within)) * within[-1]
     return float(within.sum() + held) / (totals.urls * totals.targets)

@@ -1,4 +1,4 @@
-"""An archived site as a driver meets it: what each request is answered with, and what is true of the whole."""
+"""An archived site as a driver meets it: how each request is answered, and what is true of the whole."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coati.archive.link_cache import LinkCache, is_page
+from coati.archive.kinds import kind_of
+from coati.archive.link_cache import LinkCache
 from coati.errors import ArchiveError, UsageError
 from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Target
 from coati.strategies.truth import SiteTruth
@@ -50,7 +51,6 @@ class ReplaySite:
         self.rules = Rules(self.start_url, blocked_extensions=meta.blocked_extensions)
         self._archive = archive
         self._types = types or meta.types
-        self._overridden = types is not None
         self._cache = LinkCache.of(archive, progress)
         self._extractor = LinkExtractor(self.rules)
         self._use_link_cache = use_link_cache
@@ -79,25 +79,14 @@ class ReplaySite:
         if kind is Kind.TARGET:
             return Target(entry.status, size, essence(entry.media_type))
         if kind is Kind.REDIRECT:
-            location = resolve(entry.url, entry.location)
-            if location is None:
-                return Failure(entry.status, size, "redirect without a usable location")
-            return Redirect(entry.status, size, location)
+            return _redirect(entry, size)
         if kind is Kind.OTHER:
             return Other(entry.status, size, essence(entry.media_type))
         return Failure(entry.status, 0, f"status {entry.status}" if entry.status else "no answer")
 
     def kind(self, entry: Entry) -> Kind:
         """Tell what an archived URL is, under the definition of targets in force."""
-        if entry.kind is not None and (self._types is None or entry.kind in {Kind.BROKEN, Kind.REDIRECT}):
-            return entry.kind
-        if 300 <= entry.status < 400 and entry.location:  # noqa: PLR2004 - HTTP redirection
-            return Kind.REDIRECT
-        if not 200 <= entry.status < 300:  # noqa: PLR2004 - HTTP success
-            return Kind.BROKEN
-        if is_page(entry):
-            return Kind.PAGE
-        return Kind.OTHER if self._types is None else self._types.kind(entry.media_type, entry.url)
+        return kind_of(entry, self._types)
 
     def _page(self, entry: Entry, method: Method) -> Outcome:
         if method is Method.HEAD:
@@ -175,12 +164,20 @@ class _CachedLinks:
         return self._cache.link(int(self._numbers[index]))
 
 
+def _redirect(entry: Entry, size_bytes: int) -> Outcome:
+    location = resolve(entry.url, entry.location)
+    if location is None:
+        return Failure(entry.status, size_bytes, "redirect without a usable location")
+    return Redirect(entry.status, size_bytes, location)
+
+
 def _start_url(archive: Archive, wanted: str | None) -> str:
     url = archive.meta.start_url if wanted is None else normalise(wanted)
     if url is None:
         raise UsageError(f"not a web address: {wanted!r}")
     if archive.entry(url) is None:
+        made_from = archive.meta.start_url
         raise UsageError(
-            f"the start URL {url} is not in the archive {archive.meta.name}; it was made from {archive.meta.start_url}"
+            f"the start URL {url} is not in the archive {archive.meta.name}, made from {made_from}"
         )
     return url

@@ -38,7 +38,7 @@ class Trace:
     def __init__(self) -> None:
         self._requests: list[Request] = []
         self._kinds: list[str] = []
-        self._statuses = array("H")
+        self._statuses = array("I")
         self._rewards: dict[int, float] = {}
         self._step_of: dict[int, int] = {}
         self._got: set[str] = set()

@@ -12,7 +12,7 @@ from coati.runs.fetched import Fetched
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
 from coati.runs.reasons import REASONS, Reason, SkipReason
-from coati.runs.restoring import Restorable, Restored
+from coati.runs.restoring import Restored
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import Recorded, RunStore
 from coati.runs.totals import Totals
@@ -24,7 +24,6 @@ __all__ = [
     "NoRunError",
     "Reason",
     "Recorded",
-    "Restorable",
     "Restored",
     "RunError",
     "RunLockedError",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import UsageError
@@ -82,10 +82,13 @@ class RunLog:
 
     def __init__(self, path: Path) -> None:
         self.connection = sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None)
-        for pragma in _PRAGMAS.strip().splitlines():
-            self.connection.execute(pragma)
-        self.last_event: int = self.connection.execute(_LAST_EVENT).fetchone()[0]
-        self._paths = TagPathTable(self.connection)
+        with ExitStack() as undo:
+            undo.callback(self.connection.close)
+            for pragma in _PRAGMAS.strip().splitlines():
+                self.connection.execute(pragma)
+            self.last_event: int = self.connection.execute(_LAST_EVENT).fetchone()[0]
+            self._paths = TagPathTable(self.connection)
+            undo.pop_all()
 
     @contextmanager
     def transaction(self, *, durable: bool = False) -> Iterator[None]:

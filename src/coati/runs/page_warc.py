@@ -9,30 +9,16 @@ checked, and those that did not make it are struck from the database.
 from __future__ import annotations
 
 import os
-import re
-import uuid
-import zlib
-from datetime import UTC, datetime
-from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
+from coati.archive.gzip_members import member_length
+from coati.archive.record import Entry, Record
+from coati.archive.warc_record import write_member, write_warcinfo
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
-# Twice as fast as the usual 6 for a sixth more bytes: compressing is the dearest part of keeping a page.
-_COMPRESSION_LEVEL = 1
-_GZIP = 31  # zlib's name for the gzip format with the largest window
-
-_MAX_HEADER_BYTES = 64 * 1024
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}\Z")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
-# These describe the bytes on the wire. The body is kept as it was after decoding, so they would be wrong.
-_WIRE_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-_ORIGINAL = "X-Archive-Orig-"
-_PHRASES = {status.value: status.phrase for status in HTTPStatus}
-
-Headers = tuple[tuple[str, str], ...]
+    from coati.runs.fetched import Fetched
 
 
 class Place(NamedTuple):
@@ -43,10 +29,11 @@ class Place(NamedTuple):
 
 
 class PageWarc:
-    """Appends records. A file that is new or empty begins with a ``warcinfo`` record."""
+    """Appends records of the same form as an archive's. A new file begins with a ``warcinfo`` record."""
 
     def __init__(self, path: Path, software: str) -> None:
         path.parent.mkdir(exist_ok=True)
+        self._path = path
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         self._end = os.fstat(self._descriptor).st_size
         self._synced = 0
@@ -65,19 +52,20 @@ class PageWarc:
 
     def holds(self, place: Place) -> bool:
         """Tell whether a whole record stands at a place."""
-        try:
-            member = os.pread(self._descriptor, place.length, place.offset)
-            reader = zlib.decompressobj(_GZIP)
-            reader.decompress(member)
-        except zlib.error:
-            return False
-        return reader.eof and len(member) == place.length and not reader.unused_data
+        with self._path.open("rb") as file:
+            try:
+                return member_length(file, place.offset) == place.length
+            except ValueError:
+                return False
 
-    def append(self, url: str, status: int, headers: Headers, body: bytes, at: float) -> Place:
-        """Write one response; if the disk is full, the file stays as it was."""
+    def append(self, fetched: Fetched, status: int, body: bytes) -> tuple[Place, str]:
+        """Write a response; gives its place and its body's SHA-256. A full disk leaves the file as it was."""
         if self._end == 0:
-            self._write(_member(_warcinfo(self._software, at)))
-        return self._write(_member(_response(url, status, headers, body, at)))
+            self._write(write_warcinfo({"software": self._software, "format": "WARC File Format 1.1"}))
+        media_type = fetched.header("content-type")
+        entry = Entry(fetched.request.url, status, media_type, len(body), fetched_at=fetched.started_at)
+        member = write_member(Record(entry, fetched.headers, body))
+        return self._write(member.data), member.body_digest
 
     def sync(self) -> None:
         """Wait until everything is on the disk."""
@@ -99,49 +87,3 @@ class PageWarc:
             raise
         self._end += len(member)
         return place
-
-
-def _member(record: Iterable[bytes]) -> bytes:
-    packer = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, _GZIP)
-    return b"".join([*map(packer.compress, record), packer.flush()])
-
-
-def _response(url: str, status: int, headers: Headers, body: bytes, at: float) -> tuple[bytes, ...]:
-    lines = [f"HTTP/1.1 {status} {_PHRASES.get(status, '')}".rstrip(), *_header_lines(headers)]
-    lines.append(f"Content-Length: {len(body)}")
-    http = ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8", "surrogateescape")
-    fields = {"WARC-Target-URI": url, "Content-Type": "application/http; msgtype=response"}
-    return (_warc_head("response", fields, len(http) + len(body), at), http, body, b"\r\n\r\n")
-
-
-def _warcinfo(software: str, at: float) -> tuple[bytes, ...]:
-    block = f"software: {software}\r\nformat: WARC File Format 1.1\r\n".encode()
-    fields = {"Content-Type": "application/warc-fields"}
-    return (_warc_head("warcinfo", fields, len(block), at), block, b"\r\n\r\n")
-
-
-def _warc_head(kind: str, fields: dict[str, str], length: int, at: float) -> bytes:
-    date = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    lines = [
-        "WARC/1.1",
-        f"WARC-Type: {kind}",
-        f"WARC-Record-ID: <urn:uuid:{uuid.uuid4()}>",
-        f"WARC-Date: {date}",
-        *(f"{name}: {_CONTROL.sub(' ', value)}" for name, value in fields.items()),
-        f"Content-Length: {length}",
-    ]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8", "replace")
-
-
-def _header_lines(headers: Headers) -> list[str]:
-    lines = []
-    size = 0
-    for name, value in headers:
-        size += len(name) + len(value)
-        if size > _MAX_HEADER_BYTES:
-            break
-        if _HEADER_NAME.match(name):
-            prefix = _ORIGINAL if name.lower() in _WIRE_HEADERS else ""
-            # A line break in a value would start a header of its own.
-            lines.append(f"{prefix}{name}: {_CONTROL.sub(' ', value).strip()}")
-    return lines

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from coati.model import Link, Method, Request, Settlement
 from coati.runs.errors import RunMismatchError
@@ -23,8 +23,8 @@ from coati.runs.totals import Totals
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from coati.model import Outcome
     from coati.runs.snapshots import SnapshotHead
+    from coati.strategies.strategy import Strategy
 
 _CHOICE_COLUMNS = 6
 _CHOICES = """
@@ -47,26 +47,7 @@ SELECT id, method, url, arm, score FROM requests WHERE observed_event IS NULL OR
 _PATHS_READY = 1 << 14
 
 
-class Restorable(Protocol):
-    """What a store needs of a strategy; `coati.strategies.strategy.Strategy` has it."""
-
-    def redo(self, request: Request) -> None:
-        """Make a choice that the log holds; raises `ValueError` if it could not be made."""
-
-    def observe(self, request_id: int, outcome: Outcome) -> Iterable[Settlement]:
-        """Learn from one request; returns the rewards that became final."""
-
-    def save(self) -> Mapping[str, Any]:
-        """Give everything that `load` needs."""
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved state."""
-
-    def arm_label(self, arm: int) -> str:
-        """Describe an arm in words."""
-
-
-S = TypeVar("S", bound=Restorable)
+S = TypeVar("S", bound="Strategy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +106,7 @@ class Tail:
         self.length = 0
         self.settlements: list[Settlement] = []
 
-    def redo(self, strategy: Restorable) -> None:
+    def redo(self, strategy: Strategy) -> None:
         """Let a strategy go through the events; raises `RunMismatchError` if it cannot."""
         for event in self._events:
             self.length += 1

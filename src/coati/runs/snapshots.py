@@ -10,10 +10,11 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coati import __version__
 from coati.runs.durable import write_whole
+from coati.strategies.state import State, pack, unpack
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,17 +27,16 @@ _KEPT = 2
 
 @dataclass(frozen=True, slots=True)
 class SnapshotForm:
-    """How a strategy's state becomes bytes, and what these bytes belong to.
+    """What a snapshot belongs to, and how a strategy's state becomes bytes.
 
-    ``pack`` and ``unpack`` are those of `coati.strategies.state`. ``settings`` are those that the strategy
-    was built from (start URL, seed and parameters; no budgets): a snapshot that was made under others is
-    ignored.
+    ``settings`` are those that the strategy was built from (start URL, seed and parameters; no budgets): a
+    snapshot that was made under others is left aside.
     """
 
     strategy: str
     settings: Mapping[str, object]
-    pack: Callable[[Mapping[str, Any]], bytes]
-    unpack: Callable[[bytes], Mapping[str, Any]]
+    pack: Callable[[State], bytes] = pack
+    unpack: Callable[[bytes], State] = unpack
 
     def digest(self) -> str:
         """Give what differs between two sets of settings."""

@@ -22,9 +22,8 @@ The order of `record` calls is the log's order, so it must be the order in which
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -45,7 +44,7 @@ from coati.runs.mending import mend_warc, note_synced
 from coati.runs.outcomes import OutcomeRow, from_row, to_row
 from coati.runs.page_warc import PageWarc
 from coati.runs.reasons import Reason, reason_of
-from coati.runs.restoring import Restorable, Restored, S, Tail, in_flight, load_newest
+from coati.runs.restoring import Restored, S, Tail, in_flight, load_newest
 from coati.runs.schema import check_version, create_database
 from coati.runs.seen import SeenUrls
 from coati.runs.sessions import Session
@@ -60,8 +59,9 @@ if TYPE_CHECKING:
     from coati.model import Outcome, Request, Settlement
     from coati.runs.fetched import Fetched
     from coati.runs.page_warc import Place
+    from coati.strategies.strategy import Strategy
 
-__all__ = ["Recorded", "Restorable", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_run"]
+__all__ = ["Recorded", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_run"]
 
 # A page is always safe from a kill. Against a power cut the disk is waited for at most this often, so that a
 # polite crawl loses nothing and a fast one at most the last second.
@@ -105,9 +105,11 @@ class RunStore:
         self._failure: str | None = None
         self._closed = False
         self._settlements: list[Settlement] = []
-        with explained(self.folder):
+        with explained(self.folder), ExitStack() as undo:
             self._log = RunLog(layout.database)
+            undo.callback(self._log.connection.close)
             self._warc = PageWarc(layout.warc, f"coati {__version__}")
+            undo.callback(self._warc.close)
             self._files = TargetFiles(layout, self._log)
             self._mend()
             connection = self._log.connection
@@ -120,6 +122,7 @@ class RunStore:
             self._seen.add(url for (url,) in connection.execute("SELECT url FROM requests"))
             self._snapshots = SnapshotFiles(layout.snapshots)
             self._snapshot_event = self._log.last_event
+            undo.pop_all()
 
     @classmethod
     def create(cls, folder: Path, settings: Mapping[str, object], now: float) -> Self:
@@ -227,7 +230,7 @@ class RunStore:
         events = self._log.last_event
         return events >= self._snapshot_event + max(_SNAPSHOT_EVENTS, _SNAPSHOT_SHARE * events)
 
-    def snapshot(self, strategy: Restorable, form: SnapshotForm) -> None:
+    def snapshot(self, strategy: Strategy, form: SnapshotForm) -> None:
         """Save the strategy, and bring the groups, ``files.csv`` and ``datapackage.json`` up to date.
 
         Call it between steps: when everything that was recorded has been observed.
@@ -243,7 +246,7 @@ class RunStore:
         self,
         now: float,
         stop_reason: str,
-        strategy: Restorable | None = None,
+        strategy: Strategy | None = None,
         form: SnapshotForm | None = None,
     ) -> None:
         """Note why the session ended, and bring everything that people read up to date; then `close`."""
@@ -285,10 +288,9 @@ class RunStore:
         urls = page.links.urls
         new = whole_links(page.links, self._seen.fresh(urls))
         place: Place | None = None
-        sha256 = None
+        sha256: str | None = None
         if body is not None:
-            sha256 = hashlib.sha256(body).hexdigest()
-            place = self._warc.append(request.url, page.status, fetched.headers, body, fetched.started_at)
+            place, sha256 = self._warc.append(fetched, page.status, body)
         for url, refusal in fetched.refused:
             self._skips.add(url, refusal, request.id)
         with self._transaction():
@@ -318,7 +320,7 @@ class RunStore:
                 f"{removed} files were not recorded before the end and will be fetched again"
             )
 
-    def _publish(self, strategy: Restorable | None) -> None:
+    def _publish(self, strategy: Strategy | None) -> None:
         """Bring what people read up to date."""
         with self._transaction(durable=True):
             if strategy is not None:

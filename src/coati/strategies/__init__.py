@@ -1,0 +1,1 @@
+"""Strategies: which URL to ask for next. They decide, and do no I/O."""

@@ -40,7 +40,7 @@ class FrontierStrategy:
         self._turn = 0
         self._meet(start_url)
 
-    def choose(self, now: float, ready: Ready) -> Request | None:  # noqa: ARG002 - one site, no clock
+    def choose(self, now: float, ready: Ready) -> Request | None:
         """Take the next of the frontier."""
         if not len(self._frontier):
             return None
@@ -78,7 +78,7 @@ class FrontierStrategy:
         """Take over a saved state."""
         self._known = KnownUrls()
         self._known.load(state)
-        self._frontier.load(array("I", state["frontier"].tobytes()))
+        self._frontier.load(array("I", state["frontier"].astype(np.uint32).tobytes()))
         self._in_flight = dict(state["in_flight"])
         self._turn = state["turn"]
 

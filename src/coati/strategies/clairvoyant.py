@@ -2,8 +2,8 @@
 
 OMNISCIENT asks for the targets and for nothing else. No crawler can do that, since it must find its links.
 CLAIRVOYANT knows the graph, and pays for the pages on the way: along the breadth-first tree, a page's score
-is the new targets on the unfetched part of its path from the start, divided by the pages there. The best path is
-fetched, each page followed at once by its new targets. It is greedy: a reference, not a proof.
+is the new targets on the unfetched part of its path from the start, divided by the pages there. The best
+path is fetched, each page followed at once by its new targets. It is greedy: a reference, not a proof.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class PlannedStrategy:
         self._label = label
         self._turn = 0
 
-    def choose(self, now: float, ready: Ready) -> Request | None:  # noqa: ARG002 - one site, no clock
+    def choose(self, now: float, ready: Ready) -> Request | None:
         """Take the next URL of the plan."""
         if not self._plan:
             return None
@@ -46,7 +46,7 @@ class PlannedStrategy:
         self._plan.remove(request.url)
         self._turn += 1
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:  # noqa: ARG002 - knows all
+    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
         """Learn nothing."""
         return ()
 
@@ -129,7 +129,7 @@ class _Greedy:
                         yield target
 
     def _best(self) -> int | None:
-        """Find the page whose unfetched path yields most a page, the first in breadth-first order of equals."""
+        """Find the page whose unfetched path yields most a page; of equals, the first breadth-first."""
         if not self._nodes:
             return None
         gain = self._new * self._unfetched

@@ -10,6 +10,9 @@ from typing import Protocol
 
 from coati.strategies.chance import draw
 
+# A queue drops what was taken when that is more than half of it, and at least so much.
+_LEAST_DROPPED = 1024
+
 
 class Frontier(Protocol):
     """Numbers that wait to be taken; `save` and `load` keep their order."""
@@ -51,13 +54,13 @@ class Fifo:
     def push(self, number: int) -> None:
         self._numbers.append(number)
 
-    def peek(self, turn: int) -> int:  # noqa: ARG002 - the order alone decides
+    def peek(self, turn: int) -> int:
         return self._numbers[self._head]
 
     def pop(self, turn: int) -> int:
         number = self.peek(turn)
         self._head += 1
-        if self._head > 1024 and self._head * 2 > len(self._numbers):
+        if self._head > _LEAST_DROPPED and self._head * 2 > len(self._numbers):
             del self._numbers[: self._head]
             self._head = 0
         return number
@@ -86,10 +89,10 @@ class Lifo:
     def push(self, number: int) -> None:
         self._numbers.append(number)
 
-    def peek(self, turn: int) -> int:  # noqa: ARG002 - the order alone decides
+    def peek(self, turn: int) -> int:
         return self._numbers[-1]
 
-    def pop(self, turn: int) -> int:  # noqa: ARG002 - the order alone decides
+    def pop(self, turn: int) -> int:
         return self._numbers.pop()
 
     def remove(self, number: int) -> None:

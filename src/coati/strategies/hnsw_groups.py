@@ -3,9 +3,9 @@
 The exact search (`coati.strategies.path_groups`) is faster at every size that we measured, since HNSW has to
 move a centroid in its graph whenever a path joins. It stands here for comparison with the published setting.
 
-Taking a point out of the graph tears it: after a few hundred moves half of the groups could not be reached any
-more. So a moved centroid is added as one more point, the old ones stay as ways to it, and the graph is built
-anew when most of its points are old.
+Taking a point out of the graph tears it: after a few hundred moves half of the groups could not be reached.
+So a moved centroid is added as one more point, the old ones stay as ways to it, and the graph is built anew
+when most of its points are old.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class HnswGroups:
 
     def _new_index(self) -> Any:  # noqa: ANN401 - the library is optional
         try:
-            from usearch.index import Index  # noqa: PLC0415 - optional
+            from usearch.index import Index
         except ImportError as error:
             raise UsageError("the HNSW index needs the extra: pip install 'coati[hnsw]'") from error
         return Index(

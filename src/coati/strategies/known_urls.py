@@ -8,6 +8,8 @@ buffer, and membership is a set of 64-bit hashes (two of a million URLs share on
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,8 +48,8 @@ class KnownUrls:
         key = hash(url)
         if key in self._hashes:
             return None
-        self._hashes.add(key)
         self._text += url.encode()
+        self._hashes.add(key)
         self._ends.append(len(self._text))
         return len(self._ends) - 1
 
@@ -57,10 +59,15 @@ class KnownUrls:
         return self._text[start : self._ends[number]].decode()
 
     def find(self, url: str) -> int:
-        """Search for the number of a URL, slowly; raises `ValueError` if it is not known."""
-        for number in range(len(self)):
-            if self[number] == url:
+        """Search all text for the number of a URL; raises `ValueError` if it is not known."""
+        wanted = url.encode()
+        at = self._text.find(wanted)
+        while at >= 0:
+            # One URL may stand within another, or across two.
+            number = bisect_right(self._ends, at)
+            if number < len(self) and self[number] == url:
                 return number
+            at = self._text.find(wanted, at + 1)
         raise ValueError(f"{url} is not known")
 
     def save(self) -> dict[str, Any]:
@@ -71,13 +78,11 @@ class KnownUrls:
         """Take over saved URLs."""
         text = state["url_text"]
         self._text = bytearray(text)
-        self._ends = array("Q", state["url_ends"].tobytes())
-        whole = text.decode()
-        # Offsets are in bytes; URLs in normal form are ASCII, so they are also offsets in the text.
-        if len(whole) != len(text):
+        self._ends = array("Q", state["url_ends"].astype(np.uint64).tobytes())
+        if text.isascii():
+            # As URLs in normal form are: then offsets in bytes are offsets in the decoded text, too.
+            whole = text.decode()
+            starts = chain([0], self._ends)
+            self._hashes = {hash(whole[start:end]) for start, end in zip(starts, self._ends, strict=False)}
+        else:
             self._hashes = {hash(self[number]) for number in range(len(self))}
-            return
-        start = 0
-        for end in self._ends:
-            self._hashes.add(hash(whole[start:end]))
-            start = end

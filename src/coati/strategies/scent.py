@@ -40,6 +40,8 @@ class ScentSettings:
     rate: float = 0.15
     strength: float = 2.0
     memory: float = 60.0
+    root_memory: float = 60.0
+    fresh: float = 5.0
     prior_mean: float = 0.3
     prior_variance: float = 1.0
     file_odds: float = 2.0
@@ -48,6 +50,13 @@ class ScentSettings:
     good: float = 1.0
     bad: float = 0.05
     tries: int = 4
+    theta: float = 0.5
+    going: float = 0.05
+    lcb: float = 0.0
+    pecap: float = 1.0
+    err: int = 0
+    rpow: float = 1.0
+    cut: float = 0.0
     kmax: int = 20
     open_pages: int = 4096
     chains: tuple = CHAINS
@@ -69,6 +78,7 @@ class _OpenPage:
     best: list
     left: int
     targets: int
+    weights: Any
 
 
 class Scent:
@@ -81,7 +91,7 @@ class Scent:
         self._model = HashedLogistic((-1.0, -3.0), s.rate)
         self._model.set_prior(key_of(Column.FILE_LIKE, Likeness.FILE.name), (s.file_odds, 0.0))
         self._model.set_prior(key_of(Column.FILE_LIKE, Likeness.PAGE.name), (s.page_odds, 0.0))
-        self._chains = ValueChains(s.chains, prior_mean=s.prior_mean, prior_variance=s.prior_variance, strength=s.strength, memory=s.memory)
+        self._chains = ValueChains(s.chains, prior_mean=s.prior_mean, prior_variance=s.prior_variance, strength=s.strength, memory=s.memory, root_memory=s.root_memory, fresh=s.fresh)
         if s.meaning:
             self._chains.set_prior(key_of(Column.MEANING, Meaning.DATA.name), s.good, s.meaning)
             self._chains.set_prior(key_of(Column.MEANING, Meaning.CHORE.name), s.bad, s.meaning)
@@ -90,6 +100,7 @@ class Scent:
         self._open: dict[int, _OpenPage] = {}
         self._in_flight: dict[int, _Sent] = {}
         self._turn = 0
+        self._going = 0.0
         self._refreshed = 0
         self._known.add(start_url); self._opener.append(-1); self._promise.append(0)
         self._hops = [0]
@@ -104,6 +115,7 @@ class Scent:
         if kind is None:
             return None
         score = self._kinds.score(kind)
+        self._going += self._settings.going * (score - self._going)
         row = self._kinds.row(kind).copy()
         return self._send(_Sent(self._kinds.pop(kind), kind, row), score)
 
@@ -139,7 +151,7 @@ class Scent:
 
     def _scores(self, kinds, p, m, u):
         t = p[:, 0]
-        v = np.expm1(np.maximum(m + self._settings.exploration * u, 0)) * (1 - t) * (1 - p[:, 1])
+        v = np.expm1(np.maximum(m + self._settings.exploration * u, 0)) * (1 - t) * (1 - p[:, 1] * self._settings.pecap)
         return (t + v) / (1 + v) + self._jitter(kinds)
 
     def _jitter(self, kinds):
@@ -149,7 +161,7 @@ class Scent:
         row = self._kinds.row(kind)
         t, e = self._model.predict(row)
         m, u = self._chains.predict(row)
-        v = math.expm1(max(m + self._settings.exploration * u, 0.0)) * (1 - t) * (1 - e)
+        v = math.expm1(max(m + self._settings.exploration * u, 0.0)) * (1 - t) * (1 - e * self._settings.pecap)
         return (t + v) / (1 + v) + self._jitter(kind)
 
     def observe(self, request_id, outcome):
@@ -172,6 +184,8 @@ class Scent:
         if sent.row is not None:
             self._model.learn(sent.row, (target, not target and not page))
             self._resolve(sent.number, target)
+            if self._settings.err and not target and not page:
+                self._chains.learn(sent.row, 0.0)
         if page:
             self._take_in(request_id, sent, outcome.links)
         settled, self._settled = self._settled, []
@@ -188,7 +202,7 @@ class Scent:
         if page.row is not None:
             y = self._label(page.expected, page.best)
             if abs(y - page.value) > 1e-3:
-                self._chains.revise(page.row, page.value, y)
+                self._chains.revise(page.row, page.value, y, *page.weights)
                 page.value = y
         if not page.left:
             del self._open[n]
@@ -228,26 +242,28 @@ class Scent:
             ks = np.array(sorted({k for _, k in new}))
             p, m, u = self._estimates(self._kinds.rows(ks))
             sc = self._scores(ks, p, m, u)
-            v = np.expm1(np.maximum(m, 0)) * (1 - p[:, 0]) * (1 - p[:, 1]) * self._settings.discount
+            v = np.expm1(np.maximum(m - self._settings.lcb * u, 0)) * (1 - p[:, 0]) * (1 - p[:, 1] * self._settings.pecap) * self._settings.discount
             at = {k: i for i, k in enumerate(ks.tolist())}
             for k, x in zip(ks.tolist(), sc.tolist()):
                 self._kinds.set_score(k, x)
             pl = p[:, 0].tolist(); vl = v.tolist()
             for number, kind in new:
                 i = at[kind]
-                r += pl[i]
-                self._promise[number] = int(pl[i] * 255)
+                q = pl[i] ** self._settings.rpow if pl[i] >= self._settings.theta * self._going else 0.0
+                r += q
+                self._promise[number] = int(q * 255)
                 best.append(vl[i])
             best.sort(reverse=True)
             del best[self._settings.kmax:]
         y = self._label(r, best)
+        weights = None
         if sent.row is not None:
-            self._chains.learn(sent.row, y)
+            weights = self._chains.learn(sent.row, y)
         if new:
             if len(self._open) >= self._settings.open_pages:
                 n = next(iter(self._open)); old = self._open.pop(n)
                 self._settled.append(Settlement(old.request_id, float(old.targets)))
-            self._open[sent.number] = _OpenPage(request_id, sent.row, y, r, best, len(new), 0)
+            self._open[sent.number] = _OpenPage(request_id, sent.row, y, r, best, len(new), 0, weights)
         else:
             self._settled.append(Settlement(request_id, 0.0))
     def arm_label(self, arm): return str(arm)

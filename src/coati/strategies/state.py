@@ -42,7 +42,10 @@ def pack(state: State) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, Any]:
-    """Read what `pack` wrote; raises `ValueError` if it is damaged or of another version."""
+    """Read what `pack` wrote; raises `ValueError` if it is damaged or of another version.
+
+    Arrays are read-only.
+    """
     if not data.startswith(_MAGIC):
         raise ValueError("not a state of this version")
     try:
@@ -51,12 +54,16 @@ def unpack(data: bytes) -> dict[str, Any]:
         at = 8 + head_size
         state: dict[str, Any] = {}
         for name, form, detail, shape, size in json.loads(raw[8:at]):
-            if form == "array":
-                count = size // np.dtype(detail).itemsize
-                state[name] = np.frombuffer(raw, detail, offset=at, count=count).reshape(shape)
-            else:
-                state[name] = raw[at : at + size] if form == "bytes" else detail
+            state[name] = _part(raw[at : at + size], form, detail, shape)
             at += size
-    except (zlib.error, struct.error, json.JSONDecodeError, TypeError) as error:
+    except (zlib.error, struct.error, ValueError, TypeError, ArithmeticError, RecursionError) as error:
         raise ValueError(f"damaged state: {error}") from error
+    if at != len(raw):
+        raise ValueError(f"damaged state: {len(raw)} bytes where {at} are listed")
     return state
+
+
+def _part(raw: bytes, form: str, detail: Any, shape: list[int]) -> Any:  # noqa: ANN401 - whatever was packed
+    if form == "array":
+        return np.frombuffer(raw, detail).reshape(shape)
+    return raw if form == "bytes" else detail

@@ -37,7 +37,7 @@ class Strategy(Protocol):
         """Learn from one request, failures included; returns the rewards that became final."""
 
     def redo(self, request: Request) -> None:
-        """Make a choice that a log holds, instead of `choose`; raises `ValueError` if it could not be made."""
+        """Make a choice that a log holds, instead of `choose`; raises `ValueError` if it cannot be made."""
 
     def save(self) -> State:
         """Give everything that `load` needs to go on, requests in flight included."""

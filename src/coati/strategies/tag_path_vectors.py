@@ -59,9 +59,7 @@ class TagPathSpace:
         """Give the path's vector in the vocabulary as it is after this path has joined it."""
         positions, frequencies = self._frequencies(path)
         sizes = self._bucket_sizes
-        return SparseVector(
-            positions, [f / sizes[p] for p, f in zip(positions, frequencies, strict=True)]
-        )
+        return SparseVector(positions, [f / sizes[p] for p, f in zip(positions, frequencies, strict=True)])
 
     def _count(self, path: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[float, ...]]:
         """Give the buckets of the path's n-grams and their term frequencies, which never change."""

@@ -11,14 +11,16 @@ request out. With one request in flight this gives exactly the paper's order, si
 before the cursor moves on. With several, the cursor does not wait: it goes on with the classifier as it is.
 A page closes, and its reward is paid, when the cursor is through and nothing that it asked for is in flight.
 
-A supposed target that turns out to be a page is *forced*: it counts as a pull of its own group, and its
-links are gone through after the page that led to it has closed.
+A page's new links are its own from the moment it is observed, and pages are gone through in the order in
+which they were observed. So it makes no difference whether a page is handed over whole or, as a log keeps it,
+with its new links only. A supposed target that turns out to be a page is *forced*: it counts as a pull of its
+own group, and its turn comes after the pages that are open.
 """
 
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -84,15 +86,17 @@ class _Task(NamedTuple):
 
 @dataclass(slots=True)
 class _OpenPage:
-    """A page whose links are being gone through."""
+    """A page whose links are being gone through.
+
+    ``new`` holds the new ones that are left, the next at the end: their place on the page and their number.
+    """
 
     request_id: int
     arm: int
     links: PageLinks
-    cursor: int = 0
+    new: list[tuple[int, int]]
     waiting: int = 0
     reward: int = 0
-    forced: list[_OpenPage] = field(default_factory=list)
 
 
 NO_ARM = -1
@@ -128,12 +132,12 @@ class TagPathStrategy:
         self._settled: list[Settlement] = []
         self._turn = 0
         self._requests = 0
-        self._meet(start_url, predicted=False)
+        self._meet(start_url)
         self._wanted.append(_Task(_Role.FOLLOW, 0, start_url, NO_ARM, 0.0, -1, (), learn=False))
 
     # --- the contract ---------------------------------------------------------------------------
 
-    def choose(self, now: float, ready: Ready) -> Request | None:  # noqa: ARG002 - one site, no clock
+    def choose(self, now: float, ready: Ready) -> Request | None:
         """Give what an open page asks for, else a random link of the best group."""
         task = self._next_wanted()
         if task is None:
@@ -165,7 +169,7 @@ class TagPathStrategy:
         task = self._in_flight.pop(request_id)
         if isinstance(outcome, Refused):
             self._requests -= 1
-        if task.learn and task.role is not _Role.PROBE:
+        if task.learn:
             self._classes.learn(task.url, outcome)
         opener = self._opener(task)
         if opener is not None:
@@ -231,7 +235,7 @@ class TagPathStrategy:
 
     def _hop(self, task: _Task, location: str, opener: _OpenPage | None) -> None:
         """Follow a redirect for the same reason; each hop is a request."""
-        number = self._meet(location, predicted=False)
+        number = self._meet(location)
         if number is None:
             if task.role is _Role.FOLLOW:
                 self._missed(task.arm)
@@ -242,21 +246,20 @@ class TagPathStrategy:
 
     def _followed(self, request_id: int, task: _Task, outcome: Outcome) -> None:
         if isinstance(outcome, Page):
-            self._open_page(_OpenPage(request_id, task.arm, outcome.links))
+            self._open_page(request_id, task.arm, outcome.links)
         else:
             self._missed(task.arm)
 
     def _answered(self, request_id: int, task: _Task, outcome: Outcome, opener: _OpenPage) -> None:
         if task.role is _Role.PROBE:
-            url_class = self._classes.probed(task.url, outcome)
-            self._place(task, url_class, opener, learn=False)
+            self._place(task, self._classes.probed(task.url, outcome), opener)
         elif isinstance(outcome, Target):
             opener.reward += 1
         elif isinstance(outcome, Page):
             arm = self._group(task.path)
             if not self._settings.count_pulls_at_page:
                 self._policy.pull(arm)
-            opener.forced.append(_OpenPage(request_id, arm, outcome.links))
+            self._open_page(request_id, arm, outcome.links)
 
     def _missed(self, arm: int) -> None:
         if arm != NO_ARM and self._settings.miss_reward is not None:
@@ -264,53 +267,52 @@ class TagPathStrategy:
 
     # --- open pages -----------------------------------------------------------------------------
 
-    def _open_page(self, page: _OpenPage) -> None:
-        if self._settings.count_pulls_at_page and page.arm != NO_ARM:
-            self._policy.pull(page.arm)
-        self._open.append(page)
+    def _open_page(self, request_id: int, arm: int, links: PageLinks) -> None:
+        if self._settings.count_pulls_at_page and arm != NO_ARM:
+            self._policy.pull(arm)
+        new = []
+        for index, url in enumerate(links.urls):
+            number = self._meet(url)
+            if number is not None:
+                new.append((index, number))
+        new.reverse()
+        self._open.append(_OpenPage(request_id, arm, links, new))
 
     def _advance(self) -> None:
         """Move the cursors until a request is wanted, and close the pages that are through."""
-        at = len(self._open) - 1
-        while at >= 0 and not self._wanted:
+        at = 0
+        while at < len(self._open) and not self._wanted:
             page = self._open[at]
             self._scan(page)
             if self._wanted:
                 return
-            if page.waiting == 0:
+            if page.waiting:
+                at += 1
+            else:
                 del self._open[at]
                 self._close(page)
-                at = len(self._open)
-            at -= 1
 
     def _scan(self, page: _OpenPage) -> None:
-        urls = page.links.urls
-        known = self._known
-        while page.cursor < len(urls):
-            index = page.cursor
-            page.cursor += 1
-            url = urls[index]
-            if url in known:
-                continue
-            url_class, score = self._classes.classify(url)
-            path = page.links.link(index).tag_path
-            number = self._meet(url, predicted=url_class is not UrlClass.ASK)
-            if number is None:
-                continue
-            task = _Task(_Role.PROBE, number, url, page.arm, score, page.request_id, path, learn=True)
-            if url_class is UrlClass.ASK:
+        while page.new and not self._wanted:
+            index, number = page.new.pop()
+            link = page.links.link(index)
+            url_class, score = self._classes.classify(link.url)
+            predicted = url_class is not UrlClass.ASK
+            self._predicted[number] = predicted
+            task = _Task(
+                _Role.PROBE, number, link.url, page.arm, score, page.request_id, link.tag_path, predicted
+            )
+            if predicted:
+                self._place(task, url_class, page)
+            else:
                 page.waiting += 1
                 self._wanted.append(task)
-            else:
-                self._place(task, url_class, page, learn=True)
-            if self._wanted:
-                return
 
-    def _place(self, task: _Task, url_class: UrlClass, page: _OpenPage, *, learn: bool) -> None:
+    def _place(self, task: _Task, url_class: UrlClass, page: _OpenPage) -> None:
         """Put a link whose class is known where it belongs."""
         if url_class is UrlClass.TARGET:
             page.waiting += 1
-            self._wanted.append(task._replace(role=_Role.TAKE, learn=learn))
+            self._wanted.append(task._replace(role=_Role.TAKE))
         elif url_class is UrlClass.PAGE:
             arm = self._group(task.path)
             self._waiting_links[arm].append(task.number)
@@ -321,8 +323,6 @@ class TagPathStrategy:
         if page.arm != NO_ARM:
             self._policy.observe(page.arm, page.reward)
         self._settled.append(Settlement(page.request_id, page.reward))
-        for forced in reversed(page.forced):
-            self._open_page(forced)
 
     def _group(self, path: tuple[str, ...]) -> int:
         arm = self._groups.join(self._space.vector(path))
@@ -333,10 +333,10 @@ class TagPathStrategy:
             self._policy.sleep(arm)
         return arm
 
-    def _meet(self, url: str, *, predicted: bool) -> int | None:
+    def _meet(self, url: str) -> int | None:
         number = self._known.add(url)
         if number is not None:
-            self._predicted.append(predicted)
+            self._predicted.append(0)
         return number
 
     # --- saving ---------------------------------------------------------------------------------
@@ -389,12 +389,12 @@ def _task_from(values: Sequence[Any]) -> _Task:
 
 
 def _page_to_list(page: _OpenPage) -> list[Any]:
-    left = [list(page.links.link(index)) for index in range(page.cursor, len(page.links.urls))]
-    forced = [_page_to_list(inner) for inner in page.forced]
-    return [page.request_id, page.arm, left, page.waiting, page.reward, forced]
+    left = [[number, *page.links.link(index)] for index, number in page.new]
+    return [page.request_id, page.arm, left, page.waiting, page.reward]
 
 
 def _page_from(values: Sequence[Any]) -> _OpenPage:
-    request_id, arm, left, waiting, reward, forced = values
-    links = LinkList([Link(url, tuple(path), anchor, context) for url, path, anchor, context in left])
-    return _OpenPage(request_id, arm, links, 0, waiting, reward, [_page_from(inner) for inner in forced])
+    request_id, arm, left, waiting, reward = values
+    links = LinkList([Link(url, tuple(path), anchor, context) for _, url, path, anchor, context in left])
+    new = [(index, number) for index, (number, *_) in enumerate(left)]
+    return _OpenPage(request_id, arm, links, new, waiting, reward)

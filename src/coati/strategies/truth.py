@@ -1,4 +1,4 @@
-"""What is true of a site, for strategies that are allowed to know it: oracles and bounds. Only replay has it."""
+"""What is true of a site, for strategies that may know it: oracles and bounds. Only replay has it."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class OracleClasses:
             return UrlClass.TARGET, 1.0
         return (UrlClass.PAGE if kind in {Kind.PAGE, Kind.REDIRECT} else UrlClass.NEITHER), -1.0
 
-    def probed(self, url: str, outcome: Outcome) -> UrlClass:  # noqa: ARG002 - never asks
+    def probed(self, url: str, outcome: Outcome) -> UrlClass:
         """Give the class of a probe that an oracle never makes."""
         return _class_of(outcome)
 
@@ -84,7 +84,10 @@ _NO_HEAD = frozenset({405, 501})
 
 # Before anything is learnt, the robust first phase takes these for targets.
 _FILE_EXTENSIONS = frozenset(
-    "csv tsv xls xlsx xlsm ods json xml zip gz tgz bz2 xz 7z rar tar pdf doc docx ppt pptx odt odp rtf txt".split()
+    {
+        *("csv", "tsv", "xls", "xlsx", "xlsm", "ods", "json", "xml", "zip", "gz", "tgz", "bz2", "xz", "7z"),
+        *("rar", "tar", "pdf", "doc", "docx", "ppt", "pptx", "odt", "odp", "rtf", "txt"),
+    }
 )
 
 

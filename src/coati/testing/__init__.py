@@ -3,6 +3,7 @@
 from coati.testing.checks import check_policy, check_strategy, default_sites
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
+from coati.testing.paper_sites import paper_knobs
 from coati.testing.rehearsal import ContractError
 from coati.testing.respond import Responder
 from coati.testing.sample_site import sample_site
@@ -24,6 +25,7 @@ __all__ = [
     "check_strategy",
     "default_sites",
     "generate_site",
+    "paper_knobs",
     "sample_site",
     "serve",
     "serve_in_process",

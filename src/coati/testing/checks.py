@@ -94,7 +94,7 @@ class _Crawl:
         events = self._whole()
         require(bool(events), "the strategy asks for nothing, not even for the start page")
         require_same(events, self._whole(), "the same seed gave another crawl")
-        log = as_logged(events, self.start_url)
+        log = as_logged(events)
         early, late = sorted(draw(self.in_flight, turn, len(events) + 1) for turn in (0, 1))
         require_same(events, self._restored(log[:late]), f"restored from the log after event {late}")
         self._check_snapshot(events, log, early, late)

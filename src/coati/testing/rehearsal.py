@@ -152,25 +152,28 @@ class Rehearsal:
             require(request is None, f"the crawl was over, and then came {request}")
 
 
-def as_logged(events: Iterable[Event], start_url: str) -> list[Event]:
-    """Give events as a run's log keeps them: of a page, only the links to URLs not met before."""
-    met = {start_url}
+def as_logged(events: Iterable[Event]) -> list[Event]:
+    """Give events as a run's log keeps them: of a page, only links to URLs not yet linked or asked for."""
+    met: set[str] = set()
     logged: list[Event] = []
     for event in events:
-        if isinstance(event, Observed):
-            outcome = event.outcome
-            if isinstance(outcome, Redirect):
-                met.add(outcome.location)
-            elif isinstance(outcome, Page):
-                fresh = []
-                for index, url in enumerate(outcome.links.urls):
-                    if url not in met:
-                        met.add(url)
-                        fresh.append(outcome.links.link(index))
-                outcome = Page(outcome.status, outcome.size_bytes, LinkList(fresh))
-                event = Observed(event.request_id, outcome, event.settled)  # noqa: PLW2901
-        logged.append(event)
+        if isinstance(event, Chosen):
+            met.add(event.request.url)
+            logged.append(event)
+        else:
+            logged.append(event._replace(outcome=_with_new_links(event.outcome, met)))
     return logged
+
+
+def _with_new_links(outcome: Outcome, met: set[str]) -> Outcome:
+    if not isinstance(outcome, Page):
+        return outcome
+    new = []
+    for index, url in enumerate(outcome.links.urls):
+        if url not in met:
+            met.add(url)
+            new.append(outcome.links.link(index))
+    return Page(outcome.status, outcome.size_bytes, LinkList(new))
 
 
 def require_same(expected: Sequence[Event], events: Sequence[Event], what: str) -> None:
@@ -182,15 +185,17 @@ def require_same(expected: Sequence[Event], events: Sequence[Event], what: str) 
 
 def _alike(one: Event, other: Event) -> bool:
     if isinstance(one, Chosen) and isinstance(other, Chosen):
-        score, again = one.request.score, other.request.score
-        if one.request[:4] != other.request[:4] or (score is None) != (again is None):
+        score, other_score = one.request.score, other.request.score
+        if one.request[:4] != other.request[:4] or (score is None) != (other_score is None):
             return False
-        return score is None or again is None or math.isclose(score, again, rel_tol=1e-9)
+        return score is None or other_score is None or math.isclose(score, other_score, rel_tol=1e-9)
     if isinstance(one, Observed) and isinstance(other, Observed):
+        # Rewards that become final together are in no order.
+        rewards, again = dict(one.settled), dict(other.settled)
         return (
             one.request_id == other.request_id
-            and [s.request_id for s in one.settled] == [s.request_id for s in other.settled]
-            and all(math.isclose(a.reward, b.reward) for a, b in zip(one.settled, other.settled, strict=True))
+            and rewards.keys() == again.keys()
+            and all(math.isclose(rewards[number], again[number]) for number in rewards)
         )
     return False
 

@@ -56,7 +56,8 @@ class Responder:
         response = self._site.get(request.url)
         size = response.size_bytes if request.method is Method.GET else 0
         if response.status in _REDIRECTS:
-            location = resolve(request.url, response.header("Location"))
+            named = response.header("Location")
+            location = resolve(request.url, named) if named else None
             if location is None:
                 return Failure(response.status, 0, "redirect without a usable location")
             return Redirect(response.status, size, location)

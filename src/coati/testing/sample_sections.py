@@ -43,9 +43,9 @@ _BULLETINS = 10
 _WITHDRAWN = 0.1
 # Of the releases, those that point to the catalogue, and how many of the first have a copy of a file.
 _NEWS_WITH_DATA = 0.2
-_COPIES = 6
+_COPIES = 5
 # Of the old bulletins, those that are still there, and those whose links are dead.
-_OLD_PRESENT = 0.15
+_OLD_PRESENT = 0.06
 _OLD_DEAD = 0.45
 
 

@@ -1,0 +1,1 @@
+"""What Coati knows of the web as such: URLs, pages, links, media types, rules. Pure functions of bytes."""

@@ -1,41 +1,60 @@
 """From the bytes of a page to its links, with the tag path, the anchor and the text around each.
 
 The tree is lexbor's, which is a browser's: implied elements are there, damage is repaired the way the HTML
-standard says. Links stand in document order.
+standard says. Links stand in document order. What a reader of the page could follow is a link: ``a`` (in
+SVG too) and ``area``, frames, a refresh, and what stands in ``noscript``; not what is in a ``template``, a
+comment or a script, and not the old ``xlink:href``.
 
 Most of a page's links share their ancestors, so the path of each ancestor is built once and kept by node for
-the length of the call. Everything that comes from the page is bounded: bytes parsed, path length, token
-length, text length. A page may have very many links; they are all returned.
+the length of the call. Everything that comes from the page is bounded: bytes parsed, depth and elements of
+the tree (`coati.web.balance`), path length, token length, text length. A page may have very many links; they
+are all returned.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+import ada_url
 from selectolax.lexbor import LexborHTMLParser
 
 from coati.model import Link
+from coati.web.balance import balanced, is_heavy
 from coati.web.charset import decode_page
-from coati.web.urls import MAX_URL_CHARS, resolve
+from coati.web.urls import MAX_URL_CHARS, encode_query, resolve
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     from coati.web.rules import Refusal, Rules
 
-# What is parsed of one page. The largest honest page of our replicas has 2 MB; a tree takes about ten times
-# the bytes in memory.
+# What is parsed of one page. The largest honest page of our replicas has 4 MB.
 MAX_PAGE_BYTES = 16 * 1024 * 1024
 
 _MAX_PATH_TOKENS = 128
 _MAX_TOKEN_CHARS = 200
 _MAX_TEXT_CHARS = 300
+# How far into an element its text is looked for. It may hold the whole page.
+_MAX_TEXT_NODES = 500
+
+# Answers are kept for this many references, of a length that menus have: some 20 MB at the very worst.
+_KEPT_REFERENCES = 1 << 15
+_KEPT_REFERENCE_CHARS = 256
 
 _LINK_SELECTOR = "a[href], area[href], iframe[src], frame[src], meta[http-equiv]"
-_REFRESH_URL = re.compile(r"\s*[\d.]*\s*[;,]\s*(?:url\s*=\s*)?[\"']?\s*([^\"']+)", re.IGNORECASE)
+# A time, then perhaps "url=" and the reference, which quotes end: the standard's steps.
+_REFRESH = re.compile(
+    r"\s*(?:\d+|\.)[\d.]*(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",
+    re.IGNORECASE | re.DOTALL,
+)
 _NO_LINK = ("#", "javascript:", "mailto:", "tel:", "data:")
+# What a URL parser strips; a no-break space, which str.strip() takes too, is part of the reference.
+_STRIPPED = "".join(map(chr, range(0x21)))
+# Nothing is relative to this base, and absolute references are what they are.
+_NO_BASE = "about:blank"
 
 
 class ParsedLinks:
@@ -54,15 +73,22 @@ class ParsedLinks:
         node = self._nodes[index]
         path = _path_of(node, self._paths)
         parent = node.parent
-        context = "" if parent is None else _text_of(parent, self._texts)
-        return Link(self.urls[index], path, _collapse(node.text()), context)
+        context = "" if parent is None else self._context(parent)
+        return Link(self.urls[index], path, _text_of(node), context)
+
+    def _context(self, parent: LexborNode) -> str:
+        key = parent.mem_id
+        text = self._texts.get(key)
+        if text is None:
+            text = self._texts[key] = _text_of(parent)
+        return text
 
 
 class ExtractedPage(NamedTuple):
     """What a page gives.
 
     ``refused`` lists links that the rules forbid, at least when they are met first; ``truncated`` says that
-    only the first bytes were parsed, ``nofollow`` that the page's meta robots ask not to follow its links.
+    only the beginning was parsed, ``nofollow`` that the page's meta robots ask not to follow its links.
     """
 
     links: ParsedLinks
@@ -83,15 +109,20 @@ class LinkExtractor:
         self._rules = rules
         # A site repeats its menu on each page of a directory. Resolving and the rules are the dearest part
         # of a link, so their answer is kept by directory and reference.
-        self._resolve_in = lru_cache(maxsize=1 << 15)(self._resolve)
+        self._resolve_in = lru_cache(_KEPT_REFERENCES)(self._resolve)
         self._refused: list[tuple[str, Refusal]] = []
 
     def extract(self, body: bytes, url: str, content_type: str = "") -> ExtractedPage:
-        """Find the links of the page at ``url``, in document order."""
+        """Find the links of the page at ``url`` (in normal form), in document order."""
+        text, codec = decode_page(body[:MAX_PAGE_BYTES], content_type)
         truncated = len(body) > MAX_PAGE_BYTES
-        tree = LexborHTMLParser(decode_page(body[:MAX_PAGE_BYTES], content_type))
+        if is_heavy(text):
+            text, cut = balanced(text)
+            truncated = truncated or cut
+        tree = LexborHTMLParser(text)
         base = _base_url(tree, url)
         directory = base.partition("?")[0].rpartition("/")[0] + "/"
+        in_utf = codec.startswith("utf-")
         self._refused = []
         urls: list[str] = []
         nodes: list[LexborNode] = []
@@ -99,10 +130,12 @@ class LinkExtractor:
             reference = _reference(node)
             if not reference:
                 continue
-            if reference[0] == "?":
-                target = self._resolve(base, reference)
-            else:
+            if not in_utf and not reference.isascii():
+                reference = encode_query(reference, codec)
+            if _is_kept(reference):
                 target = self._resolve_in(directory, reference)
+            else:
+                target = self._resolve(base, reference)
             if target is not None:
                 urls.append(target)
                 nodes.append(node)
@@ -119,34 +152,63 @@ class LinkExtractor:
         return None
 
 
+def _is_kept(reference: str) -> bool:
+    """Tell whether a reference leads to the same URL from every page of a directory, and is short.
+
+    Only one without a path ("?page=2", or "http:?page=2") depends on the file name of the page.
+    """
+    if reference[0] == "?" or len(reference) > _KEPT_REFERENCE_CHARS:
+        return False
+    return ":" not in reference or reference.partition("?")[0].rstrip(_STRIPPED)[-1] != ":"
+
+
 def _reference(node: LexborNode) -> str | None:
     """Give what a link element points to, without the fragment; None where that is no other page."""
     attributes = node.attributes
     reference = attributes.get("href")
-    if reference is None:
-        reference = attributes.get("src")
-        if reference is None:
+    if reference is None or "src" in attributes or "http-equiv" in attributes:
+        # Not one of the many plain ones: the element decides which attribute counts.
+        tag = node.tag
+        if tag == "meta":
             reference = _refresh_target(attributes)
-            if reference is None:
-                return None
-    reference = reference.strip()
+        elif tag not in {"a", "area"}:
+            reference = attributes.get("src")
+        if reference is None:
+            return None
+    reference = reference.strip(_STRIPPED)
     if reference.startswith(_NO_LINK) or len(reference) > MAX_URL_CHARS:
         return None
     return reference.partition("#")[0]
 
 
+def _refresh_target(attributes: dict[str, str | None]) -> str | None:
+    if (attributes.get("http-equiv") or "").strip().lower() != "refresh":
+        return None
+    found = _REFRESH.match(attributes.get("content") or "")
+    return found[1] or found[2] or found[3] if found else None
+
+
 def _has_nofollow(tree: LexborHTMLParser) -> bool:
     for node in tree.css('meta[name="robots" i]'):
         content = (node.attributes.get("content") or "").lower()
-        if "nofollow" in content or "none" in content:
+        if not {"nofollow", "none"}.isdisjoint(content.replace(",", " ").split()):
             return True
     return False
 
 
 def _base_url(tree: LexborHTMLParser, url: str) -> str:
+    """Give what references are relative to: the first ``<base href>`` decides, whatever comes of it."""
     element = tree.css_first("base[href]")
     reference = element.attributes.get("href") if element is not None else None
-    return (resolve(url, reference.strip()) if reference else None) or url
+    if not reference:
+        return url
+    try:
+        base = ada_url.join_url(url, reference)
+    except (ValueError, UnicodeError):
+        return url
+    if base.startswith(("data:", "javascript:")):
+        return url
+    return resolve(url, reference) or _NO_BASE
 
 
 def _path_of(node: LexborNode, paths: dict[int, tuple[str, ...]]) -> tuple[str, ...]:
@@ -178,21 +240,19 @@ def _token(tag: str, attributes: dict[str, str | None]) -> str:
     return token if len(token) <= _MAX_TOKEN_CHARS else token[:_MAX_TOKEN_CHARS]
 
 
-def _text_of(node: LexborNode, texts: dict[int, str]) -> str:
-    key = node.mem_id
-    text = texts.get(key)
-    if text is None:
-        text = texts[key] = _collapse(node.text())
-    return text
-
-
-def _collapse(text: str) -> str:
-    # Cut before splitting: a whole page may stand inside one anchor.
-    return " ".join(text[: 2 * _MAX_TEXT_CHARS].split())[:_MAX_TEXT_CHARS]
-
-
-def _refresh_target(attributes: dict[str, str | None]) -> str | None:
-    if (attributes.get("http-equiv") or "").strip().lower() != "refresh":
-        return None
-    found = _REFRESH_URL.match(attributes.get("content") or "")
-    return found.group(1) if found else None
+def _text_of(node: LexborNode) -> str:
+    """Give the first words of an element, scripts and styles left out."""
+    pieces = []
+    wanted = _MAX_TEXT_CHARS
+    silent = False
+    for part in islice(node.traverse(include_text=True), _MAX_TEXT_NODES):
+        text = part.text_content
+        if text is None:
+            silent = part.tag in {"script", "style"}
+        elif not silent:
+            # Cut before splitting: one text may be as long as the page.
+            pieces.append(text[: 2 * _MAX_TEXT_CHARS])
+            wanted -= len(text.strip())
+            if wanted <= 0:
+                break
+    return " ".join("".join(pieces).split())[:_MAX_TEXT_CHARS]

@@ -5,6 +5,7 @@ The lists are those of the EDBT 2026 paper's published kit (SPEC 5.1 to 5.3) and
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from coati.errors import ConfigError, unknown_name
@@ -47,6 +48,9 @@ _EXTENDED = frozenset({
     "application/vnd.google-earth.kmz", "application/x-netcdf", "application/x-hdf5", "application/rtf",
 })  # fmt: skip
 
+# RFC 6838's restricted names.
+_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+\-]*/[a-z0-9][a-z0-9!#$&^_.+\-]*\Z")
+
 BLOCKED_MEDIA_PREFIXES = ("audio/", "video/", "image/")
 
 BLOCKED_EXTENSIONS = frozenset(
@@ -58,7 +62,7 @@ BLOCKED_EXTENSIONS = frozenset(
     mmr mov movie mp2 mp2a mp3 mp4 mp4v mpa mpe mpeg mpg mpg4 mpga mrw mxu nef npx oga ogg ogv opus orf pbm
     pct pcx pef pgm pic pjpg png pnm ppm psd ptx pya pyv qt ra raf ram ras raw rgb rlc rmi rmp rw2 rwl snd spx
     sr2 srf svg svgz tif tiff ts viv wav wax wbmp weba webm webp wm wma wmv wmx wvx x3f xbm xif xpm xwd
-    """.split()
+    """.split()  # noqa: SIM905 - 168 words are easier to compare with the published list than 168 literals
 )
 
 
@@ -85,16 +89,16 @@ class TargetTypes:
             return Kind.PAGE
         if media_type.startswith(BLOCKED_MEDIA_PREFIXES):
             return Kind.OTHER
-        wanted = (
-            self.everything
-            or media_type in self.media_types
-            or (bool(self.extensions) and extension_of(url) in self.extensions)
-        )
-        return Kind.TARGET if wanted and media_type not in _PAGE_PARTS else Kind.OTHER
+        if media_type in self.media_types or (self.extensions and extension_of(url) in self.extensions):
+            return Kind.TARGET
+        return Kind.TARGET if self.everything and media_type not in _PAGE_PARTS else Kind.OTHER
 
 
 # What a page is made of is no file that anybody collects, even under "all-files".
-_PAGE_PARTS = frozenset({"text/css", "text/javascript", "application/javascript"})
+_PAGE_PARTS = frozenset({
+    "text/css", "text/javascript", "text/ecmascript", "application/javascript", "application/x-javascript",
+    "application/ecmascript",
+})  # fmt: skip
 
 
 def essence(media_type: str) -> str:
@@ -136,6 +140,8 @@ PRESETS: dict[str, TargetTypes] = {
 def parse_types(text: str) -> TargetTypes:
     """Read a ``--types`` value: presets, media types and extensions, separated by commas.
 
+    Raises `ConfigError` for a name that is unknown or could never match anything.
+
     >>> sorted(parse_types("tables,.nc,application/x-netcdf").extensions)[:3]
     ['csv', 'nc', 'ods']
     """
@@ -152,11 +158,35 @@ def parse_types(text: str) -> TargetTypes:
             extensions |= preset.extensions
             everything = everything or preset.everything
         elif name.startswith("."):
-            extensions.add(name[1:])
+            extensions.add(_extension(name))
         elif "/" in name:
-            media_types.add(name)
+            media_types.add(_media_type(name))
         else:
             raise unknown_name("target type (an extension starts with a dot)", name, PRESETS)
     if len(names) == 1 and names[0] in PRESETS:
         return PRESETS[names[0]]
     return TargetTypes(",".join(names), frozenset(media_types), frozenset(extensions), everything)
+
+
+def _extension(name: str) -> str:
+    """Read an extension with its dot, and refuse one that no URL could bring in."""
+    extension = name[1:]
+    if not extension or extension_of(f"http://example.org/x.{extension}") != extension:
+        raise ConfigError(f"{name!r} is no extension: give what follows the last dot, such as .csv or .gz")
+    if extension in BLOCKED_EXTENSIONS:
+        raise ConfigError(
+            f"{name!r} cannot be a target: links to pictures, sound and films are never followed"
+        )
+    return extension
+
+
+def _media_type(name: str) -> str:
+    """Read a media type, and refuse one that no answer could match."""
+    media_type = essence(name)
+    if not _MEDIA_TYPE.match(media_type):
+        raise ConfigError(f"{name!r} is no media type: it should look like text/csv (there are no wildcards)")
+    if media_type.startswith(BLOCKED_MEDIA_PREFIXES):
+        raise ConfigError(f"{name!r} cannot be a target: pictures, sound and films are never collected")
+    if "html" in media_type:
+        raise ConfigError(f"{name!r} cannot be a target: pages are what links are found on")
+    return media_type

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from coati.errors import ConfigError
 from coati.web.media import BLOCKED_EXTENSIONS
-from coati.web.urls import extension_of, host_of, path_of, query_of
+from coati.web.urls import extension_of, host_of, normalise, path_of, query_of
 
 if TYPE_CHECKING:
     import re
@@ -65,8 +66,12 @@ class Rules:
 
     def __post_init__(self) -> None:
         """Work out once what each check needs of the start URL."""
-        object.__setattr__(self, "_domain", _without_www(host_of(self.start_url)))
-        object.__setattr__(self, "_folder", path_of(self.start_url).rpartition("/")[0] + "/")
+        start = normalise(self.start_url)
+        if start is None:
+            raise ConfigError(f"the start URL {self.start_url!r} is no web address (http:// or https://)")
+        object.__setattr__(self, "start_url", start)
+        object.__setattr__(self, "_domain", _without_www(host_of(start)))
+        object.__setattr__(self, "_folder", path_of(start).rpartition("/")[0] + "/")
 
     def refusal(self, url: str) -> Refusal | None:
         """Say why a URL in normal form must not be asked for; None if it may."""
@@ -100,7 +105,9 @@ class Rules:
 
 
 def _without_www(host: str) -> str:
-    return host.removeprefix("www.")
+    # What is left must still be a name of its own: www.org is a host, org is not.
+    bare = host.removeprefix("www.")
+    return bare if "." in bare else host
 
 
 def _most_common(parts: list[str]) -> int:

@@ -4,7 +4,7 @@ Resolving follows the WHATWG standard (through ada), so that a link leads where 
 that the normal form drops the fragment, and writes each path octet in one way: decoded where the octet may
 stand in a path as it is, percent-encoded with upper-case digits where not. ``%2F`` is kept, since a slash
 that was escaped is data and not a separator. Queries are left as ada writes them: their escapes may mean
-something to the server.
+something to the server. A URL in normal form is ASCII, has a path, and is its own normal form.
 """
 
 from __future__ import annotations
@@ -55,17 +55,37 @@ def normalise(url: str) -> str | None:
         return None
 
 
+def encode_query(reference: str, codec: str) -> str:
+    """Write the query of a reference in the encoding of its page, as browsers do; the path is always UTF-8.
+
+    >>> encode_query("/café?q=café", "cp1252")
+    '/café?q=caf%E9'
+    """
+    head, mark, query = reference.partition("?")
+    if query.isascii():
+        return reference
+    return head + mark + "".join(c if c.isascii() else _encoded(c, codec) for c in query)
+
+
+def _encoded(character: str, codec: str) -> str:
+    try:
+        return quote(character.encode(codec), safe="")
+    except UnicodeEncodeError:
+        # What forms do with a character that the encoding lacks: its HTML reference, escaped.
+        return f"%26%23{ord(character)}%3B"
+
+
 def _normal_form(url: str) -> str | None:
-    if not url.startswith(("http://", "https://")) or len(url) > MAX_URL_CHARS:
+    if not url.startswith(("http://", "https://")):
         return None
     url, _, _ = url.partition("#")
     head, mark, query = url.partition("?")
     # ada always writes a path, so the third slash is there.
     slash = head.index("/", 8)
     path = head[slash:]
-    if _PLAIN_PATH.match(path):
-        return url
-    return head[:slash] + _normal_path(path) + mark + query
+    if not _PLAIN_PATH.match(path):
+        url = head[:slash] + _normal_path(path) + mark + query
+    return url if len(url) <= MAX_URL_CHARS else None
 
 
 def _normal_path(path: str) -> str:

@@ -144,7 +144,7 @@ def _text(archive: Archive, entry: Entry, export: KitExport) -> str:
         export.damaged.append(str(error))
         return ""
     # SQLite holds no half of a surrogate pair.
-    return decode_page(body, entry.media_type).encode("utf-8", "replace").decode()
+    return decode_page(body, entry.media_type).text.encode("utf-8", "replace").decode()
 
 
 def _list_site(path: Path, table: str, start_url: str) -> None:

@@ -33,6 +33,8 @@ _MAX_PAGE_LINES = 100
 _MAX_RATIO = 100
 _MAX_UNPACKED_BYTES = 1 << 36
 
+# What is lost in front of a damaged place: zlib gives nothing for a piece that it cannot unpack.
+_READ_BYTES = 4096
 _COPY_BYTES = 1 << 20
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _ENCRYPTED = 0x1
@@ -72,6 +74,8 @@ def _warc_inside(path: Path, member: zipfile.ZipInfo) -> WarcFile:
         raise ArchiveError(f"{name} is encrypted")
     if member.compress_type == zipfile.ZIP_STORED:
         return WarcFile(name, member.compress_size, lambda: _open_stored(path, member))
+    if member.compress_type != zipfile.ZIP_DEFLATED:
+        raise ArchiveError(f"{name} is compressed in a way that WACZ files are not")
     if member.file_size > min(member.compress_size * _MAX_RATIO, _MAX_UNPACKED_BYTES):
         raise ArchiveError(f"{name} would unpack to {member.file_size} bytes; that is no honest file")
     return WarcFile(name, member.file_size, lambda: _unpack(path, member))
@@ -124,17 +128,22 @@ class _Window(io.RawIOBase):
 
 
 def _unpack(path: Path, member: zipfile.ZipInfo) -> BinaryIO:
-    """Unpack a member as far as it can be, and never beyond the size that it states."""
+    """Unpack a member as far as it can be, and never beyond the size that it states.
+
+    `zipfile` would drop the last part of a member whose check sum is wrong. The records have check sums
+    of their own: reading them will tell which are good.
+    """
     unpacked = tempfile.TemporaryFile()  # noqa: SIM115 -- the caller closes it
+    unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
     left = member.file_size
-    try:
-        with zipfile.ZipFile(path) as zipped, zipped.open(member) as packed:
-            while left and (chunk := packed.read(min(left, _COPY_BYTES))):
-                unpacked.write(chunk)
-                left -= len(chunk)
-    except (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError):
-        # The records up to here are good; reading them will tell that the rest is missing.
-        pass
+    pending = b""
+    with _open_stored(path, member) as packed:
+        while left and not unpacker.eof and (pending := pending or packed.read(_READ_BYTES)):
+            try:
+                left -= unpacked.write(unpacker.decompress(pending, min(left, _COPY_BYTES)))
+            except zlib.error:
+                break
+            pending = unpacker.unconsumed_tail
     unpacked.seek(0)
     return cast("BinaryIO", unpacked)
 

@@ -7,6 +7,8 @@ page would be taken for the page.
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
@@ -15,7 +17,9 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 from coati.archive.gzip_members import SIGNATURE, find, member_length
 from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Report
 
-_VERSION_LINE = b"WARC/1."
+# A file may hold both: gzip members, and records that are not compressed.
+_RECORD_START = re.compile(rb"\x1f\x8b\x08|WARC/1\.")
+_LENGTH = re.compile(r"[0-9]{1,18}\Z")
 _MAX_HEADER_BYTES = 1 << 20
 # No set: the library's types cannot be hashed.
 _WANTED = (WarcRecordType.response, WarcRecordType.resource, WarcRecordType.revisit)
@@ -48,11 +52,9 @@ class Capture(NamedTuple):
 def read_captures(file: WarcFile, report: Report) -> Iterator[Capture]:
     """Give responses, resources and revisits in the order of the file; report what is damaged."""
     with file.open() as data:
-        signature = _record_signature(data)
         start: int | None = 0
         in_damage = False
         while start is not None:
-            resume = start + 1
             try:
                 for capture in _read_from(data, start):
                     yield capture
@@ -62,20 +64,9 @@ def read_captures(file: WarcFile, report: Report) -> Iterator[Capture]:
                 if not in_damage:
                     report(Damaged(f"{file.name}, byte {damage.offset}", str(damage), damage.url))
                 in_damage = True
-                resume = max(resume, damage.offset + 1)
+                start = find(data, _RECORD_START, max(start + 1, damage.offset))
             else:
                 return
-            start = find(data, signature, resume)
-
-
-def _record_signature(data: BinaryIO) -> bytes:
-    """Tell by which bytes the file's records begin, even where it begins with something else."""
-    head = data.read(len(_VERSION_LINE))
-    if head == _VERSION_LINE or head.startswith(SIGNATURE):
-        return _VERSION_LINE if head == _VERSION_LINE else SIGNATURE
-    packed = find(data, SIGNATURE, 0)
-    plain = find(data, _VERSION_LINE, 0)
-    return _VERSION_LINE if packed is None or (plain is not None and plain < packed) else SIGNATURE
 
 
 class _DamageError(Exception):
@@ -100,21 +91,26 @@ def _read_from(data: BinaryIO, start: int) -> Iterator[Capture]:
             offset = record.stream_pos
             held = _capture(record)
     except OSError as error:
-        sound_until = _end_of_sound(data, offset)
-        if held is not None and sound_until > offset:
+        end = _end_of_member(data, offset)
+        if held is not None and end != offset:
             yield held
-            raise _DamageError(sound_until, error) from error
+            raise _DamageError(offset + 1 if end is None else end, error) from error
         raise _DamageError(offset, error, _url(held)) from error
+    # The library takes a file that ends in the middle of something for one that ends.
+    end = _end_of_member(data, offset)
+    if end == offset:
+        raise _DamageError(offset, "it ends too early", _url(held))
     if held is not None:
         yield held
+    if end is not None and end < data.seek(0, io.SEEK_END):
+        raise _DamageError(end, "it ends too early")
 
 
-def _end_of_sound(data: BinaryIO, offset: int) -> int:
-    """Tell where the record at ``offset`` ends; there itself if that is the damaged one."""
+def _end_of_member(data: BinaryIO, offset: int) -> int | None:
+    """Tell where the gzip member at ``offset`` ends; there itself if it is damaged, None if there is none."""
     data.seek(offset)
-    if data.read(len(SIGNATURE)) != SIGNATURE:
-        # Without check sums a record that could be read is as sound as any; it has no sure end.
-        return offset + 1
+    if not SIGNATURE.match(data.read(3)):
+        return None
     try:
         return offset + member_length(data, offset)
     except ValueError:
@@ -122,9 +118,13 @@ def _end_of_sound(data: BinaryIO, offset: int) -> int:
 
 
 def _capture(record: WarcRecord) -> Capture | None:
+    fields = {name.lower(): value for name, value in record.headers.items()}
+    url = fields.get("warc-target-uri", "")
+    if not _LENGTH.match(fields.get("content-length", "")):
+        # The library takes such a record for an empty one, and what follows for the next.
+        raise _DamageError(record.stream_pos, "it does not say how long it is", url)
     if record.record_type not in _WANTED:
         return None
-    fields = {name.lower(): value for name, value in record.headers.items()}
     status = None
     headers: tuple[tuple[str, str], ...] = ()
     if "application/http" in fields.get("content-type", ""):
@@ -137,7 +137,6 @@ def _capture(record: WarcRecord) -> Capture | None:
     length = record.content_length
     body = record.reader.read(length) if length <= MAX_BODY_BYTES else None
     if body is not None and len(body) != length:
-        url = fields.get("warc-target-uri", "")
         raise _DamageError(record.stream_pos, f"it ends {length - len(body)} bytes too early", url)
     return Capture(record.stream_pos, record.record_type, fields, status, headers, body, length)
 

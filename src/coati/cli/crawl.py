@@ -1,0 +1,228 @@
+"""``coati crawl``: take the data files of a website, live, politely, and never lose anything."""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from coati.archive.archive import Archive
+from coati.archive.description import FILE_NAME as ARCHIVE_FILE
+from coati.archive.record import ArchiveMeta
+from coati.assembly import build_early_stop
+from coati.cli.crawl_result import show_result
+from coati.cli.live_progress import CrawlView, shown
+from coati.cli.run_place import find_place, forget_failed_start
+from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
+from coati.cli.sitemap_feed import FedStore, feed_sitemaps
+from coati.errors import ConfigError
+from coati.live.crawl import crawl as crawl_live
+from coati.model import Kind
+from coati.report import write_report
+from coati.runs.errors import RunError, RunWriteError
+from coati.runs.layout import holds_run
+from coati.runs.reader import RunReader
+from coati.settings.plan import Surroundings, crawl_plan
+from coati.settings.run_file import read_run_file, to_toml_values
+from coati.settings.run_settings import SETTINGS
+from coati.strategies.dry_spell import DrySpell
+from coati.web.media import parse_types
+from coati.web.rules import Rules
+from coati.web.urls import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coati.cli.run_place import RunPlace
+    from coati.live.plan import CrawlResult
+    from coati.live.progress import Event, OnEvent
+    from coati.settings.run_settings import RunSettings
+
+OUR_ERROR = 5
+
+_ABOUT = """Take the data files of a website with few requests.
+
+START is the URL to begin at, or the folder of a run to go on with. Everything lands in one folder (--out):
+the files, a list of them, the pages, and a report. The same command in the same folder goes on where it was.
+
+Each option can also be given by an environment variable (--max-requests is COATI_MAX_REQUESTS), or by a key
+of a run file (max_requests); options win over variables, and variables over the file.
+"""
+
+
+def _parameters() -> list[click.Parameter]:
+    start = click.Argument(["start"], required=False, envvar=SETTINGS["url"].variable, metavar="[START]")
+    run_file = click.Option(
+        ["--run-file"],
+        type=click.Path(path_type=Path),
+        envvar="COATI_RUN_FILE",
+        help="Take settings from this TOML file; the run.toml of another run is one.",
+    )
+    options = [setting_option(setting) for name, setting in SETTINGS.items() if name != "url"]
+    return [start, *options, run_file]
+
+
+@click.command(cls=SettingsCommand, params=_parameters(), help=_ABOUT)
+@click.pass_context
+def crawl(ctx: click.Context, /, start: str | None, run_file: Path | None, **_: object) -> int:
+    """Find out what is wanted, and do it."""
+    given = read_run_file(run_file) if run_file is not None else {}
+    given.update(given_settings(ctx))
+    place = find_place(start, given)
+    if place.settings.dry_run:
+        from coati.cli.dry_run import dry_run
+
+        return dry_run(place)
+    try:
+        return run(place)
+    except RunWriteError as error:
+        click.echo(f"coati: {error}", err=True)
+        return OUR_ERROR
+
+
+def run(place: RunPlace) -> int:
+    """Carry a crawl out, show it, and give the exit code."""
+    settings = place.settings
+    early_stop = _early_stop(place)
+    view = CrawlView(settings.budget, early_stop)
+    with ExitStack() as stack:
+        archive = stack.enter_context(_archive(settings))
+        on_event = stack.enter_context(_events(settings, view))
+        store = stack.enter_context(_store(place))
+        view.seconds_before = store.seconds_spent
+        if not settings.quiet:
+            _say_what_begins(place, store)
+        if settings.sitemaps and not store.totals.by_kind.get(Kind.PAGE.value):
+            view.requests_before = _read_sitemaps(settings, store, on_event)
+        around = Surroundings(store=store, archive=archive, early_stop=early_stop, on_event=on_event)
+        result = _crawl(settings, around, view)
+        folder = store.folder
+    report = _report(folder)
+    show_result(place, result, early_stop, report)
+    return result.stop.exit_code
+
+
+def _crawl(settings: RunSettings, around: Surroundings, view: CrawlView) -> CrawlResult:
+    with shown(view, quiet=settings.quiet) as on_progress:
+        plan = crawl_plan(settings, replace(around, on_progress=on_progress))
+        if view.requests_before and plan.budget.max_requests is not None:
+            # The driver counts these only when the run is opened again.
+            left = max(1, plan.budget.max_requests - view.requests_before)
+            plan = replace(plan, budget=replace(plan.budget, max_requests=left))
+        return crawl_live(plan)
+
+
+def _read_sitemaps(settings: RunSettings, store: FedStore, on_event: OnEvent) -> int:
+    links, cost = feed_sitemaps(store, settings, on_event)
+    if not settings.quiet:
+        click.echo(f"Sitemaps: {links:,} links for {cost:,} requests.", err=True)
+    return cost
+
+
+def _early_stop(place: RunPlace) -> DrySpell | None:
+    """Make the rule that ends a crawl that has run dry; one that goes on remembers what it has seen."""
+    if not place.settings.stop_when_dry:
+        return None
+    rule = build_early_stop("dry")
+    if not isinstance(rule, DrySpell):
+        raise TypeError("the rule named dry is another one")
+    if place.resumed:
+        with RunReader(place.folder) as reader:
+            for point in reader.curve():
+                rule.observe(point.requests, point.targets)
+    return rule
+
+
+@contextmanager
+def _store(place: RunPlace) -> Iterator[FedStore]:
+    values = to_toml_values(place.settings)
+    try:
+        if place.resumed:
+            store = FedStore.open(place.folder, time.time())
+        else:
+            if holds_run(place.folder):
+                forget_failed_start(place.folder)
+            store = FedStore.create(place.folder, values, time.time())
+    except RunWriteError as error:
+        raise ConfigError(f"cannot write to {place.folder}: {error.__cause__}") from None
+    with store:
+        if place.resumed:
+            store.change_settings(values)
+        yield store
+
+
+@contextmanager
+def _archive(settings: RunSettings) -> Iterator[Archive | None]:
+    if not settings.archive:
+        yield None
+        return
+    folder = Path(settings.archive)
+    if (folder / ARCHIVE_FILE).is_file():
+        opened = Archive.open(folder, writable=True)
+    else:
+        meta = ArchiveMeta(
+            name=host_of(settings.url),
+            start_url=settings.url,
+            types=parse_types(settings.types),
+            blocked_extensions=Rules(settings.url).blocked_extensions,
+            origin="coati crawl",
+        )
+        opened = Archive.create(folder, meta)
+    with opened:
+        yield opened
+
+
+@contextmanager
+def _events(settings: RunSettings, view: CrawlView) -> Iterator[OnEvent]:
+    if not settings.events:
+        yield view.on_event
+        return
+    try:
+        file = Path(settings.events).open("a", encoding="utf-8")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise ConfigError(f"events: {settings.events} cannot be written: {error.strerror}") from None
+    with file:
+
+        def tell(event: Event) -> None:
+            file.write(json.dumps({"at": event.at, "what": event.what, **event.data}) + "\n")
+            view.on_event(event)
+
+        yield tell
+
+
+def _say_what_begins(place: RunPlace, store: FedStore) -> None:
+    settings = place.settings
+    how = f"{settings.types} by {settings.strategy}"
+    if place.resumed:
+        totals = store.totals
+        click.echo(
+            f"Going on with {settings.url} ({how}) in {place.folder}:"
+            f" {totals.requests:,} requests and {totals.targets:,} targets so far.",
+            err=True,
+        )
+    else:
+        click.echo(f"Crawling {settings.url} ({how}) into {place.folder}.", err=True)
+    if not settings.contact:
+        click.echo(
+            "Hint: --contact YOUR-ADDRESS (or COATI_CONTACT) tells the site's owner whom to ask.", err=True
+        )
+
+
+def _report(folder: Path) -> Path | None:
+    """Write the report; a crawl that went well is not lost because this does not."""
+    try:
+        return write_report(folder)
+    except RunError as error:
+        click.echo(f"coati: no report was written: {error}", err=True)
+    except Exception:  # noqa: BLE001 - a bug, shown as one, but the run is whole
+        traceback.print_exc()
+        click.echo(
+            "coati: no report was written: this is an error of Coati's own; please report it", err=True
+        )
+    return None

@@ -1,0 +1,107 @@
+"""What is said when a crawl has ended."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from coati.cli.run_summary import RunSummary
+from coati.live.stop import StopReason
+from coati.runs.layout import Layout
+from coati.runs.reader import RunReader
+from coati.web.rules import Refusal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coati.cli.run_place import RunPlace
+    from coati.live.plan import CrawlResult
+    from coati.strategies.dry_spell import DrySpell
+
+# A start page with fewer links than this gives a crawler nothing to go on.
+_FEW_LINKS = 3
+
+_NEXT_STEPS = {
+    StopReason.BUDGET_REQUESTS: "a larger --max-requests goes on where it stopped",
+    StopReason.BUDGET_BYTES: "a larger --max-bytes goes on where it stopped",
+    StopReason.BUDGET_SECONDS: "a larger --max-time goes on where it stopped",
+    StopReason.BUDGET_TARGETS: "a larger --max-targets goes on where it stopped",
+    StopReason.STOPPED_EARLY: "--no-stop-when-dry goes on to the last target",
+    StopReason.INTERRUPTED: "the same command goes on where it stopped",
+    StopReason.SITE_SILENT: "the same command goes on later",
+    StopReason.RATE_LIMITED: "the same command goes on later; a longer --delay may help",
+    StopReason.REFUSED: "robots.txt or the site itself does not want this; `--dry-run` shows what it says",
+    StopReason.START_UNREACHABLE: "check the address in a browser",
+}
+
+
+def show_result(
+    place: RunPlace, result: CrawlResult, early_stop: DrySpell | None, report: Path | None
+) -> None:
+    """Print the result on stdout, and what may help on stderr."""
+    summary = RunSummary.read(place.folder)
+    for message in result.messages:
+        click.echo(f"Note: {message}", err=True)
+    if _may_need_rendering(place, result):
+        click.echo(
+            f"The start page has {result.start_links or 'no'} links that may be followed: the site may build"
+            " its pages in the browser (docs/how-to/render-javascript.md says what to do);"
+            " `--dry-run` shows which links were refused.",
+            err=True,
+        )
+    if place.settings.format == "json":
+        click.echo(json.dumps(_as_json(summary, result, early_stop, resumed=place.resumed)))
+    else:
+        _print(place, summary, result, report)
+
+
+def _may_need_rendering(place: RunPlace, result: CrawlResult) -> bool:
+    return not place.resumed and result.start_links is not None and result.start_links < _FEW_LINKS
+
+
+def _as_json(
+    summary: RunSummary, result: CrawlResult, early_stop: DrySpell | None, *, resumed: bool
+) -> dict[str, object]:
+    estimate = None if early_stop is None else early_stop.estimate
+    return {
+        "stop": result.stop.name.lower(),
+        **summary.as_json(),
+        "stop_reason": result.stop.value,
+        "exit_code": result.stop.exit_code,
+        "resumable": result.stop.resumable,
+        "resumed": resumed,
+        "first_failure": result.first_failure or None,
+        "start_links": None if resumed else result.start_links,
+        "expected_targets_per_1000": None if estimate is None else estimate.as_json(),
+    }
+
+
+def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Path | None) -> None:
+    stop = result.stop.value
+    if result.stop.exit_code in {3, 4} and result.first_failure:
+        stop += f" ({result.first_failure})"
+    click.echo(f"Stopped: {stop}.")
+    layout = Layout(place.folder)
+    lines = summary.counts()
+    if summary.targets:
+        lines.append(("files", f"{layout.files}, listed in {layout.listing}"))
+    if report is not None:
+        lines.append(("report", str(report)))
+    for name, text in lines:
+        click.echo(f"  {name + ':':<12}{text}")
+    step = _NEXT_STEPS.get(result.stop)
+    if result.stop is StopReason.REFUSED and result.first_failure == Refusal.SCOPE.value:
+        step = f"the start page leads to another site ({_led_to(place)}); begin there"
+    if step is not None:
+        again = f" (coati crawl {shlex.quote(str(place.folder))} …)" if result.stop.resumable else ""
+        click.echo(f"Next: {step}{again}.", err=True)
+
+
+def _led_to(place: RunPlace) -> str:
+    with RunReader(place.folder) as reader:
+        query = "SELECT location FROM requests WHERE location IS NOT NULL ORDER BY observed_event DESC"
+        row = reader.connection.execute(query).fetchone()
+    return str(row[0]) if row else "somewhere else"

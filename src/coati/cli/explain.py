@@ -1,0 +1,132 @@
+"""``coati explain``: which rule or score decided about a URL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from coati.report.explaining import explain_url
+from coati.report.explanation import Asked, Explanation, GroupStanding
+from coati.report.markup import shortened
+from coati.report.words import count, size, when
+
+_WIDTH = 12
+_MAX_CHARS = 500
+
+
+@click.command()
+@click.argument("url")
+@click.option(
+    "--run",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="The folder of the run.  [default: this folder]",
+)
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def explain(url: str, folder: Path, form: str) -> None:
+    """Say which rule or score decided about URL in the run in DIR.
+
+    Where it was met, whether a rule forbids it, why it was chosen and what came of it, or what it waits for.
+    URL may also be a path on the site (/data/table.csv).
+    """
+    explanation = explain_url(folder, url)
+    if form == "json":
+        click.echo(json.dumps(explanation.as_json()))
+        return
+    click.secho(f"{_one_line(explanation.url)}: {explanation.verdict.value}", bold=True)
+    click.echo(explanation.because)
+    for name, text in _lines(explanation):
+        click.echo(f"  {name + ':' if name else '':<{_WIDTH}} {_one_line(text)}")
+
+
+def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
+    yield from _met(told)
+    if told.left_alone is not None and told.left_alone.meaning:
+        yield "rule", f"{told.left_alone.reason}: {told.left_alone.meaning}"
+        if told.met is None and told.left_alone.found_on:
+            yield "met on", told.left_alone.found_on
+    for asked in told.asked:
+        yield from _asked(asked)
+    if told.leads_to:
+        yield "leads to", " -> ".join(told.leads_to)
+    yield from _file(told)
+    if told.siblings is not None:
+        waiting = f"; {count(told.siblings.waiting)} wait" if told.siblings.waiting else ""
+        yield "same place", f"{_standing(told.siblings)}{waiting}"
+    for name, value in (told.learnt or {}).items():
+        yield str(name).replace("_", " "), f"{value:.3g}" if isinstance(value, float) else str(value)
+    for place, near in enumerate(told.nearest):
+        yield "" if place else "nearest", near
+
+
+def _met(told: Explanation) -> Iterator[tuple[str, str]]:
+    met = told.met
+    if met is None:
+        return
+    if met.redirected_from:
+        yield "met by", f"a redirect from {met.redirected_from}"
+    if met.found_on:
+        yield "met on", met.found_on
+    if met.anchor:
+        yield "link text", met.anchor
+    if met.context and met.context != met.anchor:
+        yield "around it", met.context
+    if met.tag_path:
+        yield "place", met.tag_path
+
+
+def _asked(asked: Asked) -> Iterator[tuple[str, str]]:
+    yield (
+        "chosen",
+        f"{when(asked.chosen_at)}, after {count(asked.requests_before, 'request')} ({asked.method})",
+    )
+    if asked.group is not None:
+        yield "by", f"group {asked.arm}{_score(asked)}: {asked.group.name or 'no name yet'}"
+        yield "", _standing(asked.group)
+    elif asked.score:
+        yield "by", f"score {asked.score:.3g}"
+    if asked.kind is not None and asked.kind != "refused":
+        what = [f"status {asked.status}" if asked.status else "", asked.media_type or "", asked.reason or ""]
+        if asked.size_bytes:
+            what.append(size(asked.size_bytes))
+        yield "answer", ", ".join(part for part in what if part)
+    if asked.links is not None:
+        yield "links", f"{count(asked.links)}, of which {count(asked.new_links or 0)} were new"
+    if asked.reward is not None:
+        yield "brought", count(round(asked.reward), "target")
+
+
+def _score(asked: Asked) -> str:
+    return "" if asked.score is None else f" with score {asked.score:.3g}"
+
+
+def _standing(group: GroupStanding) -> str:
+    return (
+        f"{count(group.followed, 'request')} so far: {count(group.were_targets)} were targets,"
+        f" its pages led to {count(round(group.led_to))}, {count(group.errors)} failed"
+    )
+
+
+def _file(told: Explanation) -> Iterator[tuple[str, str]]:
+    file = told.file
+    if file is None:
+        return
+    yield (
+        "file",
+        f"{file.file} ({file.media_type or 'no type'}, {size(file.size_bytes)}), {when(file.fetched_at)}",
+    )
+    yield "SHA-256", file.sha256
+    if file.redirects:
+        yield "redirects", " -> ".join(file.redirects)
+    for place, copy in enumerate(file.same_as):
+        yield "" if place else "same bytes", copy
+
+
+def _one_line(text: str) -> str:
+    """Keep what comes from the web from driving the terminal, or from filling it."""
+    return shortened(text, _MAX_CHARS)

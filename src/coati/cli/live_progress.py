@@ -1,0 +1,231 @@
+"""How a live crawl is going, on stderr: lines that stay in place on a terminal, a plain line elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from coati.live.progress import Event, Happening, Progress
+from coati.live.stop import StopReason
+from coati.settings.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from coati.budget import Budget
+    from coati.strategies.dry_spell import DrySpell
+
+_LINE_SECONDS = 5.0
+_DRAWN_A_SECOND = 4
+_BAR_WIDTH = 30
+
+# A terminal writes ^C behind what is shown. In a full line it would break that line, and leave a trace.
+_MARGIN = 4
+
+# Shorter waits are the usual delay between requests.
+_LONG_WAIT_SECONDS = 3.0
+
+INTERRUPTING = "Stopping: what is in flight is finished and saved. Ctrl-C again stops at once."
+
+
+@dataclass(slots=True)
+class CrawlView:
+    """What is known about a crawl that goes on; drivers tell it, and it says it in words.
+
+    ``seconds_before`` is the time that earlier sessions took, and ``requests_before`` what was asked for
+    before the driver began to count.
+    """
+
+    budget: Budget
+    dry_spell: DrySpell | None = None
+    seconds_before: float = 0.0
+    requests_before: int = 0
+    clock: Callable[[], float] = time.monotonic
+    progress: Progress = field(default_factory=Progress)
+    _told_at: float = 0.0
+    _rests_until: float = 0.0
+    _rest: str = ""
+    stopping: StopReason | None = None
+
+    def on_progress(self, progress: Progress) -> None:
+        """Take what the driver counts."""
+        self.progress = progress
+        self._told_at = self.clock()
+
+    def on_event(self, event: Event) -> None:
+        """Take notice of waits and of the end."""
+        if event.what is Happening.WAITING:
+            seconds = float(str(event.data.get("seconds", 0)))
+            if seconds >= _LONG_WAIT_SECONDS:
+                self._rests_until = self.clock() + seconds
+                self._rest = f"{event.data.get('host')} ({event.data.get('why')})"
+        elif event.what is Happening.STOPPING:
+            self.stopping = StopReason(str(event.data["reason"]))
+
+    @property
+    def requests(self) -> int:
+        return self.progress.requests + self.requests_before
+
+    @property
+    def seconds(self) -> float:
+        """The time of all sessions, now."""
+        since = self.clock() - self._told_at if self._told_at else 0.0
+        return self.seconds_before + self.progress.seconds + since
+
+    def counts(self) -> str:
+        """Say what was done."""
+        progress = self.progress
+        parts = [
+            f"{self.requests:,} requests",
+            f"{progress.targets:,} {'target' if progress.targets == 1 else 'targets'}",
+            f"{progress.requests_per_second:.1f}/s",
+            format_bytes(progress.bytes),
+        ]
+        if progress.errors:
+            parts.append(f"{progress.errors:,} {'error' if progress.errors == 1 else 'errors'}")
+        if progress.archived:
+            parts.append(f"{progress.archived:,} from the archive")
+        return ", ".join(parts)
+
+    def share_spent(self) -> float | None:
+        """Say which part of the budget is spent, by the limit that is nearest; None without a budget."""
+        budget, progress = self.budget, self.progress
+        shares = [
+            spent / limit
+            for spent, limit in (
+                (self.requests, budget.max_requests),
+                (progress.bytes, budget.max_bytes),
+                (self.seconds, budget.max_seconds),
+                (progress.targets, budget.max_targets),
+            )
+            if limit is not None
+        ]
+        return min(max(shares), 1.0) if shares else None
+
+    def time_left(self) -> str:
+        """Say how much time the budget leaves at the present rate; empty if it does not limit the time."""
+        budget, progress = self.budget, self.progress
+        rate = progress.requests_per_second
+        bounds = []
+        if budget.max_seconds is not None:
+            bounds.append(budget.max_seconds - self.seconds)
+        if budget.max_requests is not None and rate > 0:
+            bounds.append((budget.max_requests - self.requests) / rate)
+        return f"at most {format_seconds(max(0.0, min(bounds)))} left" if bounds else ""
+
+    def best_group(self, width: int) -> str:
+        """Say which group of links pays best, if any does."""
+        best = self.progress.best_arm
+        if best is None or best.reward <= 0:
+            return ""
+        brought = (
+            f" ({best.reward:,.0f} targets from {best.pulls:,} {'page' if best.pulls == 1 else 'pages'})"
+        )
+        return shortened(best.label, width - len(brought)) + brought
+
+    def expected(self) -> str:
+        """Say what further requests would bring."""
+        estimate = None if self.dry_spell is None else self.dry_spell.estimate
+        return "" if estimate is None else estimate.in_words()
+
+    def resting(self) -> str:
+        """Say whom the crawl waits for, if that takes long."""
+        left = self._rests_until - self.clock()
+        return f"waiting {format_seconds(left)} for {self._rest}" if left > 0 else ""
+
+    def line(self) -> str:
+        """Say it all in one line, as a log wants it."""
+        expected = self.expected()
+        parts = [self.counts(), f"to come: {expected}" if expected else "", self.time_left(), self.resting()]
+        return "; ".join(part for part in parts if part)
+
+
+def shortened(path: str, width: int) -> str:
+    """Cut a tag path to a width; its end says most.
+
+    >>> shortened("html body div#page ul.downloads li a", 22)
+    '… ul.downloads li a'
+    """
+    if len(path) <= width:
+        return path
+    kept = path[-max(8, width - 2) :]
+    return "… " + (kept.partition(" ")[2] or kept)
+
+
+@contextmanager
+def shown(view: CrawlView, *, quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    """Show a view for the length of a block; gives what the driver calls with its progress."""
+    console = Console(stderr=True, highlight=False)
+    if quiet:
+        yield view.on_progress
+    elif console.is_terminal:
+        with Live(
+            get_renderable=lambda: _block(view, console.width - _MARGIN),
+            console=console,
+            refresh_per_second=_DRAWN_A_SECOND,
+            transient=True,
+        ):
+            yield view.on_progress
+    else:
+        yield _lines(view, console)
+
+
+def _lines(view: CrawlView, console: Console) -> Callable[[Progress], None]:
+    said_at = view.clock()
+
+    def tell(progress: Progress) -> None:
+        nonlocal said_at
+        view.on_progress(progress)
+        if view.clock() - said_at >= _LINE_SECONDS:
+            said_at = view.clock()
+            console.print(view.line(), soft_wrap=True, markup=False)
+
+    return tell
+
+
+_SPINNER = Spinner("dots")
+
+
+def _block(view: CrawlView, width: int) -> RenderableType:
+    """Draw the lines that stay in place; none is wider than the terminal."""
+    head = Table.grid(padding=(0, 1))
+    counts = Text(view.counts(), no_wrap=True)
+    counts.truncate(width - 2, overflow="ellipsis")
+    head.add_row(_SPINNER, counts)
+    lines: list[RenderableType] = [head]
+    share = view.share_spent()
+    if share is not None:
+        bar = Table.grid(padding=(0, 1))
+        text = f"{100 * share:.0f} % of the budget"
+        left = view.time_left()
+        bar.add_row(" ", ProgressBar(1.0, share, _BAR_WIDTH), Text(f"{text}, {left}" if left else text))
+        lines.append(bar)
+    else:
+        lines.append(_detail("time", f"{format_seconds(view.seconds)}; no budget set", width))
+    for name, text in (
+        ("best group", view.best_group(width - 14)),
+        ("to come", view.expected()),
+        ("now", view.resting()),
+    ):
+        if text:
+            lines.append(_detail(name, text, width))
+    if view.stopping is StopReason.INTERRUPTED:
+        lines.append(Text(INTERRUPTING, style="yellow", overflow="fold"))
+    return Group(*lines)
+
+
+def _detail(name: str, text: str, width: int) -> Text:
+    line = Text(f"  {name}: ", style="dim", no_wrap=True)
+    line.append(text, style="default")
+    line.truncate(width, overflow="ellipsis")
+    return line

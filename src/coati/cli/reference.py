@@ -1,0 +1,149 @@
+"""The reference pages of the command line and of run files, written from the commands themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from coati.cli.setting_options import default_text
+from coati.settings.limits import LIMIT_DEFAULTS, LIMIT_KINDS, LIMIT_MEANINGS
+from coati.settings.run_settings import SETTINGS, Group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coati.settings.run_settings import Setting
+
+_NOTE = "<!-- Written by scripts/make-cli-reference; do not edit. -->"
+
+_CLI_HEAD = f"""{_NOTE}
+# The command line
+
+Results go to stdout: tables for people, or with `--format json` one JSON object a line. Progress and messages
+go to stderr. Exit codes:
+
+| code | meaning |
+|---|---|
+| 0 | finished, a budget was reached, or stopped early; the output says which |
+| 2 | wrong usage or input |
+| 3 | the start page could not be reached, or the site fell silent |
+| 4 | rate limited, or refused |
+| 5 | an error of Coati's own, or of the disk |
+| 130 | interrupted, and saved |
+"""
+
+_FILE_HEAD = f"""{_NOTE}
+# The run file
+
+`coati crawl --run-file FILE.toml` takes settings from a file, and each run keeps those that it was made with
+in its `run.toml`, which is such a file. An option wins over its environment variable, and both over the file.
+A key that is not listed here is an error.
+
+Sizes may be written as text with a unit (`"500kB"`, `"10MB"`, `"2GiB"`), and times too (`"90s"`, `"15m"`,
+`"1h30m"`); a bare number means bytes or seconds. `"none"` takes a budget away. In an environment variable,
+the items of a list stand on lines of their own.
+
+A run folder is made to be handed on. So `run.toml` hides the values of cookies, of headers that carry
+credentials, and a proxy's password; whoever goes on with such a run gives them again.
+
+What a run *is* cannot change when it is gone on with: the keys marked with a star.
+"""
+
+_FILE_TAIL = """
+## `[limits]`
+
+The finer limits stand in a table of this name; `--limits NAME=VALUE` sets one of them, and `COATI_LIMITS` any
+number, on lines of their own.
+
+| key | default | value | meaning |
+|---|---|---|---|
+"""
+
+
+def cli_reference(root: click.Command) -> str:
+    """Write the page of all commands."""
+    sections = [_CLI_HEAD, *_commands(root, "coati", click.Context(root, info_name="coati"))]
+    return "\n".join(sections)
+
+
+def run_file_reference() -> str:
+    """Write the page of all settings."""
+    parts = [_FILE_HEAD]
+    for group in Group:
+        parts.append(f"## {group.value}\n")
+        parts.append("| key | default | option | environment variable | meaning |\n|---|---|---|---|---|")
+        parts.extend(_setting_row(setting) for setting in SETTINGS.values() if setting.group is group)
+        parts.append("")
+    limits = [
+        f"| `{name}` | {_limit_default(name)} | {_value_word(kind.word)} | {LIMIT_MEANINGS.get(name, '')} |"
+        for name, kind in LIMIT_KINDS.items()
+    ]
+    return "\n".join(parts) + _FILE_TAIL + "\n".join(limits) + "\n"
+
+
+def _commands(command: click.Command, path: str, ctx: click.Context) -> Iterator[str]:
+    if isinstance(command, click.Group):
+        for name in command.list_commands(ctx):
+            inner = command.get_command(ctx, name)
+            if inner is not None:
+                inner_path = f"{path} {name}"
+                yield from _commands(inner, inner_path, click.Context(inner, info_name=name, parent=ctx))
+        return
+    usage = " ".join([path, *command.collect_usage_pieces(ctx)])
+    lines = [f"## {path}\n", f"    {usage}\n", _plain(command.help or ""), ""]
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    if options:
+        with_variables = any(option.envvar for option in options)
+        variable_head = " environment variable |" if with_variables else ""
+        lines.append(f"| option |{variable_head} meaning |\n|---|{'---|' if with_variables else ''}---|")
+        lines.extend(_option_row(option, ctx, with_variables=with_variables) for option in options)
+        lines.append("")
+    yield "\n".join(lines)
+
+
+def _option_row(option: click.Option, ctx: click.Context, *, with_variables: bool) -> str:
+    record = option.get_help_record(ctx)
+    names, about = record or (option.opts[0], option.help or "")
+    variable = f" `{option.envvar}` |" if option.envvar else " |"
+    return f"| `{_cell(names)}` |{variable if with_variables else ''} {_cell(about)} |"
+
+
+def _setting_row(setting: Setting) -> str:
+    star = " *" if setting.decides else ""
+    default = default_text(setting)
+    if setting.kind.flag:
+        default = "true" if setting.default else "false"
+    option = "START" if setting.name == "url" else setting.option
+    shown = f"`{default}`" if default else ""
+    meaning = _cell(setting.about) + _choices(setting)
+    return f"| `{setting.name}`{star} | {shown} | `{option}` | `{setting.variable}` | {meaning} |"
+
+
+def _choices(setting: Setting) -> str:
+    choices = setting.kind.choices
+    if choices is None or setting.name == "strategy":
+        return ""
+    return " " + "; ".join(f"`{name}`: {about}" for name, about in choices.items()) + "."
+
+
+def _limit_default(name: str) -> str:
+    value = LIMIT_DEFAULTS[name]
+    if value is None:
+        return ""
+    return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
+
+
+def _value_word(word: str) -> str:
+    words = {"SIZE": "a size", "TIME": "a time", "N": "a whole number", "X": "a number", "TEXT": "a text"}
+    return words.get(word, _cell(f"`{word}`"))
+
+
+def _plain(text: str) -> str:
+    """Unwrap a help text as click does: its lines belong together up to an empty one."""
+    paragraphs = text.replace("\b", "").strip().split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,153 @@
+"""Where a crawl is kept, and with which settings: a new run, or one that is gone on with.
+
+The same command in the same folder goes on. What makes a run the run that it is (where it starts, what it
+wants, what decides) cannot change on the way; budgets and manners can.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from coati.errors import ConfigError, UsageError
+from coati.live.stop import StopReason
+from coati.model import Kind
+from coati.runs.layout import Layout, holds_run
+from coati.runs.reader import RunReader
+from coati.runs.settings_file import read_settings
+from coati.settings.asking import live_settings
+from coati.settings.run_file import read_values, require_no_hidden, with_values
+from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.web.urls import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# What a run that was killed in its first moments leaves behind.
+_BEGINNINGS = frozenset(
+    {"run.toml", "run.sqlite", "run.sqlite-journal", "run.sqlite-wal", "run.sqlite-shm", "state"}
+)
+
+# Nothing came of these but the answer that ended them, so trying again means beginning again.
+_FAILED_STARTS = frozenset(
+    {StopReason.START_UNREACHABLE.value, StopReason.REFUSED.value, StopReason.RATE_LIMITED.value}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlace:
+    """A folder and the settings of the run in it; ``resumed`` says that there is one already."""
+
+    folder: Path
+    settings: RunSettings
+    resumed: bool
+
+
+def find_place(start: str | None, given: Mapping[str, object]) -> RunPlace:
+    """Find out what is to be crawled and where it is kept; ``start`` is a URL or the folder of a run."""
+    values = dict(given)
+    if start is not None and holds_run(Path(start)):
+        values["out"] = start
+    elif start is not None:
+        values["url"] = start
+    if "url" in values:
+        values["url"] = _start_url(str(values["url"]))
+    if not values.get("out"):
+        if "url" not in values:
+            raise UsageError("nothing to crawl: give a start URL, or --out with the folder of a run")
+        values["out"] = _folder_name(str(values["url"]))
+    for name in ("archive", "events"):
+        if values.get(name):
+            # A run may be gone on with from another folder.
+            values[name] = str(Path(str(values[name])).absolute())
+    folder = Path(str(values["out"]))
+    resumed = holds_run(folder) and not _never_began(folder)
+    settings = _resumed(folder, values) if resumed else _new(folder, values)
+    # Fails where these cannot be sent, before anything is touched.
+    live_settings(settings)
+    return RunPlace(folder, settings, resumed)
+
+
+def _new(folder: Path, values: Mapping[str, object]) -> RunSettings:
+    if "url" not in values:
+        raise UsageError(f"there is no run in {folder} to go on with; give the start URL of a new one")
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder} is a file; the run needs a folder (--out)")
+    if (
+        folder.is_dir()
+        and not holds_run(folder)
+        and not {entry.name for entry in folder.iterdir()} <= _BEGINNINGS
+    ):
+        raise ConfigError(
+            f"{folder} holds something that is not a run; choose a new or empty folder with --out"
+        )
+    return with_values(RunSettings(), values)
+
+
+def _never_began(folder: Path) -> bool:
+    """Tell whether a run ended at its start page, without anything to go on with."""
+    with RunReader(folder) as reader:
+        totals, sessions = reader.totals(), reader.sessions()
+        # What was chosen and not observed is still to be asked for.
+        (open_requests,) = reader.connection.execute("SELECT count(*) FROM in_flight").fetchone()
+    return (
+        bool(sessions)
+        and sessions[-1].stop_reason in _FAILED_STARTS
+        and not open_requests
+        and not totals.targets
+        and not totals.by_kind.get(Kind.PAGE.value)
+    )
+
+
+def forget_failed_start(folder: Path) -> None:
+    """Clear a folder of a run that never began; the rest of what it holds is written anew anyway."""
+    layout = Layout(folder)
+    for path in folder.glob(f"{layout.database.name}*"):
+        path.unlink()
+    shutil.rmtree(layout.snapshots, ignore_errors=True)
+
+
+def _resumed(folder: Path, values: Mapping[str, object]) -> RunSettings:
+    try:
+        stored = with_values(RunSettings(), read_values(read_settings(Layout(folder).settings)))
+    except ConfigError as error:
+        raise ConfigError(f"{Layout(folder).settings}: {error}") from None
+    wanted = with_values(stored, values)
+    differing = [
+        f"{setting.name} is {_shown(getattr(stored, name))} there and {_shown(getattr(wanted, name))} here"
+        for name, setting in SETTINGS.items()
+        if setting.decides and getattr(stored, name) != getattr(wanted, name)
+    ]
+    if differing:
+        raise ConfigError(
+            f"{folder} holds a run with other settings: {'; '.join(differing)}. To go on with it, leave these"
+            " out; to crawl with them, begin a new run in another folder (--out)"
+        )
+    require_no_hidden(wanted)
+    return wanted
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(repr, value)) or "nothing" if isinstance(value, tuple) else repr(value)
+
+
+def _start_url(text: str) -> str:
+    url = normalise(text.strip())
+    if url is not None:
+        return url
+    completed = normalise(f"https://{text.strip()}") if "://" not in text else None
+    hint = (
+        f"; did you mean {completed}?"
+        if completed and "." in text
+        else "; one begins with http:// or https://"
+    )
+    raise ConfigError(f"not a URL: {text!r}{hint}")
+
+
+def _folder_name(url: str) -> str:
+    parts = urlsplit(url)
+    host = (parts.hostname or "site").replace(":", "-")
+    return f"{host}-{parts.port}" if parts.port else host

@@ -1,0 +1,101 @@
+"""Options of a command, made from the settings of a run: the names, the variables and the help are theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from coati.errors import ConfigError
+from coati.settings.run_settings import SETTINGS, Group, Setting
+from coati.settings.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from coati.settings.kinds import Kind
+
+_GIVEN = frozenset({ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT})
+
+
+class KindParam(click.ParamType[Any]):
+    """Reads the value of an option as `coati.settings.kinds` does."""
+
+    # Patterns and headers hold spaces, so a variable lists several of them on lines of their own.
+    envvar_list_splitter = "\n"
+
+    def __init__(self, kind: Kind) -> None:
+        self.name = kind.word
+        self._kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        try:
+            # A list is read whole, after all its parts have come.
+            return value if self._kind.many else self._kind.read(value)
+        except ConfigError as error:
+            self.fail(str(error), param, ctx)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return self.name
+
+
+def setting_option(setting: Setting) -> click.Option:
+    """Make the option of a setting; its value is None, or empty for a list, where nobody gave it."""
+    names = [setting.option]
+    if setting.kind.flag and setting.of_run:
+        names = [f"{setting.option}/--no-{setting.option[2:]}"]
+    return click.Option(
+        [*names, setting.name],
+        type=None if setting.kind.flag else KindParam(setting.kind),
+        is_flag=setting.kind.flag or None,
+        multiple=setting.kind.many,
+        default=None,
+        envvar=setting.variable,
+        help=f"{setting.about}{shown_default(setting)}",
+    )
+
+
+def shown_default(setting: Setting) -> str:
+    """Say the default in words, where there is one worth saying."""
+    text = default_text(setting)
+    return f" [default: {text}]" if text else ""
+
+
+def default_text(setting: Setting) -> str:
+    """Write a default as a user would write it."""
+    value = setting.default
+    if setting.name == "stop_when_dry":
+        return "stop when dry"
+    if value is None or value is False or value in ("", ()):
+        return ""
+    if setting.kind.word == "SIZE" and isinstance(value, int):
+        return f"{value >> 30}GiB" if value % (1 << 30) == 0 else format_bytes(value)
+    if setting.kind.word == "TIME" and isinstance(value, float):
+        return format_seconds(value)
+    return str(value)
+
+
+def given_settings(ctx: click.Context) -> dict[str, object]:
+    """Collect what options and variables gave, each value in its form."""
+    given: dict[str, object] = {}
+    for name, setting in SETTINGS.items():
+        if name in ctx.params and ctx.get_parameter_source(name) in _GIVEN:
+            value = ctx.params[name]
+            given[name] = setting.read(value) if setting.kind.many else value
+    return given
+
+
+class SettingsCommand(click.Command):
+    """A command whose options are listed under the headings of their settings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each heading, and one for what is no setting."""
+        sections: dict[str, list[tuple[str, str]]] = {group.value: [] for group in Group}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                setting = SETTINGS.get(param.name or "")
+                sections.setdefault("Other" if setting is None else setting.group.value, []).append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)

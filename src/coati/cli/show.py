@@ -1,0 +1,98 @@
+"""``coati show``: what one run did, from its folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from coati.cli.run_summary import RunSummary
+from coati.runs.reader import RunReader
+from coati.settings.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_GROUPS = """
+SELECT label, pulls, total_reward, errors FROM groups WHERE total_reward > 0
+ORDER BY total_reward DESC, pulls LIMIT ?
+"""
+_TYPES = "SELECT media_type, count(*), sum(size_bytes) FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
+_ERRORS = """
+SELECT coalesce(reason, 'status ' || status), count(*) FROM requests WHERE kind = 'broken'
+GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
+"""
+
+_SHOWN = 5
+_IN_JSON = 50
+_LABEL_WIDTH = 70
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def show(folder: Path, form: str) -> None:
+    """Show what the run in DIR did: its cost, what it found, and which groups of links brought it."""
+    summary = RunSummary.read(folder)
+    if form == "json":
+        click.echo(json.dumps({**summary.as_json(), **_details(folder, _IN_JSON)}))
+    else:
+        _print(summary, _details(folder, _SHOWN))
+
+
+def _details(folder: Path, count: int) -> dict[str, list[dict[str, object]]]:
+    with RunReader(folder) as reader:
+
+        def rows(query: str, *names: str) -> list[dict[str, object]]:
+            found = reader.connection.execute(query, (count,))
+            return [dict(zip(names, row, strict=True)) for row in found]
+
+        skips = list(reader.skip_counts().items())[:count]
+        return {
+            "groups": rows(_GROUPS, "label", "pulls", "reward", "errors"),
+            "media_types": rows(_TYPES, "media_type", "targets", "bytes"),
+            "error_reasons": rows(_ERRORS, "reason", "requests"),
+            "skip_reasons": [{"reason": reason, "urls": urls} for reason, urls in skips],
+        }
+
+
+def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> None:
+    click.secho(summary.start_url, bold=True)
+    sessions = "" if summary.sessions == 1 else f", in {summary.sessions} sessions"
+    click.echo(
+        f"  {summary.types} by {summary.strategy}, seed {summary.seed}, begun {summary.started_at}{sessions}"
+    )
+    click.echo(f"  ended: {summary.stop_reason or 'not yet, or it was killed'}")
+    for name, text in summary.counts():
+        click.echo(f"  {name + ':':<12}{text}")
+    if summary.report:
+        click.echo(f"  {'report:':<12}{summary.report}")
+    _section(
+        "Groups of links that brought most",
+        [
+            f"{row['reward']:>6,.0f} targets from {row['pulls']:,} pulls  {_end_of(str(row['label']))}"
+            for row in details["groups"]
+        ],
+    )
+    _section(
+        "Types of targets",
+        [
+            f"{row['targets']:>6,}  {row['media_type']} ({format_bytes(float(str(row['bytes'])))})"
+            for row in details["media_types"]
+        ],
+    )
+    _section("Errors", [f"{row['requests']:>6,}  {row['reason']}" for row in details["error_reasons"]])
+    _section("Left alone", [f"{row['urls']:>6,}  {row['reason']}" for row in details["skip_reasons"]])
+
+
+def _section(title: str, lines: Sequence[str]) -> None:
+    if lines:
+        click.echo(f"\n{title}")
+        for line in lines:
+            click.echo(f"  {line}")
+
+
+def _end_of(label: str) -> str:
+    return label if len(label) <= _LABEL_WIDTH else "… " + label[-_LABEL_WIDTH:]

@@ -1,0 +1,31 @@
+"""Why something was left alone, in words of somebody who does not know ours."""
+
+from __future__ import annotations
+
+# By the values of `coati.runs.reasons.REASONS`; a test holds that none is missing.
+MEANINGS = {
+    "out of scope": "on another site, or outside the part of the site that was asked for",
+    "blocked extension": "a picture, a film or a sound, by the name of the file",
+    "excluded by a pattern": "excluded by --exclude",
+    "not included by a pattern": "not among what --include names",
+    "trap: URL too long": "an address so long that it is probably made by a machine without end",
+    "trap: repeating parts": "an address that repeats itself, as endless ones do",
+    "robots.txt": "the site's robots.txt asks crawlers to leave it alone",
+    "nofollow": "the page asks crawlers not to follow its links",
+    "X-Robots-Tag": "the server asks crawlers to leave it alone",
+    "private address": "leads into a private network",
+    "too large": "larger than --max-file-size",
+    "blocked media type": "a picture, a film or a sound, as the server said",
+    "redirect loop": "sent us round in a circle",
+    "too many redirects": "sent us on and on",
+    "duplicate page": "the same page under another address",
+    "trap: endless pages": "one of endlessly many pages of the same kind, as calendars have them",
+    "trap: too deep": "too many steps from the start page",
+    "host keeps failing": "its server failed too often",
+    "budget": "no budget was left for it",
+}
+
+
+def meaning_of(reason: str) -> str:
+    """Say what a reason means; nothing for one that another version wrote."""
+    return MEANINGS.get(reason, "")

@@ -1,0 +1,1 @@
+"""The sections of a report: each asks the run for what it needs and shows it."""

@@ -1,0 +1,69 @@
+"""How the run went: files against requests, and the volume beside it."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+from coati.report.charts import Axes, Line, Mark, line_chart
+from coati.report.curve import Curve, read_curve
+from coati.report.facts import RunFacts
+from coati.report.markup import Html, element, joined
+from coati.report.words import count, share, size
+
+
+def course(connection: Connection, facts: RunFacts) -> Html:
+    """Draw the curves, and say in words what they show."""
+    curve = read_curve(connection, facts.totals)
+    parts = [element("h2", "How it went")]
+    if not facts.totals.requests:
+        return element("section", *parts, element("p", "No request was answered yet."), id="course")
+    parts.append(element("p", _in_words(curve, facts)))
+    found = element("figure", _found_chart(curve), element("figcaption", _FOUND))
+    volume = element("figure", _volume_chart(curve), element("figcaption", _volume_words(facts)))
+    parts.append(element("div", found, volume, class_="figures"))
+    return element("section", *parts, id="course")
+
+
+_FOUND = "Files found against requests made. A steep line means that nearly every request brought a file."
+
+
+def _in_words(curve: Curve, facts: RunFacts) -> str:
+    totals = facts.totals
+    if curve.most is None:
+        return f"No file was found in {count(totals.requests, 'request')}."
+    spent = share(curve.most.requests, totals.requests)
+    return (
+        f"Nine tenths of what was found ({count(curve.most.targets, 'file')} of {count(totals.targets)})"
+        f" were in after {count(curve.most.requests, 'request')}, {spent} of all that were made."
+    )
+
+
+def _found_chart(curve: Curve) -> Html:
+    points = [(point.requests, point.targets) for point in curve.points]
+    mark = None
+    if curve.most is not None:
+        text = f"90 % after {count(curve.most.requests, 'request')}"
+        mark = Mark(curve.most.requests, curve.most.targets, text)
+    axes = Axes("Files found against requests made", "requests", "files found", _whole, _whole)
+    return line_chart(axes, [Line("files", "found", points)], mark)
+
+
+def _volume_chart(curve: Curve) -> Html:
+    lines = [
+        Line("files", "found", [(point.requests, point.target_bytes) for point in curve.points]),
+        Line("pages and the rest", "rest", [(point.requests, point.other_bytes) for point in curve.points]),
+    ]
+    axes = Axes("Bytes received against requests made", "requests", "received", _whole, size)
+    return line_chart(axes, lines)
+
+
+def _volume_words(facts: RunFacts) -> Html:
+    totals = facts.totals
+    return joined(
+        f"Bytes received. {size(totals.target_bytes)} of {size(totals.bytes)} were files"
+        f" ({share(totals.target_bytes, totals.bytes)}); the rest is what it cost to find them."
+    )
+
+
+def _whole(value: float) -> str:
+    return count(round(value))

@@ -1,0 +1,169 @@
+"""What led to the files: the groups of links that paid, and the pages that held most."""
+
+from __future__ import annotations
+
+import json
+from sqlite3 import Connection, Row
+from typing import Any
+
+from coati.report.charts import bar
+from coati.report.facts import RunFacts
+from coati.report.markup import Html, element, shortened, web_link
+from coati.report.tables import Cell, Column, table
+from coati.report.words import count
+
+_SHOWN = 15
+_EXAMPLES = 3
+_PATH_TOKENS = 3
+
+_LOST_SHOWN = 5
+
+_BEST = """
+SELECT label, pulls, mean_reward, total_reward, targets, errors, example_links FROM groups
+WHERE max(total_reward, targets) > 0 ORDER BY max(total_reward, targets) DESC, pulls, arm LIMIT ?
+"""
+_LOST = """
+SELECT label, pulls, mean_reward, total_reward, targets, errors, example_links FROM groups
+WHERE max(total_reward, targets) <= 0 ORDER BY pulls DESC, arm LIMIT ?
+"""
+_COUNT = "SELECT count(*) FILTER (WHERE max(total_reward, targets) > 0), count(*) FROM groups"
+_PLACES = """
+SELECT coalesce(tag_path, '') AS tag_path, count(*) AS files, min(request), url, anchor
+FROM targets GROUP BY 1 ORDER BY 2 DESC, 3 LIMIT ?
+"""
+_PAGES = """
+SELECT found_on, count(*) AS files, sum(size_bytes) AS bytes FROM targets
+WHERE found_on IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, min(request) LIMIT ?
+"""
+
+_GROUPS_INTRO = (
+    "Links that stand in the same kind of place form a group. While it crawled, Coati learnt which groups"
+    " pay, and followed those. These paid most. Some links of a group are files themselves; others are pages"
+    " that led to files."
+)
+_LOST_INTRO = (
+    "These took most requests and brought nothing. A new group gets a try, so that some requests are lost"
+    " on purpose."
+)
+_NO_GROUPS_INTRO = (
+    "The strategy of this run does not learn from groups of links. These are the places on pages where the"
+    " links to files stood."
+)
+
+
+def groups(connection: Connection, facts: RunFacts) -> Html:
+    """Show the groups, or the places of links where the strategy has no groups; then the best pages."""
+    (paid, total) = connection.execute(_COUNT).fetchone()
+    parts: list[Html | None] = [element("h2", "What led to the files")]
+    if paid:
+        best = connection.execute(_BEST, (_SHOWN,)).fetchall()
+        parts += [element("p", _GROUPS_INTRO), _groups_table(best, "The groups of links that paid most")]
+        parts.append(_left_out(paid, total))
+    else:
+        parts += _places(connection)
+    if total > paid:
+        lost = connection.execute(_LOST, (_LOST_SHOWN,)).fetchall()
+        parts += [element("h3", "What led nowhere"), element("p", _LOST_INTRO)]
+        parts.append(_groups_table(lost, "The groups of links that took most requests and paid nothing"))
+    pages = connection.execute(_PAGES, (_SHOWN,)).fetchall()
+    if pages:
+        parts += [element("h3", "Pages with most files"), _pages_table(pages, facts)]
+    return element("section", *parts, id="groups")
+
+
+def _places(connection: Connection) -> list[Html]:
+    rows = connection.execute(_PLACES, (_SHOWN,)).fetchall()
+    if not rows:
+        return [element("p", "No link has led to a file yet.")]
+    return [element("p", _NO_GROUPS_INTRO), _places_table(rows)]
+
+
+def _groups_table(rows: list[Row], name: str) -> Html:
+    columns = (
+        Column("Group of links", wide=True),
+        Column("Requests", numeric=True),
+        Column("Were files", numeric=True),
+        Column("Led to files", numeric=True),
+        Column("Files a page", numeric=True),
+        Column("Errors", numeric=True),
+        Column("For example", wide=True),
+    )
+    cells = [
+        (
+            place_of_link(row["label"]),
+            _number(row["pulls"]),
+            _number(row["targets"]),
+            _number(round(row["total_reward"])),
+            Cell("" if row["mean_reward"] is None else f"{row['mean_reward']:.1f}", row["mean_reward"] or 0),
+            _number(row["errors"]),
+            _examples(row["example_links"]),
+        )
+        for row in rows
+    ]
+    return table(columns, cells, name)
+
+
+def _places_table(rows: list[Row]) -> Html:
+    columns = (
+        Column("Place of the link", wide=True),
+        Column("Files", numeric=True),
+        Column("For example", wide=True),
+    )
+    cells = [
+        (place_of_link(row["tag_path"]), _number(row["files"]), web_link(row["url"], row["anchor"], 70))
+        for row in rows
+    ]
+    return table(columns, cells, "Where the links to files stood")
+
+
+def _pages_table(rows: list[Row], facts: RunFacts) -> Html:
+    most = rows[0]["files"]
+    columns = (Column("Page", wide=True), Column("Files", numeric=True), Column(""))
+    cells = [
+        (
+            web_link(row["found_on"], facts.on_site(row["found_on"]), 90),
+            _number(row["files"]),
+            bar(row["files"], most),
+        )
+        for row in rows
+    ]
+    return table(columns, cells, "Pages that link to most files")
+
+
+def place_of_link(label: str) -> Html:
+    """Show the end of a tag path, which says most, and the whole of it to who points at it."""
+    tokens = (label or "").split(" > ")
+    shown = " > ".join(tokens[-_PATH_TOKENS:])
+    if len(tokens) > _PATH_TOKENS:
+        shown = f"… > {shown}"
+    return element("code", shortened(shown, 110) or "no place", title=shortened(label, 600))
+
+
+def _examples(text: str) -> Html:
+    """Link to what was followed; the text is JSON of ours, but a folder may have been written by anybody."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = []
+    links = (
+        [_example(each) for each in found[:_EXAMPLES] if isinstance(each, dict)]
+        if isinstance(found, list)
+        else []
+    )
+    return element("ul", *links, class_="examples")
+
+
+def _example(each: dict[str, Any]) -> Html:
+    reward = each.get("reward")
+    brought = f" · {count(round(reward), 'file')}" if isinstance(reward, int | float) and reward >= 1 else ""
+    return element("li", web_link(str(each.get("url") or ""), str(each.get("anchor") or ""), 60), brought)
+
+
+def _left_out(paid: int, total: int) -> Html:
+    shown = f"The best {_SHOWN} of {count(paid)}" if paid > _SHOWN else f"All {count(paid)}"
+    text = f"{shown} that paid, of {count(total, 'group')} in all; the table groups of run.sqlite has them."
+    return element("p", text, class_="note")
+
+
+def _number(value: float) -> Cell:
+    return Cell(count(round(value)), value)

@@ -1,0 +1,72 @@
+"""The headline: which site, when, how much for how little, and why it stopped."""
+
+from __future__ import annotations
+
+from coati.report.endings import ending_of
+from coati.report.facts import RunFacts, Stage
+from coati.report.markup import Html, element, joined, shortened, web_link
+from coati.report.words import count, duration, share, size, when
+
+
+def headline(facts: RunFacts) -> Html:
+    """Say the most important things first."""
+    totals = facts.totals
+    ending = ending_of(facts)
+    site = shortened(facts.site) or "no site yet"
+    return element(
+        "header",
+        element("p", "Coati · report of a run", class_="kicker"),
+        element("h1", f"{count(totals.targets, 'file')} from {site}"),
+        element("p", _summary(facts), class_="summary"),
+        element("p", ending.sentence, class_="stage going" if facts.stage is Stage.GOING else "stage"),
+        element(
+            "ul",
+            _tile(count(totals.targets), "files found", size(totals.target_bytes)),
+            _tile(count(totals.requests), "requests made", f"{_per_hundred(facts)} files for 100 requests"),
+            _tile(share(_asked(facts), facts.known), "of the known addresses asked for", _known(facts)),
+            _tile(
+                duration(facts.seconds),
+                "at work",
+                f"stopped because {ending.brief}" if _over(facts) else ending.brief,
+            ),
+            class_="tiles",
+        ),
+    )
+
+
+def _summary(facts: RunFacts) -> Html:
+    totals = facts.totals
+    if not totals.requests:
+        return joined("A crawl from ", web_link(facts.start_url), ". No request was answered yet.")
+    found = (
+        f" brought {count(totals.targets, 'file')} ({size(totals.target_bytes)})"
+        f" in {count(totals.requests, 'request')}"
+        if totals.targets
+        else f" brought no file in {count(totals.requests, 'request')}"
+    )
+    copies = totals.targets - facts.files
+    note = f"; {count(copies)} of them had the same content as another one" if copies > 0 else ""
+    return joined(
+        "A crawl from ", web_link(facts.start_url), f", begun on {when(facts.began_at)},", found, note, "."
+    )
+
+
+def _per_hundred(facts: RunFacts) -> str:
+    totals = facts.totals
+    return f"{100 * totals.targets / totals.requests:.0f}" if totals.requests else "0"
+
+
+def _asked(facts: RunFacts) -> int:
+    return max(0, facts.known - facts.waiting)
+
+
+def _known(facts: RunFacts) -> str:
+    return f"{count(_asked(facts))} of {count(facts.known, 'address', 'addresses')}"
+
+
+def _over(facts: RunFacts) -> bool:
+    return facts.stage is not Stage.GOING
+
+
+def _tile(number: str, name: str, note: str) -> Html:
+    return element("li", element("b", number), element("span", name), element("small", note))

@@ -1,0 +1,140 @@
+"""What was found: by type, and file by file with its source."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection, Row
+
+from coati.report.charts import bar
+from coati.report.facts import RunFacts
+from coati.report.markup import Html, element, file_link, joined, shortened, web_link
+from coati.report.tables import Cell, Column, table
+from coati.report.words import briefly_when, count, size
+
+# Browsers stay quick with so many rows, and a reader has files.csv for the rest.
+MAX_ROWS = 500
+_MAX_TYPES = 30
+
+_TYPES = """
+SELECT trim(lower(CASE instr(media_type, ';') WHEN 0 THEN media_type
+                  ELSE substr(media_type, 1, instr(media_type, ';') - 1) END)) AS type,
+       count(*) AS files, sum(size_bytes) AS bytes, min(size_bytes) AS least, max(size_bytes) AS most
+FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
+"""
+_FILES = """
+SELECT request, file, anchor, found_on, url, media_type, size_bytes, fetched_at FROM targets
+ORDER BY request LIMIT ?
+"""
+
+_SHORT_NAMES = {
+    "text/csv": "CSV",
+    "application/csv": "CSV",
+    "text/tab-separated-values": "TSV",
+    "application/json": "JSON",
+    "application/geo+json": "GeoJSON",
+    "application/pdf": "PDF",
+    "application/xml": "XML",
+    "text/xml": "XML",
+    "text/plain": "plain text",
+    "application/zip": "ZIP",
+    "application/octet-stream": "unnamed binary",
+    "application/msword": "Word (old)",
+    "application/vnd.ms-excel": "Excel (old)",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "Excel",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PowerPoint",
+    "application/vnd.oasis.opendocument.spreadsheet": "OpenDocument sheet",
+    "application/vnd.oasis.opendocument.text": "OpenDocument text",
+    "application/rss+xml": "RSS",
+    "application/rdf+xml": "RDF",
+    "application/x-gzip": "gzip",
+    "application/gzip": "gzip",
+}
+
+
+def holdings(connection: Connection, facts: RunFacts) -> Html:
+    """Show the types, then the files."""
+    if not facts.totals.targets:
+        none = element("p", "No file of the wanted types was found. The next steps below say what may help.")
+        return element("section", element("h2", "The files"), none, id="files")
+    types = connection.execute(_TYPES, (_MAX_TYPES,)).fetchall()
+    rows = connection.execute(_FILES, (MAX_ROWS,)).fetchall()
+    where = joined(
+        "All of them stand in ",
+        element("a", "files.csv", href="files.csv"),
+        " and, with all that is known of each, in run.sqlite.",
+    )
+    if facts.totals.targets > len(rows):
+        note = joined(f"The first {count(len(rows))} of {count(facts.totals.targets, 'file')}. ", where)
+    else:
+        note = where
+    return element(
+        "section",
+        element("h2", "The files"),
+        element("h3", "By type"),
+        _types_table(types),
+        element("h3", "One by one"),
+        element("p", note, class_="note"),
+        _files_table(rows, facts),
+        id="files",
+    )
+
+
+def type_name(media_type: str) -> str:
+    """Give the name that people use for a media type.
+
+    >>> type_name("text/csv; charset=utf-8"), type_name("application/x-netcdf")
+    ('CSV', 'application/x-netcdf')
+    """
+    essence = media_type.partition(";")[0].strip().lower()
+    return _SHORT_NAMES.get(essence, essence) or "not said"
+
+
+def _types_table(rows: list[Row]) -> Html:
+    most = max(row["files"] for row in rows)
+    columns = (
+        Column("Type"),
+        Column("Files", numeric=True),
+        Column(""),
+        Column("Together", numeric=True),
+        Column("Smallest", numeric=True),
+        Column("Largest", numeric=True),
+    )
+    cells = [
+        (
+            element("span", shortened(type_name(row["type"]), 60), title=shortened(row["type"])),
+            Cell(count(row["files"]), row["files"]),
+            bar(row["files"], most),
+            _size(row["bytes"]),
+            _size(row["least"]),
+            _size(row["most"]),
+        )
+        for row in rows
+    ]
+    return table(columns, cells, "Types of files")
+
+
+def _files_table(rows: list[Row], facts: RunFacts) -> Html:
+    columns = (
+        Column("File", wide=True),
+        Column("Text of the link", wide=True),
+        Column("Found on", wide=True),
+        Column("Type"),
+        Column("Size", numeric=True),
+        Column("When (UTC)"),
+    )
+    cells = [
+        (
+            joined(file_link(row["file"]), element("small", web_link(row["url"], "on the web"))),
+            shortened(row["anchor"], 90),
+            web_link(row["found_on"], facts.on_site(row["found_on"]), 70) if row["found_on"] else "",
+            shortened(type_name(row["media_type"]), 40),
+            _size(row["size_bytes"]),
+            Cell(element("span", briefly_when(row["fetched_at"]), class_="date"), row["fetched_at"]),
+        )
+        for row in rows
+    ]
+    return table(columns, cells, "Files")
+
+
+def _size(size_bytes: int) -> Cell:
+    return Cell(size(size_bytes), size_bytes)

@@ -1,0 +1,92 @@
+"""What failed, and what was left alone and why."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from sqlite3 import Connection
+
+from coati.report.markup import Html, element, shortened, web_link
+from coati.report.reasons import meaning_of
+from coati.report.tables import Cell, Column, table
+from coati.report.words import count
+
+_MAX_KINDS = 25
+_EXAMPLES = 2
+
+_ERRORS = """
+SELECT coalesce(status, 0) AS status, coalesce(reason, '') AS reason, count(*) AS times, min(url) AS url
+FROM requests WHERE kind = 'broken' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?
+"""
+_SKIPS = "SELECT reason, urls FROM skip_counts ORDER BY urls DESC, reason"
+_SKIP_EXAMPLES = "SELECT url FROM skipped WHERE reason = ? ORDER BY id LIMIT ?"
+
+
+def troubles(connection: Connection) -> Html:
+    """Show errors, then what was not asked for."""
+    return element(
+        "section",
+        element("h2", "What failed, and what was left alone"),
+        element("h3", "Errors"),
+        _errors(connection),
+        element("h3", "Not asked for"),
+        _skips(connection),
+        id="troubles",
+    )
+
+
+def _errors(connection: Connection) -> Html:
+    rows = connection.execute(_ERRORS, (_MAX_KINDS,)).fetchall()
+    if not rows:
+        return element("p", "No request failed.")
+    columns = (Column("What"), Column("Times", numeric=True), Column("For example", wide=True))
+    cells = [
+        (
+            shortened(error_words(row["status"], row["reason"]), 90),
+            Cell(count(row["times"]), row["times"]),
+            web_link(row["url"], limit=90),
+        )
+        for row in rows
+    ]
+    return table(columns, cells, "Errors by kind")
+
+
+def error_words(status: int, reason: str) -> str:
+    """Say what failed.
+
+    >>> error_words(404, "status 404"), error_words(0, "no answer in time")
+    ('404: Not Found', 'no answer in time')
+    """
+    if not status:
+        return reason or "no answer"
+    try:
+        phrase = HTTPStatus(status).phrase
+    except ValueError:
+        phrase = "unknown status"
+    plain = reason in {"", str(status), f"status {status}"}
+    return f"{status}: {phrase}" if plain else f"{status}: {phrase}, {reason}"
+
+
+def _skips(connection: Connection) -> Html:
+    rows = connection.execute(_SKIPS).fetchall()
+    if not rows:
+        return element("p", "Nothing that was met was left out.")
+    columns = (
+        Column("Why", wide=True),
+        Column("Addresses", numeric=True),
+        Column("For example", wide=True),
+    )
+    cells = []
+    for row in rows:
+        urls = connection.execute(_SKIP_EXAMPLES, (row["reason"], _EXAMPLES))
+        examples = [element("li", web_link(url, limit=80)) for (url,) in urls]
+        cells.append((
+            _why(row["reason"]),
+            Cell(count(row["urls"]), row["urls"]),
+            element("ul", *examples, class_="examples"),
+        ))  # fmt: skip
+    return table(columns, cells, "What was not asked for, by reason")
+
+
+def _why(reason: str) -> Html:
+    words = meaning_of(reason)
+    return element("span", element("b", shortened(reason, 60)), f": {words}" if words else None)

@@ -1,0 +1,103 @@
+"""The finer limits of a live crawl: those fields of `LiveSettings` that are no option of their own.
+
+They stand in the table ``[limits]`` of a run file, and ``--limits NAME=VALUE`` sets one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, fields
+from typing import Any
+
+from coati.errors import ConfigError, unknown_name
+from coati.live.settings import LiveSettings
+from coati.settings.kinds import BYTES, FLAG, INTEGER, NUMBER, SECONDS, TEXT, Kind
+
+# These have options of their own, under names of their own.
+_OPTIONS = frozenset(
+    {
+        "delay_seconds",
+        "concurrency",
+        "per_host",
+        "contact",
+        "max_file_bytes",
+        "headers",
+        "cookies",
+        "proxy",
+    }
+)
+
+
+def _kind(limit: Field[Any]) -> Kind:
+    """Tell how a field is read, by its name and default."""
+    if isinstance(limit.default, bool) or limit.default is None:
+        return FLAG
+    if limit.name.endswith("_bytes"):
+        return BYTES
+    if limit.name.endswith("_seconds"):
+        return SECONDS
+    if isinstance(limit.default, int):
+        return INTEGER
+    return NUMBER if isinstance(limit.default, float) else TEXT
+
+
+LIMIT_KINDS: Mapping[str, Kind] = {
+    limit.name: _kind(limit) for limit in fields(LiveSettings) if limit.name not in _OPTIONS
+}
+"""How each limit is read, by name."""
+
+LIMIT_DEFAULTS: Mapping[str, object] = {
+    limit.name: limit.default for limit in fields(LiveSettings) if limit.name in LIMIT_KINDS
+}
+
+LIMIT_MEANINGS: Mapping[str, str] = {
+    "robots": "Whether robots.txt is asked for and obeyed. Off is for sites of your own.",
+    "max_page_bytes": "How much of a page is read; links in the rest are not seen.",
+    "stream_above_bytes": "Larger files go to disk while they arrive.",
+    "connect_timeout_seconds": "How long to wait for a connection.",
+    "answer_timeout_seconds": "How long to wait for the first byte of an answer.",
+    "download_timeout_seconds": "How long a whole download may take.",
+    "min_bytes_per_second": "A body that comes more slowly is given up.",
+    "slow_window_seconds": "Over which time that is measured.",
+    "max_redirects": "Hops from a redirect to what it leads to.",
+    "retries": "How often a request is sent again that failed for a passing reason; each is charged.",
+    "max_retry_after_seconds": "The longest wait that a server may ask for; more ends the crawl.",
+    "max_delay_seconds": "How far the delay of a host may grow, by its Crawl-delay, by errors or slowness.",
+    "allow_private": "Whether private addresses may be asked; unset: only if the start URL names one.",
+    "verify_certificates": "Whether broken certificates are refused.",
+}
+
+
+def read_limits(value: object) -> tuple[tuple[str, object], ...]:
+    """Read limits from a TOML table, or from ``NAME=VALUE`` texts.
+
+    >>> read_limits(["retries=0", "answer_timeout_seconds=1m"])
+    (('retries', 0), ('answer_timeout_seconds', 60.0))
+    """
+    if isinstance(value, Mapping):
+        pairs = list(value.items())
+    elif isinstance(value, str):
+        pairs = [_pair(line) for line in value.splitlines() if line.strip()]
+    elif isinstance(value, Sequence):
+        pairs = [_pair(item) if isinstance(item, str) else tuple(item) for item in value]
+    else:
+        raise ConfigError(f"{value!r} is not a table of limits")
+    read = {}
+    for name, given in pairs:
+        if name not in LIMIT_KINDS:
+            raise unknown_name("limit", str(name), LIMIT_KINDS)
+        try:
+            read[name] = LIMIT_KINDS[name].read(given)
+        except ConfigError as error:
+            raise ConfigError(f"{name}: {error}") from None
+    return tuple(read.items())
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ConfigError(f"{text!r} is not NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+LIMITS = Kind("NAME=VALUE", read_limits, many=True)

@@ -1,0 +1,65 @@
+"""From the settings of a run to the plan that the live driver carries out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coati.assembly import StrategySettings, build_strategy
+from coati.live.plan import CrawlPlan
+from coati.runs.snapshots import SnapshotForm
+from coati.settings.asking import live_settings
+from coati.strategies.state import pack, unpack
+from coati.web.media import parse_types
+
+if TYPE_CHECKING:
+    from coati.live.progress import OnEvent, OnProgress
+    from coati.live.read_through import ArchiveLike
+    from coati.runs.store import RunStore
+    from coati.settings.run_settings import RunSettings
+    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.strategy import Strategy
+
+# Live, a HEAD may be answered by an error where a GET would not be; the paper's own way takes that for the
+# link's class.
+_LIVE = StrategySettings(robust_probes=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a crawl works with beside its settings; everything may be left out."""
+
+    store: RunStore | None = None
+    archive: ArchiveLike | None = None
+    early_stop: EarlyStop | None = None
+    on_progress: OnProgress | None = None
+    on_event: OnEvent | None = None
+
+
+def new_strategy(settings: RunSettings) -> Strategy:
+    """Build the strategy as it stands before its first choice."""
+    return build_strategy(settings.strategy, settings.url, settings.seed, settings=_LIVE)
+
+
+def snapshot_form(settings: RunSettings) -> SnapshotForm:
+    """Say what a snapshot of this run's strategy belongs to."""
+    belongs = {"url": settings.url, "seed": settings.seed, "parameters": repr(_LIVE)}
+    return SnapshotForm(settings.strategy, belongs, pack, unpack)
+
+
+def crawl_plan(settings: RunSettings, around: Surroundings) -> CrawlPlan:
+    """Plan a crawl; raises `coati.errors.ConfigError` for settings that no crawl could keep to."""
+    return CrawlPlan(
+        new_strategy=lambda: new_strategy(settings),
+        rules=settings.rules,
+        types=parse_types(settings.types),
+        settings=live_settings(settings),
+        budget=settings.budget,
+        store=around.store,
+        form=snapshot_form(settings),
+        archive=around.archive,
+        answer_from_archive=settings.archive_mode == "read-through",
+        early_stop=around.early_stop,
+        on_progress=around.on_progress,
+        on_event=around.on_event,
+    )

@@ -1,0 +1,105 @@
+"""Settings to and from TOML: a run file that somebody wrote, and the ``run.toml`` that a run leaves behind.
+
+A run folder is made to be handed on, so what opens doors is not written into it: values of cookies, of
+headers that carry credentials, and a proxy's password stand there as `HIDDEN`. Whoever goes on with such a
+run gives them again.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from coati.errors import ConfigError, unknown_name
+from coati.settings.limits import LIMIT_DEFAULTS
+from coati.settings.run_settings import SETTINGS, RunSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+HIDDEN = "(hidden)"
+
+_SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|session|credential", re.IGNORECASE)
+_MAX_FILE_BYTES = 1 << 20
+
+
+def read_run_file(path: Path) -> dict[str, object]:
+    """Read the settings that a file gives, each in its own form; raises `ConfigError` that says where."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"the run file {path} cannot be read: {error.strerror or error}") from None
+    if len(text) > _MAX_FILE_BYTES:
+        raise ConfigError(f"{path} is too large for a run file")
+    try:
+        values = tomllib.loads(text.decode())
+    except ValueError as error:
+        raise ConfigError(f"{path} is not TOML: {error}") from None
+    try:
+        return read_values(values)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def read_values(values: Mapping[str, object]) -> dict[str, object]:
+    """Bring values to their forms; an unknown key is an error that names the nearest known one.
+
+    >>> read_values({"max_time": "2h", "types": "tables"})
+    {'max_time': 7200.0, 'types': 'tables'}
+    """
+    read = {}
+    for name, value in values.items():
+        if name not in SETTINGS:
+            raise unknown_name("key", name, SETTINGS)
+        read[name] = SETTINGS[name].read(value)
+    return read
+
+
+def with_values(settings: RunSettings, values: Mapping[str, object]) -> RunSettings:
+    """Give settings in which these values, read before, take the place of the old ones."""
+    changes: dict[str, Any] = dict(values)
+    if "limits" in changes:
+        changes["limits"] = tuple({**dict(settings.limits), **dict(changes["limits"])}.items())
+    return replace(settings, **changes)
+
+
+def to_toml_values(settings: RunSettings) -> dict[str, object]:
+    """Give what goes into a run's ``run.toml``: all that belongs to the run, defaults included."""
+    values: dict[str, object] = {
+        name: getattr(settings, name) for name, setting in SETTINGS.items() if setting.of_run
+    }
+    values["header"] = [_without_secret(header) for header in settings.header]
+    if settings.cookies:
+        values["cookies"] = HIDDEN
+    values["proxy"] = _without_password(settings.proxy)
+    values["limits"] = {**LIMIT_DEFAULTS, **dict(settings.limits)}
+    return values
+
+
+def require_no_hidden(settings: RunSettings) -> None:
+    """Raise `ConfigError` if something that ``run.toml`` does not keep was not given again."""
+    for name in ("header", "cookies", "proxy"):
+        if HIDDEN in str(getattr(settings, name)):
+            setting = SETTINGS[name]
+            raise ConfigError(
+                f"the run was begun with {setting.option}, whose secret is not kept in its folder:"
+                f" give it again, or set {setting.variable}"
+            )
+
+
+def _without_secret(header: str) -> str:
+    name, _, _ = header.partition(":")
+    return f"{name}: {HIDDEN}" if _SECRET_HEADER.search(name) else header
+
+
+def _without_password(proxy: str) -> str:
+    try:
+        password = urlsplit(proxy).password
+    except ValueError:
+        password = None
+    return proxy.replace(f":{password}@", f":{HIDDEN}@", 1) if password else proxy

@@ -1,0 +1,291 @@
+"""Every setting of a live crawl, declared once.
+
+Options, environment variables, the keys of a run file and the reference pages are all made from the fields
+of `RunSettings`, so none of them can be forgotten. A field's name is the key in the run file; with dashes it
+is the option (``--max-requests``), in capitals the variable (``COATI_MAX_REQUESTS``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from coati.assembly import STRATEGIES
+from coati.budget import Budget
+from coati.errors import ConfigError
+from coati.live.settings import LiveSettings
+from coati.settings.kinds import (
+    BYTES,
+    FLAG,
+    INTEGER,
+    PATH,
+    SECONDS,
+    TEXT,
+    TEXTS,
+    Kind,
+    above_zero,
+    at_least,
+    choice,
+)
+from coati.settings.limits import LIMITS
+from coati.web.media import parse_types
+from coati.web.rules import Rules, Scope
+
+T = TypeVar("T")
+
+_POLITE = LiveSettings()
+
+DEFAULT_STRATEGY = "sb-classifier"
+
+
+class Group(StrEnum):
+    """Under which heading a setting is explained."""
+
+    WHAT = "What to collect"
+    WHERE = "Where to look"
+    HOW_MUCH = "How much to spend"
+    HOW = "How to ask"
+    KEEP = "What to keep and show"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is known about one setting beside its value.
+
+    ``decides``: a run that goes on with another value would be another run. ``of_run``: it belongs to the
+    run and is written into its ``run.toml``; the others only say how one command is carried out.
+    """
+
+    name: str
+    default: object
+    group: Group
+    kind: Kind
+    about: str
+    decides: bool
+    of_run: bool
+
+    @property
+    def option(self) -> str:
+        """How it is written on a command line."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that stands in for the option."""
+        return f"COATI_{self.name.upper()}"
+
+    def read(self, value: object) -> object:
+        """Bring a value to its form; the error names the setting."""
+        try:
+            return self.kind.read(value)
+        except ConfigError as error:
+            raise ConfigError(f"{self.name}: {error}") from None
+
+
+class _About:
+    """The part of `Setting` that is written beside a field."""
+
+    def __init__(self, group: Group, kind: Kind, about: str, *, decides: bool, of_run: bool) -> None:
+        self.group, self.kind, self.about = group, kind, about
+        self.decides, self.of_run = decides, of_run
+
+
+def _setting(
+    default: T, group: Group, kind: Kind, about: str, *, decides: bool = False, of_run: bool = True
+) -> T:
+    described = _About(group, kind, about, decides=decides, of_run=of_run)
+    made: T = field(default=default, metadata={"about": described})
+    return made
+
+
+_SCOPES = {
+    "host": "the host of the start URL (with or without www)",
+    "domain": "that host and all below it",
+    "path": "that host, below the folder of the start URL",
+}
+_ARCHIVE_MODES = {
+    "read-through": "answers what it holds, and keeps the rest",
+    "record": "keeps what is fetched, and answers nothing",
+}
+_FORMATS = {"table": "for people", "json": "one JSON object on stdout"}
+_LIMIT_COUNT = above_zero(INTEGER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """The settings of one crawl; only ``url`` has no default.
+
+    >>> RunSettings(url="https://www.example.org/").budget.max_requests is None
+    True
+    """
+
+    url: str = _setting("", Group.WHAT, TEXT, "Where the crawl begins.", decides=True)
+    types: str = _setting(
+        "data",
+        Group.WHAT,
+        TEXT,
+        "What counts as a target: presets (`coati types` lists them), media types and .extensions,"
+        " separated by commas.",
+        decides=True,
+    )
+    strategy: str = _setting(
+        DEFAULT_STRATEGY,
+        Group.WHAT,
+        choice("strategy", STRATEGIES),
+        "What decides which link is followed next; `coati strategies` lists them.",
+        decides=True,
+    )
+    seed: int = _setting(
+        0, Group.WHAT, INTEGER, "The same seed and the same site give the same crawl.", decides=True
+    )
+    stop_when_dry: bool = _setting(
+        True, Group.WHAT, FLAG, "Stop when hardly any target can be expected from further requests."
+    )
+    scope: str = _setting(
+        Scope.DOMAIN.value,
+        Group.WHERE,
+        choice("scope", _SCOPES),
+        "How far to go: the start URL's host, its whole domain, or only below its folder.",
+        decides=True,
+    )
+    include: tuple[str, ...] = _setting(
+        (),
+        Group.WHERE,
+        TEXTS,
+        "Ask only for URLs in which this regular expression is found; may be repeated.",
+        decides=True,
+    )
+    exclude: tuple[str, ...] = _setting(
+        (),
+        Group.WHERE,
+        TEXTS,
+        "Leave URLs alone in which this regular expression is found; may be repeated.",
+        decides=True,
+    )
+    sitemaps: bool = _setting(
+        False, Group.WHERE, FLAG, "Take the site's sitemaps as links of the start page.", decides=True
+    )
+    max_requests: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after so many requests.")
+    max_bytes: int | None = _setting(
+        None, Group.HOW_MUCH, above_zero(BYTES), "Stop after so many bytes (500MB, 2GiB)."
+    )
+    max_time: float | None = _setting(
+        None, Group.HOW_MUCH, above_zero(SECONDS), "Stop after so much time, all sessions together (90s, 2h)."
+    )
+    max_targets: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after so many targets.")
+    max_file_size: int = _setting(
+        _POLITE.max_file_bytes, Group.HOW_MUCH, at_least(BYTES, 1), "Leave files alone that are larger."
+    )
+    delay: float = _setting(
+        _POLITE.delay_seconds,
+        Group.HOW,
+        SECONDS,
+        "Time from one request to the next, for each host. 0 is for servers of your own.",
+    )
+    concurrency: int = _setting(
+        _POLITE.concurrency, Group.HOW, at_least(INTEGER, 1), "Requests in flight at once, in all."
+    )
+    per_host: int = _setting(
+        _POLITE.per_host, Group.HOW, at_least(INTEGER, 1), "Requests in flight at once, for one host."
+    )
+    contact: str = _setting(
+        _POLITE.contact,
+        Group.HOW,
+        TEXT,
+        "An address or page of yours, told to the site so that its owner can reach you.",
+    )
+    header: tuple[str, ...] = _setting(
+        (), Group.HOW, TEXTS, "A header to send with each request (`Name: value`); may be repeated."
+    )
+    cookies: str = _setting(
+        "",
+        Group.HOW,
+        TEXT,
+        "Cookies to begin with: `name=value; other=value`, or a cookies.txt file as browsers export it.",
+    )
+    proxy: str = _setting(
+        _POLITE.proxy, Group.HOW, TEXT, "Send everything through this proxy (http://host:port)."
+    )
+    limits: tuple[tuple[str, object], ...] = _setting(
+        (),
+        Group.HOW,
+        LIMITS,
+        "One of the finer limits, as NAME=VALUE (retries=0); may be repeated."
+        " The reference of run files lists them.",
+    )
+    archive: str = _setting(
+        "", Group.KEEP, PATH, "A folder that keeps every answer, to be replayed; made if it is not there."
+    )
+    archive_mode: str = _setting(
+        "read-through",
+        Group.KEEP,
+        choice("archive mode", _ARCHIVE_MODES),
+        "Whether the archive also answers what it holds (read-through), or only keeps what is fetched.",
+    )
+    out: str = _setting(
+        "", Group.KEEP, PATH, "The run's folder; without it, one named after the host.", of_run=False
+    )
+    events: str = _setting(
+        "", Group.KEEP, PATH, "Append everything that happens to this file, one JSON object a line."
+    )
+    format: str = _setting(
+        "table", Group.KEEP, choice("format", _FORMATS), "How the result is printed.", of_run=False
+    )
+    quiet: bool = _setting(False, Group.KEEP, FLAG, "Show no progress.", of_run=False)
+    dry_run: bool = _setting(
+        False,
+        Group.KEEP,
+        FLAG,
+        "Fetch robots.txt and the start page only, and show what would be crawled.",
+        of_run=False,
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, before anything is fetched."""
+        parse_types(self.types)
+        for pattern in (*self.include, *self.exclude):
+            _compiled(pattern)
+        if self.archive_mode != "read-through" and not self.archive:
+            raise ConfigError("archive_mode is of use only with an archive: name its folder with --archive")
+
+    @property
+    def budget(self) -> Budget:
+        """What the crawl may spend."""
+        return Budget(self.max_requests, self.max_bytes, self.max_time, self.max_targets)
+
+    @property
+    def rules(self) -> Rules:
+        """Which URLs it may ask for."""
+        return Rules(
+            self.url,
+            Scope(self.scope),
+            include=tuple(_compiled(pattern) for pattern in self.include),
+            exclude=tuple(_compiled(pattern) for pattern in self.exclude),
+        )
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ConfigError(f"not a regular expression: {pattern!r} ({error})") from None
+
+
+def _described(declared: Field[Any]) -> Setting:
+    about: _About = declared.metadata["about"]
+    return Setting(
+        declared.name,
+        declared.default,
+        about.group,
+        about.kind,
+        about.about,
+        about.decides,
+        about.of_run,
+    )
+
+
+SETTINGS: Mapping[str, Setting] = {declared.name: _described(declared) for declared in fields(RunSettings)}
+"""All settings by name, in the order in which they are explained."""

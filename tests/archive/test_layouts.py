@@ -1,0 +1,65 @@
+import gzip
+from pathlib import Path
+
+import pytest
+
+from coati.archive.sources.layouts import detect_layout, open_source
+from coati.archive.sources.source import Wishes
+from coati.errors import ConfigError, UsageError
+from tests.archive import test_replica, test_wacz
+from tests.archive.samples import make
+from tests.archive.warcs import packed, response
+
+WARC = packed([response("http://example.test/")])
+
+
+def test_layouts_are_known_by_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "a.warc.gz").write_bytes(WARC)
+    assert detect_layout([tmp_path / "a.warc.gz"]) == "warc"
+    (tmp_path / "packed").write_bytes(WARC)
+    assert detect_layout([tmp_path / "packed"]) == "warc"
+    (tmp_path / "plain").write_bytes(gzip.decompress(WARC))
+    assert detect_layout([tmp_path / "plain"]) == "warc"
+    assert detect_layout([tmp_path / "packed", tmp_path / "plain"]) == "warc"
+    assert detect_layout([tmp_path]) == "warc"
+    assert detect_layout([test_wacz.make(tmp_path / "x", {"a": b""})]) == "wacz"
+    assert detect_layout([test_replica.make(tmp_path / "replica")]) == "replica"
+    (tmp_path / "site").mkdir()
+    assert detect_layout([tmp_path / "site"]) == "folder"
+
+
+def test_a_site_that_offers_warc_files_is_still_a_site(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_bytes(b"<p>")
+    (tmp_path / "a.warc.gz").write_bytes(WARC)
+    assert detect_layout([tmp_path]) == "folder"
+
+
+def test_the_folder_of_a_crawl_gives_its_files(tmp_path: Path) -> None:
+    (tmp_path / "archive").mkdir()
+    (tmp_path / "archive" / "b.warc.gz").write_bytes(WARC)
+    layout, source = open_source([tmp_path], "auto", Wishes())
+    assert layout == "warc"
+    assert source.meta().start_url == "http://example.test/"
+
+
+def test_what_cannot_be_a_source_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "site").mkdir()
+    with pytest.raises(UsageError, match="there is nothing at"):
+        open_source([tmp_path / "nowhere"], "auto", Wishes())
+    for name in ("text", "empty"):
+        with pytest.raises(UsageError, match="neither a WARC file"):
+            open_source([tmp_path / name], "auto", Wishes())
+    with pytest.raises(UsageError, match="is an archive already"):
+        open_source([make(tmp_path / "a")], "auto", Wishes())
+    with pytest.raises(UsageError, match="only if they are WARC files"):
+        open_source([tmp_path / "site", tmp_path / "a"], "folder", Wishes())
+    with pytest.raises(UsageError, match="is not in the layout 'wacz'"):
+        open_source([tmp_path / "site"], "wacz", Wishes())
+    with pytest.raises(UsageError, match="is not in the layout 'replica'"):
+        open_source([tmp_path / "text"], "replica", Wishes())
+    with pytest.raises(UsageError, match="no WARC file"):
+        open_source([tmp_path / "site"], "warc", Wishes())
+    with pytest.raises(ConfigError, match="Known: auto, folder, replica, wacz, warc"):
+        open_source([tmp_path / "site"], "wrac", Wishes())

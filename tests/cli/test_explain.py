@@ -1,0 +1,191 @@
+"""``coati explain`` and ``coati report``, over runs that know every kind of URL."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from coati.cli.explain import explain
+from coati.cli.main import COMMANDS
+from coati.cli.report import report
+from coati.errors import UsageError
+from coati.report import Verdict, explain_url
+from coati.testing import Response, Site
+from tests.report.made_runs import MadeRun
+
+START = "http://a.test/"
+
+HOME = """
+<ul class=menu><li><a href=/moved>Moved</a><li><a href=/gone>Gone</a><li><a href=/page>A page</a></ul>
+<ul class=files><li>The table: <a href=/table.csv>Table</a><li><a href=/copy.csv>Copy</a></ul>
+<a href=http://else.test/x>Elsewhere</a><a href=/film.mp4>Film</a><a href=/style>Style</a>
+"""
+PAGE = "<ul class=more>" + "".join(f"<li><a href=/more/{n}>More {n}</a>" for n in range(9)) + "</ul>"
+
+SITE = Site(
+    START,
+    {
+        START: Response.page(HOME),
+        f"{START}page": Response.page(PAGE),
+        f"{START}moved": Response.redirect("/moved/again"),
+        f"{START}moved/again": Response.redirect("/table.csv"),
+        f"{START}table.csv": Response.file("text/csv", b"a,b\n1,2\n"),
+        f"{START}copy.csv": Response.file("text/csv", b"a,b\n1,2\n"),
+        f"{START}style": Response.file("text/css", b"p {}"),
+        **{f"{START}more/{n}": Response.page(f"<a href=/more/{n}/deeper>Deeper</a>") for n in range(3)},
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = MadeRun(tmp_path_factory.mktemp("runs") / "run", SITE, "bfs")
+    run.steps(10)
+    request = run.strategy.choose(run.now, lambda _: True)
+    assert request is not None
+    run.store.chosen(request, run.now)
+    return run.finish("interrupted")
+
+
+def told(folder: Path, url: str) -> dict[str, Any]:
+    done = CliRunner().invoke(
+        explain, [url, "--run", str(folder), "--format", "json"], catch_exceptions=False
+    )
+    assert done.exit_code == 0
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def test_a_target_says_where_it_was_met_and_where_it_is_kept(folder: Path) -> None:
+    answer = told(folder, f"{START}table.csv")
+    assert answer["verdict"] == "target"
+    assert answer["met"]["found_on"] == START
+    assert answer["met"]["anchor"] == "Table"
+    assert answer["met"]["context"] == "The table: Table"
+    assert answer["met"]["tag_path"].endswith("ul.files > li > a")
+    assert answer["file"]["file"] == "files/table.csv"
+    assert (folder / answer["file"]["file"]).read_bytes() == b"a,b\n1,2\n"
+    assert len(answer["file"]["sha256"]) == 64
+    assert answer["file"]["same_as"] == [f"{START}copy.csv"]
+
+
+def test_a_page_says_what_it_held(folder: Path) -> None:
+    answer = told(folder, "/page")
+    assert answer["verdict"] == "page"
+    (asked,) = answer["asked"]
+    assert asked["links"] == 9
+    assert asked["status"] == 200
+    assert asked["requests_before"] >= 1
+
+
+def test_a_redirect_says_where_it_leads(folder: Path) -> None:
+    answer = told(folder, "/moved")
+    assert answer["verdict"] == "redirect"
+    assert answer["leads_to"] == [f"{START}moved/again", f"{START}table.csv"]
+    assert told(folder, "/moved/again")["met"] == {"redirected_from": f"{START}moved"}
+
+
+@pytest.mark.parametrize(
+    ("url", "verdict"),
+    [
+        ("/gone", Verdict.FAILED),
+        ("/style", Verdict.OTHER),
+        ("/more/2", Verdict.IN_FLIGHT),
+        ("/more/8", Verdict.WAITING),
+        ("http://else.test/x", Verdict.SKIPPED),
+        ("/film.mp4", Verdict.SKIPPED),
+        ("/pag", Verdict.UNKNOWN),
+    ],
+)
+def test_every_fate_has_a_verdict(folder: Path, url: str, verdict: Verdict) -> None:
+    assert explain_url(folder, url).verdict is verdict
+
+
+def test_a_failure_says_why(folder: Path) -> None:
+    assert "404" in told(folder, "/gone")["because"]
+
+
+def test_what_a_rule_forbids_names_the_rule_and_the_page(folder: Path) -> None:
+    answer = told(folder, "http://else.test/x")
+    assert answer["left_alone"]["reason"] == "out of scope"
+    assert answer["left_alone"]["found_on"] == START
+    assert "another site" in answer["left_alone"]["meaning"]
+
+
+def test_a_waiting_link_says_what_its_like_have_brought(folder: Path) -> None:
+    answer = told(folder, "/more/8")
+    assert answer["met"]["found_on"] == f"{START}page"
+    assert answer["siblings"]["followed"] == 3
+    assert answer["siblings"]["waiting"] == 6
+    assert answer["strategy"] == "bfs"
+
+
+def test_an_unknown_url_says_which_known_ones_are_nearest(folder: Path) -> None:
+    answer = told(folder, "https://a.test/more/33")
+    assert answer["verdict"] == "never met"
+    assert answer["nearest"][0] == f"{START}more/3"
+    assert told(folder, "https://a.test/table.csv?x=1")["nearest"][0] == f"{START}table.csv"
+    assert told(folder, "/more/33")["nearest"][0] == f"{START}more/3"
+
+
+def test_an_unknown_url_that_the_rules_forbid_names_the_rule(folder: Path) -> None:
+    answer = told(folder, "http://third.test/y")
+    assert answer["verdict"] == "never met"
+    assert answer["left_alone"]["reason"] == "out of scope"
+
+
+def test_the_group_and_the_score_that_chose_it_are_named(tmp_path: Path) -> None:
+    run = MadeRun(tmp_path / "run", SITE, "sb-classifier")
+    run.steps(40)
+    finished = run.finish()
+    chosen = [
+        each for n in range(3) for each in explain_url(finished, f"/more/{n}").asked if each.arm is not None
+    ]
+    assert chosen
+    assert all(each.score is not None and each.group is not None for each in chosen)
+    assert all(each.group is not None and each.group.name.endswith("a") for each in chosen)
+
+
+def test_it_reads_as_text_and_no_text_of_the_web_drives_the_terminal(tmp_path: Path) -> None:
+    site = Site(
+        START,
+        {
+            START: Response.page("<a href=/a.csv>\x1b[2J\x1b]0;evil\x07 Table\n\nof" + "x" * 9999 + "</a>"),
+            f"{START}a.csv": Response.file("text/csv", b"1\n"),
+        },
+    )
+    run = MadeRun(tmp_path / "run", site)
+    run.steps()
+    done = CliRunner().invoke(explain, ["/a.csv", "--run", str(run.finish())], catch_exceptions=False)
+    assert done.stdout.startswith(f"{START}a.csv: target\n")
+    assert "\x1b" not in done.stdout
+    assert "link text:" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) < 600
+
+
+def test_explaining_changes_nothing(folder: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    told(folder, "/more/8")
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+@pytest.mark.parametrize("url", ["mailto:someone@a.test", "http://", "https://[::1"])
+def test_what_is_no_url_is_refused(folder: Path, url: str) -> None:
+    with pytest.raises(UsageError, match="not a web URL"):
+        explain_url(folder, url)
+
+
+def test_report_writes_the_page_and_says_where(folder: Path) -> None:
+    done = CliRunner().invoke(report, [str(folder)], catch_exceptions=False)
+    assert done.stdout.strip() == str(folder / "report.html")
+    assert "from a.test" in (folder / "report.html").read_text(encoding="utf-8")
+    as_json = CliRunner().invoke(report, [str(folder), "--format", "json"], catch_exceptions=False)
+    assert json.loads(as_json.stdout) == {"report": str(folder / "report.html")}
+
+
+def test_both_are_commands_of_coati() -> None:
+    assert {"explain", "report"} <= set(COMMANDS)

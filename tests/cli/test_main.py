@@ -1,0 +1,152 @@
+import errno
+import importlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+
+import click
+import pytest
+
+from coati import __version__
+from coati.cli import main as main_module_function
+from coati.cli.main import COMMANDS, coati, run
+from coati.errors import ArchiveError
+
+main = importlib.import_module("coati.cli.main")
+
+
+Body = Callable[[], object]
+Probe = Callable[[Body], int]
+
+
+@pytest.fixture
+def probe(monkeypatch: pytest.MonkeyPatch) -> Probe:
+    """Run ``coati probe`` with a function as the command; gives the exit code."""
+
+    def run_probe(body: Body) -> int:
+        monkeypatch.setattr(main.LazyGroup, "get_command", lambda *_: click.command(name="probe")(body))
+        return run(["probe"])
+
+    return run_probe
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_there_and_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == 0
+    assert name in capsys.readouterr().out
+
+
+def test_help_lists_the_commands_without_importing_them() -> None:
+    script = (
+        "import sys; from coati.cli.main import run; run(['--help']);"
+        "print([name for name in ('numpy', 'scrapy', 'matplotlib', 'fastwarc') if name in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert shown.endswith("[]\n")
+    for name in COMMANDS:
+        assert name in shown
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"coati {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["--nonsense"], ["archive", "nonsense"], ["archive", "info"]]
+)
+def test_wrong_usage_is_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == 2
+    assert "Error:" in capsys.readouterr().err
+
+
+def test_an_error_of_the_input_is_one_line_and_2(probe: Probe, capsys: pytest.CaptureFixture[str]) -> None:
+    def body() -> None:
+        raise ArchiveError("there is no archive at x")
+
+    assert probe(body) == 2
+    assert capsys.readouterr() == ("", "coati: there is no archive at x\n")
+
+
+def test_an_error_of_ours_keeps_its_traceback_and_is_5(
+    probe: Probe, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def body() -> None:
+        raise ZeroDivisionError("oh")
+
+    assert probe(body) == 5
+    shown = capsys.readouterr().err
+    assert "Traceback" in shown
+    assert "ZeroDivisionError: oh" in shown
+
+
+@pytest.mark.parametrize(("number", "code"), [(errno.EACCES, 2), (errno.ENOSPC, 2), (errno.EBADF, 5)])
+def test_what_the_machine_refuses_is_no_bug(
+    probe: Probe, capsys: pytest.CaptureFixture[str], number: int, code: int
+) -> None:
+    def body() -> None:
+        raise OSError(number, "refused", "file")
+
+    assert probe(body) == code
+    assert ("Traceback" in capsys.readouterr().err) == (code == 5)
+
+
+def test_an_interruption_is_130(probe: Probe, capsys: pytest.CaptureFixture[str]) -> None:
+    def body() -> None:
+        raise KeyboardInterrupt
+
+    assert probe(body) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (3, 3), ("text", 0)])
+def test_a_command_may_return_its_exit_code(probe: Probe, returned: object, code: int) -> None:
+    assert probe(lambda: returned) == code
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    script = (
+        "import click, sys; from coati.cli import main\n"
+        "import importlib; module = importlib.import_module('coati.cli.main')\n"
+        "probe = click.command()(lambda: [print('x' * 1000) for _ in range(10_000)] and None)\n"
+        "module.LazyGroup.get_command = lambda *_: probe\n"
+        "main(['probe'])\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stderr is not None
+        writer.stdout.readline()
+        writer.stdout.close()
+        complaint = writer.stderr.read()
+    assert complaint == b""
+    assert writer.returncode == 0
+
+
+def test_control_c_ends_a_real_command_with_130() -> None:
+    script = (
+        "import click, importlib, os, signal, time; module = importlib.import_module('coati.cli.main')\n"
+        "def wait():\n    print('ready', flush=True)\n    time.sleep(60)\n"
+        "module.LazyGroup.get_command = lambda *_: click.command()(wait)\n"
+        "module.main(['probe'])\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as waiting:
+        assert waiting.stdout is not None
+        waiting.stdout.readline()
+        os.kill(waiting.pid, signal.SIGINT)
+        waiting.communicate()
+    assert waiting.returncode == 130
+
+
+def test_python_m_coati_is_the_same_command() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "coati", "--version"], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout == f"coati {__version__}\n"
+    assert main_module_function is main.main
+    assert isinstance(coati, click.Group)

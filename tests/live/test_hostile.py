@@ -1,0 +1,245 @@
+"""Servers at their worst: every fault has an outcome, a reason that is counted, and an end."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from coati.live import Happening, StopReason
+from coati.runs.reasons import REASONS
+from tests.live.crawling import Crawled, crawl_from, crawl_into
+from tests.live.scripted import clock
+from tests.nasty_server import FILE_NAMES, PRIVATE_URLS, Robots, gzip_bomb, nasty_server
+
+# What a test can wait for. Each limit is a setting.
+TIGHT = {
+    "max_page_bytes": 1_000_000,
+    "max_file_bytes": 2_000_000,
+    "stream_above_bytes": 100_000,
+    "connect_timeout_seconds": 0.5,
+    "answer_timeout_seconds": 0.7,
+    "download_timeout_seconds": 4.0,
+    "min_bytes_per_second": 1000,
+    "slow_window_seconds": 0.5,
+    "max_delay_seconds": 0.05,
+}
+
+BAD_ANSWER = ("failure", "answer is no valid HTTP", {"answer is no valid HTTP": 1})
+
+# Packed beforehand: it takes the server longer than we wait.
+gzip_bomb()
+
+# What comes of asking for a path alone: the outcome, its reason, and the drops that are counted.
+FAULTS = {
+    "/good.csv": ("target", None, {}),
+    "/reset": ("failure", "connection broken off", {"connection broken off": 1}),
+    "/close": ("failure", "connection broken off", {"connection broken off": 1}),
+    "/silent": ("failure", "no answer in time", {"no answer in time": 1}),
+    "/drop-mid-body": ("page", None, {"dataloss": 1}),
+    "/drop-mid-file.csv": ("failure", "body shorter than declared", {"body shorter than declared": 1}),
+    "/reset-mid-body": ("page", None, {"dataloss": 1}),
+    "/length-too-long": ("failure", "no answer in time", {"no answer in time": 1}),
+    "/length-negative": BAD_ANSWER,
+    "/two-lengths": BAD_ANSWER,
+    "/broken-chunks": BAD_ANSWER,
+    "/unfinished-chunks": ("page", None, {"dataloss": 1}),
+    "/trickle": ("failure", "body too slow", {"body too slow": 1}),
+    "/endless": ("page", None, {"cut": 1}),
+    "/endless.csv": ("failure", "too large", {"too large": 1}),
+    "/huge-page": ("page", None, {"cut": 1}),
+    "/huge.csv": ("failure", "too large", {"too large": 1}),
+    "/gzip-bomb": ("page", None, {"cut": 1}),
+    "/gzip-bomb.csv": ("failure", "too large", {"too large": 1}),
+    "/gzip-of-gzip": ("page", None, {}),
+    "/broken-gzip": ("page", None, {}),
+    "/not-gzip": ("page", None, {"dataloss": 1}),
+    "/unknown-encoding": ("page", None, {}),
+    "/endless-headers": BAD_ANSWER,
+    "/huge-header": BAD_ANSWER,
+    "/many-headers": BAD_ANSWER,
+    "/bad-header": BAD_ANSWER,
+    "/slow-headers": ("failure", "no answer in time", {"no answer in time": 1}),
+    "/no-http": BAD_ANSWER,
+    "/bad-status": BAD_ANSWER,
+    "/status-999": ("failure", "status 999", {}),
+    "/wrong-charset": ("page", None, {}),
+    "/unknown-charset": ("page", None, {}),
+    "/utf-16": ("page", None, {}),
+    "/strange-type": ("other", None, {}),
+    "/no-type.csv": ("other", None, {}),
+    "/video": ("other", None, {"blocked media type": 1}),
+    "/redirect-self": ("failure", "redirect loop", {"redirect loop": 1}),
+    "/deep": ("page", None, {}),
+    "/bad-urls": ("page", None, {}),
+}
+
+
+def ask(path: str, **changes: object) -> tuple[Crawled, dict[str, object]]:
+    """Ask for one path and no more."""
+    with nasty_server() as server:
+        start = server.url(path)
+        crawled = crawl_from(start, **{**TIGHT, "robots": False, "max_requests": 1, **changes})
+    return crawled, crawled.observed[start]
+
+
+@pytest.mark.parametrize("path", FAULTS)
+def test_every_fault_ends_with_its_reason(path: str) -> None:
+    outcome, reason, drops = FAULTS[path]
+    begun = clock()
+    crawled, told = ask(path)
+    assert (told["outcome"], told.get("reason")) == (outcome, reason)
+    assert crawled.result.progress.drops == drops
+    assert clock() - begun < 6
+
+
+@pytest.mark.parametrize(
+    "path", ["/drop-mid-body", "/huge-page", "/wrong-charset", "/utf-16", "/unknown-charset", "/bad-urls"]
+)
+def test_the_links_of_a_damaged_page_are_followed(path: str) -> None:
+    with nasty_server() as server:
+        crawl_from(server.url(path), **{**TIGHT, "robots": False, "max_requests": 9})
+        assert server.count("/good.csv") == 1
+
+
+def test_bytes_beyond_the_declared_length_harm_nobody() -> None:
+    with nasty_server() as server:
+        crawl_from(server.url("/length-too-short"), **{**TIGHT, "robots": False, "max_requests": 1})
+        crawled = crawl_from(server.url("/good.html"), **TIGHT)
+    assert crawled.result.progress.targets == 1
+
+
+def test_chains_of_redirects_end(tmp_path: Path) -> None:
+    with nasty_server() as server:
+        crawled = crawl_into(tmp_path / "run", server.url("/redirects"), robots=False, max_redirects=5)
+        asked = len(server.requests)
+    assert asked == 6
+    assert crawled.told(Happening.OBSERVED)[-1]["reason"] == "too many redirects"
+    assert set(crawled.skipped.values()) == {"too many redirects"} <= set(REASONS)
+
+
+def test_a_loop_of_redirects_ends() -> None:
+    with nasty_server() as server:
+        crawled = crawl_from(server.url("/redirect-loop/a"), robots=False)
+        asked = len(server.requests)
+    assert asked == 2
+    assert crawled.result.stop is StopReason.FINISHED
+
+
+def test_redirects_to_nowhere_are_failures() -> None:
+    with nasty_server() as server:
+        crawled = crawl_from(server.url("/redirect-elsewhere/"), robots=False)
+    reasons = [told["reason"] for told in crawled.told(Happening.OBSERVED) if told["outcome"] == "failure"]
+    # An empty location is the same page once more.
+    assert set(reasons) == {"redirect without a usable location", "redirect loop"}
+    assert len(reasons) >= 6
+
+
+def test_nothing_private_is_asked_from_a_public_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    from coati.live.addresses import is_private
+
+    with nasty_server() as server:
+        monkeypatch.setattr("coati.live.addresses.is_private", lambda a: a != server.host and is_private(a))
+        start = server.url("/redirect-private/")
+        crawled = crawl_from(
+            start, **{**TIGHT, "robots": False, "allow_private": False, "rules": any_url(start)}
+        )
+    private = {url for url, reason in crawled.skipped.items() if reason == "private address"}
+    # 127.0.0.1 is the server itself here, and so are the numbers that mean it.
+    assert len(private) >= len(PRIVATE_URLS) - 4
+    assert {"http://10.0.0.1/", "http://169.254.169.254/latest/meta-data/", "http://[::1]/"} <= private
+    assert crawled.result.progress.pages == 1
+
+
+def any_url(start_url: str) -> "object":
+    from coati.web.rules import Rules
+
+    class AnyUrl(Rules):
+        def refusal(self, url: str) -> None:
+            return None
+
+    return AnyUrl(start_url)
+
+
+def test_names_of_files_stay_in_the_folder(tmp_path: Path) -> None:
+    with nasty_server() as server:
+        crawled = crawl_into(tmp_path / "run", server.url("/names/"), robots=False)
+    assert crawled.result.progress.targets == len(FILE_NAMES)
+    assert {path.name for path in tmp_path.iterdir()} == {"run"}
+    assert len(list((tmp_path / "run" / "files").iterdir())) == len(FILE_NAMES)
+
+
+@pytest.mark.parametrize(
+    ("robots", "allowed"),
+    [
+        (Robots.ALLOW, True),
+        (Robots.FORBID, False),
+        (Robots.MISSING, True),
+        (Robots.DENIED, True),
+        (Robots.ERROR, False),
+        (Robots.REDIRECTED, True),
+        (Robots.LOOP, True),
+        (Robots.HUGE, True),
+        (Robots.ENDLESS, True),
+        (Robots.SILENT, False),
+        (Robots.PAGE, True),
+        (Robots.GARBAGE, True),
+    ],
+)
+def test_every_kind_of_rules_is_read_as_the_standard_says(robots: Robots, *, allowed: bool) -> None:
+    with nasty_server(robots=robots) as server:
+        crawled = crawl_from(server.url("/good.html"), **TIGHT)
+        assert server.count("/good.html") == allowed
+    assert (crawled.result.stop is StopReason.REFUSED) is not allowed
+
+
+def test_rules_that_forbid_a_folder_are_kept_wherever_they_were_found() -> None:
+    for robots in (Robots.ALLOW, Robots.REDIRECTED):
+        with nasty_server(robots=robots) as server:
+            crawl_from(server.url("/forbidden/"), **TIGHT)
+            assert server.count("/forbidden/") == 0
+
+
+MEASURED = """
+    import resource, sys
+    from tests.live.crawling import crawl_from
+    from tests.live.test_hostile import TIGHT
+
+    crawl_from(sys.argv[1], **{**TIGHT, "robots": False, "max_requests": 1})
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for url in sys.argv[2:]:
+        crawl_from(url, **{**TIGHT, "robots": False, "max_requests": 1, "max_page_bytes": 5_000_000})
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+def test_memory_stays_bounded_whatever_comes() -> None:
+    paths = [
+        "/huge-page",
+        "/endless",
+        "/gzip-bomb",
+        "/gzip-bomb.csv",
+        "/endless.csv",
+        "/endless-headers",
+        "/huge-header",
+    ]
+    with nasty_server() as server:
+        urls = [server.url(path) for path in ("/good.html", *paths)]
+        command = [sys.executable, "-c", textwrap.dedent(MEASURED), *urls]
+        grown = int(subprocess.check_output(command, text=True, cwd=Path(__file__).parents[2]))
+    # A page of 5 MB makes a tree of some ten times that; the bomb alone would take 256.
+    assert grown < 120
+
+
+def test_a_crawl_meets_every_fault_and_still_gets_the_file(tmp_path: Path) -> None:
+    with nasty_server() as server:
+        crawled = crawl_into(
+            tmp_path / "run",
+            server.url("/"),
+            **{**TIGHT, "concurrency": 8, "per_host": 8, "max_requests": 250, "answer_timeout_seconds": 0.5},
+        )
+    assert crawled.result.stop in {StopReason.BUDGET_REQUESTS, StopReason.FINISHED}
+    assert crawled.observed[server.url("/good.csv")]["outcome"] == "target"
+    assert crawled.skipped[server.url("/forbidden/")] == "robots.txt"
+    assert len(crawled.result.progress.drops) > 8

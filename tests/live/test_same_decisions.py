@@ -1,0 +1,71 @@
+"""The same strategy, seed and site: the same requests, live over HTTP and in memory."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from coati.assembly import STRATEGIES, build_strategy
+from coati.model import Refused, always_ready
+from coati.strategies.strategy import Strategy
+from coati.testing.generator import generate_site
+from coati.testing.knobs import SiteKnobs
+from coati.testing.respond import Responder
+from coati.testing.server import serve
+from coati.testing.site import Site
+from tests.live.crawling import crawl_from, crawl_into
+
+Asked = list[tuple[str, str]]
+
+
+def in_memory(site: Site, strategy: Strategy) -> Asked:
+    """Ask, answer, tell: what a strategy asks of a site without any engine."""
+    responder = Responder(site)
+    asked: Asked = []
+    while (request := strategy.choose(0.0, always_ready)) is not None:
+        outcome = responder.outcome(request)
+        if not isinstance(outcome, Refused):
+            asked.append((request.method.value, request.url))
+        strategy.observe(request.id, outcome)
+    return asked
+
+
+def over_http(make: Callable[[str], Site], name: str, seed: int, *, kept: bool) -> tuple[Asked, Asked]:
+    """Crawl a site live, into a run folder or not; gives what was asked, and what would be in memory."""
+    with serve(make) as server, TemporaryDirectory() as folder:
+        start = server.url
+        crawl = partial(crawl_into, Path(folder) / "run") if kept else crawl_from
+        crawl(start, new_strategy=lambda: build_strategy(name, start, seed), robots=False)
+        live = [(seen.method, seen.url) for seen in server.requests]
+        return live, in_memory(server.site, build_strategy(name, start, seed))
+
+
+sites = st.builds(
+    SiteKnobs,
+    pages=st.integers(2, 30),
+    target_share=st.sampled_from([0.0, 0.2, 0.5]),
+    pages_with_targets=st.just(0.2),
+    target_depth=st.sampled_from([1.5, 3.0]),
+    error_share=st.sampled_from([0.0, 0.2]),
+    redirect_share=st.sampled_from([0.0, 0.2]),
+    other_share=st.sampled_from([0.0, 0.1]),
+    templates=st.integers(1, 3),
+    links_per_page=st.just(8),
+    page_bytes=st.just(1500),
+    target_bytes=st.just(500),
+    target_bytes_sd=st.just(100),
+)
+
+
+@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@given(knobs=sites, seed=st.integers(0, 1000), kept=st.booleans())
+@example(knobs=SiteKnobs(pages=60, target_bytes=500, target_bytes_sd=100), seed=1, kept=True)
+def test_live_and_memory_decide_alike(name: str, knobs: SiteKnobs, seed: int, *, kept: bool) -> None:
+    live, memory = over_http(lambda base: generate_site(knobs, seed, base), name, seed, kept=kept)
+    assert live == memory
+    assert live

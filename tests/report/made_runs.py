@@ -1,0 +1,133 @@
+"""Run folders for tests of what reads them: crawls of sites that are values, without a network."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+
+from coati.assembly import build_strategy
+from coati.model import Page, Refused, Target, always_ready
+from coati.runs.fetched import Fetched
+from coati.runs.snapshots import SnapshotForm
+from coati.runs.store import RunStore
+from coati.strategies.strategy import Strategy
+from coati.testing.respond import Responder
+from coati.testing.site import Response, Site, body_of
+from coati.web.links import LinkExtractor
+from coati.web.rules import Refusal, Rules
+from tests.runs.synthetic import abandon
+
+BEGIN = 1_772_355_907.0  # 1 March 2026, 09:05 UTC
+TIME = "2026-03-01T09:05:07.000Z"
+
+
+class MadeRun:
+    """A crawl of a site into a folder, one request at a time and one second each."""
+
+    def __init__(
+        self,
+        folder: Path,
+        site: Site,
+        strategy: str = "sb-classifier",
+        settings: Mapping[str, object] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.site = site
+        given = {"url": site.start_url, "strategy": strategy, "seed": seed, **(settings or {})}
+        self.store = RunStore.create(folder, given, BEGIN)
+        self.form = SnapshotForm(strategy, {"url": site.start_url, "seed": seed})
+        self._new_strategy = lambda: build_strategy(strategy, site.start_url, seed)
+        self.strategy: Strategy = self.store.restore(self._new_strategy, self.form).strategy
+        self._responder = Responder(site)
+        self._extractor = LinkExtractor(Rules(site.start_url))
+        self.now = BEGIN
+
+    def steps(self, limit: int = 1_000_000) -> int:
+        """Make so many requests, or as many as there are."""
+        for done in range(limit):
+            request = self.strategy.choose(self.now, always_ready)
+            if request is None:
+                return done
+            self.store.chosen(request, self.now)
+            self.now += 1.0
+            outcome = self._responder.outcome(request)
+            response = self.site.get(request.url)
+            body = body_of(request.url, response) if isinstance(outcome, Page | Target) else None
+            fetched = Fetched(
+                request,
+                outcome,
+                self.now - 0.5,
+                self.now,
+                charged=0 if isinstance(outcome, Refused) else 1,
+                headers=response.headers,
+                body=body,
+                refused=self._refused(request.url, response) if isinstance(outcome, Page) else (),
+            )
+            recorded = self.store.record(fetched)
+            self.store.settled(self.strategy.observe(request.id, recorded.outcome))
+        return limit
+
+    def finish(self, reason: str = "nothing left to ask for") -> Path:
+        """End the session as a driver does."""
+        self.store.finish(self.now, reason, self.strategy, self.form)
+        self.store.close()
+        return self.store.folder
+
+    def abandon(self) -> None:
+        """Let go of everything as a kill would: nothing more is written."""
+        abandon(self.store)
+
+    def reopened(self) -> MadeRun:
+        """Go on with a run that was let go of."""
+        self.store = RunStore.open(self.store.folder, self.now + 3600)
+        self.now += 3600
+        self.strategy = self.store.restore(self._new_strategy, self.form).strategy
+        return self
+
+    def _refused(self, url: str, response: Response) -> tuple[tuple[str, Refusal], ...]:
+        return tuple(self._extractor.extract(response.body or b"", url, response.media_type).refused)
+
+
+def fill_run(folder: Path, requests: int) -> Path:
+    """Write the log of a long run straight into its database; every third request brought a file."""
+    start = "http://long.test/"
+    with RunStore.create(folder, {"url": start}, BEGIN) as store:
+        store.finish(BEGIN + requests, "budget of requests reached")
+    connection = sqlite3.connect(folder / "run.sqlite")
+    with connection:
+        connection.executemany(
+            "INSERT INTO requests VALUES"
+            " (?,?,'GET',?,200,1000,NULL,NULL,NULL,?,1.0,1.0,1,NULL,NULL,?,?,?,?,?)",
+            (
+                (
+                    n,
+                    f"{start}{n}",
+                    "html" if n % 3 else "target",
+                    n % 2000,
+                    TIME,
+                    TIME,
+                    TIME,
+                    2 * n + 1,
+                    2 * n + 2,
+                )
+                for n in range(requests)
+            ),
+        )
+        connection.executemany(
+            "INSERT INTO links VALUES (?, 1, ?, 'a link', NULL, NULL)",
+            ((n, f"{start}{n}") for n in range(2 * requests)),
+        )
+        connection.executemany(
+            "INSERT INTO targets VALUES (?,?,?,1000,'text/csv','a file',?,1,'html > a','[]','[]',?,1,1.0,?)",
+            (
+                (n, f"{start}{n}", f"{n}.csv", f"{start}{n + 1}", TIME, f"{n:064}")
+                for n in range(0, requests, 3)
+            ),
+        )
+        connection.executemany(
+            "INSERT INTO groups VALUES (?, 'html > a', 50, 50, 1.0, 50.0, 16, 0, '[]')",
+            ((n,) for n in range(2000)),
+        )
+    connection.close()
+    return folder
