@@ -25,7 +25,7 @@ _FILLER = "<p>Figures of the region, by year and district, with notes on method 
 
 
 class BranchingPages(Mapping[str, Response]):
-    """Page n links to pages 5n+1 ... 5n+5, and to 95 that came before."""
+    """Page n links to pages 5n+1 ... 5n+5, and like a menu to the first 95."""
 
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url
@@ -39,9 +39,7 @@ class BranchingPages(Mapping[str, Response]):
         number = int(name[5:-5]) if name else 0
         first = NEW_LINKS * number + 1
         items = [_item(n) for n in range(first, first + NEW_LINKS)]
-        step = max(1, number // (LINKS - NEW_LINKS))
-        items += [_item(n) for n in range(1, number, step)][: LINKS - NEW_LINKS]
-        top = f"<!doctype html><title>Page {number}</title><body><main><ul class=items>{''.join(items)}</ul>"
+        top = f"<!doctype html><title>Page {number}</title><body>{_MENU}<ul class=items>{''.join(items)}</ul>"
         return Response.page(top + _FILLER[: PAGE_BYTES - len(top)])
 
     def __iter__(self) -> Iterator[str]:
@@ -54,6 +52,9 @@ class BranchingPages(Mapping[str, Response]):
 def _item(number: int) -> str:
     ending = "csv" if number % FILE_EVERY == 0 else "html"
     return f'<li class=item><a href="/page-{number}.{ending}">Item {number}</a></li>'
+
+
+_MENU = f"<ul class=menu>{''.join(map(_item, range(1, LINKS - NEW_LINKS + 1)))}</ul>"
 
 
 def _make(base_url: str) -> Site:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from coati.strategies.strategy import Strategy
 
 # Site: breadth-first and CLAIRVOYANT, which are deterministic, and the range for SB-CLASSIFIER's median.
-# The expected 60.0 of nilearn's CLAIRVOYANT came from a simulation that did not raise the score of a path when
-# the pages before it were fetched; the definition gives 57.9 (docs/decisions/0006-clairvoyant.md).
+# The 60.0 for nilearn's CLAIRVOYANT came from a simulation that did not raise the score of a path when the
+# pages before it were fetched; the definition gives 57.9 (docs/decisions/0006-clairvoyant.md).
 EXPECTED = {
     "networkx": (63.7, 15.6, (18.0, 21.0)),
     "uksdg": (94.0, 87.0, (89.5, 91.5)),

@@ -16,16 +16,17 @@ asked for the same number of URLs.
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import json
 import multiprocessing
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
+
+from benchmarks.reporting import format_option, report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -186,49 +187,47 @@ def in_own_process(target: Callable[..., None], *arguments: object) -> tuple[int
     return received
 
 
-def main(arguments: list[str] | None = None) -> None:
+@click.command()
+@click.option("--pages", default=1500, show_default=True)
+@click.option("--rounds", default=3, show_default=True)
+@format_option
+def main(pages: int, rounds: int, form: str) -> None:
     """Run all contestants in turn, and print the medians of the rounds."""
-    parser = argparse.ArgumentParser(description="pages per CPU second, ours beside plain Scrapy")
-    parser.add_argument("--pages", type=int, default=1500)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    options = parser.parse_args(arguments)
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    server = context.Process(target=serve_site, args=(options.pages, theirs))
+    server = context.Process(target=serve_site, args=(pages, theirs))
     server.start()
     theirs.close()
     start_url = ours.recv()
     rates: dict[str, list[float]] = {name: [] for name in CONTESTANTS}
     try:
-        for _ in range(options.rounds):
+        for _ in range(rounds):
             for name, measured in rates.items():
-                answered, cpu, wall = in_own_process(measure, name, start_url, options.pages)
+                answered, cpu, wall = in_own_process(measure, name, start_url, pages)
                 measured.append(answered / cpu)
-                print(f"{name}: {answered} answers, {cpu:.2f} CPU s, {wall:.2f} s", file=sys.stderr)
+                click.echo(f"{name}: {answered} answers, {cpu:.2f} CPU s, {wall:.2f} s", err=True)
     finally:
         ours.close()
         server.terminate()
         server.join()
-    report(rates, options.format)
+    report("pages per CPU second on loopback", rows_of(rates), form)
 
 
-def report(rates: dict[str, list[float]], form: str) -> None:
-    """Print the rates, and ours as a share of each spider's."""
+def rows_of(rates: dict[str, list[float]]) -> list[dict[str, object]]:
+    """Give the median rates, and ours as shares of each spider's."""
     medians = {name: statistics.median(measured) for name, measured in rates.items()}
-    for name, median in medians.items():
-        shares = {
-            f"share of {other}": round(median / medians[other], 2)
-            for other in medians
-            if name.startswith("coati") and other.startswith("scrapy")
+    return [
+        {
+            "crawler": name,
+            "pages per CPU s": median,
+            **{
+                f"share of {other}": median / medians[other]
+                for other in medians
+                if name.startswith("coati") and other.startswith("scrapy")
+            },
         }
-        row = {"benchmark": "live_speed", "name": name, "pages_per_cpu_second": round(median, 1), **shares}
-        if form == "json":
-            print(json.dumps(row))
-        else:
-            print(
-                f"{name:22}{median:8.1f} pages/CPU s", *(f"  {key}: {value}" for key, value in shares.items())
-            )
+        for name, median in medians.items()
+    ]
 
 
 if __name__ == "__main__":

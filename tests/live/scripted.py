@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -135,10 +136,16 @@ def in_turn(*routes: Route) -> Route:
 
 
 @contextmanager
-def scripted(routes: Mapping[str, Route], host: str = "127.0.0.1") -> Iterator[Script]:
-    """Serve these routes until the block ends."""
+def scripted(
+    routes: Mapping[str, Route], host: str = "127.0.0.1", context: ssl.SSLContext | None = None
+) -> Iterator[Script]:
+    """Serve these routes until the block ends, encrypted if there is a context for it."""
     server = _Server((host, 0), Exchange)
-    server.script = Script(dict(routes), f"http://{host}:{server.server_port}")
+    scheme = "http"
+    if context is not None:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        scheme = "https"
+    server.script = Script(dict(routes), f"{scheme}://{host}:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

@@ -56,6 +56,27 @@ def test_cookies_of_the_site_are_kept() -> None:
     assert {asked.headers.get("cookie") for asked in server.asked if asked.path == "/a"} == {"seen=1"}
 
 
+def test_a_page_that_wants_a_cookie_first_is_asked_again() -> None:
+    def gate(exchange: Exchange) -> None:
+        if "seen=1" in exchange.headers.get("Cookie", ""):
+            exchange.answer(body="<a href=/a.csv>")
+        else:
+            exchange.answer(302, Location="/", Set_Cookie="seen=1; Path=/")
+
+    with scripted({"/": gate, "/a.csv": file()}) as server:
+        crawled = crawl_from(server.start)
+    assert server.paths == ["/robots.txt", "/", "/", "/a.csv"]
+    assert crawled.observed[server.start]["charged"] == 2
+    assert crawled.result.progress.requests == 3
+
+
+def test_a_page_that_never_has_enough_cookies_ends() -> None:
+    with scripted({"/": answer(302, Location="/", Set_Cookie="more=1")}) as server:
+        crawled = crawl_from(server.start)
+    assert server.paths == ["/robots.txt", "/", "/"]
+    assert crawled.observed[server.start]["reason"] == "redirect loop"
+
+
 @pytest.mark.parametrize(
     ("limit", "stop", "requests"),
     [

@@ -62,7 +62,7 @@ sites = st.builds(
 
 
 @pytest.mark.parametrize("name", sorted(STRATEGIES))
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(knobs=sites, seed=st.integers(0, 1000), kept=st.booleans())
 @example(knobs=SiteKnobs(pages=60, target_bytes=500, target_bytes_sd=100), seed=1, kept=True)
 def test_live_and_memory_decide_alike(name: str, knobs: SiteKnobs, seed: int, *, kept: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -74,9 +74,14 @@ class Preview:
 
 def dry_run(place: RunPlace) -> int:
     """Fetch the two, show what would be crawled, and give the exit code."""
-    errand = _TwoLooks(place.settings.url)
-    run_errand(errand, place.settings.url, live_settings(place.settings))
-    preview = _preview(place, errand)
+    url, asked = place.settings.url, live_settings(place.settings)
+    # robots.txt itself may always be asked for; what it says is then asked for the start page.
+    robots = _Look(resolve(url, "/robots.txt") or url)
+    run_errand(robots, url, replace(asked, robots=False))
+    start = _Look(url)
+    if not _is_silent(robots.answer):
+        run_errand(start, url, asked)
+    preview = _preview(place, robots.answer, start.answer or robots.answer or _nothing(url))
     if place.settings.format == "json":
         click.echo(json.dumps(asdict(preview)))
     else:
@@ -84,41 +89,43 @@ def dry_run(place: RunPlace) -> int:
     return preview.exit_code
 
 
-class _TwoLooks:
-    """robots.txt, then the start page (`coati.cli.errands.Errand`)."""
+class _Look:
+    """One URL, and what came of it (`coati.cli.errands.Errand`)."""
 
-    def __init__(self, start_url: str) -> None:
-        self._start_url = start_url
-        self._robots_url = resolve(start_url, "/robots.txt") or start_url
-        self._left = [start_url, self._robots_url]
-        self.robots: Answer | None = None
-        self.start: Answer | None = None
+    def __init__(self, url: str) -> None:
+        self._left = [url]
+        self.answer: Answer | None = None
 
     def next_url(self) -> str | None:
         return self._left.pop() if self._left else None
 
     def take(self, url: str, answer: Answer) -> None:
-        if url == self._robots_url and self.robots is None:
-            self.robots = answer
-        else:
-            self.start = answer
+        self.answer = answer
 
 
-def _preview(place: RunPlace, found: _TwoLooks) -> Preview:
+def _nothing(url: str) -> Answer:
+    return Answer(url, Failure(0, 0, "interrupted"))
+
+
+def _is_silent(answer: Answer | None) -> bool:
+    """Tell whether nobody answered at all."""
+    return answer is None or (isinstance(answer.outcome, Failure) and not answer.outcome.status)
+
+
+def _preview(place: RunPlace, robots: Answer | None, start: Answer) -> Preview:
     settings = place.settings
-    start = found.start or Answer(settings.url, Failure(0, 0, "interrupted"))
-    text = _robots_text(found.robots)
+    text = _robots_text(robots)
     rules = Protego.parse(text)
     delay = rules.crawl_delay(AGENT)
     links, refused, total = _links(settings, start)
-    admitted = [link for link in links if not settings_obey(settings) or rules.can_fetch(link.url, AGENT)]
+    admitted = [link for link in links if not _obeys(settings) or rules.can_fetch(link.url, AGENT)]
     if len(links) > len(admitted):
         refused[SkipReason.ROBOTS.value] = len(links) - len(admitted)
     return Preview(
         start_url=settings.url,
         final_url=start.url,
         start_page=_described(start),
-        robots=_robots_described(found.robots, text),
+        robots=_robots_described(robots, text),
         start_allowed=not (isinstance(start.outcome, Refused) and start.outcome.reason == SkipReason.ROBOTS),
         crawl_delay=None if delay is None else float(delay),
         sitemaps=sitemaps_of_robots(text, resolve(settings.url, "/robots.txt") or settings.url),
@@ -135,7 +142,7 @@ def _preview(place: RunPlace, found: _TwoLooks) -> Preview:
     )
 
 
-def settings_obey(settings: RunSettings) -> bool:
+def _obeys(settings: RunSettings) -> bool:
     """Tell whether robots.txt is obeyed; only the finer limits can switch it off."""
     return bool(dict(settings.limits).get("robots", True))
 
@@ -194,7 +201,9 @@ def _robots_described(answer: Answer | None, text: str) -> str:
 
 def _described(start: Answer) -> str:
     outcome = start.outcome
-    if isinstance(outcome, Failure | Refused):
+    if isinstance(outcome, Refused):
+        return f"not fetched ({outcome.reason})"
+    if isinstance(outcome, Failure):
         return outcome.reason
     kind = "a page" if isinstance(outcome, Page) else "no page"
     hops = f", after {start.hops} {'redirect' if start.hops == 1 else 'redirects'}" if start.hops else ""
@@ -227,11 +236,13 @@ def _print(preview: Preview) -> None:
     click.secho(preview.start_url, bold=True)
     for name, text in lines:
         click.echo(f"  {name + ':':<13}{text}")
+    if preview.exit_code:
+        return
     click.echo(f"\n{preview.links:,} links on the start page: {preview.admitted:,} may be followed")
     for reason, count in preview.refused.items():
         click.echo(f"  {count:>5,} not: {reason}")
     _print_groups(preview.groups)
-    if not preview.exit_code and preview.admitted < _FEW_LINKS:
+    if preview.admitted < _FEW_LINKS:
         click.echo(
             "So few links may mean that the site builds its pages in the browser:"
             " docs/how-to/render-javascript.md says what to do.",

@@ -35,6 +35,8 @@ _MARGIN = 4
 # Shorter waits are the usual delay between requests.
 _LONG_WAIT_SECONDS = 3.0
 
+_CUT = "… > "
+
 INTERRUPTING = "Stopping: what is in flight is finished and saved. Ctrl-C again stops at once."
 
 
@@ -153,13 +155,13 @@ class CrawlView:
 def shortened(path: str, width: int) -> str:
     """Cut a tag path to a width; its end says most.
 
-    >>> shortened("html body div#page ul.downloads li a", 22)
-    '… ul.downloads li a'
+    >>> shortened("html > body > div#page > ul.downloads > li > a", 28)
+    '… > ul.downloads > li > a'
     """
     if len(path) <= width:
         return path
-    kept = path[-max(8, width - 2) :]
-    return "… " + (kept.partition(" ")[2] or kept)
+    kept = path[len(path) - max(1, width - len(_CUT)) :]
+    return _CUT + (kept.partition(" > ")[2] or kept)
 
 
 @contextmanager

@@ -48,10 +48,16 @@ class LazyCommand(NamedTuple):
 COMMANDS = {
     "archive": LazyCommand("coati.cli.archive:archive", "Import, look into and export archived sites."),
     "crawl": LazyCommand("coati.cli.crawl:crawl", "Take the data files of a website with few requests."),
+    "experiment": LazyCommand(
+        "coati.cli.experiment:experiment", "Run the experiment that a file describes, and print its table."
+    ),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
     ),
     "runs": LazyCommand("coati.cli.runs:runs", "List the runs below a folder."),
+    "sample": LazyCommand(
+        "coati.cli.sample:sample", "Draw files of a run, and count the statistics tables that they hold."
+    ),
     "show": LazyCommand("coati.cli.show:show", "Show what one run did."),
     "strategies": LazyCommand("coati.cli.strategies:strategies", "List what there is to crawl with."),
     "types": LazyCommand("coati.cli.types:types", "List what may count as a target."),

@@ -48,15 +48,11 @@ class RunPlace:
 
 def find_place(start: str | None, given: Mapping[str, object]) -> RunPlace:
     """Find out what is to be crawled and where it is kept; ``start`` is a URL or the folder of a run."""
-    values = dict(given)
-    if start is not None and holds_run(Path(start)):
-        values["out"] = start
-    elif start is not None:
-        values["url"] = start
-    if "url" in values:
+    values = {**given, **_meaning_of(start, given)}
+    if values.get("url"):
         values["url"] = _start_url(str(values["url"]))
     if not values.get("out"):
-        if "url" not in values:
+        if not values.get("url"):
             raise UsageError("nothing to crawl: give a start URL, or --out with the folder of a run")
         values["out"] = _folder_name(str(values["url"]))
     for name in ("archive", "events"):
@@ -71,8 +67,22 @@ def find_place(start: str | None, given: Mapping[str, object]) -> RunPlace:
     return RunPlace(folder, settings, resumed)
 
 
+def _meaning_of(start: str | None, given: Mapping[str, object]) -> dict[str, object]:
+    """Tell the folder of a run from a URL."""
+    if start is None:
+        return {}
+    if holds_run(Path(start)):
+        out = given.get("out")
+        if out and Path(str(out)).resolve() != Path(start).resolve():
+            raise UsageError(f"{start} is the folder of a run, and --out names another one")
+        return {"out": start}
+    if "://" not in start and Path(start).is_dir():
+        raise UsageError(f"there is no run in {start} to go on with; give the start URL of a new one")
+    return {"url": start}
+
+
 def _new(folder: Path, values: Mapping[str, object]) -> RunSettings:
-    if "url" not in values:
+    if not values.get("url"):
         raise UsageError(f"there is no run in {folder} to go on with; give the start URL of a new one")
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is a file; the run needs a folder (--out)")

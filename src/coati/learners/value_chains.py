@@ -52,6 +52,7 @@ class ValueChains:
         memory: float = 60.0,
         root_memory: float = 60.0,
         fresh: float = 5.0,
+        within: float = 0.0,
         bits: int = 14,
         most_bits: int = 20,
     ) -> None:
@@ -67,6 +68,7 @@ class ValueChains:
         self._roots = [[0.0, 0.0, 0.0] for _ in chains]
         self._root_memory = root_memory
         self._fresh = fresh
+        self._within = within
         at = {column: place for place, column in enumerate(self._columns)}
         self._places = [tuple(at[column] for column in chain) for chain in self._chains]
         self._take = np.array(self._columns)
@@ -93,7 +95,7 @@ class ValueChains:
                     mean = (total + strength * mean) / (count + strength)
                     spread = squares - mean * (2 * total - count * mean)
                     variance = (max(spread, 0.0) + strength * variance) / (count + strength)
-            weight = 1 / (unsure + _LEAST_VARIANCE)
+            weight = 1 / (unsure + self._within * variance + _LEAST_VARIANCE)
             weights += weight
             weighted += weight * mean
         return weighted / weights, (len(self._chains) / weights) ** 0.5
@@ -119,7 +121,7 @@ class ValueChains:
                 unsure = np.where(there, variance / (count + 1), unsure)
                 mean = np.where(there, new_mean, mean)
                 variance = np.where(there, new_variance, variance)
-        weight = 1 / (unsure + np.float32(_LEAST_VARIANCE))
+        weight = 1 / (unsure + np.float32(self._within) * variance + np.float32(_LEAST_VARIANCE))
         weights = weight.sum(1)
         return (weight * mean).sum(1) / weights, np.sqrt(len(self._chains) / weights)
 
@@ -137,7 +139,7 @@ class ValueChains:
                     mean = (total + self._strength * mean) / (count + self._strength)
                     spread = squares - mean * (2 * total - count * mean)
                     variance = (max(spread, 0.0) + self._strength * variance) / (count + self._strength)
-            found.append((*seen, mean, 1 / (unsure + _LEAST_VARIANCE)))
+            found.append((*seen, mean, 1 / (unsure + self._within * variance + _LEAST_VARIANCE)))
         total_weight = sum(part[3] for part in found)
         return [(column, count, mean, weight / total_weight) for column, count, mean, weight in found]
 

@@ -62,11 +62,13 @@ async def _run(plans: Sequence[CrawlPlan]) -> list[CrawlResult]:
         tasks = [asyncio.create_task(_drive(drive)) for drive in drives]
         try:
             return list(await asyncio.gather(*tasks))
-        finally:
+        except BaseException:
             # One failed for a reason of ours: the others save what they have.
-            for drive in drives:
-                drive.stop(StopReason.INTERRUPTED)
+            for drive, task in zip(drives, tasks, strict=True):
+                if not task.done():
+                    drive.stop(StopReason.INTERRUPTED)
             await asyncio.wait(tasks)
+            raise
 
 
 async def _drive(drive: Drive) -> CrawlResult:

@@ -148,7 +148,7 @@ class Drive:
             if store.snapshot_due and self.plan.form is not None:
                 store.snapshot(self._strategy, self.plan.form)
         self._tell_observed(state, reading, charged)
-        end = self._endings.after(reading.outcome, self.tally.requests, self.tally.targets)
+        end = self._endings.after(reading.outcome, charged, self.tally)
         if end is not None:
             self.stop(end)
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from coati.model import Outcome
     from coati.strategies.early_stop import EarlyStop
 
-# So many requests in a row without any answer mean that the site is gone, not that links are bad.
-_SILENT_REQUESTS = 20
+# So many attempts in a row without any answer mean that the site is gone, not that links are bad.
+_SILENT_ATTEMPTS = 20
 # So many requests in a row that ended in "too many requests", retries included.
 _LIMITED_REQUESTS = 3
 
@@ -29,17 +29,17 @@ class Endings:
         self._one_site = one_site
         self._silent = self._limited = 0
 
-    def after(self, outcome: Outcome, requests: int, targets: int) -> StopReason | None:
-        """Say whether this outcome is the last; the counts are those after it."""
+    def after(self, outcome: Outcome, charged: int, tally: Tally) -> StopReason | None:
+        """Say whether this outcome, of so many attempts, is the last; it is in the tally already."""
         if isinstance(outcome, Refused):
             return None
-        self._silent = self._silent + 1 if outcome.status == 0 else 0
+        self._silent = self._silent + charged if outcome.status == 0 else 0
         self._limited = self._limited + 1 if outcome.status == _TOO_MANY_REQUESTS else 0
         if self._one_site and self._limited >= _LIMITED_REQUESTS:
             return StopReason.RATE_LIMITED
-        if self._one_site and self._silent >= _SILENT_REQUESTS:
+        if self._one_site and self._silent >= _SILENT_ATTEMPTS:
             return StopReason.SITE_SILENT
-        if self._early_stop is not None and self._early_stop.observe(requests, targets):
+        if self._early_stop is not None and self._early_stop.observe(tally.requests, tally.targets):
             return StopReason.STOPPED_EARLY
         return None
 

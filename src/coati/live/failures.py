@@ -6,7 +6,8 @@
         ├── TooLargeError          more bytes than we take, declared or not
         ├── BombError              a small body that decompresses to a very large one
         ├── TooSlowError           bytes that come too slowly
-        └── BadAnswerError         bytes that are no HTTP
+        ├── BadAnswerError         bytes that are no HTTP
+        └── CertificateError       a certificate that was to be verified and cannot be
 
 None of these leaves the live driver: a strategy sees a `coati.model.Failure` or `Refused`.
 """
@@ -44,11 +45,16 @@ class BadAnswerError(DownloadError):
     """What came is no answer that HTTP knows."""
 
 
+class CertificateError(DownloadError):
+    """The server's certificate does not hold, or the two could not agree on encryption."""
+
+
 class FailureReason(StrEnum):
     """Why no usable answer came; an error status is told as ``status 404`` instead."""
 
     NO_HOST = "host not found"
     NOT_CONNECTED = "connection refused"
+    CERTIFICATE = "no secure connection"
     TIMEOUT = "no answer in time"
     TOO_SLOW = "body too slow"
     BROKEN_OFF = "connection broken off"
@@ -70,6 +76,7 @@ _REASONS: Final[tuple[tuple[type[BaseException], FailureReason], ...]] = (
     (TooLargeError, FailureReason.TOO_LARGE),
     (BombError, FailureReason.BOMB),
     (BadAnswerError, FailureReason.BAD_ANSWER),
+    (CertificateError, FailureReason.CERTIFICATE),
     (scrapy_errors.DownloadTimeoutError, FailureReason.TIMEOUT),
     (scrapy_errors.CannotResolveHostError, FailureReason.NO_HOST),
     (scrapy_errors.DownloadConnectionRefusedError, FailureReason.NOT_CONNECTED),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coati.budget import Budget
+from coati.errors import UsageError
 from coati.live.settings import LiveSettings
 from coati.web.media import PRESETS, TargetTypes
 
@@ -43,6 +44,11 @@ class CrawlPlan:
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
     one_site: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse a run folder that could not be gone on with."""
+        if self.store is not None and self.form is None:
+            raise UsageError("a crawl into a run folder needs the form of its snapshots")
 
     @property
     def start_url(self) -> str:

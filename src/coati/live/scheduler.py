@@ -18,8 +18,8 @@ and are left to the strategy; those with one are sent as usual, before anything 
 from __future__ import annotations
 
 import time
-from collections import deque
-from typing import TYPE_CHECKING, Any, Final
+from collections import Counter, deque
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from scrapy import Request as ScrapyRequest
 from scrapy import signals
@@ -36,7 +36,7 @@ from coati.live.settings import LiveSettings
 from coati.live.stop import StopReason
 from coati.web.media import parse_types
 from coati.web.rules import Rules, Scope
-from coati.web.urls import host_of, normalise
+from coati.web.urls import host_of, normalise, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from scrapy.dupefilters import BaseDupeFilter
     from scrapy.http import Response
     from scrapy.utils.asyncio import CallLaterResult
-    from twisted.python.failure import Failure as TwistedFailure
 
     from coati.model import Request
     from coati.strategies.strategy import Strategy
@@ -59,8 +58,22 @@ REQUEST = "coati_request"
 _WAKE: Final = "coati_wake"
 
 _SUCCESS = range(200, 300)
+_REDIRECTS = range(300, 400)
+
+# The mark of a request that is made once more, with the cookie that it was given.
+_WITH_COOKIE: Final = "coati_with_cookie"
 
 _LONG_REST_SECONDS = 2.0
+
+# A site may have names without end. Whether one of them may be asked is found out for the last ones only.
+_REMEMBERED_HOSTS = 64
+
+
+class CaughtError(Protocol):
+    """An error as Scrapy hands it over: Twisted's Failure, with the request that it belongs to."""
+
+    value: BaseException | None
+    request: ScrapyRequest
 
 
 class StrategyScheduler(BaseScheduler):
@@ -82,8 +95,9 @@ class StrategyScheduler(BaseScheduler):
         self._own: deque[ScrapyRequest] = deque()
         self._retries: deque[ScrapyRequest] = deque()
         self._held: Request | None = None
-        self._open_by_host: dict[str, int] = {}
-        self._hosts: set[str] = set()
+        self._open_by_host: Counter[str] = Counter()
+        # The hosts that were asked, the last of them at the end.
+        self._hosts: dict[str, None] = {}
         self._wake_call: CallLaterResult | None = None
         self._wake_at = float("inf")
         # Whether a host that must rest keeps the strategy from choosing.
@@ -105,6 +119,7 @@ class StrategyScheduler(BaseScheduler):
             drive = Drive(plan_of_project(spider, self._crawler))
             filter_class = load_object(self._crawler.settings["DUPEFILTER_CLASS"])
             self._filter = build_from_crawler(filter_class, self._crawler)
+            self._filter.open()
         else:
             self._spider_parses = False
         self._drive = drive
@@ -122,8 +137,12 @@ class StrategyScheduler(BaseScheduler):
         for call in (self._wake_call, self._deadline_call):
             if call is not None:
                 call.cancel()
+        if self._filter is not None:
+            self._filter.close(reason)
         if self._spider_parses:
-            self._drive.close()
+            progress = self._drive.close().progress
+            for name in ("requests", "pages", "targets", "errors", "refused"):
+                self._crawler.stats.set_value(f"coati/{name}", getattr(progress, name))
 
     def has_pending_requests(self) -> bool:
         """Say whether the crawl goes on, be it by waiting."""
@@ -217,7 +236,7 @@ class StrategyScheduler(BaseScheduler):
 
     def _ready(self, host: str) -> bool:
         """Tell whether a host may be asked now; if it only has to rest, we wake when it has."""
-        if self._open_by_host.get(host, 0) >= self._per_host:
+        if self._open_by_host[host] >= self._per_host:
             return False
         seconds = self._rest_seconds(host)
         if seconds <= 0:
@@ -245,7 +264,7 @@ class StrategyScheduler(BaseScheduler):
         return ScrapyRequest(
             chosen.url,
             callback=self._on_response,
-            errback=self._on_error,
+            errback=self._on_error,  # type: ignore[arg-type]  # Twisted's Failure has what we need
             method=chosen.method,
             # The URL is in normal form, which is the form that pages and archives are compared in. A
             # redirect is an outcome, and so is an error.
@@ -262,15 +281,25 @@ class StrategyScheduler(BaseScheduler):
 
     def _occupy(self, chosen: Request) -> None:
         host = host_of(chosen.url)
-        self._hosts.add(host)
-        self._open_by_host[host] = self._open_by_host.get(host, 0) + 1
+        self._open_by_host[host] += 1
+        self._hosts.pop(host, None)
+        self._hosts[host] = None
+        if len(self._hosts) > _REMEMBERED_HOSTS:
+            del self._hosts[next(iter(self._hosts))]
 
     def _leave(self, chosen: Request) -> None:
-        self._open_by_host[host_of(chosen.url)] -= 1
+        host = host_of(chosen.url)
+        self._open_by_host[host] -= 1
+        if not self._open_by_host[host]:
+            del self._open_by_host[host]
 
     def _on_response(self, response: Response) -> Iterable[Any] | None:
         request = response.request
         chosen: Request = response.meta[REQUEST]
+        if request is not None and _is_cookie_gate(chosen, response):
+            again = request.copy()
+            again.meta[_WITH_COOKIE] = True
+            return [again]
         self._leave(chosen)
         try:
             reading = self._reader.read(chosen, response)
@@ -285,9 +314,8 @@ class StrategyScheduler(BaseScheduler):
             return parsed
         return None
 
-    def _on_error(self, failure: TwistedFailure) -> None:
-        request: ScrapyRequest = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
-        chosen: Request = request.meta[REQUEST]
+    def _on_error(self, failure: CaughtError) -> None:
+        chosen: Request = failure.request.meta[REQUEST]
         self._leave(chosen)
         why = failure.value or Exception()
         if isinstance(why, CoatiError):
@@ -299,7 +327,7 @@ class StrategyScheduler(BaseScheduler):
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
 
-    def _on_spider_error(self, failure: TwistedFailure) -> None:
+    def _on_spider_error(self, failure: CaughtError) -> None:
         """A spider's own mistakes are its own; ours end the crawl."""
         if not self._spider_parses:
             self._drive.abort(failure.value)
@@ -326,6 +354,14 @@ class StrategyScheduler(BaseScheduler):
         plain = request.method == "GET" and not request.body
         default = getattr(self._crawler.spider, "parse", None)
         return plain and request.callback in {None, default}
+
+
+def _is_cookie_gate(chosen: Request, response: Response) -> bool:
+    """Tell whether a page sends a browser back to itself with a cookie: then it opens at the second try."""
+    if response.status not in _REDIRECTS or _WITH_COOKIE in response.meta:
+        return False
+    location = (response.headers.get("Location") or b"").decode("latin-1")
+    return "Set-Cookie" in response.headers and resolve(chosen.url, location) == chosen.url
 
 
 def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:

@@ -57,7 +57,7 @@ from yarl import URL
 
 from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
-from coati.live.failures import BadAnswerError, TooSlowError
+from coati.live.failures import BadAnswerError, CertificateError, TooSlowError
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, CUT, DAMAGED
 from coati.live.robots import MAX_RULES_BYTES, asks_for_robots
 from coati.live.settings import LiveSettings
@@ -156,6 +156,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             raise UnsupportedURLSchemeError(str(error)) from error
         except aiohttp.ClientConnectorDNSError as error:
             raise CannotResolveHostError(str(error)) from error
+        except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
+            raise CertificateError(str(error)) from error
         except aiohttp.ClientConnectorError as error:
             raise DownloadConnectionRefusedError(str(error)) from error
         except aiohttp.ClientPayloadError as error:

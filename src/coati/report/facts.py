@@ -58,6 +58,11 @@ class RunFacts:
     file_bytes: int
 
     @property
+    def asked(self) -> int:
+        """How many of the known addresses were asked for; one that was refused on the way was not."""
+        return max(0, self.known - self.waiting - self.totals.by_kind.get("refused", 0))
+
+    @property
     def site(self) -> str:
         """The host that the run began at."""
         return host_of(self.start_url) if self.start_url.count("/") > 2 else self.start_url  # noqa: PLR2004

@@ -52,10 +52,10 @@ class Column(IntEnum):
     ANCHOR_WORD_4 = 21
     URL_WORD_1 = 22
     URL_WORD_2 = 23
-    URL_WORD_3 = 24
+    FOLDER_FILE = 24  # the name of the last directory, wherever it is, and the shape of the file name
     SEGMENT_1 = 25
     SEGMENT_2 = 26
-    SEGMENT_3 = 27
+    FOLDER = 27  # the name of the last directory, wherever it is
     TAIL_EXTENSION = 28
     MEANING = 29
     FILE_LIKE = 30
@@ -131,18 +131,19 @@ class LinkKeys:
             stem, extension = name, ""
         extension = extension.lower()
         parameters = _parameter_names(query) if query else ""
-        words = _WORDS.findall(stem)[:3]
+        words = _WORDS.findall(stem)[:2]
         path = self._path(link.tag_path)
         anchor = _fold(link.anchor[:_MAX_ANCHOR].lower())
         anchor_words = _WORDS.findall(anchor)
         folder_key = directory.whole
         kind = extension + "?" if query else extension
         folder_extension = _also(Column.DIRECTORY_EXTENSION, folder_key, kind)
+        shape = _shape(stem) + "." + extension + parameters
         row = [
             directory.top,
             directory.second,
             folder_key,
-            _also(Column.SHAPE, folder_key, _shape(stem) + "." + extension + parameters),
+            _also(Column.SHAPE, folder_key, shape),
             key_of(Column.EXTENSION, kind),
             _also(Column.FIRST_WORD, folder_key, words[0].lower() if words else ""),
             key_of(Column.FILE_NAME, name + parameters),
@@ -158,7 +159,8 @@ class LinkKeys:
             key_of(Column.ANCHOR, anchor),
             key_of(Column.ANCHOR_LENGTH, str(min(len(anchor_words), 5))),
             NOTHING, NOTHING, NOTHING, NOTHING,
-            NOTHING, NOTHING, NOTHING,
+            NOTHING, NOTHING,
+            _also(Column.FOLDER_FILE, directory.segments[2], shape),
             *directory.segments,
             _also(Column.TAIL_EXTENSION, path.tail, kind),
             key_of(Column.MEANING, meaning_of(anchor_words, before).name),
@@ -187,8 +189,9 @@ class LinkKeys:
 def _directory_keys(folder: str) -> _Directory:
     segments = _fold(folder).split("/")
     host, inner = segments[0], segments[1:]
-    places = [key_of(Column.SEGMENT_1, segment) for segment in inner[:3]]
-    places += [NOTHING] * (3 - len(places))
+    places = [key_of(Column.SEGMENT_1, segment) for segment in inner[:2]]
+    places += [NOTHING] * (2 - len(places))
+    places.append(key_of(Column.FOLDER, segments[-1] if inner else ""))
     return _Directory(
         key_of(Column.TOP, host + "/" + "/".join(inner[:1])),
         key_of(Column.SECOND, host + "/" + "/".join(inner[:2])),

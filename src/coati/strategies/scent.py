@@ -23,13 +23,13 @@ from coati.strategies.link_kinds import LinkKinds
 
 CHAINS = (
     (Column.TOP, Column.SECOND, Column.DIRECTORY, Column.SHAPE),
-    (Column.EXTENSION,),
+    (Column.FOLDER, Column.FOLDER_FILE),
     (Column.TOP, Column.DIRECTORY, Column.FIRST_WORD),
     (Column.ELEMENT, Column.TAIL, Column.TAG_PATH),
     (Column.SOURCE_DIRECTORY, Column.SOURCE),
     (Column.DIRECTORY_EXTENSION, Column.DIRECTORY_ANCHOR),
-    (Column.FILE_NAME,),
-    (Column.MEANING,),
+    (Column.EXTENSION, Column.FILE_NAME),
+    (Column.MEANING, Column.ANCHOR),
 )
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,9 @@ class ScentSettings:
     good: float = 1.0
     bad: float = 0.05
     tries: int = 4
+    within: float = 0.0
+    pt: float = 1.0
+    drop: int = 1
     theta: float = 0.5
     going: float = 0.05
     lcb: float = 0.0
@@ -91,7 +94,7 @@ class Scent:
         self._model = HashedLogistic((-1.0, -3.0), s.rate)
         self._model.set_prior(key_of(Column.FILE_LIKE, Likeness.FILE.name), (s.file_odds, 0.0))
         self._model.set_prior(key_of(Column.FILE_LIKE, Likeness.PAGE.name), (s.page_odds, 0.0))
-        self._chains = ValueChains(s.chains, prior_mean=s.prior_mean, prior_variance=s.prior_variance, strength=s.strength, memory=s.memory, root_memory=s.root_memory, fresh=s.fresh)
+        self._chains = ValueChains(s.chains, prior_mean=s.prior_mean, prior_variance=s.prior_variance, strength=s.strength, memory=s.memory, root_memory=s.root_memory, fresh=s.fresh, within=s.within)
         if s.meaning:
             self._chains.set_prior(key_of(Column.MEANING, Meaning.DATA.name), s.good, s.meaning)
             self._chains.set_prior(key_of(Column.MEANING, Meaning.CHORE.name), s.bad, s.meaning)
@@ -196,7 +199,9 @@ class Scent:
         page = self._open.get(n)
         if page is None:
             return
-        page.expected += target - self._promise[number] / 255
+        page.expected += target
+        if self._settings.drop and target and page.best:
+            page.best = page.best[1:]
         page.left -= 1
         page.targets += target
         if page.row is not None:
@@ -216,7 +221,6 @@ class Scent:
             t += b
             if t / k > x:
                 x = t / k
-            elif b <= x: break
         return math.log1p(x)
 
     def _take_in(self, request_id, sent, links):
@@ -249,10 +253,7 @@ class Scent:
             pl = p[:, 0].tolist(); vl = v.tolist()
             for number, kind in new:
                 i = at[kind]
-                q = pl[i] ** self._settings.rpow if pl[i] >= self._settings.theta * self._going else 0.0
-                r += q
-                self._promise[number] = int(q * 255)
-                best.append(vl[i])
+                best.append(vl[i] + self._settings.pt * pl[i])
             best.sort(reverse=True)
             del best[self._settings.kmax:]
         y = self._label(r, best)

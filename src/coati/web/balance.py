@@ -141,6 +141,9 @@ def balanced(text: str) -> tuple[str, bool]:
         writer.text(text[at : token.start()])
         at = token.end()
         if (name := token["start"]) is not None:
+            if text[at - 1] != ">":
+                # The page ends within the tag, which then is none.
+                return writer.finish(), False
             if writer.elements >= MAX_ELEMENTS:
                 return writer.finish(), True
             name = name.lower()

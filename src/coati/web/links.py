@@ -53,6 +53,7 @@ _REFRESH = re.compile(
 _NO_LINK = ("#", "javascript:", "mailto:", "tel:", "data:")
 # What a URL parser strips; a no-break space, which str.strip() takes too, is part of the reference.
 _STRIPPED = "".join(map(chr, range(0x21)))
+_STRIPPED_SET = frozenset(_STRIPPED)
 # Nothing is relative to this base, and absolute references are what they are.
 _NO_BASE = "about:blank"
 
@@ -121,7 +122,7 @@ class LinkExtractor:
             truncated = truncated or cut
         tree = LexborHTMLParser(text)
         base = _base_url(tree, url)
-        directory = base.partition("?")[0].rpartition("/")[0] + "/"
+        directory = base if base == _NO_BASE else base.partition("?")[0].rpartition("/")[0] + "/"
         in_utf = codec.startswith("utf-")
         self._refused = []
         urls: list[str] = []
@@ -159,7 +160,9 @@ def _is_kept(reference: str) -> bool:
     """
     if reference[0] == "?" or len(reference) > _KEPT_REFERENCE_CHARS:
         return False
-    return ":" not in reference or reference.partition("?")[0].rstrip(_STRIPPED)[-1] != ":"
+    if ":" not in reference:
+        return True
+    return not reference.partition("?")[0].partition("#")[0].rstrip(_STRIPPED).endswith(":")
 
 
 def _reference(node: LexborNode) -> str | None:
@@ -178,7 +181,9 @@ def _reference(node: LexborNode) -> str | None:
     reference = reference.strip(_STRIPPED)
     if reference.startswith(_NO_LINK) or len(reference) > MAX_URL_CHARS:
         return None
-    return reference.partition("#")[0]
+    head, mark, _ = reference.partition("#")
+    # A blank before the fragment belongs to the path; at the end it would be stripped.
+    return reference if mark and head[-1:] in _STRIPPED_SET else head
 
 
 def _refresh_target(attributes: dict[str, str | None]) -> str | None:

@@ -26,9 +26,9 @@ TAG_PATH: Final = ("sitemap",)
 
 # What the protocol allows in one file; a larger one is read so far.
 MAX_SITEMAP_BYTES: Final = 50 * 1024 * 1024
-# Bounds of our own for all of a site's sitemaps: a million URLs are more than any budget asks for.
+# Bounds of our own for all of a site's sitemaps: more URLs than any budget asks for.
 MAX_SITEMAPS: Final = 200
-MAX_URLS: Final = 1_000_000
+MAX_URLS: Final = 500_000
 MAX_DEPTH: Final = 3
 
 _ROBOTS_LINE = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.IGNORECASE | re.MULTILINE)

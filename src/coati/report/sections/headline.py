@@ -23,7 +23,7 @@ def headline(facts: RunFacts) -> Html:
             "ul",
             _tile(count(totals.targets), "files found", size(totals.target_bytes)),
             _tile(count(totals.requests), "requests made", f"{_per_hundred(facts)} files for 100 requests"),
-            _tile(share(_asked(facts), facts.known), "of the known addresses asked for", _known(facts)),
+            _tile(share(facts.asked, facts.known), "of the known addresses asked for", _known(facts)),
             _tile(
                 duration(facts.seconds),
                 "at work",
@@ -56,12 +56,8 @@ def _per_hundred(facts: RunFacts) -> str:
     return f"{100 * totals.targets / totals.requests:.0f}" if totals.requests else "0"
 
 
-def _asked(facts: RunFacts) -> int:
-    return max(0, facts.known - facts.waiting)
-
-
 def _known(facts: RunFacts) -> str:
-    return f"{count(_asked(facts))} of {count(facts.known, 'address', 'addresses')}"
+    return f"{count(facts.asked)} of {count(facts.known, 'address', 'addresses')}"
 
 
 def _over(facts: RunFacts) -> bool:

@@ -1,0 +1,1 @@
+"""An ordinary Scrapy project that lets a Coati strategy choose its links."""

@@ -1,0 +1,231 @@
+"""One run of an experiment: what makes it, and what is kept of it.
+
+A run is named by everything that decides its result: the archive's digest, the strategy with all its
+settings, the seed, the budget and the code. So a result is found again whatever table asks for it, and one
+that another version of the code made is not taken for ours.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import zlib
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coati.experiments.measures import TOP_GROUPS
+from coati.replay.measures import Measures
+from coati.runs.durable import write_whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from coati.assembly import StrategySettings
+    from coati.budget import Budget
+    from coati.experiments.watching import Watched
+    from coati.replay.driver import Replay
+    from coati.replay.measures import SiteTotals
+    from coati.strategies.strategy import Strategy
+
+# Raised whenever a result holds something else than before.
+_FORMAT = 1
+
+# A curve over volume has this many points, from nothing to all other bytes of the site.
+CURVE_POINTS = 401
+
+# Only of these is it known what they take a link for (`coati.experiments.watching`).
+PREDICTING = frozenset({"sb-classifier"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A run to be made; ``seed`` is None where a seed changes nothing."""
+
+    site: str
+    archive: Path
+    digest: str
+    strategy: str
+    settings: StrategySettings
+    seed: int | None
+    budget: Budget
+
+    def key(self, code: str) -> str:
+        """Name the run by all that decides its result; ``code`` names the code."""
+        facts = [
+            _FORMAT,
+            code,
+            self.digest,
+            self.strategy,
+            asdict(self.settings),
+            self.seed,
+            asdict(self.budget),
+        ]
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """What is kept of a run.
+
+    ``values`` holds measures by name: None where one is not defined, infinity where it was never reached.
+    ``found_at`` packs the number of the request that brought each target. ``volume_pct`` is the share of the
+    target bytes after equal steps of other bytes. ``groups`` are the best ones, with pages as examples.
+    """
+
+    site: str
+    strategy: str
+    seed: int | None
+    stop: str
+    values: dict[str, float | None]
+    found_at: str
+    volume_pct: list[float]
+    groups: list[dict[str, Any]]
+    confusion: dict[str, int]
+
+    def found(self) -> npt.NDArray[np.int64]:
+        """Give the numbers of the requests that brought targets, in order."""
+        return np.frombuffer(zlib.decompress(base64.b64decode(self.found_at)), np.uint32).astype(np.int64)
+
+    def measures(self) -> Measures:
+        """Give what comparisons with the references are made of."""
+        values = self.values
+        return Measures(
+            int(values["requests"] or 0),
+            int(values["targets"] or 0),
+            _reached(values["requests_to_90_pct"]),
+            _reached(values["volume_to_90_pct"]),
+            values["auc"],
+        )
+
+    def write(self, file: Path) -> None:
+        """Write the result; it is there whole or not at all."""
+        facts = asdict(self)
+        facts["values"] = {key: "inf" if value == math.inf else value for key, value in self.values.items()}
+        write_whole(file, [json.dumps(facts).encode()])
+
+    @classmethod
+    def read(cls, file: Path) -> CellResult | None:
+        """Read a result; None where there is none, or none that can be read."""
+        try:
+            facts = json.loads(file.read_bytes())
+            facts["values"] = {
+                key: math.inf if value == "inf" else value for key, value in facts["values"].items()
+            }
+            return cls(**{each.name: facts[each.name] for each in fields(cls)})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+
+def measured(cell: Cell, run: Replay, watched: Watched, totals: SiteTotals) -> CellResult:
+    """Keep of a run what tables and figures are made of."""
+    targets = np.frombuffer(run.trace.targets, np.uint32)
+    found = np.flatnonzero(np.diff(targets, prepend=np.uint32(0))) + 1
+    confusion = watched.confusion if cell.strategy in PREDICTING else {}
+    return CellResult(
+        site=cell.site,
+        strategy=cell.strategy,
+        seed=cell.seed,
+        stop=run.stop,
+        values={
+            **_crawl_values(Measures.of(run.trace, totals), totals),
+            **_cost_values(run, watched),
+            **_reward_values(watched),
+            "misclassification_pct": misclassification_pct(confusion),
+        },
+        found_at=base64.b64encode(zlib.compress(found.astype(np.uint32).tobytes())).decode(),
+        volume_pct=_volume_curve(run, totals),
+        groups=_best_groups(watched, watched),
+        confusion=confusion,
+    )
+
+
+def misclassification_pct(confusion: dict[str, int] | dict[str, float]) -> float | None:
+    """Give the share of pages and targets that were taken for the other; None where nothing was predicted.
+
+    >>> misclassification_pct({"html_as_html": 9, "html_as_target": 1, "target_as_target": 10})
+    5.0
+    """
+    wrong = confusion.get("html_as_target", 0) + confusion.get("target_as_html", 0)
+    everything = wrong + confusion.get("html_as_html", 0) + confusion.get("target_as_target", 0)
+    return 100 * wrong / everything if everything else None
+
+
+def _reached(value: float | None) -> float | None:
+    return None if value is None or math.isinf(value) else value
+
+
+def _crawl_values(measures: Measures, totals: SiteTotals) -> dict[str, float | None]:
+    volume_defined = totals.target_bytes and totals.other_bytes
+    return {
+        "requests": measures.requests,
+        "targets": measures.targets,
+        "requests_to_90_pct": _or_never(measures.requests_to_90_pct, defined=bool(totals.targets)),
+        "volume_to_90_pct": _or_never(measures.volume_to_90_pct, defined=bool(volume_defined)),
+        "auc": measures.auc,
+    }
+
+
+def _or_never(value: float | None, *, defined: bool) -> float | None:
+    return math.inf if value is None and defined else value
+
+
+def _cost_values(run: Replay, watched: Watched) -> dict[str, float | None]:
+    requests = len(run.trace)
+    cost = watched.cost
+    late = None
+    fifth = len(cost) // 5
+    if fifth:
+        first, last = _pace(cost[0], cost[fifth]), _pace(cost[-1 - fifth], cost[-1])
+        late = last / first if first else None
+    return {
+        "cpu_seconds": round(run.cpu_seconds, 4),
+        "cpu_ms_per_request": 1000 * run.cpu_seconds / requests if requests else None,
+        "late_cost_ratio": late,
+    }
+
+
+def _pace(begin: tuple[int, float], end: tuple[int, float]) -> float:
+    return (end[1] - begin[1]) / (end[0] - begin[0])
+
+
+def _reward_values(watched: Watched) -> dict[str, float | None]:
+    paid = np.array([reward for reward in watched.rewards if reward > 0])
+    best = sorted((group.mean for group in watched.groups.values()), reverse=True)[:TOP_GROUPS]
+    return {
+        "rewarded_pages": len(paid),
+        "reward_mean": float(paid.mean()) if len(paid) else None,
+        "reward_sd": float(paid.std()) if len(paid) else None,
+        "groups": len(watched.groups),
+        **{f"group_reward:{place}": mean for place, mean in enumerate(best, start=1)},
+    }
+
+
+def _best_groups(watched: Watched, strategy: Strategy) -> list[dict[str, Any]]:
+    best = sorted(watched.groups.items(), key=lambda pair: (-pair[1].mean, pair[0]))[:TOP_GROUPS]
+    return [
+        {
+            "arm": arm,
+            "label": strategy.arm_label(arm),
+            "pages": group.rewards,
+            "mean_reward": round(group.mean, 4),
+            "examples": [{"url": url, "reward": reward} for reward, url in group.best],
+        }
+        for arm, group in best
+    ]
+
+
+def _volume_curve(run: Replay, totals: SiteTotals) -> list[float]:
+    if not totals.target_bytes:
+        return []
+    wanted = np.frombuffer(run.trace.target_bytes, np.uint64).astype(np.float64)
+    other = np.frombuffer(run.trace.sizes, np.uint64).astype(np.float64).cumsum() - wanted
+    grid = np.linspace(0, max(totals.other_bytes, 1), CURVE_POINTS)
+    shares = np.concatenate([[0.0], 100 * wanted / totals.target_bytes])
+    sampled: list[float] = shares[np.searchsorted(other, grid, side="right")].round(3).tolist()
+    return sampled

@@ -1,0 +1,133 @@
+"""The figures of the paper: curves of each site with bands over seeds, and the rewards of the best groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coati.experiments.cells import CURVE_POINTS, CellResult
+from coati.experiments.measures import TOP_GROUPS
+from coati.experiments.summaries import shown_rows
+from coati.runs.durable import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from coati.experiments.runner import Study
+    from coati.experiments.sites import SiteFacts
+    from coati.experiments.spec import Variant
+
+    Lines = npt.NDArray[np.float64]
+
+_REFERENCES = {"clairvoyant": ("black", "--"), "omniscient": ("grey", ":")}
+_FORMATS = ("png", "svg")
+_SHARE_PCT = 90
+
+
+def draw_figures(study: Study, folder: Path) -> list[Path]:
+    """Draw what the experiment asks for, as PNG and as SVG; gives the files."""
+    files: list[Path] = []
+    name = study.experiment.table
+    if "curves" in study.experiment.figures:
+        for site in study.sites:
+            files += _save(_curves(study, site), folder / f"{name}-{site.name}")
+    if "groups" in study.experiment.figures:
+        files += _save(_groups(study), folder / f"{name}-groups")
+    return files
+
+
+def _save(figure: Figure, stem: Path) -> list[Path]:
+    import io
+
+    files = []
+    for form in _FORMATS:
+        drawn = io.BytesIO()
+        # Without a date and with fixed ids the same numbers give the same file.
+        metadata = {"Date": None} if form == "svg" else None
+        figure.savefig(drawn, format=form, dpi=150, metadata=metadata)
+        file = stem.with_name(f"{stem.name}.{form}")
+        write_whole(file, [drawn.getvalue()])
+        files.append(file)
+    return files
+
+
+def _curves(study: Study, site: SiteFacts) -> Figure:
+    # Imported here: it takes longer than a small experiment, and only this needs it.
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for variant in shown_rows(study.experiment):
+        results = study.of(site.name, variant)
+        _band(left, variant, np.array([_by_requests(result, site) for result in results]))
+        curves = [result.volume_pct for result in results if result.volume_pct]
+        if curves:
+            _band(right, variant, np.array(curves))
+    left.set(xlabel="requests, % of the site's URLs", ylabel="targets found, %", title="Requests")
+    right.set(xlabel="other bytes, % of the site's", ylabel="target bytes, %", title="Volume")
+    for axes in (left, right):
+        axes.set(xlim=(0, 100), ylim=(0, 102))
+        axes.axhline(_SHARE_PCT, color="silver", linewidth=0.8, zorder=0)
+        axes.spines[["top", "right"]].set_visible(False)
+    left.legend(frameon=False, loc="lower right", fontsize="small")
+    totals = site.totals
+    figure.suptitle(
+        f"{site.name}: {totals.urls:,} URLs, {totals.targets:,} targets; mean ± 1 standard deviation over seeds"
+    )
+    return figure
+
+
+def _by_requests(result: CellResult, site: SiteFacts) -> Lines:
+    """Give the share of targets after equal steps of requests, the last value held."""
+    grid = np.linspace(0, site.totals.urls, CURVE_POINTS)
+    found = np.searchsorted(result.found(), grid, side="right")
+    return 100 * found / max(site.totals.targets, 1)
+
+
+def _band(axes: Axes, variant: Variant, lines: Lines) -> None:
+    percent = np.linspace(0, 100, CURVE_POINTS)
+    mean, sd = lines.mean(axis=0), lines.std(axis=0)
+    colour, style = _REFERENCES.get(variant.label, (None, "-"))
+    (line,) = axes.plot(percent, mean, label=variant.label, color=colour, linestyle=style, linewidth=1.6)
+    if len(lines) > 1:
+        axes.fill_between(percent, mean - sd, mean + sd, color=line.get_color(), alpha=0.15, linewidth=0)
+
+
+def _groups(study: Study) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.6), layout="constrained")
+    axes = figure.subplots()
+    variant = study.experiment.variants[0]
+    for site in study.sites:
+        rewards = _mean_rewards(study.of(site.name, variant))
+        if rewards:
+            axes.plot(range(1, len(rewards) + 1), rewards, marker="o", markersize=3, label=site.name)
+    axes.set(
+        xlabel="group, by mean reward",
+        ylabel="mean reward (new targets a page)",
+        xticks=range(1, TOP_GROUPS + 1),
+    )
+    if axes.lines:
+        axes.set_yscale("log")
+        axes.legend(frameon=False, fontsize="small")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(f"The ten best groups of {variant.label}, mean over seeds")
+    return figure
+
+
+def _mean_rewards(results: Sequence[CellResult]) -> list[float]:
+    """Average the rewards of each rank over seeds, as far as there are groups with any."""
+    means = []
+    for rank in range(1, TOP_GROUPS + 1):
+        values = [value for each in results if (value := each.values.get(f"group_reward:{rank}"))]
+        if len(values) < len(results):
+            break
+        means.append(float(np.mean(values)))
+    return means

@@ -1,0 +1,75 @@
+"""What a table can show of a run: the measures by name, with the words that explain them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coati.errors import unknown_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TOP_GROUPS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure: what it says, and with how many decimals it is worth printing."""
+
+    meaning: str
+    decimals: int = 1
+
+
+_MEASURES = {
+    "requests_to_90_pct": Measure("requests until 90 % of the targets are in, % of the site's URLs"),
+    "volume_to_90_pct": Measure("other bytes until 90 % of the target bytes are in, % of all other bytes"),
+    "auc": Measure("mean share of the targets that is in, over the crawl", 3),
+    "clairvoyant_ratio": Measure("requests_to_90_pct divided by CLAIRVOYANT's", 2),
+    "auc_ratio": Measure("auc divided by CLAIRVOYANT's", 3),
+    "gap_closed": Measure("share of the way from breadth-first to CLAIRVOYANT, in requests_to_90_pct", 2),
+    "requests": Measure("requests made", 0),
+    "targets": Measure("targets found", 0),
+    "cpu_seconds": Measure("processor time of a run, seconds", 2),
+    "cpu_ms_per_request": Measure("processor time of a request, milliseconds", 2),
+    "late_cost_ratio": Measure("processor time of a request in the last fifth over that in the first", 2),
+    "reward_mean": Measure("mean reward of the pages that brought any"),
+    "reward_sd": Measure("standard deviation of these rewards"),
+    "rewarded_pages": Measure("pages that brought a reward", 0),
+    "groups": Measure("groups of links that were followed", 0),
+    "misclassification_pct": Measure("pages taken for targets and targets for pages, % of both", 2),
+}
+
+# Measures of a family, and what stands behind the colon.
+_GROUP_REWARD, _SAVED, _LOST = "group_reward", "saved_pct", "lost_pct"
+_FAMILIES = {
+    _GROUP_REWARD: Measure("mean reward of the best group, of the second, and so on"),
+    _SAVED: Measure("requests saved by stopping early, %"),
+    _LOST: Measure("targets lost by stopping early, %"),
+}
+
+
+def measure(name: str) -> Measure:
+    """Give a measure by its name."""
+    return _MEASURES.get(name) or _FAMILIES[name.partition(":")[0]]
+
+
+def check_measure(name: str, early_stops: Iterable[str]) -> None:
+    """Raise for a measure that there is not; ``early_stops`` are the rules that the experiment names."""
+    groups = [f"{_GROUP_REWARD}:{place}" for place in range(1, TOP_GROUPS + 1)]
+    stops = [f"{family}:{rule}" for rule in early_stops for family in (_SAVED, _LOST)]
+    known = [*_MEASURES, *groups, *stops]
+    if name not in known:
+        raise unknown_name("measure", name, known)
+
+
+def in_words(value: float | None, decimals: int) -> str:
+    """Print a value: infinity where it was never reached, and the words where it is not defined.
+
+    >>> in_words(12.345, 1), in_words(math.inf, 1), in_words(None, 1)
+    ('12.3', '∞', 'not defined')
+    """
+    if value is None:
+        return "not defined"
+    return "∞" if math.isinf(value) else f"{value:,.{decimals}f}"

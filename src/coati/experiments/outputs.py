@@ -1,0 +1,61 @@
+"""What an experiment leaves behind in its folder, under the name of its table."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from coati.experiments.figures import draw_figures
+from coati.experiments.parquet import write_parquet
+from coati.experiments.provenance import code_digest, commit
+from coati.experiments.tables import Table, group_table, objects, result_table, site_table
+from coati.runs.durable import write_whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coati.experiments.runner import Study
+
+
+def tables_of(study: Study) -> list[Table]:
+    """Give the tables of an experiment: its numbers, its groups if they are drawn, its sites."""
+    tables = [result_table(study)] if study.experiment.measures else []
+    if "groups" in study.experiment.figures:
+        tables.append(group_table(study))
+    return [*tables, site_table(study.sites)]
+
+
+def write_outputs(study: Study, folder: Path, *, parquet: bool) -> list[Path]:
+    """Write the numbers (JSON lines, Parquet), the tables (Markdown) and the figures; gives the files."""
+    name = study.experiment.table
+    found = objects(study)
+    lines = folder / f"{name}.jsonl"
+    write_whole(lines, [json.dumps(each).encode() + b"\n" for each in found])
+    page = folder / f"{name}.md"
+    text = "\n".join([f"# {study.experiment.title}\n", *(table.markdown() for table in tables_of(study))])
+    write_whole(page, [text.encode(), provenance(study).encode()])
+    files = [lines, page]
+    if parquet and found:
+        files.append(folder / f"{name}.parquet")
+        write_parquet(found, files[-1])
+    return files + draw_figures(study, folder)
+
+
+def provenance(study: Study) -> str:
+    """Say in one line what the results owe to."""
+    experiment = study.experiment
+    limits = [f"{key} {value:,}" for key, value in _limits(study).items()]
+    budget = f" Budget: {', '.join(limits)}." if limits else ""
+    seeds = f"seeds {experiment.seeds[0]} to {experiment.seeds[-1]}"
+    return f"\nCommit {commit()}, code {code_digest()}, {seeds}.{budget}\n"
+
+
+def _limits(study: Study) -> dict[str, float]:
+    budget = study.experiment.budget
+    named = {
+        "requests": budget.max_requests,
+        "bytes": budget.max_bytes,
+        "seconds": budget.max_seconds,
+        "targets": budget.max_targets,
+    }
+    return {key: value for key, value in named.items() if value is not None}

@@ -1,0 +1,129 @@
+"""Run every cell of an experiment, side by side, and go on where an earlier attempt was ended.
+
+Each finished run is one file, written whole, named by all that decides its result. So an experiment that was
+killed loses the runs that were under way and no other, and tables that need the same runs share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coati.assembly import build_strategy
+from coati.experiments.cells import Cell, CellResult, measured
+from coati.experiments.errors import ExperimentError
+from coati.experiments.provenance import code_digest
+from coati.experiments.sites import Places, SiteFacts, describe, open_site
+from coati.experiments.spec import BOUNDS, PLAIN, GeneratedSite, Variant
+from coati.experiments.watching import Watched
+from coati.experiments.workers import Job, Lost, Workers
+from coati.replay.driver import replay
+from coati.replay.measures import SiteTotals
+
+if TYPE_CHECKING:
+    from coati.experiments.spec import Experiment
+    from coati.experiments.workers import Desk
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+_CELLS_FOLDER = "cells"
+SITES_FOLDER = "sites"
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A finished experiment: its sites and the result of each run, by site, row and seed."""
+
+    experiment: Experiment
+    sites: tuple[SiteFacts, ...]
+    results: dict[tuple[str, str, int | None], CellResult]
+    reused: int
+
+    def of(self, site: str, variant: Variant) -> list[CellResult]:
+        """List the results of a row on a site, by seed."""
+        seeds = self.experiment.seeds_of(variant.strategy)
+        return [self.results[site, variant.label, seed] for seed in seeds]
+
+    def reference(self, site: str, strategy: str) -> CellResult | None:
+        """Give the run of a strategy that needs no seed."""
+        return self.results.get((site, strategy, None))
+
+
+def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int, progress: Progress) -> Study:
+    """Make every run that has no result yet; with ``jobs`` of 0, in this process."""
+    workers = Workers(jobs)
+    sites = _prepare(experiment, places, workers, progress)
+    folder = out / _CELLS_FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    code = code_digest()
+    results: dict[tuple[str, str, int | None], CellResult] = {}
+    missing = []
+    for site in sites:
+        for variant in rows(experiment):
+            for seed in experiment.seeds_of(variant.strategy):
+                cell = Cell(
+                    site.name, site.archive, site.digest, variant.strategy, variant.settings, seed,
+                    experiment.budget,
+                )  # fmt: skip
+                file = folder / f"{cell.key(code)}.json"
+                found = CellResult.read(file)
+                if found is None:
+                    missing.append(((site.name, variant.label, seed), cell, file))
+                else:
+                    # A copy of an archive under another name has the same results.
+                    results[site.name, variant.label, seed] = replace(found, site=site.name)
+    reused, total = len(results), len(results) + len(missing)
+    progress("runs", reused, total)
+    tasks = [Job(run_cell, (cell, file), str(cell.archive)) for _, cell, file in missing]
+    for number, result in workers.run(tasks):
+        name, _, _ = missing[number]
+        if isinstance(result, Lost):
+            row = ", ".join(str(part) for part in name if part is not None)
+            raise ExperimentError(
+                f"the run {row} failed: {result.reason}; the same command goes on from here"
+            )
+        results[name] = result
+        progress("runs", len(results), total)
+    return Study(experiment, sites, results, reused)
+
+
+def rows(experiment: Experiment) -> list[Variant]:
+    """List what is run: the rows of the table, and the references that are not among them."""
+    listed = list(experiment.variants)
+    labels = {variant.label for variant in listed}
+    references = [*BOUNDS, PLAIN] if experiment.bounds else []
+    return listed + [Variant(name) for name in references if name not in labels]
+
+
+def run_cell(desk: Desk, task: tuple[Cell, Path]) -> CellResult:
+    """Make one run and keep its result; called in a process of its own."""
+    cell, file = task
+    site = open_site(desk, cell.archive)
+    strategy = build_strategy(cell.strategy, site.start_url, cell.seed or 0, site.truth, cell.settings)
+    watched = Watched(strategy, site.truth)
+    run = replay(site, watched, cell.budget)
+    result = measured(cell, run, watched, SiteTotals.of(site.truth))
+    result.write(file)
+    return result
+
+
+def _prepare(
+    experiment: Experiment, places: Places, workers: Workers, progress: Progress
+) -> tuple[SiteFacts, ...]:
+    folders = []
+    for number, site in enumerate(experiment.sites):
+        progress("finding sites", number, len(experiment.sites))
+        folders.append((site.name, places.find(site)))
+    found: dict[int, SiteFacts] = {}
+    for number, facts in workers.run(Job(describe, place) for place in folders):
+        if isinstance(facts, Lost):
+            raise ExperimentError(f"the site {folders[number][0]} cannot be read: {facts.reason}")
+        site = experiment.sites[number]
+        generated = isinstance(site, GeneratedSite)
+        scale = f"{site.pages:,} pages, seed {site.seed}" if isinstance(site, GeneratedSite) else ""
+        found[number] = replace(facts, generated=generated, scale=scale)
+        progress("reading sites", len(found), len(folders))
+    return tuple(found[number] for number in range(len(folders)))

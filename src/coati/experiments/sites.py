@@ -1,0 +1,135 @@
+"""The sites of an experiment: found or generated once, and described as the paper's Table 1 does."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coati.archive.archive import Archive
+from coati.errors import UsageError
+from coati.experiments.provenance import code_digest
+from coati.experiments.spec import ExperimentSite, GeneratedSite
+from coati.model import Kind
+from coati.replay.measures import SiteTotals
+from coati.replay.site import ReplaySite
+
+if TYPE_CHECKING:
+    from coati.experiments.workers import Desk
+    from coati.strategies.truth import SiteTruth
+
+MakeSite = Callable[[GeneratedSite, Path], None]
+"""Writes a generated site as an archive into a folder that does not exist yet."""
+
+_ARCHIVE_FILE = "archive.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFacts:
+    """A site as the paper's Table 1 describes one, and its digest. Sizes are in millions of bytes."""
+
+    name: str
+    archive: Path
+    digest: str
+    start_url: str
+    totals: SiteTotals
+    available: int
+    pages_with_targets_pct: float | None
+    target_mb_mean: float | None
+    target_mb_sd: float | None
+    target_depth_mean: float | None
+    target_depth_sd: float | None
+    generated: bool = False
+    scale: str = ""
+
+
+class Places:
+    """Knows where the archives of an experiment are, and makes those that are generated."""
+
+    def __init__(self, archives: Path | None, cache: Path, make_site: MakeSite) -> None:
+        self._archives = archives
+        self._cache = cache
+        self._make_site = make_site
+
+    def find(self, site: ExperimentSite) -> Path:
+        """Give the archive of a site; raises `UsageError` where there is none."""
+        if isinstance(site, GeneratedSite):
+            return self._generated(site)
+        if self._archives is None:
+            raise UsageError(f"the site {site.name} is an archive: say with --archives where it is")
+        folder = self._archives / site.folder
+        if not (folder / _ARCHIVE_FILE).is_file():
+            there = sorted(path.parent.name for path in self._archives.glob(f"*/{_ARCHIVE_FILE}"))
+            raise UsageError(
+                f"there is no archive {site.name} in {self._archives}, only: {', '.join(there) or 'nothing'};"
+                " --sites runs a part of an experiment"
+            )
+        return folder
+
+    def _generated(self, site: GeneratedSite) -> Path:
+        # Another version of the generator makes another site.
+        name = f"{site.name}-{site.pages}-{site.seed}-{code_digest(('testing',))[:8]}"
+        folder = self._cache / name
+        if not folder.exists():
+            draft = self._cache / f"{name}.new"
+            if draft.exists():
+                shutil.rmtree(draft)
+            self._cache.mkdir(parents=True, exist_ok=True)
+            self._make_site(site, draft)
+            draft.rename(folder)
+        return folder
+
+
+def open_site(desk: Desk, folder: Path) -> ReplaySite:
+    """Open an archive for replay, or give the one that lies on the desk; one at a time, as they are large."""
+    if desk.get("folder") != folder:
+        if "archive" in desk:
+            desk["archive"].close()
+        desk.clear()
+        archive = Archive.open(folder)
+        desk.update(folder=folder, archive=archive, digest=archive.digest(), site=ReplaySite(archive))
+    site = desk["site"]
+    assert isinstance(site, ReplaySite)  # noqa: S101 - for the reader and for mypy: nobody else puts one there
+    return site
+
+
+def describe(desk: Desk, place: tuple[str, Path]) -> SiteFacts:
+    """Sum a site up, and leave its links extracted for all who come later."""
+    name, folder = place
+    site = open_site(desk, folder)
+    truth = site.truth
+    targets = np.flatnonzero([kind is Kind.TARGET for kind in truth.kinds])
+    megabytes = truth.sizes[targets] / 1e6
+    depth = _depths(truth)[targets]
+    return SiteFacts(
+        name=name,
+        archive=folder,
+        digest=desk["digest"],
+        start_url=site.start_url,
+        totals=SiteTotals.of(truth),
+        available=sum(kind not in {Kind.BROKEN, Kind.REDIRECT} for kind in truth.kinds),
+        pages_with_targets_pct=_pages_with_targets(truth, frozenset(targets.tolist())),
+        target_mb_mean=float(megabytes.mean()) if len(targets) else None,
+        target_mb_sd=float(megabytes.std()) if len(targets) else None,
+        target_depth_mean=float(depth.mean()) if len(targets) else None,
+        target_depth_sd=float(depth.std()) if len(targets) else None,
+    )
+
+
+def _depths(truth: SiteTruth) -> np.ndarray:
+    depth = np.zeros(len(truth.urls), np.int64)
+    for number, parent in enumerate(truth.parent.tolist()):
+        if parent >= 0:
+            depth[number] = depth[parent] + 1
+    return depth
+
+
+def _pages_with_targets(truth: SiteTruth, targets: frozenset[int]) -> float | None:
+    pages = [number for number, kind in enumerate(truth.kinds) if kind is Kind.PAGE]
+    if not pages:
+        return None
+    return 100 * sum(not targets.isdisjoint(truth.children[page].tolist()) for page in pages) / len(pages)

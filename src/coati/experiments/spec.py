@@ -1,0 +1,239 @@
+"""What to run: an experiment as a TOML file says it. docs/how-to/reproduce-a-table.md explains each key."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from coati.assembly import DETERMINISTIC, ORACLES, STRATEGIES, StrategySettings
+from coati.budget import Budget
+from coati.errors import ConfigError, UsageError, unknown_name
+from coati.experiments.early_stops import EarlyStopRule
+from coati.experiments.fields import filled, need, refuse_unknown, take, texts
+from coati.experiments.measures import check_measure
+from coati.experiments.published import Published
+
+_MAX_FILE_BYTES = 1 << 20
+_MAX_SEEDS = 1000
+
+FIGURES = {
+    "curves": "targets against requests, and target bytes against other bytes",
+    "groups": "the mean reward of the ten best groups",
+}
+
+# Run beside every strategy: what could be reached at best, and what plain crawling reaches.
+BOUNDS = ("clairvoyant", "omniscient")
+PLAIN = "bfs"
+
+_KEYS = (
+    "table", "title", "source", "measures", "published", "seeds", "first_seed", "bounds", "figures", "sites",
+    "strategies", "variants", "budget", "early_stops", "joined",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedSite:
+    """A site in a folder below the folder of archives."""
+
+    folder: str
+
+    @property
+    def name(self) -> str:
+        """What it is called in results."""
+        return self.folder
+
+    @property
+    def model(self) -> str:
+        """The site of the paper whose published numbers belong beside ours."""
+        return self.folder
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedSite:
+    """A made-up site with the figures of one of the paper's, ``pages`` of HTML large."""
+
+    model: str
+    pages: int
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """What it is called in results: nobody should take it for the real site."""
+        return f"{self.model}-like"
+
+
+ExperimentSite = ArchivedSite | GeneratedSite
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A strategy with its settings: one row of a table. ``name`` is empty with the settings of the paper."""
+
+    strategy: str
+    name: str = ""
+    settings: StrategySettings = field(default_factory=StrategySettings)
+
+    @property
+    def label(self) -> str:
+        """What the row is called."""
+        return self.name or self.strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One table or figure: every variant on every site with every seed."""
+
+    table: str
+    title: str
+    source: str
+    measures: tuple[str, ...]
+    sites: tuple[ExperimentSite, ...]
+    variants: tuple[Variant, ...]
+    seeds: tuple[int, ...]
+    published: Published
+    budget: Budget = field(default_factory=Budget)
+    figures: tuple[str, ...] = ()
+    early_stops: tuple[EarlyStopRule, ...] = ()
+    bounds: bool = True
+    joined: bool = False
+
+    def seeds_of(self, strategy: str) -> tuple[int | None, ...]:
+        """List the seeds to run a strategy with: None, once, where a seed changes nothing."""
+        return (None,) if strategy in DETERMINISTIC else self.seeds
+
+    def narrowed(self, sites: frozenset[str], seeds: int | None, max_requests: int | None) -> Experiment:
+        """Give a smaller experiment: some sites, other seeds, fewer requests; empty or None changes nothing."""
+        names = [site.name for site in self.sites]
+        for name in sites:
+            if name not in names:
+                raise unknown_name("site of this experiment", name, names)
+        kept = tuple(site for site in self.sites if not sites or site.name in sites)
+        budget = self.budget if max_requests is None else replace(self.budget, max_requests=max_requests)
+        numbers = self.seeds if seeds is None else _numbered(self.seeds[0], seeds)
+        return replace(self, sites=kept, seeds=numbers, budget=budget)
+
+
+def read_experiment(file: Path) -> Experiment:
+    """Read an experiment; raises `ConfigError` that says which part of the file makes no sense."""
+    try:
+        with file.open("rb") as opened:
+            table = tomllib.loads(opened.read(_MAX_FILE_BYTES).decode())
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ConfigError(f"{file} is no TOML file: {error}") from error
+    try:
+        return parse_experiment(table, file.parent)
+    except ConfigError as error:
+        raise ConfigError(f"{file.name}: {error}") from error
+
+
+def parse_experiment(table: Mapping[str, object], folder: Path) -> Experiment:
+    """Make an experiment of a parsed file; ``folder`` is where its file of published numbers is sought."""
+    where = "the experiment"
+    refuse_unknown(table, _KEYS, where)
+    rules = tuple(_early_stop(each) for each in _tables(table, "early_stops"))
+    measures = texts(table, "measures", where)
+    for measure in measures:
+        check_measure(measure, [rule.name for rule in rules])
+    figures = texts(table, "figures", where)
+    for figure in figures:
+        if figure not in FIGURES:
+            raise unknown_name("figure", figure, FIGURES)
+    if not measures and not figures:
+        raise ConfigError("an experiment needs measures or figures")
+    published = take(table, "published", str, "", where)
+    first = take(table, "first_seed", int, 0, where)
+    return Experiment(
+        table=_plain_name(need(table, "table", where)),
+        title=need(table, "title", where),
+        source=take(table, "source", str, "", where),
+        measures=measures,
+        sites=_sites(table),
+        variants=_variants(table),
+        seeds=_numbered(first, take(table, "seeds", int, 15, where)),
+        published=Published.read(folder / published) if published else Published({}),
+        budget=filled(Budget(), take(table, "budget", dict, {}, where), "budget"),
+        figures=figures,
+        early_stops=rules,
+        bounds=take(table, "bounds", bool, default=True, where=where),
+        joined=take(table, "joined", bool, default=False, where=where),
+    )
+
+
+def _numbered(first: int, count: int) -> tuple[int, ...]:
+    if not 1 <= count <= _MAX_SEEDS:
+        raise ConfigError(f"seeds is {count}, and should be from 1 to {_MAX_SEEDS}")
+    return tuple(range(first, first + count))
+
+
+def _plain_name(name: str) -> str:
+    # It becomes the name of files.
+    if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+        raise ConfigError(f"table is {name!r}, and should be a plain name such as 'table2'")
+    return name
+
+
+def _tables(table: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
+    values = take(table, key, list, [], "the experiment")
+    if not all(isinstance(value, Mapping) for value in values):
+        raise ConfigError(f"{key} should be a list of tables: [[{key}]]")
+    return values
+
+
+def _sites(table: Mapping[str, object]) -> tuple[ExperimentSite, ...]:
+    values = take(table, "sites", list, [], "the experiment")
+    sites = [_site(value) for value in values]
+    if not sites:
+        raise ConfigError("an experiment needs sites")
+    names = [site.name for site in sites]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"the site {name} is listed twice")
+    return tuple(sites)
+
+
+def _site(value: object) -> ExperimentSite:
+    if isinstance(value, str):
+        if not value or "/" in value or "\\" in value or value.startswith("."):
+            raise ConfigError(f"the site {value!r} should be the name of a folder below the archives")
+        return ArchivedSite(value)
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"the site {value!r} should be a folder's name or a table such as {{ generated }}")
+    where = "a generated site"
+    refuse_unknown(value, ("generated", "pages", "seed"), where)
+    pages = take(value, "pages", int, 0, where)
+    if pages < 1:
+        raise ConfigError(f"{where} has no pages: say how many, so that its scale is known")
+    return GeneratedSite(need(value, "generated", where), pages, take(value, "seed", int, 0, where))
+
+
+def _variants(table: Mapping[str, object]) -> tuple[Variant, ...]:
+    found = [Variant(_strategy(name)) for name in texts(table, "strategies", "the experiment")]
+    for each in _tables(table, "variants"):
+        where = "a variant"
+        refuse_unknown(each, ("strategy", "name", "settings"), where)
+        changes = take(each, "settings", dict, {}, where)
+        settings = filled(StrategySettings(), changes, "settings")
+        found.append(Variant(_strategy(need(each, "strategy", where)), need(each, "name", where), settings))
+    if not found:
+        raise ConfigError("an experiment needs strategies or variants")
+    labels = [variant.label for variant in found]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ConfigError(f"two rows are called {label!r}")
+    return tuple(found)
+
+
+def _strategy(name: str) -> str:
+    if name not in STRATEGIES and name not in ORACLES:
+        raise unknown_name("strategy", name, [*STRATEGIES, *ORACLES])
+    return name
+
+
+def _early_stop(table: Mapping[str, object]) -> EarlyStopRule:
+    where = "an early stop"
+    name, rule = need(table, "name", where), need(table, "rule", where)
+    return EarlyStopRule.checked(name, rule, {k: v for k, v in table.items() if k not in {"name", "rule"}})

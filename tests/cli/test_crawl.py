@@ -1,0 +1,412 @@
+"""``coati crawl`` as a user meets it: what it says, where things land, how it ends and goes on."""
+
+import json
+import signal
+import sqlite3
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from coati.archive.archive import Archive
+from coati.testing.sample_site import sample_site
+from coati.testing.server import SiteServer, serve
+from tests.cli.commands import Coati, coati, said_by, start_coati
+from tests.live.scripted import Exchange, Script, answer, clock, file, page, pause, scripted
+
+__all__ = ["coati"]
+
+SMALL = {
+    "/": page("/a", "/b.csv", "/c.csv"),
+    "/a": page("/", "/d.csv", "/gone", "https://elsewhere.example/"),
+    "/b.csv": file(b"b\n"),
+    "/c.csv": file(b"c\n"),
+    "/d.csv": file(b"c\n"),
+    "/robots.txt": answer(404),
+}
+FAST = ("--delay", "0", "--strategy", "bfs")
+
+
+@contextmanager
+def small(**more: object) -> Iterator[Script]:
+    with scripted({**SMALL, **more}) as script:  # type: ignore[dict-item]
+        yield script
+
+
+@pytest.fixture(scope="module")
+def sample() -> Iterator[SiteServer]:
+    with serve(sample_site) as server:
+        yield server
+
+
+# --- a whole crawl ------------------------------------------------------------------------------
+
+
+def test_the_sample_site_is_crawled_into_a_folder(coati: Coati, sample: SiteServer) -> None:
+    said = coati("crawl", sample.url, "--delay", 0, "--out", "run", "--max-targets", 20)
+    assert said.code == 0
+    assert "Stopped: budget of targets reached." in said.out
+    assert "report.html" in said.out
+    assert "--contact" in said.err
+    assert len(list(Path("run/files").iterdir())) >= 15
+    settings = tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))
+    assert settings["url"] == sample.url
+    assert settings["max_targets"] == 20
+    assert settings["limits"]["retries"] == 2
+
+
+def test_json_says_everything_in_one_object(coati: Coati) -> None:
+    with small() as site:
+        said = coati("crawl", site.start, *FAST, "--format", "json", "--contact", "me@example.org")
+    told = said.json
+    assert said.code == 0
+    assert (told["stop"], told["stop_reason"], told["exit_code"]) == (
+        "finished",
+        "nothing left to ask for",
+        0,
+    )
+    assert (told["requests"], told["targets"], told["files"], told["pages"]) == (6, 3, 2, 2)
+    assert (told["errors"], told["skipped"], told["resumed"], told["resumable"]) == (1, 1, False, False)
+    assert told["folder"] == f"127.0.0.1-{site.start.split(':')[2].strip('/')}"
+    assert Path(told["report"]).is_file()
+    assert "--contact" not in said.err
+    assert all(asked.headers["user-agent"].endswith("(+me@example.org)") for asked in site.asked)
+
+
+def test_events_are_one_object_a_line_and_are_appended(coati: Coati) -> None:
+    with small() as site:
+        coati("crawl", site.start, *FAST, "--out", "run", "--max-requests", 2, "--events", "events.jsonl")
+        coati("crawl", "run", "--max-requests", 4)
+    lines = [json.loads(line) for line in Path("events.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line["url"] for line in lines if line["what"] == "chosen"] == [
+        site.base + path for path in ("/", "/a", "/b.csv", "/c.csv")
+    ]
+    assert [line["reason"] for line in lines if line["what"] == "stopping"] == [
+        "budget of requests reached"
+    ] * 2
+
+
+def test_quiet_says_nothing_on_stderr_but_what_matters(coati: Coati) -> None:
+    with small() as site:
+        said = coati("crawl", site.start, *FAST, "--quiet", "--format", "json")
+    assert said.err == ""
+
+
+# --- going on -----------------------------------------------------------------------------------
+
+
+def test_the_same_command_goes_on(coati: Coati) -> None:
+    with small() as site:
+        command = ("crawl", site.start, *FAST, "--out", "run", "--format", "json")
+        first = coati(*command, "--max-requests", 3)
+        second = coati(*command, "--max-requests", "none")
+        paths = [path for path in site.paths if path != "/robots.txt"]
+    assert first.json["stop"] == "budget_requests"
+    assert second.json["resumed"]
+    assert "3 requests" in second.err
+    assert second.json["requests"] == 6
+    assert sorted(paths) == sorted(["/", "/a", "/b.csv", "/c.csv", "/d.csv", "/gone"])
+
+
+@pytest.mark.parametrize("again", [("run",), ("--out", "run")])
+def test_a_run_goes_on_by_its_folder_alone(coati: Coati, again: tuple[str, ...]) -> None:
+    with small() as site:
+        coati("crawl", site.start, *FAST, "--types", ".csv", "--out", "run", "--max-requests", 1)
+        said = coati("crawl", *again, "--max-requests", 100, "--format", "json")
+    assert said.json["targets"] == 3
+    assert said.json["types"] == ".csv"
+    assert tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))["max_requests"] == 100
+
+
+@pytest.mark.parametrize(
+    "change",
+    [("--types", "tables"), ("--strategy", "dfs"), ("--seed", "1"), ("--scope", "host"), ("--include", "x")],
+)
+def test_what_makes_a_run_cannot_change(coati: Coati, change: tuple[str, str]) -> None:
+    with small() as site:
+        coati("crawl", site.start, *FAST, "--out", "run", "--max-requests", 1)
+        asked = len(site.asked)
+        said = coati("crawl", "run", *change)
+        assert len(site.asked) == asked
+    assert said.code == 2
+    assert f"{change[0].strip('-')} is" in said.err
+    assert "another folder" in said.err
+    assert tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))["types"] == "data"
+
+
+def test_another_start_url_does_not_enter_a_run(coati: Coati) -> None:
+    with small() as site:
+        coati("crawl", site.start, *FAST, "--out", "run", "--max-requests", 1)
+        said = coati("crawl", site.base + "/a", "--out", "run")
+    assert said.code == 2
+    assert "url is" in said.err
+
+
+def test_ctrl_c_finishes_and_saves_and_the_run_goes_on(tmp_path: Path) -> None:
+    links = [f"/p{number}" for number in range(100)]
+    with small(**{"/": page(*links), "*": _slowly}) as site:
+        command = ("crawl", site.start, *FAST, "--out", "run", "--format", "json")
+        process = start_coati(*command, cwd=tmp_path)
+        _wait_for(site, 5)
+        process.send_signal(signal.SIGINT)
+        first = said_by(process)
+        asked = len(site.asked)
+        second = said_by(start_coati(*command, "--max-requests", first.json["requests"] + 3, cwd=tmp_path))
+        paths = [path for path in site.paths if path != "/robots.txt"]
+    assert first.code == 130
+    assert first.json["stop"] == "interrupted"
+    assert first.json["requests"] == asked - 1  # what was in flight was finished; and robots.txt
+    assert second.code == 0
+    assert second.json["requests"] == first.json["requests"] + 3
+    assert len(paths) == len(set(paths))
+
+
+def _slowly(exchange: Exchange) -> None:
+    pause(0.1)
+    exchange.answer(body="<p>nothing")
+
+
+def _wait_for(site: Script, requests: int) -> None:
+    until = clock() + 30
+    while len(site.asked) < requests:
+        assert clock() < until, "the crawl did not begin"
+        pause(0.02)
+
+
+def test_a_start_that_failed_is_tried_anew(coati: Coati) -> None:
+    with small() as site:
+        works = site.routes["/"]
+        site.routes["/"] = answer(404)
+        first = coati("crawl", site.start, *FAST, "--out", "run")
+        site.routes["/"] = works
+        second = coati("crawl", site.start, *FAST, "--out", "run", "--format", "json")
+    assert first.code == 3
+    assert "(status 404)" in first.out
+    assert second.code == 0
+    assert second.json["targets"] == 3
+
+
+# --- how it ends --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("status", "code"), [(404, 3), (500, 3), (403, 4), (401, 4)])
+def test_a_start_that_answers_an_error(coati: Coati, status: int, code: int) -> None:
+    with small(**{"/": answer(status)}) as site:
+        assert coati("crawl", site.start, *FAST).code == code
+
+
+def test_a_start_that_robots_forbid(coati: Coati) -> None:
+    rules = file(b"User-agent: *\nDisallow: /\n", "text/plain")
+    with small(**{"/robots.txt": rules}) as site:
+        said = coati("crawl", site.start, *FAST)
+        assert site.paths == ["/robots.txt"]
+    assert said.code == 4
+    assert "robots.txt" in said.out
+
+
+def test_a_start_that_leads_to_another_site(coati: Coati) -> None:
+    with small(**{"/": answer(302, Location="http://elsewhere.example/data/")}) as site:
+        said = coati("crawl", site.start, *FAST)
+    assert said.code == 4
+    assert "http://elsewhere.example/data/" in said.err
+
+
+def test_a_page_without_links_may_need_a_browser(coati: Coati) -> None:
+    with small(**{"/": page()}) as site:
+        said = coati("crawl", site.start, *FAST)
+    assert said.code == 0
+    assert "docs/how-to/render-javascript.md" in said.err
+
+
+# --- settings from elsewhere --------------------------------------------------------------------
+
+
+def test_options_win_over_variables_and_variables_over_the_file(
+    coati: Coati, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("my.toml").write_text(
+        'types = "documents"\nmax_requests = 1\nseed = 3\nstrategy = "bfs"\ndelay = 0\n', encoding="utf-8"
+    )
+    monkeypatch.setenv("COATI_MAX_REQUESTS", "2")
+    monkeypatch.setenv("COATI_SEED", "4")
+    monkeypatch.setenv("COATI_EXCLUDE", "/never/\n/private/")
+    monkeypatch.setenv("COATI_QUIET", "1")
+    with small() as site:
+        said = coati(
+            "crawl", site.start, "--run-file", "my.toml", "--seed", 5, "--out", "run", "--format", "json"
+        )
+    settings = tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))
+    assert said.err == ""
+    assert (settings["types"], settings["max_requests"], settings["seed"]) == ("documents", 2, 5)
+    assert settings["exclude"] == ["/never/", "/private/"]
+
+
+def test_the_url_may_stand_in_the_file(coati: Coati) -> None:
+    with small() as site:
+        Path("my.toml").write_text(f'url = "{site.start}"\nout = "there"\ndelay = 0', encoding="utf-8")
+        said = coati("crawl", "--run-file", "my.toml", "--format", "json")
+    assert said.json["folder"] == "there"
+
+
+def test_the_settings_of_one_run_begin_another(coati: Coati) -> None:
+    with small() as site:
+        coati("crawl", site.start, *FAST, "--out", "one", "--types", ".csv")
+        said = coati("crawl", "--run-file", "one/run.toml", "--out", "two", "--format", "json")
+    assert (said.json["types"], said.json["targets"]) == (".csv", 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "give a start URL"),
+        (("nonsense",), "not a URL"),
+        (("empty",), "no run in empty"),
+        (("www.example.org",), "did you mean https://www.example.org/?"),
+        (("ftp://example.org/",), "http:// or https://"),
+        (("URL", "--types", "tabels"), "did you mean 'tables'"),
+        (("URL", "--strategy", "bsf"), "did you mean 'bfs'"),
+        (("URL", "--strategy", "clairvoyant"), "unknown strategy"),
+        (("URL", "--max-requests", "0"), "above zero"),
+        (("URL", "--max-time", "0s"), "above zero"),
+        (("URL", "--max-bytes", "10 apples"), "not a size"),
+        (("URL", "--concurrency", "0"), "at least 1"),
+        (("URL", "--include", "("), "not a regular expression"),
+        (("URL", "--proxy", "nowhere"), "not a proxy"),
+        (("URL", "--cookies", "crumbs"), "not a cookie"),
+        (("URL", "--header", "nothing"), "not a header"),
+        (("URL", "--limits", "retry=1"), "did you mean 'retries'"),
+        (("URL", "--limits", "answer_timeout_seconds=0"), "above 0"),
+        (("URL", "--archive-mode", "record"), "--archive"),
+        (("URL", "--run-file", "missing.toml"), "cannot be read"),
+        (("URL", "--out", "full"), "not a run"),
+        (("URL", "--out", "full/file"), "is a file"),
+        (("URL", "--out", "full/file/below"), "cannot write"),
+        (("--out", "empty"), "no run in empty"),
+        (("URL", "--events", "missing/events.jsonl"), "cannot be written"),
+        (("URL", "--max-reqests", "5"), "--max-requests"),
+    ],
+)
+def test_bad_input_is_told_before_anything_is_fetched(
+    coati: Coati, arguments: tuple[str, ...], message: str
+) -> None:
+    Path("full").mkdir()
+    Path("full/file").write_text("mine", encoding="utf-8")
+    Path("empty").mkdir()
+    with small() as site:
+        said = coati("crawl", *(site.start if argument == "URL" else argument for argument in arguments))
+        assert site.asked == []
+    assert said.code == 2
+    assert message in said.err
+    assert "Traceback" not in said.err
+    assert Path("full/file").read_text(encoding="utf-8") == "mine"
+
+
+def test_secrets_are_not_kept_and_are_asked_for_again(coati: Coati) -> None:
+    secret = ("--header", "Authorization: Bearer s3cret", "--cookies", "id=s3cret")
+    with small() as site:
+        coati("crawl", site.start, *FAST, "--out", "run", "--max-requests", 1, *secret)
+        assert site.asked[-1].headers["authorization"] == "Bearer s3cret"
+        assert site.asked[-1].headers["cookie"] == "id=s3cret"
+        without = coati("crawl", "run", "--max-requests", 2)
+        again = coati("crawl", "run", "--max-requests", 2, *secret)
+    assert without.code == 2
+    assert "COATI_HEADER" in without.err
+    assert again.code == 0
+    assert "s3cret" not in Path("run/run.toml").read_text(encoding="utf-8")
+
+
+# --- dry runs, sitemaps, archives ---------------------------------------------------------------
+
+
+def test_a_dry_run_fetches_two_things_and_leaves_nothing(coati: Coati, tmp_path: Path) -> None:
+    rules = b"User-agent: *\nDisallow: /b\nCrawl-delay: 0.1\nSitemap: /map.xml\n"
+    start = page("/a", "/b.csv", "/c.png", "https://elsewhere.example/", "/a")
+    with small(**{"/": start, "/robots.txt": file(rules, "text/plain")}) as site:
+        said = coati("crawl", site.start, *FAST, "--dry-run", "--format", "json")
+        words = coati("crawl", site.start, *FAST, "--dry-run")
+        assert set(site.paths) == {"/robots.txt", "/"}
+    told = said.json
+    assert said.code == 0
+    assert (told["links"], told["admitted"]) == (4, 1)
+    assert told["refused"] == {"out of scope": 1, "blocked extension": 1, "robots.txt": 1}
+    assert told["sitemaps"] == [site.base + "/map.xml"]
+    assert told["crawl_delay"] == 0.1
+    assert told["groups"][0]["examples"] == [site.base + "/a"]
+    assert "1 not: robots.txt" in words.out
+    assert "html > body > ul > li > a" in words.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run_tells_robots_that_forbid_from_a_site_that_is_gone(coati: Coati) -> None:
+    rules = file(b"User-agent: *\nDisallow: /\n", "text/plain")
+    with small(**{"/robots.txt": rules}) as site:
+        forbidden = coati("crawl", site.start, *FAST, "--dry-run", "--format", "json")
+        assert "/" not in site.paths
+    assert forbidden.code == 4
+    assert not forbidden.json["start_allowed"]
+    assert forbidden.json["robots"] == "read; 1 rule"
+    gone = coati("crawl", site.start, *FAST, "--dry-run", "--limits", "retries=0", "--format", "json")
+    assert gone.code == 3
+    assert gone.json["start_page"] == "connection refused"
+
+
+@pytest.mark.parametrize(("start", "code"), [(answer(404), 3), (answer(403), 4)])
+def test_a_dry_run_says_that_the_start_page_fails(coati: Coati, start: object, code: int) -> None:
+    with small(**{"/": start}) as site:
+        assert coati("crawl", site.start, *FAST, "--dry-run").code == code
+
+
+def test_sitemaps_are_links_of_the_start_page_and_are_charged(coati: Coati) -> None:
+    listed = b"<urlset><loc>/hidden.csv</loc><loc>/a</loc><loc>https://elsewhere.example/x</loc></urlset>"
+    more = {
+        "/robots.txt": file(b"Sitemap: /map.xml\n", "text/plain"),
+        "/map.xml": file(listed, "application/xml"),
+        "/hidden.csv": file(b"h\n"),
+    }
+    command = (*FAST, "--sitemaps", "--out", "run", "--format", "json")
+    with small(**more) as site:
+        first = coati("crawl", site.start, *command, "--max-requests", 4)
+        second = coati("crawl", site.start, *command, "--max-requests", "none")
+        assert site.paths.count("/map.xml") == 1
+    assert first.json["requests"] == 4  # robots.txt, the sitemap, the start page, and one more
+    assert "2 links for 2 requests" in first.err
+    assert second.json["targets"] == 4
+    assert second.json["requests"] == 6 + 1 + 2
+    with sqlite3.connect("run/run.sqlite") as database:
+        query = "SELECT tag_path FROM targets WHERE url LIKE '%hidden.csv'"
+        assert database.execute(query).fetchone() == ("sitemap",)
+        skipped = database.execute("SELECT url, reason FROM skipped ORDER BY url").fetchall()
+    assert ("https://elsewhere.example/x", "out of scope") in skipped
+
+
+def test_without_sitemaps_none_is_asked_for(coati: Coati) -> None:
+    with small() as site:
+        coati("crawl", site.start, *FAST)
+        assert not [path for path in site.paths if "sitemap" in path]
+
+
+def test_an_archive_keeps_everything_and_answers_next_time(coati: Coati) -> None:
+    with small() as site:
+        first = coati("crawl", site.start, *FAST, "--out", "one", "--archive", "kept", "--format", "json")
+        asked = len(site.asked)
+        second = coati("crawl", site.start, *FAST, "--out", "two", "--archive", "kept", "--format", "json")
+        assert [seen.path for seen in site.asked[asked:] if seen.path != "/robots.txt"] == []
+        mode = ("--archive", "kept", "--archive-mode", "record")
+        third = coati("crawl", site.start, *FAST, "--out", "three", *mode, "--format", "json")
+        assert len(site.asked) > asked + 5
+    assert first.json["targets"] == second.json["targets"] == third.json["targets"] == 3
+    with Archive.open(Path("kept")) as archive:
+        assert archive.meta.start_url == site.start
+        assert archive.body(site.base + "/b.csv") == b"b\n"
+
+
+def test_progress_is_told_in_plain_lines_where_there_is_no_terminal(
+    coati: Coati, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coati.cli.live_progress._LINE_SECONDS", 0.0)
+    with small() as site:
+        said = coati("crawl", site.start, *FAST, "--max-requests", 4)
+    assert "4 requests, 2 targets" in said.err
+    assert "\x1b" not in said.err

@@ -1,0 +1,61 @@
+"""HTTPS over loopback, with a certificate that nobody vouches for."""
+
+import datetime as dt
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from coati.live import StopReason
+from tests.live.crawling import crawl_from
+from tests.live.scripted import Script, file, page, scripted
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a certificate that signs itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    begin = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
+    signed = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(begin)
+        .not_valid_after(begin + dt.timedelta(days=36_500))
+        .sign(key, hashes.SHA256())
+    )
+    path = tmp_path_factory.mktemp("certificate") / "server.pem"
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path.write_bytes(secret + signed.public_bytes(serialization.Encoding.PEM))
+    return path
+
+
+@pytest.fixture
+def server(certificate: Path) -> Iterator[Script]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    with scripted({"/": page("/a.csv"), "/a.csv": file()}, context=context) as script:
+        yield script
+
+
+def test_a_certificate_need_not_be_sound_to_read_what_is_public(server: Script) -> None:
+    crawled = crawl_from(server.start)
+    assert crawled.result.progress.targets == 1
+    assert len({asked.client for asked in server.asked}) == 1
+
+
+def test_a_certificate_is_verified_on_demand(server: Script) -> None:
+    crawled = crawl_from(server.start, verify_certificates=True, robots=False)
+    assert crawled.result.stop is StopReason.START_UNREACHABLE
+    assert crawled.result.first_failure == "no secure connection"
+    assert server.asked == []

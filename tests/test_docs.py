@@ -1,0 +1,230 @@
+"""The documentation says what is there, every command, error and public name, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import pkgutil
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import coati
+from coati.cli.main import coati as program
+from coati.cli.main import run
+from coati.errors import CoatiError
+from coati.testing import sample_site, serve
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
+# Decision notes also speak of other programs and of what was thought once.
+FOR_USERS = [page for page in PAGES if page.parent.name != "decisions" and page.name != "CONTRIBUTING.md"]
+TUTORIALS = ("first-crawl", "reading-the-report", "resuming", "first-replay")
+PRACTICE_SITE = "http://127.0.0.1:8000/"
+
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+MAKE_TARGET = re.compile(r"^([a-z-]+):", flags=re.MULTILINE)
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def fenced(page: Path, language: str) -> list[str]:
+    return [body for found, body in FENCE.findall(text_of(page)) if found == language]
+
+
+def shell_lines(page: Path) -> list[list[str]]:
+    """Give the commands of a page's shell blocks as words, comments left out."""
+    lines = (line for block in fenced(page, "sh") for line in block.splitlines())
+    return [words for line in lines if (words := shlex.split(line, comments=True))]
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def commands(
+    group: click.Command, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Walk through the commands and what is below them."""
+    if not isinstance(group, click.Group):
+        yield path, group
+        return
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        inner = group.get_command(context, name)
+        assert inner is not None
+        yield from commands(inner, (*path, name))
+
+
+COMMANDS = dict(commands(program))
+
+
+def find_command(words: list[str]) -> tuple[click.Command, list[str]]:
+    """Find the command that a command line calls; gives it with the words after its name."""
+    for length in (2, 1):
+        found = COMMANDS.get(tuple(words[:length]))
+        if found is not None:
+            return found, words[length:]
+    raise AssertionError(f"there is no command: coati {' '.join(words)}")
+
+
+def options_of(command: click.Command) -> set[str]:
+    named = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    return named | {"--help", "-h"}
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_and_option_is_in_the_reference(path: tuple[str, ...]) -> None:
+    reference = text_of(DOCS / "reference" / "cli.md")
+    heading = f"## coati {' '.join(path)}\n"
+    assert heading in reference, "run scripts/make-cli-reference"
+    section = reference.split(heading)[1].split("\n## ")[0]
+    for parameter in COMMANDS[path].params:
+        if isinstance(parameter, click.Option):
+            assert max(parameter.opts, key=len) in section
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_line_on_a_page_is_one(page: Path) -> None:
+    targets = set(MAKE_TARGET.findall(text_of(ROOT / "Makefile")))
+    for words in shell_lines(page):
+        program_name = Path(words[0]).name
+        if program_name == "make":
+            assert {word for word in words[1:] if "=" not in word} <= targets
+        elif program_name == "coati":
+            command, rest = find_command(words[1:])
+            given = {word.partition("=")[0] for word in rest if word.startswith("--")}
+            assert given <= options_of(command), words
+        elif words[0].startswith("scripts/"):
+            assert (ROOT / words[0]).is_file()
+
+
+@pytest.mark.parametrize("page", FOR_USERS, ids=name_of)
+def test_every_command_and_option_that_a_text_names_exists(page: Path) -> None:
+    prose = FENCE.sub("", text_of(page))
+    known = {path[0] for path in COMMANDS}
+    named = set(re.findall(r"`(?:\.venv/bin/)?coati ([a-z]+)", prose))
+    assert named <= known
+    options = {name for command in COMMANDS.values() for name in options_of(command)}
+    alone = set(re.findall(r"`(--[a-z][a-z-]+)(?:[ =][^`]*)?`", prose))
+    assert alone <= options
+
+
+def test_every_error_is_documented() -> None:
+    page = text_of(DOCS / "reference" / "errors.md")
+    for module in pkgutil.walk_packages(coati.__path__, "coati."):
+        if not module.name.endswith("__main__"):
+            _import(module.name)
+    missing = [error.__name__ for error in _family(CoatiError) if f"{error.__name__}`" not in page]
+    assert missing == []
+
+
+def _import(name: str) -> None:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        # An extra that is not installed; one of our own must be there.
+        if (error.name or "").startswith("coati"):
+            raise
+
+
+def _family(error: type[BaseException]) -> Iterator[type[BaseException]]:
+    yield error
+    for child in error.__subclasses__():
+        yield from _family(child)
+
+
+@pytest.mark.parametrize("package", ["live", "runs", "report", "testing", "settings"])
+def test_every_public_name_is_documented(package: str) -> None:
+    page = text_of(DOCS / "reference" / "python-api.md") + text_of(DOCS / "reference" / "errors.md")
+    module = importlib.import_module(f"coati.{package}")
+    assert [name for name in module.__all__ if not re.search(rf"\b{name}\b", page)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", text_of(page)):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        assert linked.exists(), target
+        if anchor:
+            assert anchor in anchors(linked), target
+
+
+def anchors(page: Path) -> set[str]:
+    """Give the names of a page's headings as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", text_of(page)), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_page_can_be_reached_from_the_index() -> None:
+    reached: set[Path] = set()
+    to_read = [DOCS / "index.md"]
+    while to_read:
+        page = to_read.pop()
+        reached.add(page)
+        targets = re.findall(r"\]\(([^)#\s]+\.md)", text_of(page))
+        to_read += {(page.parent / target).resolve() for target in targets if "://" not in target} - reached
+    assert set(DOCS.rglob("*.md")) - reached == set()
+
+
+def test_every_picture_is_used_and_small() -> None:
+    shown = {
+        (page.parent / target).resolve()
+        for page in PAGES
+        for target in re.findall(r"!\[[^\]]+\]\(([^)\s]+)\)", text_of(page))
+    }
+    pictures = {path for path in (DOCS / "pictures").iterdir() if path.is_file()}
+    assert pictures == shown
+    assert all(path.stat().st_size < 200_000 for path in pictures)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if ">>> " in text_of(page)], ids=name_of)
+def test_examples_give_what_they_say(page: Path) -> None:
+    tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert tried.attempted > 0
+    assert tried.failed == 0
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if fenced(page, "python")], ids=name_of)
+def test_what_examples_import_exists(page: Path) -> None:
+    for block in fenced(page, "python"):
+        source = block
+        if ">>> " in block:
+            source = "".join(example.source for example in doctest.DocTestParser().get_examples(block))
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("coati"):
+                module = importlib.import_module(node.module or "")
+                assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
+
+
+def test_the_tutorials_work_as_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with serve(sample_site) as server:
+        for name in TUTORIALS:
+            for words in shell_lines(DOCS / "tutorial" / f"{name}.md"):
+                if words[0] != "coati" or any("example.org" in word for word in words):
+                    continue
+                arguments = [word.replace(PRACTICE_SITE, server.url) for word in words[1:]]
+                code = run(arguments)
+                told = capsys.readouterr()
+                assert code == 0, f"{words}: {told.err}"
+                assert told.out, words
+    assert (tmp_path / "first" / "report.html").is_file()
+    assert (tmp_path / "curves" / "curves.png").is_file()
+
+
+def test_every_tutorial_is_tried() -> None:
+    assert {page.stem for page in (DOCS / "tutorial").glob("*.md")} == set(TUTORIALS)
