@@ -6,11 +6,11 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
-from coati.assembly import build_strategy
 from coati.model import Page, Refused, Target, always_ready
 from coati.runs.fetched import Fetched
-from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
+from coati.settings.plan import new_strategy, snapshot_form
+from coati.settings.run_settings import RunSettings
 from coati.strategies.strategy import Strategy
 from coati.testing.respond import Responder
 from coati.testing.site import Response, Site, body_of
@@ -36,8 +36,9 @@ class MadeRun:
         self.site = site
         given = {"url": site.start_url, "strategy": strategy, "seed": seed, **(settings or {})}
         self.store = RunStore.create(folder, given, BEGIN)
-        self.form = SnapshotForm(strategy, {"url": site.start_url, "seed": seed})
-        self._new_strategy = lambda: build_strategy(strategy, site.start_url, seed)
+        chosen = RunSettings(url=site.start_url, strategy=strategy, seed=seed)
+        self.form = snapshot_form(chosen)
+        self._new_strategy = lambda: new_strategy(chosen)
         self.strategy: Strategy = self.store.restore(self._new_strategy, self.form).strategy
         self._responder = Responder(site)
         self._extractor = LinkExtractor(Rules(site.start_url))

@@ -51,7 +51,7 @@ class LiteralFocused:
         self.model = SGDClassifier(loss="log_loss", random_state=42)
         self.trained = False
         self.order: list[str] = []
-        known = {start_url}
+        known, answered = {start_url}, 0
         # (score, url, anchor, depth), in the order of meeting.
         frontier = [(0.0, start_url, "", 0)]
         labelled: list[tuple[list[str], bool]] = []
@@ -66,11 +66,14 @@ class LiteralFocused:
                 frontier.append(
                     (self.score(outcome.location, anchor, depth), outcome.location, anchor, depth)
                 )
+            if isinstance(outcome, Refused):
+                continue
+            answered += 1
             if not isinstance(outcome, Failure):
                 labelled.append((self.row(url, anchor, depth), isinstance(outcome, Target)))
-            if len(self.order) == warm_up:
+            if answered == warm_up:
                 self.train(labelled)
-                frontier = [(self.score(*link), *link) for _, *link in frontier]
+                frontier = [(self.score(u, a, d), u, a, d) for _, u, a, d in frontier]
             elif self.trained and len(labelled) >= batch:
                 self.train(labelled)
             if isinstance(outcome, Page):
@@ -88,7 +91,7 @@ class LiteralFocused:
         if not self.trained:
             return 0.0
         rows = SPARSE.transform([self.row(url, anchor, depth)])
-        return float(self.model.decision_function(rows)[0])
+        return round(float(self.model.decision_function(rows)[0]), 6)
 
     def train(self, labelled: list[tuple[list[str], bool]]) -> None:
         rows = SPARSE.transform([row for row, _ in labelled])

@@ -41,3 +41,16 @@ def truth_of(site: Site) -> SiteTruth:
         children.append(np.array([number_of[child] for child in found], np.int32))
     sizes = np.ones(len(urls), np.int64)
     return SiteTruth(urls, kinds, sizes, children, np.array(parent, np.int32), number_of)
+
+
+class Truths:
+    """Truths of sites that are asked for again and again."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[Site, SiteTruth]] = {}
+
+    def of(self, site: Site) -> SiteTruth:
+        if id(site) not in self._found:
+            # The site is kept, so that no other gets its identity.
+            self._found[id(site)] = (site, truth_of(site))
+        return self._found[id(site)][1]

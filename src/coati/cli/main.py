@@ -51,9 +51,11 @@ COMMANDS = {
     "experiment": LazyCommand(
         "coati.cli.experiment:experiment", "Run the experiment that a file describes, and print its table."
     ),
+    "explain": LazyCommand("coati.cli.explain:explain", "Say which rule or score decided about a URL."),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
     ),
+    "report": LazyCommand("coati.cli.report:report", "Write the report of a run anew."),
     "runs": LazyCommand("coati.cli.runs:runs", "List the runs below a folder."),
     "sample": LazyCommand(
         "coati.cli.sample:sample", "Draw files of a run, and count the statistics tables that they hold."

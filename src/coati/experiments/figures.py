@@ -78,7 +78,7 @@ def _curves(study: Study, site: SiteFacts) -> Figure:
     left.legend(frameon=False, loc="lower right", fontsize="small")
     totals = site.totals
     figure.suptitle(
-        f"{site.name}: {totals.urls:,} URLs, {totals.targets:,} targets; mean ± 1 standard deviation over seeds"
+        f"{site.name}: {totals.urls:,} URLs, {totals.targets:,} targets; mean ± 1 standard deviation"
     )
     return figure
 

@@ -104,7 +104,7 @@ class Experiment:
         return (None,) if strategy in DETERMINISTIC else self.seeds
 
     def narrowed(self, sites: frozenset[str], seeds: int | None, max_requests: int | None) -> Experiment:
-        """Give a smaller experiment: some sites, other seeds, fewer requests; empty or None changes nothing."""
+        """Give a smaller experiment: some sites, other seeds, fewer requests; empty or None: as it is."""
         names = [site.name for site in self.sites]
         for name in sites:
             if name not in names:

@@ -53,6 +53,7 @@ class ValueChains:
         root_memory: float = 60.0,
         fresh: float = 5.0,
         within: float = 0.0,
+        floor: float = 1e-3,
         bits: int = 14,
         most_bits: int = 20,
     ) -> None:
@@ -69,6 +70,7 @@ class ValueChains:
         self._root_memory = root_memory
         self._fresh = fresh
         self._within = within
+        self._floor = floor
         at = {column: place for place, column in enumerate(self._columns)}
         self._places = [tuple(at[column] for column in chain) for chain in self._chains]
         self._take = np.array(self._columns)
@@ -85,7 +87,7 @@ class ValueChains:
         """Give mean and standard deviation of one row's value."""
         stats = self._table[row[self._take] & self._mask].tolist()
         strength = self._strength
-        weights = weighted = 0.0
+        weights = weighted = sure = 0.0
         for chain, (mean, variance) in zip(self._places, self._root(), strict=True):
             unsure = variance
             for place in chain:
@@ -98,7 +100,8 @@ class ValueChains:
             weight = 1 / (unsure + self._within * variance + _LEAST_VARIANCE)
             weights += weight
             weighted += weight * mean
-        return weighted / weights, (len(self._chains) / weights) ** 0.5
+            sure += 1 / (unsure + self._floor)
+        return weighted / weights, (len(self._chains) / sure) ** 0.5
 
     def predict_all(self, rows: Rows) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Give means and standard deviations of many rows' values."""
@@ -123,7 +126,7 @@ class ValueChains:
                 variance = np.where(there, new_variance, variance)
         weight = 1 / (unsure + np.float32(self._within) * variance + np.float32(_LEAST_VARIANCE))
         weights = weight.sum(1)
-        return (weight * mean).sum(1) / weights, np.sqrt(len(self._chains) / weights)
+        return (weight * mean).sum(1) / weights, np.sqrt(len(self._chains) / (1 / (unsure + np.float32(self._floor))).sum(1))
 
     def parts(self, row: Rows) -> list[tuple[int, float, float, float]]:
         """Give for each chain its last key's column, count and mean, and the chain's share of the value."""

@@ -26,6 +26,7 @@ from coati.live.plan import CrawlResult
 from coati.live.progress import Event, Happening
 from coati.live.stop import StopReason
 from coati.live.tally import Tally
+from coati.live.trap_filter import trap_filter
 from coati.model import Failure, Page, Redirect, Refused
 from coati.runs.fetched import Fetched
 from coati.runs.reasons import SkipReason
@@ -71,6 +72,7 @@ class Drive:
         self._hops: OrderedDict[str, int] = OrderedDict()
         self._endings = Endings(plan.early_stop, one_site=plan.one_site)
         self._strategy = self._restore()
+        self._sift = trap_filter(plan.traps, plan.store)
         self._sent = self.tally.requests
         self._told_at = 0.0
 
@@ -133,7 +135,7 @@ class Drive:
             return
         state = self._open[request_id]
         request = state.request
-        reading = self._bound_redirects(request, reading)
+        reading = self._sift(request, self._bound_redirects(request, reading))
         charged = 0 if isinstance(reading.outcome, Refused) else state.attempts
         outcome = self._record(state, reading, charged)
         settlements = self._strategy.observe(request_id, outcome)

@@ -9,6 +9,7 @@ from coati.budget import Budget
 from coati.errors import UsageError
 from coati.live.settings import LiveSettings
 from coati.web.media import PRESETS, TargetTypes
+from coati.web.traps import TrapSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,7 @@ class CrawlPlan:
     rules: Rules
     types: TargetTypes = field(default_factory=lambda: PRESETS["data"])
     settings: LiveSettings = field(default_factory=LiveSettings)
+    traps: TrapSettings = field(default_factory=TrapSettings)
     budget: Budget = field(default_factory=Budget)
     store: RunStore | None = None
     form: SnapshotForm | None = None

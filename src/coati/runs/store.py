@@ -38,6 +38,7 @@ from coati.runs.errors import NoRunError, RunWriteError, explained
 from coati.runs.groups import write_groups
 from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
+from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.lock import WriterLock
 from coati.runs.log import RunLog, whole_links
 from coati.runs.mending import mend_warc, note_synced
@@ -54,7 +55,7 @@ from coati.runs.snapshots import SnapshotFiles, SnapshotForm
 from coati.runs.totals import Totals, read_totals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from coati.model import Outcome, Request, Settlement
     from coati.runs.fetched import Fetched
@@ -223,6 +224,14 @@ class RunStore:
     def skip(self, url: str, reason: Reason, source: int | None = None) -> None:
         """List a URL that will not be fetched; ``source`` is the request whose page held it."""
         self._skips.add(url, reason, source)
+
+    def fresh(self, urls: Sequence[str]) -> list[int]:
+        """Give the places of the URLs that the run has not met, the first of each."""
+        return self._seen.fresh(urls)
+
+    def last_answers(self) -> Iterator[PastAnswer]:
+        """Go through the last answers to GETs, in order, with the links that each brought."""
+        return last_answers(self._log.connection, self._log.last_event)
 
     @property
     def snapshot_due(self) -> bool:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 # deepest that is told apart.
 _DEPTH_AT = 2 * DIMENSIONS
 _DEEPEST = 1000
+# After few trainings many links have the same score but for the order of summation; those are equals.
+_DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ class FocusedValues:
 
     def value(self, number: int, url: str) -> float:
         """Score a link that waits."""
-        return self._model.score(self._bag(url, self._anchors[number], self._depths[number]))
+        bag = self._bag(url, self._anchors[number], self._depths[number])
+        return round(self._model.score(bag), _DECIMALS)
 
     def arm(self, number: int) -> int | None:
         """Name no group: each link is scored by itself."""

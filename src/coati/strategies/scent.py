@@ -50,6 +50,10 @@ class ScentSettings:
     good: float = 1.0
     bad: float = 0.05
     tries: int = 4
+    least: float = 0.02
+    depth: int = 3
+    keep: int = 1
+    floor: float = 1e-3
     within: float = 0.0
     pt: float = 1.0
     drop: int = 1
@@ -94,7 +98,7 @@ class Scent:
         self._model = HashedLogistic((-1.0, -3.0), s.rate)
         self._model.set_prior(key_of(Column.FILE_LIKE, Likeness.FILE.name), (s.file_odds, 0.0))
         self._model.set_prior(key_of(Column.FILE_LIKE, Likeness.PAGE.name), (s.page_odds, 0.0))
-        self._chains = ValueChains(s.chains, prior_mean=s.prior_mean, prior_variance=s.prior_variance, strength=s.strength, memory=s.memory, root_memory=s.root_memory, fresh=s.fresh, within=s.within)
+        self._chains = ValueChains(s.chains, prior_mean=s.prior_mean, prior_variance=s.prior_variance, strength=s.strength, memory=s.memory, root_memory=s.root_memory, fresh=s.fresh, within=s.within, floor=s.floor)
         if s.meaning:
             self._chains.set_prior(key_of(Column.MEANING, Meaning.DATA.name), s.good, s.meaning)
             self._chains.set_prior(key_of(Column.MEANING, Meaning.CHORE.name), s.bad, s.meaning)
@@ -199,19 +203,32 @@ class Scent:
         page = self._open.get(n)
         if page is None:
             return
-        page.expected += target
-        if self._settings.drop and target and page.best:
-            page.best = page.best[1:]
         page.left -= 1
         page.targets += target
-        if page.row is not None:
-            y = self._label(page.expected, page.best)
-            if abs(y - page.value) > 1e-3:
-                self._chains.revise(page.row, page.value, y, *page.weights)
-                page.value = y
-        if not page.left:
+        if target:
+            page.expected += 1
+        self._swap(n, page, self._promise[number] / 32, 0.0)
+        if not page.left and not self._settings.keep:
             del self._open[n]
             self._settled.append(Settlement(page.request_id, float(page.targets)))
+
+    def _swap(self, n, page, old, new, depth=0):
+        """Replace a child's promise by what came of it."""
+        best = page.best
+        if best:
+            i = min(range(len(best)), key=lambda i: abs(best[i] - old))
+            best[i] = new
+            best.sort(reverse=True)
+        y = self._label(page.expected, best)
+        if abs(y - page.value) > self._settings.least:
+            if page.row is not None:
+                self._chains.revise(page.row, page.value, y, *page.weights)
+            before, page.value = page.value, y
+            up = self._opener[n]
+            parent = self._open.get(up)
+            if parent is not None and depth < self._settings.depth:
+                d = self._settings.discount
+                self._swap(up, parent, d * math.expm1(before), d * math.expm1(y), depth + 1)
 
     def _label(self, r, best):
         r = max(r, 0.0)
@@ -253,11 +270,16 @@ class Scent:
             pl = p[:, 0].tolist(); vl = v.tolist()
             for number, kind in new:
                 i = at[kind]
-                best.append(vl[i] + self._settings.pt * pl[i])
+                e = vl[i] + self._settings.pt * pl[i]
+                best.append(e)
+                self._promise[number] = min(255, int(e * 32))
             best.sort(reverse=True)
             del best[self._settings.kmax:]
         y = self._label(r, best)
         weights = None
+        n = self._opener[sent.number]
+        if n >= 0 and n in self._open:
+            self._swap(n, self._open[n], 0.0, self._settings.discount * math.expm1(y), 1)
         if sent.row is not None:
             weights = self._chains.learn(sent.row, y)
         if new:

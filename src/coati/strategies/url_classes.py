@@ -1,4 +1,4 @@
-"""Is a link a page or a target? By its URL alone, learnt online, or from the truth.
+"""Is a link a page or a target? By its URL, or by more of it, learnt online, or from the truth.
 
 The classifier of the EDBT 2026 paper knows two classes. A third, "neither", is never predicted: a page that
 is lost costs more than a request that is wasted. Before it is trained the class of each link is asked for
@@ -11,12 +11,13 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Protocol
 
-from coati.learners.url_bigrams import BigramLogistic
 from coati.model import Failure, Kind, Page, Redirect, Refused, Target
+from coati.strategies.link_models import LinkModel
 from coati.web.urls import extension_of
 
 if TYPE_CHECKING:
-    from coati.model import Outcome
+    from coati.model import Link, Outcome
+    from coati.strategies.link_models import Texts
     from coati.strategies.state import State
     from coati.strategies.truth import SiteTruth
 
@@ -31,10 +32,13 @@ class UrlClass(IntEnum):
 
 
 class UrlClasses(Protocol):
-    """Tells the class of a link from its URL."""
+    """Tells the class of a link."""
 
-    def classify(self, url: str) -> tuple[UrlClass, float]:
-        """Give the class of a new link, and the log-odds that it is a target."""
+    def classify(self, url: str, link: Link | None = None) -> tuple[UrlClass, float]:
+        """Give the class of a new link, and how strongly it looks like a target (above 0: it does).
+
+        ``link`` is for those that look at more than the URL; without it they do with that.
+        """
 
     def probed(self, url: str, outcome: Outcome) -> UrlClass:
         """Give the class that a HEAD tells, and learn from it."""
@@ -55,7 +59,7 @@ class OracleClasses:
     def __init__(self, truth: SiteTruth) -> None:
         self._truth = truth
 
-    def classify(self, url: str) -> tuple[UrlClass, float]:
+    def classify(self, url: str, link: Link | None = None) -> tuple[UrlClass, float]:
         """Look the class up."""
         kind = self._truth.kind(url)
         if kind is Kind.TARGET:
@@ -92,28 +96,35 @@ _FILE_EXTENSIONS = frozenset(
 
 
 class LearntClasses:
-    """The online classifier of the paper.
+    """The online classifier of the paper, over any model of links; its own is the regression on URLs.
 
     With ``robust_probes`` the first phase cannot go wrong on a server that answers HEAD badly: examples from
     GETs count as well, no more than three batches of HEADs are made, none after a 405, a 501 or three
     refusals, and until the first training the extension decides.
     """
 
-    def __init__(self, batch: int = 10, *, robust_probes: bool = False) -> None:
-        self._model = BigramLogistic()
+    def __init__(
+        self, batch: int = 10, *, robust_probes: bool = False, model: LinkModel | None = None
+    ) -> None:
+        self._model = model or LinkModel()
         self._batch = batch
         self._robust = robust_probes
-        self._urls: list[str] = []
+        # What a model saw beside the URL, by URL, from the classification until the answer.
+        self._seen: dict[str, Texts] = {}
+        self._texts: list[Texts] = []
         self._labels: list[bool] = []
         self._trainings = 0
         self._probes = 0
         self._refusals = 0
         self._may_probe = True
 
-    def classify(self, url: str) -> tuple[UrlClass, float]:
+    def classify(self, url: str, link: Link | None = None) -> tuple[UrlClass, float]:
         """Predict, or ask for a HEAD while nothing was learnt."""
+        texts = (self._seen.get(url) if link is None else None) or self._model.texts(url, link)
+        if len(texts) > 1:
+            self._seen[url] = texts
         if self._trainings:
-            score = self._model.score(url)
+            score = self._model.score(texts)
             return (UrlClass.TARGET if score > 0 else UrlClass.PAGE), score
         if self._may_probe:
             self._probes += 1
@@ -130,27 +141,31 @@ class LearntClasses:
             if status in _NO_HEAD or self._refusals >= _MOST_REFUSALS:
                 self._may_probe = False
             if status in _NO_HEAD:
-                return self.classify(url)[0]
+                url_class, _ = self.classify(url)
+                self._seen.pop(url, None)
+                return url_class
         self.learn(url, outcome)
         return _class_of(outcome)
 
     def learn(self, url: str, outcome: Outcome) -> None:
         """Keep an example, and train when a batch is full; errors and other types are no examples."""
+        texts = self._seen.pop(url, None) or self._model.texts(url, None)
         if not isinstance(outcome, Page | Target):
             return
-        self._urls.append(url)
+        self._texts.append(texts)
         self._labels.append(isinstance(outcome, Target))
-        if len(self._urls) >= self._batch:
-            self._model.learn(self._urls, self._labels)
+        if len(self._texts) >= self._batch:
+            self._model.learn(self._texts, self._labels)
             self._trainings += 1
-            self._urls, self._labels = [], []
+            self._texts, self._labels = [], []
 
     def save(self) -> State:
         """Give the model and the examples that wait."""
         counters = [self._trainings, self._probes, self._refusals, self._may_probe]
         return {
             **self._model.save(),
-            "class_urls": list(self._urls),
+            "class_texts": [list(texts) for texts in self._texts],
+            "class_seen": [[url, *texts] for url, texts in self._seen.items()],
             "class_labels": list(self._labels),
             "class_counters": counters,
         }
@@ -158,7 +173,8 @@ class LearntClasses:
     def load(self, state: State) -> None:
         """Take over a saved classifier."""
         self._model.load(state)
-        self._urls = list(state["class_urls"])
+        self._texts = [tuple(texts) for texts in state["class_texts"]]
+        self._seen = {url: tuple(texts) for url, *texts in state["class_seen"]}
         self._labels = list(state["class_labels"])
         self._trainings, self._probes, self._refusals, self._may_probe = state["class_counters"]
 

@@ -1,0 +1,93 @@
+"""Takes links that lead into a trap off a page, before the strategy and the log see them.
+
+When a run goes on, the watch counts anew from its last ten thousand requests (`RunStore.last_answers`). That
+is not exactly what it knew: the pages themselves are not compared again, so a trap may take up to
+``max_equal_pages`` requests more. It never makes the watch stricter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from coati.live.outcomes import Reading
+from coati.model import Method, Page, Refused, Target
+from coati.runs.reasons import SkipReason
+from coati.runs.seen import SeenUrls
+from coati.web.traps import TrapWatch
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from coati.model import Link, PageLinks, Request
+    from coati.runs.store import RunStore
+    from coati.web.traps import TrapSettings
+
+Sift = Callable[["Request", Reading], Reading]
+
+# A link that was left out stands on many pages. So many are remembered, to be counted once.
+_REMEMBERED_DROPS = 100_000
+
+
+def trap_filter(settings: TrapSettings, store: RunStore | None) -> Sift:
+    """Give the filter of one crawl, which knows what the run did in earlier sessions."""
+    return _Filter(settings, store).sift if settings.enabled else _as_it_is
+
+
+def _as_it_is(_request: Request, reading: Reading) -> Reading:
+    return reading
+
+
+class _Filter:
+    def __init__(self, settings: TrapSettings, store: RunStore | None) -> None:
+        self._watch = TrapWatch(settings)
+        self._dropped = SeenUrls()
+        # Without a run folder nobody else knows which URLs were met.
+        self._own = SeenUrls()
+        self._known: SeenUrls | RunStore = self._own if store is None else store
+        for past in store.last_answers() if store is not None else ():
+            self._watch.answered(past.url, is_target=past.is_target)
+            if past.links:
+                self._watch.relearn(past.url, past.links)
+
+    def sift(self, request: Request, reading: Reading) -> Reading:
+        """Leave out what leads into a trap; each URL that is left out is listed and counted once."""
+        outcome = reading.outcome
+        if request.method is not Method.GET or isinstance(outcome, Refused):
+            return reading
+        self._watch.answered(request.url, is_target=isinstance(outcome, Target))
+        if self._known is self._own:
+            self._own.add((request.url,))
+        if not isinstance(outcome, Page):
+            return reading
+        urls = outcome.links.urls
+        fresh = self._known.fresh(urls)
+        traps = self._watch.sift(request.url, reading.body or b"", urls, fresh)
+        if self._known is self._own:
+            self._own.add(urls[place] for place in fresh if place not in traps)
+        if not traps:
+            return reading
+        reasons = {urls[place]: SkipReason(trap.value) for place, trap in traps.items()}
+        new = [(url, reason) for url, reason in reasons.items() if url not in self._dropped]
+        if len(self._dropped) < _REMEMBERED_DROPS:
+            self._dropped.add(url for url, _ in new)
+        return replace(
+            reading,
+            outcome=replace(outcome, links=_Without(outcome.links, reasons.keys())),
+            skipped=(*reading.skipped, *new),
+            drops=(*reading.drops, *(reason.value for _, reason in new)),
+        )
+
+
+class _Without:
+    """The links of a page without those to some URLs."""
+
+    def __init__(self, links: PageLinks, left_out: Container[str]) -> None:
+        self._links = links
+        self._places = [place for place, url in enumerate(links.urls) if url not in left_out]
+        self.urls = [links.urls[place] for place in self._places]
+
+    def link(self, index: int) -> Link:
+        """Give the link at this position, whole."""
+        return self._links.link(self._places[index])

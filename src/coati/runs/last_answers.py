@@ -1,0 +1,38 @@
+"""What a run was answered last, for those who count along and need not know it all."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from coati.model import Kind
+from coati.runs.outcomes import REFUSED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from sqlite3 import Connection
+
+# Two a request. So many are read in well under a second.
+_EVENTS = 20_000
+
+_ANSWERS = """
+SELECT requests.id, requests.url, requests.kind, links.url
+FROM requests LEFT JOIN links ON links.page = requests.id
+WHERE requests.observed_event > ? AND requests.method = 'GET' AND requests.kind != ?
+ORDER BY requests.observed_event, links.id
+"""
+
+
+class PastAnswer(NamedTuple):
+    """An answer to a GET; ``links`` are those that were new to the run then."""
+
+    url: str
+    is_target: bool
+    links: list[str]
+
+
+def last_answers(connection: Connection, last_event: int) -> Iterator[PastAnswer]:
+    """Give the answers of the last events, in the order in which they were observed."""
+    rows = connection.execute(_ANSWERS, (last_event - _EVENTS, REFUSED))
+    for (_, url, kind), group in groupby(rows, key=lambda row: row[:3]):
+        yield PastAnswer(url, kind == Kind.TARGET, [link for *_, link in group if link is not None])

@@ -1,0 +1,81 @@
+"""A strategy that can explain itself is asked, brought to where the run is, and the run is not touched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from coati.report import Verdict, explain_url
+from coati.runs.layout import Layout
+from coati.settings import RunSettings, plan
+from coati.strategies.strategy import Strategy
+from coati.testing import Response, Site
+from tests.report.made_runs import MadeRun
+
+START = "http://a.test/"
+SITE = Site(
+    START,
+    {
+        START: Response.page("".join(f"<p><a href=/{n}>Page {n}</a>" for n in range(9))),
+        **{f"{START}{n}": Response.page("Nothing here") for n in range(9)},
+    },
+)
+
+
+class Telling:
+    """A strategy, and the words that it has for a link: how many choices it has made."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._strategy, name)
+
+    def explain(self, url: str) -> Mapping[str, object]:
+        return {"url": url, "choices": self._strategy.save()["turn"]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    run = MadeRun(tmp_path / "run", SITE, "bfs")
+    run.steps(4)
+    return run.finish("interrupted")
+
+
+def told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, object]:
+    original = plan.new_strategy
+    monkeypatch.setattr(plan, "new_strategy", lambda settings: Telling(original(settings)))
+    explanation = explain_url(folder, "/8")
+    assert explanation.verdict is Verdict.WAITING
+    assert explanation.learnt is not None
+    return explanation.learnt
+
+
+def test_it_is_brought_to_where_the_run_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    assert told(folder, monkeypatch) == {"url": f"{START}8", "choices": 4}
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_a_run_without_snapshots_gives_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_them = told(folder, monkeypatch)
+    monkeypatch.undo()
+    for path in Layout(folder).snapshots.iterdir():
+        path.unlink()
+    Layout(folder).snapshots.rmdir()
+    assert told(folder, monkeypatch) == with_them
+    assert not Layout(folder).snapshots.exists()
+
+
+def test_a_log_of_another_strategy_is_explained_from_its_tables(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = plan.new_strategy
+    other = RunSettings(url=START, strategy="dfs")
+    monkeypatch.setattr(plan, "new_strategy", lambda _: Telling(original(other)))
+    explanation = explain_url(folder, "/8")
+    assert explanation.verdict is Verdict.WAITING
+    assert explanation.siblings is not None
+    assert explanation.siblings.followed == 3
