@@ -12,7 +12,10 @@ import sys
 
 import click
 
-_ALWAYS = {
+# The arguments of each: at full size, and for --quick.
+Sizes = tuple[list[str], list[str]]
+
+_ALWAYS: dict[str, Sizes] = {
     "step_cost": ([], ["--urls", "40000", "--groups", "1200"]),
     "memory": ([], ["--urls", "100000"]),
     "resume": ([], []),
@@ -20,7 +23,10 @@ _ALWAYS = {
     "many_sites": ([], ["--sites", "20", "--seconds", "20"]),
     "crawl_memory": ([], ["--requests", "3000"]),
 }
-_WITH_ARCHIVES = {"faithful": ([], ["--seeds", "3"]), "replay_speed": ([], ["--max-requests", "1000"])}
+_WITH_ARCHIVES: dict[str, Sizes] = {
+    "faithful": ([], ["--seeds", "3"]),
+    "replay_speed": ([], ["--max-requests", "1000"]),
+}
 
 
 @click.command()
@@ -28,7 +34,7 @@ _WITH_ARCHIVES = {"faithful": ([], ["--seeds", "3"]), "replay_speed": ([], ["--m
 @click.option("--quick", is_flag=True, help="Small sizes: shows that everything runs, proves nothing.")
 def main(archives: str | None, *, quick: bool) -> None:
     """Run the benchmarks one after another; each prints its own table."""
-    chosen = {name: (sizes, []) for name, sizes in _ALWAYS.items()}
+    chosen: dict[str, tuple[Sizes, list[str]]] = {name: (sizes, []) for name, sizes in _ALWAYS.items()}
     if archives:
         chosen |= {name: (sizes, ["--archives", archives]) for name, sizes in _WITH_ARCHIVES.items()}
     else:

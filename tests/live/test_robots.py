@@ -1,11 +1,13 @@
+from pathlib import Path
+
 import pytest
 
 from coati.live import StopReason
 from coati.live.outcomes import forbids_following
 from coati.live.robots import MAX_RULES_BYTES
-from tests.live.crawling import crawl_from
+from tests.live.crawling import crawl_from, crawl_into
 from tests.live.plain_spider import run_spider
-from tests.live.scripted import Exchange, Route, answer, page, scripted
+from tests.live.scripted import Exchange, Route, answer, page, pause, scripted
 
 SITE = {"/": page("/open", "/closed/a"), "/open": page(), "/closed/a": page()}
 RULES = "User-agent: *\nDisallow: /closed/\n"
@@ -44,11 +46,53 @@ def test_a_server_error_forbids_everything(status: int) -> None:
     assert crawled.result.first_failure == "robots.txt"
 
 
-def test_no_answer_forbids_everything() -> None:
+def test_no_answer_forbids_everything_but_is_no_refusal() -> None:
     with scripted({**SITE, "/robots.txt": lambda exchange: exchange.raw(b"")}) as server:
         crawled = crawl_from(server.start)
     assert set(server.paths) == {"/robots.txt"}
-    assert crawled.result.stop is StopReason.REFUSED
+    assert crawled.result.stop is StopReason.START_UNREACHABLE
+    assert crawled.result.first_failure == "connection broken off"
+    assert crawled.result.progress.requests == 0
+
+
+def test_a_host_that_is_not_there_is_unreachable() -> None:
+    with scripted({}) as server:
+        gone = server.start
+    crawled = crawl_from(gone)
+    assert crawled.result.stop is StopReason.START_UNREACHABLE
+    assert crawled.result.stop.exit_code == 3
+    assert crawled.result.first_failure == "connection refused"
+    assert crawled.result.progress.drops == {"connection refused": 1}
+
+
+def test_a_name_that_nobody_knows_is_unreachable() -> None:
+    crawled = crawl_from("http://nobody.invalid/", allow_private=True)
+    assert crawled.result.stop is StopReason.START_UNREACHABLE
+    assert crawled.result.first_failure == "host not found"
+
+
+def test_rules_that_do_not_come_in_time_are_no_refusal() -> None:
+    with scripted({**SITE, "/robots.txt": lambda _exchange: pause(1.0)}) as server:
+        crawled = crawl_from(server.start, answer_timeout_seconds=0.3)
+    assert crawled.result.stop is StopReason.START_UNREACHABLE
+    assert crawled.result.first_failure == "no answer in time"
+
+
+def test_going_on_while_the_site_is_away_loses_next_to_nothing(tmp_path: Path) -> None:
+    wide = {"/": page(*(f"/{number}" for number in range(50))), "*": page()}
+    with scripted(wide) as server:
+        crawl_into(tmp_path / "run", server.start, max_requests=5)
+        start = server.start
+    crawled = crawl_into(tmp_path / "run", start)
+    assert crawled.result.stop is StopReason.SITE_SILENT
+    assert crawled.result.stop.resumable
+    assert crawled.result.progress.errors == 1
+
+
+def test_another_host_that_is_not_there_costs_nothing() -> None:
+    with scripted({"/": page("http://127.0.0.1:1/a", "/open"), "/open": page()}) as server:
+        crawled = crawl_from(server.start)
+    assert crawled.result.progress.pages == 2
 
 
 @pytest.mark.parametrize("status", [404, 403, 410])

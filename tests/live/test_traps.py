@@ -51,7 +51,10 @@ def test_a_trap_ends_by_itself(
 def test_without_a_watch_a_trap_has_no_end() -> None:
     with nasty_server() as server:
         crawled = crawl_from(
-            server.url("/pages"), robots=False, traps=TrapSettings(enabled=False, max_chain=1), max_requests=30
+            server.url("/pages"),
+            robots=False,
+            traps=TrapSettings(enabled=False, max_chain=1),
+            max_requests=30,
         )
     assert crawled.result.stop is StopReason.BUDGET_REQUESTS
 

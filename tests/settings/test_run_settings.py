@@ -10,7 +10,7 @@ from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
 from coati.runs.toml import to_toml
 from coati.settings.asking import live_settings, parse_cookies, parse_header
-from coati.settings.limits import LIMIT_KINDS, LIMIT_MEANINGS
+from coati.settings.limits import LIMIT_KINDS, LIMIT_MEANINGS, read_limits, trap_settings, with_limits
 from coati.settings.plan import Surroundings, crawl_plan, snapshot_form
 from coati.settings.run_file import (
     HIDDEN,
@@ -21,6 +21,7 @@ from coati.settings.run_file import (
     with_values,
 )
 from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.web.traps import TrapSettings
 
 URL = "https://www.example.org/"
 
@@ -47,8 +48,15 @@ def test_every_field_of_the_live_driver_can_be_set() -> None:
         "cookies",
         "proxy",
     }
-    assert {field.name for field in fields(LiveSettings)} == options | set(LIMIT_KINDS)
+    traps = {"traps", "max_urls_per_shape", "max_chain", "max_equal_pages"}
+    assert {field.name for field in fields(LiveSettings)} | traps == options | set(LIMIT_KINDS)
     assert set(LIMIT_MEANINGS) == set(LIMIT_KINDS), "describe it in coati.settings.limits"
+
+
+def test_limits_of_traps_reach_the_plan() -> None:
+    limits = read_limits(["traps=no", "max_chain=7", "retries=0"])
+    assert trap_settings(limits) == TrapSettings(enabled=False, max_chain=7)
+    assert with_limits(LiveSettings(), limits).retries == 0
 
 
 def test_values_come_as_text_or_as_toml_has_them() -> None:

@@ -50,16 +50,17 @@ def test_with_context_what_the_url_does_not_say_is_learnt(model: str, field: str
         some = words(number, "download csv" if target else "about us")
         classes.classify(some.url, some)
         classes.probed(some.url, TARGET if target else PAGE)
-    for number, (said, expected) in enumerate([("download", UrlClass.TARGET), ("about", UrlClass.PAGE)]):
+    for number, (said, expected) in enumerate(
+        [("download csv", UrlClass.TARGET), ("about us", UrlClass.PAGE)]
+    ):
         some = words(50 + number, said)
         assert classes.classify(some.url, some)[0] is expected
 
 
 def test_what_was_seen_is_kept_until_the_answer_and_no_longer() -> None:
     classes = LearntClasses(batch=2, model=LinkModel("lr", "all"))
-    for number, outcome in enumerate(
-        [TARGET, Failure(404, 0, ""), Redirect(301, 0, START), Other(200, 1, "")]
-    ):
+    answers: list[Outcome] = [TARGET, Failure(404, 0, ""), Redirect(301, 0, START), Other(200, 1, "")]
+    for number, outcome in enumerate(answers):
         some = link(number, "words")
         classes.classify(some.url, some)
         loaded = LearntClasses(batch=2, model=LinkModel("lr", "all"))
@@ -119,8 +120,9 @@ def test_counts_are_saved() -> None:
 def test_sites_weigh_the_same_whatever_their_size() -> None:
     small = ConfusionMatrix(((8, 2), (0, 10), (0, 0)))
     large = ConfusionMatrix(((400, 0), (0, 100), (500, 0)))
-    mean = ConfusionMatrix.mean([small, large, ConfusionMatrix(((0, 0), (0, 0), (0, 0)))])
-    assert mean.cells == ((40, 5), (0, 30), (25, 0))
+    nothing = ConfusionMatrix(((0, 0), (0, 0), (0, 0)))
+    mean = ConfusionMatrix.mean([small, large, nothing])
+    assert list(mean.cells) == [(40, 5), (0, 30), (25, 0)]
     assert mean.misclassification_rate == pytest.approx(100 * 5 / 75)
     assert mean.total == pytest.approx(100)
 

@@ -17,7 +17,9 @@ def slow_links(html: str, url: str) -> list[tuple[str, tuple[str, ...]]]:
     root = tree.root
     assert root is not None
     nodes = list(root.traverse())
-    bases = [node.attributes["href"] or "" for node in nodes if node.tag == "base" and "href" in node.attributes]
+    bases = [
+        node.attributes["href"] or "" for node in nodes if node.tag == "base" and "href" in node.attributes
+    ]
     base = url
     if bases:
         base = _base(url, bases[0])
@@ -39,7 +41,9 @@ def _base(url: str, reference: str) -> str:
     resolved = resolve(url, reference)
     if resolved is not None:
         return resolved
-    other_scheme = re.match(r"[\x00-\x20]*(?!https?:)[a-z]+:", re.sub(r"[\t\n\r]", "", reference), re.IGNORECASE)
+    other_scheme = re.match(
+        r"[\x00-\x20]*(?!https?:)[a-z]+:", re.sub(r"[\t\n\r]", "", reference), re.IGNORECASE
+    )
     return "about:blank" if other_scheme else url
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import codecs
 import encodings
 import pkgutil
+import time
 from encodings.aliases import aliases
 
 import pytest
@@ -87,13 +88,27 @@ def test_a_declaration_in_the_page_counts_where_the_header_has_none(head: bytes,
 
 def test_no_label_makes_it_fail_or_reads_what_no_browser_reads() -> None:
     body = bytes(range(256)) + b"+AGEAYQ-\\ud800 &#1;" + b"<p>"
-    names = {*aliases, *aliases.values(), *(module.name for module in pkgutil.iter_modules(encodings.__path__))}
+    names = {
+        *aliases,
+        *aliases.values(),
+        *(module.name for module in pkgutil.iter_modules(encodings.__path__)),
+    }
     assert {"undefined", "idna", "unicode_escape", "utf_7", "zlib_codec", "rot_13", "utf_32"} <= names
     for name in names:
         text = decode_page(body, f"text/html; charset={name}").text
         text.encode()
         assert "\ud800" not in text
-    for name in ("undefined", "idna", "punycode", "unicode_escape", "utf-7", "zlib", "rot13", "utf-32", "hex"):
+    for name in (
+        "undefined",
+        "idna",
+        "punycode",
+        "unicode_escape",
+        "utf-7",
+        "zlib",
+        "rot13",
+        "utf-32",
+        "hex",
+    ):
         assert decode_page(b"+AGE-", f"text/html; charset={name}").text == "+AGE-"
 
 
@@ -115,4 +130,7 @@ def test_text_comes_back_from_the_encodings_that_have_all_of_it(label: str, text
 
 
 def test_a_page_of_declarations_is_read_in_no_time() -> None:
-    assert decode_page(b"<meta charset=x " * 2000 + b"charset=" * 2000).codec == "utf-8"
+    begun = time.process_time()
+    for _ in range(20):
+        assert decode_page(b"<meta charset=x " * 2000 + b"charset=" * 2000).codec == "utf-8"
+    assert time.process_time() - begun < 5

@@ -16,7 +16,9 @@ from tests.web.slow_links import slow_links
 URL = "http://example.org/dir/page.html?old=1"
 
 
-def extract(html: str | bytes, url: str = URL, content_type: str = "text/html; charset=utf-8") -> ExtractedPage:
+def extract(
+    html: str | bytes, url: str = URL, content_type: str = "text/html; charset=utf-8"
+) -> ExtractedPage:
     body = html if isinstance(html, bytes) else html.encode()
     return LinkExtractor().extract(body, url, content_type)
 
@@ -35,8 +37,9 @@ def paths(html: str) -> list[tuple[str, ...]]:
 
 def test_each_link_element_counts_in_document_order() -> None:
     html = """
-      <iframe src=1></iframe> <map><area href=2></map> <a href=3>x</a> <meta http-equiv=Refresh content="5; url=4">
-      <area href=5> <A HREF=6>x</A> <iframe src=7></iframe> <a href=3>again</a>
+      <iframe src=1></iframe> <map><area href=2></map> <a href=3>x</a>
+      <meta http-equiv=Refresh content="5; url=4"> <area href=5>
+      <A HREF=6>x</A> <iframe src=7></iframe> <a href=3>again</a>
     """
     assert urls(html) == [f"http://example.org/dir/{n}" for n in (1, 2, 3, 4, 5, 6, 7, 3)]
 
@@ -95,8 +98,21 @@ def test_these_are_one_link(html: str) -> None:
 @pytest.mark.parametrize(
     "reference",
     [
-        *("javascript:x()", "JavaScript:x()", " \n javascript:x()", "\x01JAVASCRIPT:x()", "java&#10;script:x()"),
-        *("mailto:a@example.org", "MailTo:a@example.org", "tel:1", "data:text/html,<a>", "DATA:x", "ftp://x/y"),
+        *(
+            "javascript:x()",
+            "JavaScript:x()",
+            " \n javascript:x()",
+            "\x01JAVASCRIPT:x()",
+            "java&#10;script:x()",
+        ),
+        *(
+            "mailto:a@example.org",
+            "MailTo:a@example.org",
+            "tel:1",
+            "data:text/html,<a>",
+            "DATA:x",
+            "ftp://x/y",
+        ),
         *("http://", "//", "http://[", "http://a b/", "http://example.org:99999/", "about:blank"),
         *("x" * 5000, "http://example.org/" + "é" * 1500),
     ],
@@ -162,7 +178,9 @@ def test_the_first_base_with_a_reference_decides(base: str, expected: str) -> No
 
 @pytest.mark.parametrize("base", ["ftp://example.org/", "file:///", "mailto:x@example.org", "about:blank"])
 def test_under_a_base_that_is_not_of_the_web_only_whole_addresses_lead_somewhere(base: str) -> None:
-    html = f"<base href={base}><a href=x>x</a><a href=/x>x</a><a href=?q>x</a><a href=http://example.org/y>y</a>"
+    html = (
+        f"<base href={base}><a href=x>x</a><a href=/x>x</a><a href=?q>x</a><a href=http://example.org/y>y</a>"
+    )
     assert urls(html) == ["http://example.org/y"]
 
 
@@ -184,7 +202,9 @@ def test_a_path_has_tag_classes_and_id_of_every_ancestor() -> None:
 
 
 def test_implied_elements_are_there_as_in_a_browser() -> None:
-    assert paths("<table><tr><td><a href=x>x</table>") == [("html", "body", "table", "tbody", "tr", "td", "a")]
+    assert paths("<table><tr><td><a href=x>x</table>") == [
+        ("html", "body", "table", "tbody", "tr", "td", "a")
+    ]
     assert paths("<td><a href=x>") == [("html", "body", "a")]
     assert paths("<p><div><a href=x>") == [("html", "body", "div", "a")]
     assert paths("<ul><li><a href=x>x<li><a href=y>y") == [("html", "body", "ul", "li", "a")] * 2
@@ -256,10 +276,19 @@ def test_links_and_paths_agree_with_a_walk_over_the_tree(html: str) -> None:
     assert found == slow_links(html, URL)
 
 
-@given(st.lists(references(), max_size=8), st.lists(st.sampled_from(
-    ["http://example.org/", "http://example.org/dir/", "http://example.org/dir/page", "http://example.org/dir/p?q=/",
-     "https://example.org/dir/", "http://example.org/dir/deeper/", "http://other.test/dir/", "http://user@example.org/dir/"]
-), max_size=5))  # fmt: skip
+PAGES = (
+    *(
+        "http://example.org/",
+        "http://example.org/dir/",
+        "http://example.org/dir/page",
+        "https://example.org/dir/",
+    ),
+    *("http://example.org/dir/p?q=/", "http://example.org/dir/deeper/", "http://user@example.org/dir/"),
+    "http://other.test/dir/",
+)
+
+
+@given(st.lists(references(), max_size=8), st.lists(st.sampled_from(PAGES), max_size=5))
 def test_what_is_kept_from_one_page_is_right_on_every_other(found: list[str], pages: list[str]) -> None:
     extractor = LinkExtractor()
     html = "".join(f'<a href="{reference.replace(chr(34), "")}">' for reference in found)
@@ -273,7 +302,7 @@ def test_what_is_kept_is_bounded() -> None:
     extractor = LinkExtractor()
     body = "".join(f"<a href=/{number}>" for number in range(40_000)).encode()
     assert len(extractor.extract(body, URL).links.urls) == 40_000
-    assert extractor._resolve_in.cache_info().currsize <= 1 << 15  # noqa: SLF001 - there is no other way to see it
+    assert extractor._resolve_in.cache_info().currsize <= 1 << 15  # noqa: SLF001 - not seen otherwise
     long = LinkExtractor()
     long.extract(b"".join(b"<a href=/%d%s>" % (n, b"x" * 300) for n in range(100)), URL)
     assert long._resolve_in.cache_info().currsize == 0  # noqa: SLF001
@@ -377,14 +406,18 @@ def test_odd_bytes_give_links_or_none(html: bytes) -> None:
 
 def test_a_page_with_100_000_links_gives_them_all() -> None:
     menu = "<ul class=menu>" + "<li><a href=/about>About</a></li>" * 3 + "</ul>"
-    html = menu + "".join(f"<tr><td><a class=d href=/data/{n}.csv>Table {n}</a></td></tr>\n" for n in range(100_000))
+    html = menu + "".join(
+        f"<tr><td><a class=d href=/data/{n}.csv>Table {n}</a></td></tr>\n" for n in range(100_000)
+    )
     begun = time.process_time()
     links = extract("<table>" + html + "</table>").links
     assert len(links.urls) == 100_003
     assert links.urls[-1] == "http://example.org/data/99999.csv"
     assert len(set(links.urls)) == 100_001
     last = links.link(100_002)
-    assert last == Link(links.urls[-1], ("html", "body", "table", "tbody", "tr", "td", "a.d"), "Table 99999", "Table 99999")
+    assert last == Link(
+        links.urls[-1], ("html", "body", "table", "tbody", "tr", "td", "a.d"), "Table 99999", "Table 99999"
+    )
     for index in range(0, 100_003, 10):
         links.link(index)
     # It takes a second or two; what must not be is a time in proportion to the square.

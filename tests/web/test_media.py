@@ -21,7 +21,8 @@ application/vnd.openxmlformats-officedocument.wordprocessingml.document
 application/vnd.openxmlformats-officedocument.wordprocessingml.template
 application/vnd.openxmlformats-officedocument.presentationml.presentation
 application/vnd.oasis.opendocument.spreadsheet application/vnd.oasis.opendocument.text
-application/vnd.oasis.opendocument.presentation application/msword application/zip application/x-zip-compressed
+application/vnd.oasis.opendocument.presentation
+application/msword application/zip application/x-zip-compressed
 application/zip-compressed application/x-tar application/x-gtar application/x-gzip application/x-7z-compressed
 application/vnd.rar application/x-rar-compressed application/xml application/json application/yaml
 application/x-yaml application/rdf+xml application/rss+xml text/csv text/x-csv text/x-comma-separated-values
@@ -38,7 +39,12 @@ def test_the_papers_preset_is_the_published_list_of_38() -> None:
 def test_the_extended_preset_closes_the_published_gaps() -> None:
     extended = PRESETS["data-extended"].media_types
     assert extended > PRESETS["data"].media_types
-    for missing in ("text/tab-separated-values", "application/gzip", "text/xml", "application/vnd.ms-powerpoint"):
+    for missing in (
+        "text/tab-separated-values",
+        "application/gzip",
+        "text/xml",
+        "application/vnd.ms-powerpoint",
+    ):
         assert missing in extended
         assert missing not in PRESETS["data"].media_types
 
@@ -105,7 +111,9 @@ def test_no_media_type_makes_it_fail(preset: str, media_type: str) -> None:
 
 def test_a_preset_by_name_is_the_preset_itself() -> None:
     assert parse_types(" Data ") is PRESETS["data"]
-    assert parse_types("data,tables").media_types == PRESETS["data"].media_types | PRESETS["tables"].media_types
+    assert (
+        parse_types("data,tables").media_types == PRESETS["data"].media_types | PRESETS["tables"].media_types
+    )
 
 
 def test_parameters_and_case_of_a_named_type_do_not_matter() -> None:

@@ -51,9 +51,14 @@ def labels(url: str) -> list[str]:
     return parts[1:] if parts[0] == "www" and len(parts) > 2 else parts
 
 
-@given(st.sampled_from(["a.test", "www.a.test", "b.a.test", "ab.a.test", "a.test.b", "a", "www.a", "b.a"]), st.data())
+@given(
+    st.sampled_from(["a.test", "www.a.test", "b.a.test", "ab.a.test", "a.test.b", "a", "www.a", "b.a"]),
+    st.data(),
+)
 def test_the_scope_agrees_with_a_comparison_of_labels_from_the_right(host: str, data: st.DataObject) -> None:
-    other = data.draw(st.sampled_from(["a.test", "www.a.test", "b.a.test", "xa.test", "test", "c.b.a", "a", "www.a"]))
+    other = data.draw(
+        st.sampled_from(["a.test", "www.a.test", "b.a.test", "xa.test", "test", "c.b.a", "a", "www.a"])
+    )
     start, url = f"http://{host}/", f"http://{other}/"
     mine, theirs = labels(start), labels(url)
     inside = theirs[-len(mine) :] == mine
@@ -72,7 +77,9 @@ def test_hosts_without_a_domain_are_their_own_scope(start: str) -> None:
     assert Rules(start).refusal("http://192.168.0.1/") is Refusal.SCOPE
 
 
-@pytest.mark.parametrize("start", ["", "example.org", "mailto:x@example.org", "ftp://example.org/", "http://"])
+@pytest.mark.parametrize(
+    "start", ["", "example.org", "mailto:x@example.org", "ftp://example.org/", "http://"]
+)
 def test_a_start_that_is_no_web_address_is_refused(start: str) -> None:
     with pytest.raises(ConfigError, match="no web address"):
         Rules(start)

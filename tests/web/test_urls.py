@@ -117,9 +117,23 @@ def test_references_lead_where_a_browser_goes(reference: str, expected: str) -> 
 @pytest.mark.parametrize(
     "reference",
     [
-        *("javascript:void(0)", "JavaScript:x()", "java\nscript:x()", "\x01javascript:x", "mailto:a@example.org"),
+        *(
+            "javascript:void(0)",
+            "JavaScript:x()",
+            "java\nscript:x()",
+            "\x01javascript:x",
+            "mailto:a@example.org",
+        ),
         *("tel:+1", "data:text/html,x", "ftp://example.org/x", "file:///etc/passwd", "about:blank", "blob:x"),
-        *("ws://example.org/", "http://", "//", "http:///", "http://[::1", "http://exa mple.org/", "http://a:99999/"),
+        *(
+            "ws://example.org/",
+            "http://",
+            "//",
+            "http:///",
+            "http://[::1",
+            "http://exa mple.org/",
+            "http://a:99999/",
+        ),
         *("http://%zz/", "http://\ud800/", "\ud800", "x" * (MAX_URL_CHARS + 1), "/" + "é" * 2000),
     ],
 )
@@ -127,12 +141,16 @@ def test_what_is_no_web_address_is_none(reference: str) -> None:
     assert resolve(BASE, reference) is None
 
 
-@pytest.mark.parametrize("base", ["", "no address", "/relative", "mailto:x@example.org", "http://[/", "\ud800"])
+@pytest.mark.parametrize(
+    "base", ["", "no address", "/relative", "mailto:x@example.org", "http://[/", "\ud800"]
+)
 def test_a_base_that_is_no_address_resolves_nothing_relative(base: str) -> None:
     assert resolve(base, "x.html") is None
 
 
-@pytest.mark.parametrize("text", ["", "example.org", "/x", "mailto:x@example.org", "\ud800", "\x00", "http://"])
+@pytest.mark.parametrize(
+    "text", ["", "example.org", "/x", "mailto:x@example.org", "\ud800", "\x00", "http://"]
+)
 def test_what_cannot_be_normalised_is_none(text: str) -> None:
     assert normalise(text) is None
 

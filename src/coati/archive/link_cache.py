@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 # Count up when what `LinkExtractor` gives for the same page changes.
-_EXTRACTION = 1
+_EXTRACTION = 2
 _FILE = "links.npz"
 _BETWEEN, _WITHIN = "\n", "\t"
 
@@ -48,7 +48,10 @@ class _LinkTable(NamedTuple):
 
 
 class LinkCache:
-    """Links by page. URLs are numbered; `url_names` gives them back."""
+    """Links by page. URLs are numbered; `url_names` gives them back.
+
+    ``remarks`` name the pages that could not be read, or not to their end.
+    """
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class LinkCache:
         pages: Numbers,
         starts: npt.NDArray[np.int64],
         links: Numbers,
-        damaged: Sequence[str] = (),
+        remarks: Sequence[str] = (),
     ) -> None:
         self.url_names, self._path_names, self._text_names = names
         self._table = table
@@ -67,7 +70,7 @@ class LinkCache:
         self._paths: dict[int, tuple[str, ...]] = {}
         self._place = {page: place for place, page in enumerate(pages.tolist())}
         self._number_of = {url: number for number, url in enumerate(self.url_names)}
-        self.damaged = tuple(damaged)
+        self.remarks = tuple(remarks)
 
     @classmethod
     def of(cls, archive: Archive, progress: Progress | None = None) -> LinkCache:
@@ -123,17 +126,20 @@ class LinkCache:
         pages: list[int] = []
         starts = [0]
         links: list[int] = []
-        damaged: list[str] = []
+        remarks: list[str] = []
         extractor = LinkExtractor()
         entries = [entry for entry in archive.entries() if is_page(entry)]
         for done, entry in enumerate(entries):
             try:
                 body = archive.body(entry.url)
             except ArchiveError as error:
-                damaged.append(f"{entry.url}: {error}")
+                remarks.append(f"{entry.url}: {error}")
                 continue
             pages.append(urls.number(entry.url))
-            found = extractor.extract(body, entry.url, entry.media_type).links
+            page = extractor.extract(body, entry.url, entry.media_type)
+            if page.truncated:
+                remarks.append(f"{entry.url}: too large; only the links of its beginning are known")
+            found = page.links
             for index in range(len(found.urls)):
                 link = found.link(index)
                 key = (
@@ -153,7 +159,7 @@ class LinkCache:
             np.array(pages, np.int32),
             np.array(starts, np.int64),
             np.array(links, np.int32),
-            damaged,
+            remarks,
         )
 
     @classmethod
@@ -169,7 +175,7 @@ class LinkCache:
                     saved["pages"],
                     saved["starts"],
                     saved["links"],
-                    _names(saved["damaged"]),
+                    _names(saved["remarks"]),
                 )
         except (OSError, ValueError, KeyError):
             # None there, or it was damaged: what can be made again is no loss.
@@ -190,7 +196,7 @@ class LinkCache:
                     pages=self._pages,
                     starts=self._starts,
                     links=self._links,
-                    damaged=_text(self.damaged),
+                    remarks=_text(self.remarks),
                 )
             partial.replace(file)
         except OSError:

@@ -85,7 +85,7 @@ def _next_member(file: BinaryIO, start: int) -> int | None:
 def index_volume(rows: Index, volumes: Volumes, name: str) -> list[Damage]:
     """Index what the index does not know yet of a volume; cut off an unfinished end.
 
-    Returns the damaged places, an unfinished end not among them: it is what a crash leaves.
+    Returns the damaged places, the unfinished end among them.
     """
     damages = []
     with rows.bulk():
@@ -96,10 +96,10 @@ def index_volume(rows: Index, volumes: Volumes, name: str) -> list[Damage]:
                     rows.mark(name, found.offset + found.length)
                 else:
                     rows.add(_row(found.record, place, found.body_digest))
-            elif found.reaches_end:
-                volumes.cut(name, found.offset)
             else:
                 damages.append(found)
+                if found.reaches_end:
+                    volumes.cut(name, found.offset)
     return damages
 
 

@@ -163,7 +163,8 @@ def reindex(folder: Path, form: str) -> None:
     rebuilt = rebuild_index(folder)
     for volume, damage in rebuilt.damages[:_MAX_SHOWN]:
         where = f"{volume}, byte {damage.offset}"
-        click.echo(f"warning: {where}: {damage.length} bytes are unreadable: {damage.reason}", err=True)
+        what = "bytes of an unfinished end were cut off" if damage.reaches_end else "bytes are unreadable"
+        click.echo(f"warning: {where}: {damage.length} {what}: {damage.reason}", err=True)
     # Opening it for writing works out what the index keeps beside the records.
     with Archive.open(folder, writable=True):
         pass

@@ -23,7 +23,6 @@ from coati.cli.setting_options import SettingsCommand, given_settings, setting_o
 from coati.cli.sitemap_feed import FedStore, feed_sitemaps
 from coati.errors import ConfigError
 from coati.live.crawl import crawl as crawl_live
-from coati.model import Kind
 from coati.report import write_report
 from coati.runs.errors import RunError, RunWriteError
 from coati.runs.layout import holds_run
@@ -98,7 +97,7 @@ def run(place: RunPlace) -> int:
         view.seconds_before = store.seconds_spent
         if not settings.quiet:
             _say_what_begins(place, store)
-        if settings.sitemaps and not store.totals.by_kind.get(Kind.PAGE.value):
+        if settings.sitemaps and not store.totals.pages:
             view.requests_before = _read_sitemaps(settings, store, on_event)
         around = Surroundings(store=store, archive=archive, early_stop=early_stop, on_event=on_event)
         result = _crawl(settings, around, view)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import statistics
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from coati.strategies.strategy import Strategy
 
 _PLAIN_WIDTH = 140
+_REMARKS_SHOWN = 5
+# Fewer have no quartiles worth the name.
+_SEEDS_FOR_QUARTILES = 4
 
 
 @click.command()
@@ -113,6 +116,7 @@ def replay(  # noqa: PLR0917 - one parameter an option
             results.append(result)
             if form == "json":
                 click.echo(json.dumps(result.row()))
+    _warn(messages, list(site.remarks.values()))
     if form == "table":
         plain = Console()
         # A file or a pipe has no width of its own; a table cut to eighty columns would be of no use there.
@@ -120,6 +124,15 @@ def replay(  # noqa: PLR0917 - one parameter an option
     if out is not None:
         _write(results, out)
         messages.print(f"wrote {len(results)} traces, results.jsonl and curves.png to {out}")
+
+
+def _warn(messages: Console, remarks: Sequence[str]) -> None:
+    """Name pages that the archive no longer gives, or not whole: the measures leave out what they led to."""
+    for remark in remarks[:_REMARKS_SHOWN]:
+        messages.print(f"warning: {remark}")
+    if len(remarks) > _REMARKS_SHOWN:
+        more = len(remarks) - _REMARKS_SHOWN
+        messages.print(f"warning: and {more} more pages; `coati archive verify` names every damaged record")
 
 
 def _cells(strategies: str, seeds: int, first: int) -> list[Cell]:
@@ -187,16 +200,24 @@ def _table(results: Sequence[Result]) -> Table:
 
 
 def _middle(rows: Sequence[dict[str, object]], key: str, form: str, *, spread: bool = False) -> str:
-    # A run that never got there counts as infinitely late, so that the median stays honest.
-    values = [float("inf") if row[key] is None else float(str(row[key])) for row in rows]
-    middle = statistics.median(values)
-    if middle == float("inf"):
+    # A run that never got there counts as the worst there is, so that the median stays honest.
+    worst = -math.inf if key == "gap_closed" else math.inf
+    values = sorted(worst if row[key] is None else float(str(row[key])) for row in rows)
+    middle = _quantile(values, 0.5)
+    if math.isinf(middle):
         return "∞" if key.endswith("90_pct") else "-"
     text = form.format(middle)
-    if spread and len(values) >= 4:  # noqa: PLR2004 - fewer have no quartiles worth the name
-        low, _, high = statistics.quantiles(values, n=4)
-        text += f" ({form.format(low)}-{form.format(high)})"
+    if spread and len(values) >= _SEEDS_FOR_QUARTILES:
+        low, high = _quantile(values, 0.25), _quantile(values, 0.75)
+        text += f" ({form.format(low)}-{'∞' if math.isinf(high) else form.format(high)})"
     return text
+
+
+def _quantile(values: Sequence[float], share: float) -> float:
+    """Interpolate between the neighbours of a sorted list; one of them may be infinite."""
+    place, part = divmod(share * (len(values) - 1), 1)
+    below = values[int(place)]
+    return below if not part else below * (1 - part) + values[int(place) + 1] * part
 
 
 def _make_folder(folder: Path) -> None:

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, UsageError
 from coati.live.stop import StopReason
-from coati.model import Kind
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings
@@ -108,7 +107,7 @@ def _never_began(folder: Path) -> bool:
         and sessions[-1].stop_reason in _FAILED_STARTS
         and not open_requests
         and not totals.targets
-        and not totals.by_kind.get(Kind.PAGE.value)
+        and not totals.pages
     )
 
 

@@ -59,7 +59,7 @@ class RunSummary:
                 started_at=sessions[0].started_at if sessions else "",
                 seconds=round(_seconds(sessions), 1),
                 requests=totals.requests,
-                pages=totals.by_kind.get("html", 0),
+                pages=totals.pages,
                 targets=totals.targets,
                 files=files,
                 target_bytes=totals.target_bytes,

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 def sample(run: Path, count: int, seed: int, sheet: Path | None, guess: bool, form: str) -> None:
     """Draw files of the run in RUN, and say how many statistics tables they hold.
 
-    The first call draws, guesses, and writes a sheet. Fill in its column labelled_tables (a file that holds no
-    table gets a 0) and call again: the sheet is read, and what you labelled is summed up beside the guess.
+    The first call draws, guesses, and writes a sheet. Fill in its column labelled_tables (a file that holds
+    no table gets a 0) and call again: the sheet is read, and what you labelled is summed up beside the guess.
     """
     place = sheet or run / f"sample-{count}-seed{seed}.csv"
     with RunReader(run) as reader:

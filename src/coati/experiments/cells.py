@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coati.assembly import StrategySettings
     from coati.budget import Budget
+    from coati.experiments.spec import Variant
     from coati.experiments.watching import Watched
     from coati.replay.driver import Replay
     from coati.replay.measures import SiteTotals
@@ -50,10 +50,18 @@ class Cell:
     site: str
     archive: Path
     digest: str
-    strategy: str
-    settings: StrategySettings
+    variant: Variant
     seed: int | None
     budget: Budget
+
+    @property
+    def label(self) -> str:
+        """What its row is called."""
+        return self.variant.label
+
+    def __str__(self) -> str:
+        seed = "" if self.seed is None else f", seed {self.seed}"
+        return f"the run of {self.label} on {self.site}{seed}"
 
     def key(self, code: str) -> str:
         """Name the run by all that decides its result; ``code`` names the code."""
@@ -61,8 +69,8 @@ class Cell:
             _FORMAT,
             code,
             self.digest,
-            self.strategy,
-            asdict(self.settings),
+            self.variant.strategy,
+            asdict(self.variant.settings),
             self.seed,
             asdict(self.budget),
         ]
@@ -126,10 +134,10 @@ def measured(cell: Cell, run: Replay, watched: Watched, totals: SiteTotals) -> C
     """Keep of a run what tables and figures are made of."""
     targets = np.frombuffer(run.trace.targets, np.uint32)
     found = np.flatnonzero(np.diff(targets, prepend=np.uint32(0))) + 1
-    confusion = watched.confusion if cell.strategy in PREDICTING else {}
+    confusion = watched.confusion if cell.variant.strategy in PREDICTING else {}
     return CellResult(
         site=cell.site,
-        strategy=cell.strategy,
+        strategy=cell.variant.strategy,
         seed=cell.seed,
         stop=run.stop,
         values={

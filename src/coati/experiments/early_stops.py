@@ -53,7 +53,7 @@ class EarlyStopRule:
         """
         rule = self.build()
         targets = np.zeros(requests + 1, np.int64)
-        np.add.at(targets, found_at, 1)
+        np.add.at(targets, found_at[found_at <= requests], 1)
         counts = targets.cumsum().tolist()
         for number in range(1, requests + 1):
             if rule.observe(number, counts[number]):

@@ -96,7 +96,8 @@ def _band(axes: Axes, variant: Variant, lines: Lines) -> None:
     colour, style = _REFERENCES.get(variant.label, (None, "-"))
     (line,) = axes.plot(percent, mean, label=variant.label, color=colour, linestyle=style, linewidth=1.6)
     if len(lines) > 1:
-        axes.fill_between(percent, mean - sd, mean + sd, color=line.get_color(), alpha=0.15, linewidth=0)
+        low, high = (mean - sd).clip(0, 100), (mean + sd).clip(0, 100)
+        axes.fill_between(percent, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
 
 
 def _groups(study: Study) -> Figure:

@@ -6,7 +6,7 @@ killed loses the runs that were under way and no other, and tables that need the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,36 +58,40 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
     sites = _prepare(experiment, places, workers, progress)
     folder = out / _CELLS_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    code = code_digest()
-    results: dict[tuple[str, str, int | None], CellResult] = {}
-    missing = []
-    for site in sites:
-        for variant in rows(experiment):
-            for seed in experiment.seeds_of(variant.strategy):
-                cell = Cell(
-                    site.name, site.archive, site.digest, variant.strategy, variant.settings, seed,
-                    experiment.budget,
-                )  # fmt: skip
-                file = folder / f"{cell.key(code)}.json"
-                found = CellResult.read(file)
-                if found is None:
-                    missing.append(((site.name, variant.label, seed), cell, file))
-                else:
-                    # A copy of an archive under another name has the same results.
-                    results[site.name, variant.label, seed] = replace(found, site=site.name)
-    reused, total = len(results), len(results) + len(missing)
+    wanted = _cells(experiment, sites, folder)
+    found = {file: CellResult.read(file) for file in set(wanted.values())}
+    # Rows with the same settings share their runs.
+    missing = {file: cell for cell, file in wanted.items() if found[file] is None}
+    reused, total = len(found) - len(missing), len(found)
     progress("runs", reused, total)
-    tasks = [Job(run_cell, (cell, file), str(cell.archive)) for _, cell, file in missing]
-    for number, result in workers.run(tasks):
-        name, _, _ = missing[number]
+    cells = list(missing.values())
+    tasks = [Job(run_cell, (cell, file), str(cell.archive)) for file, cell in missing.items()]
+    for done, (number, result) in enumerate(workers.run(tasks), start=reused + 1):
         if isinstance(result, Lost):
-            row = ", ".join(str(part) for part in name if part is not None)
             raise ExperimentError(
-                f"the run {row} failed: {result.reason}; the same command goes on from here"
+                f"{cells[number]} failed: {result.reason}; the same command goes on from here"
             )
-        results[name] = result
-        progress("runs", len(results), total)
+        found[wanted[cells[number]]] = result
+        progress("runs", done, total)
+    # A copy of an archive under another name has the same results.
+    results = {
+        (cell.site, cell.label, cell.seed): replace(result, site=cell.site)
+        for cell, file in wanted.items()
+        if (result := found[file]) is not None
+    }
     return Study(experiment, sites, results, reused)
+
+
+def _cells(experiment: Experiment, sites: Sequence[SiteFacts], folder: Path) -> dict[Cell, Path]:
+    """List every run of an experiment, with the file that keeps its result."""
+    code = code_digest()
+    cells = [
+        Cell(site.name, site.archive, site.digest, variant, seed, experiment.budget)
+        for site in sites
+        for variant in rows(experiment)
+        for seed in experiment.seeds_of(variant.strategy)
+    ]
+    return {cell: folder / f"{cell.key(code)}.json" for cell in cells}
 
 
 def rows(experiment: Experiment) -> list[Variant]:
@@ -102,7 +106,9 @@ def run_cell(desk: Desk, task: tuple[Cell, Path]) -> CellResult:
     """Make one run and keep its result; called in a process of its own."""
     cell, file = task
     site = open_site(desk, cell.archive)
-    strategy = build_strategy(cell.strategy, site.start_url, cell.seed or 0, site.truth, cell.settings)
+    strategy = build_strategy(
+        cell.variant.strategy, site.start_url, cell.seed or 0, site.truth, cell.variant.settings
+    )
     watched = Watched(strategy, site.truth)
     run = replay(site, watched, cell.budget)
     result = measured(cell, run, watched, SiteTotals.of(site.truth))

@@ -113,7 +113,8 @@ def objects(study: Study) -> list[dict[str, Any]]:
             "variant": entry.variant.name or None,
             "measure": entry.measure,
         }
-        for seed, value in entry.values:
+        # A mean over sites is no run.
+        for seed, value in () if entry.site in {REPLICAS, GENERATED} else entry.values:
             found.append({**head, "kind": "run", "seed": seed, **_said(value), **_no_spread(entry)})
         found.append({**head, "kind": "summary", "seed": None, **_summary(entry)})
     return found

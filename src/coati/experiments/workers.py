@@ -24,6 +24,8 @@ _SPAWN = multiprocessing.get_context("spawn")
 
 Desk = dict[str, Any]
 
+_BEGUN, _DONE = "begun", "done"
+
 # How often a job is given to another process after the one that had it died.
 _RETRIES = 1
 
@@ -108,8 +110,6 @@ class Workers:
         )
         job = self._waiting.pop(number)
         worker.number, worker.place = number, job.place
-        if self.limit_seconds is not None:
-            worker.due = _now() + self.limit_seconds
         try:
             worker.pipe.send((job.work, job.argument))
         except OSError:
@@ -133,7 +133,7 @@ class Workers:
 
     def _take(self, worker: _Worker, number: int) -> Iterator[tuple[int, Any]]:
         try:
-            result, error = worker.pipe.recv()
+            message, result, error = worker.pipe.recv()
         except (EOFError, OSError):
             self._replace(worker)
             self._tries[number] = self._tries.get(number, 0) + 1
@@ -141,6 +141,10 @@ class Workers:
                 self._waiting[number] = self._jobs[number]
             else:
                 yield number, Lost("the process that did it died, twice")
+            return
+        if message == _BEGUN:
+            # Only from here: a process that has yet to start must not be taken for a slow one.
+            worker.due = _now() + (self.limit_seconds or float("inf"))
             return
         worker.number, worker.due = None, float("inf")
         if error is not None:
@@ -174,7 +178,8 @@ def _serve(pipe: Connection, memory_bytes: int | None) -> None:
     while True:
         try:
             work, argument = pipe.recv()
-            pipe.send(_outcome(work, desk, argument))
+            pipe.send((_BEGUN, None, None))
+            pipe.send((_DONE, *_outcome(work, desk, argument)))
         except (EOFError, OSError):
             return
 

@@ -44,6 +44,8 @@ _SNIFFED_LINES = 200
 # Rows that have as many cells as most rows have; prose with commas has fewer.
 _EVEN_SHARE = 0.6
 
+_BY_WORDS = {"vertical_strategy": "text", "horizontal_strategy": "text"}
+
 _OLE = b"\xd0\xcf\x11\xe0"
 _SPREADSHEETS = ("xl/workbook.", "content.xml")
 _DOCUMENTS = ("word/document.xml", "ppt/presentation.xml")
@@ -152,8 +154,18 @@ def _pdf_grids(data: bytes) -> Iterator[Grid]:
     plumber: Any = importlib.import_module("pdfplumber")
     with plumber.open(io.BytesIO(data)) as document:
         for page in document.pages[:_MAX_PAGES]:
-            yield from page.extract_tables()
+            yield from page.extract_tables() or _by_words(page)
             page.close()
+
+
+def _by_words(page: Any) -> list[Grid]:  # noqa: ANN401 - the library has no types
+    """Find tables without lines, as most in print are, by the places of words.
+
+    That also makes columns of prose, but prose has few numbers; and rows of the space between lines, which
+    would part a table.
+    """
+    grids = page.extract_tables(_BY_WORDS)
+    return [[row for row in grid if any(row)] for grid in grids]
 
 
 def _text_grids(data: bytes) -> Iterator[Grid]:

@@ -1,7 +1,7 @@
 """A sample of a run's targets, as a sheet to be labelled by hand, and what it says about the run.
 
-The yield is the share of files that hold a statistics table (Table 7 of the EDBT 2026 paper). It is guessed by
-looking into the files, and known when somebody has written the true number beside each guess.
+The yield is the share of files that hold a statistics table (Table 7 of the EDBT 2026 paper). It is guessed
+by looking into the files, and known when somebody has written the true number beside each guess.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Yield:
     def of(cls, tables: Sequence[int | None]) -> Yield:
         """Sum up the files whose number of tables is known.
 
-        >>> Yield.of([3, 0, None, 1])
-        Yield(files=3, yield_pct=66.66666666666667, tables_per_file=1.3333333333333333, tables_per_file_with_any=2.0)
+        >>> Yield.of([3, 0, None, 1, 0])
+        Yield(files=4, yield_pct=50.0, tables_per_file=1.0, tables_per_file_with_any=2.0)
         """
         known = [count for count in tables if count is not None]
         some = [count for count in known if count]

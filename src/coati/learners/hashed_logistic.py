@@ -67,7 +67,7 @@ class HashedLogistic:
 
     def weights(self, row: Rows) -> npt.NDArray[np.float32]:
         """Give what each key of a row adds to the log-odds: an array of keys x 2."""
-        return self._weights[row & self._mask]
+        return np.asarray(self._weights[row & self._mask])
 
     @property
     def bias(self) -> tuple[float, float]:

@@ -1,18 +1,25 @@
 """The expected value of a row of keys: means over chains of keys from general to specific.
 
-A chain says how aspects nest: a directory within its parent, an anchor within a directory. Along a chain each
-key's mean is shrunk to its parent's, so that a key that was seen twice says little and one that was seen
-often speaks for itself (empirical Bayes). The chains of a row are weighted by how sure each is.
+A chain says how aspects nest: a directory within its parent, an anchor within a directory. Along a chain
+each key's mean is shrunk to what is known outside of it, so that a key that was seen twice says little and
+one that was seen often speaks for itself (empirical Bayes). Four rules make this work on websites:
 
-How unsure a key is follows from how much values differ *within its parent*, not from its own count alone: a
-new anchor in a directory where every page was barren is no promise, in one where pages differ much it is.
+1. **Nothing counts twice.** A value that was learnt under a specific key is taken out of the keys above it.
+   Otherwise one barren page in a new directory is taken for four barren pages, one a level.
+2. **Doubt is inherited.** How unsure a key is follows from how much values differ *around* it, not from its
+   own count alone: a new anchor among pages that were all barren is no promise, among pages that differ it
+   is.
+3. **A parent speaks for its children, not for its visits.** The more a key was seen, the less a further value
+   adds to the keys above it. Otherwise the largest section of a site would be what is expected of all others.
+4. **Old values fade.** A key remembers ``memory`` values, since a crawl moves from section to section.
 
-Old values fade: a key remembers about `MEMORY` of them, since sections of a site differ and a crawl moves on.
+The chains of a row are weighted by how sure each is, and how alike the values are that it rests on.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,203 +28,233 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    Row = npt.NDArray[np.uint32]
     Rows = npt.NDArray[np.uint32]
     Values = npt.NDArray[np.float32]
+    Stats = Sequence[float]
 
-# The smallest variance that a chain may claim, so that no chain silences all others.
-_LEAST_VARIANCE = 1e-3
+# The smallest variances that a chain may claim: as a weight, so that no chain silences all others, and as
+# doubt, so that nothing divides by zero.
+_LEAST_WEIGHED = 1e-3
+_LEAST_DOUBT = 1e-5
+# A table that is fuller than this doubles: keys that share a place by chance mislead each other.
+_FULL = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class ChainSettings:
+    """How fast and how far the chains generalise.
+
+    ``strength`` is how many values the mean around a key counts for. ``fresh`` is how often a key must be
+    seen until a further value counts half for the key above. ``within`` says how much differing values
+    inside of a key lower the weight of its chain.
+    """
+
+    prior_mean: float = 0.3
+    prior_variance: float = 1.0
+    strength: float = 2.0
+    memory: float = 60.0
+    fresh: float = 5.0
+    within: float = 0.5
+
+
+class Share(NamedTuple):
+    """How much of a value went to each key and to each chain's root; `ValueChains.revise` wants it back."""
+
+    keys: tuple[float, ...]
+    roots: tuple[float, ...]
+
+
+class Evidence(NamedTuple):
+    """What one chain says of a row: the most specific key that was ever seen, and the chain's weight."""
+
+    column: int
+    visits: float
+    mean: float
+    weight: float
 
 
 class ValueChains:
-    """Learns what rows are worth.
+    """Learns what rows are worth; ``chains`` lists columns of a row, general first.
 
-    ``chains`` lists columns of a row, general first. ``strength`` is how many values a parent's mean counts
-    for, ``memory`` how many values a key remembers; ``prior_mean`` and ``prior_variance`` hold before
-    anything was learnt.
-
-    >>> chains = ValueChains([(0, 1)], prior_mean=0.5, prior_variance=1.0)
+    >>> chains = ValueChains([(0, 1)])
     >>> row = np.array([11, 12], np.uint32)
-    >>> chains.learn(row, 2.0)
-    >>> chains.predict(row)[0] > 0.5
+    >>> share = chains.learn(row, 2.0)
+    >>> chains.predict(row)[0] > ChainSettings().prior_mean
     True
     """
 
     def __init__(
         self,
         chains: Sequence[Sequence[int]],
+        settings: ChainSettings | None = None,
         *,
-        prior_mean: float,
-        prior_variance: float,
-        strength: float = 2.0,
-        memory: float = 60.0,
-        root_memory: float = 60.0,
-        fresh: float = 5.0,
-        within: float = 0.0,
-        floor: float = 1e-3,
         bits: int = 14,
         most_bits: int = 20,
     ) -> None:
+        self._settings = settings or ChainSettings()
         self._chains = [tuple(chain) for chain in chains]
-        self._columns = sorted({column for chain in chains for column in chain})
-        self._strength, self._memory = strength, memory
-        self._prior = (prior_mean, prior_variance)
-        self._most = 1 << most_bits
-        # Count, sum and sum of squares of the values of each key.
+        columns = sorted({column for chain in chains for column in chain})
+        self._take = np.array(columns)
+        # Chains as places among the columns that are taken.
+        self._places = [tuple(columns.index(column) for column in chain) for chain in chains]
+        levels = range(max(len(chain) for chain in chains))
+        self._grid = np.array([[p[min(level, len(p) - 1)] for p in self._places] for level in levels])
+        self._there = np.array([[level < len(p) for p in self._places] for level in levels])
+        # Count, sum and sum of squares of the values of each key; the place 0 stands for "no key".
         self._table = np.zeros((1 << bits, 3), np.float32)
         self._mask = np.uint32((1 << bits) - 1)
+        self._most = 1 << most_bits
         self._used = 0
-        self._roots = [[0.0, 0.0, 0.0] for _ in chains]
-        self._root_memory = root_memory
-        self._fresh = fresh
-        self._within = within
-        self._floor = floor
-        at = {column: place for place, column in enumerate(self._columns)}
-        self._places = [tuple(at[column] for column in chain) for chain in self._chains]
-        self._take = np.array(self._columns)
-        levels = max(len(chain) for chain in chains)
-        # The chains as a table of levels x chains; a short one ends with its last key, skipped by the mask.
-        self._grid = np.array([[p[min(level, len(p) - 1)] for p in self._places] for level in range(levels)])
-        self._there = np.array([[level < len(p) for p in self._places] for level in range(levels)])
+        self._roots = np.zeros((len(chains), 3), np.float32)
 
     def set_prior(self, key: int, value: float, count: float) -> None:
         """Let a key begin as if it had been seen ``count`` times with this value."""
         self._table[key & self._mask] = (count, count * value, count * value * value)
 
-    def predict(self, row: Rows) -> tuple[float, float]:
-        """Give mean and standard deviation of one row's value."""
+    # --- predicting -----------------------------------------------------------------------------
+
+    def predict(self, row: Row) -> tuple[float, float]:
+        """Give one row's value and its standard deviation."""
         stats = self._table[row[self._take] & self._mask].tolist()
-        strength = self._strength
         weights = weighted = sure = 0.0
-        for chain, (mean, variance) in zip(self._places, self._root(), strict=True):
-            unsure = variance
-            for place in chain:
-                count, total, squares = stats[place]
-                unsure = variance / (count + 1)
-                if count:
-                    mean = (total + strength * mean) / (count + strength)
-                    spread = squares - mean * (2 * total - count * mean)
-                    variance = (max(spread, 0.0) + strength * variance) / (count + strength)
-            weight = 1 / (unsure + self._within * variance + _LEAST_VARIANCE)
+        for root, chain in zip(self._roots.tolist(), self._places, strict=True):
+            mean, variance, doubt = self._descend(root, [stats[place] for place in chain])
+            weight = self._weight(doubt, variance)
             weights += weight
             weighted += weight * mean
-            sure += 1 / (unsure + self._floor)
+            sure += 1 / (doubt + _LEAST_DOUBT)
         return weighted / weights, (len(self._chains) / sure) ** 0.5
 
-    def predict_all(self, rows: Rows) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Give means and standard deviations of many rows' values."""
+    def predict_all(self, rows: Rows) -> tuple[Values, Values]:
+        """Give many rows' values and their standard deviations: `predict`, level by level over all rows."""
+        settings = self._settings
+        strength = np.float32(settings.strength)
         stats = self._table[rows[:, self._take] & self._mask]
-        roots = np.array(self._root(), np.float32)
-        strength = np.float32(self._strength)
-        mean = np.broadcast_to(roots[:, 0], (len(rows), len(roots)))
-        variance = np.broadcast_to(roots[:, 1], mean.shape)
-        unsure = variance
-        for grid, there in zip(self._grid, self._there, strict=True):
-            level = stats[:, grid]
-            count, total, squares = level[..., 0], level[..., 1], level[..., 2]
+        inner = self._level(stats, 0)
+        outer = np.broadcast_to(self._roots, inner.shape)
+        mean = np.full(inner.shape[:2], settings.prior_mean, np.float32)
+        variance = np.full(inner.shape[:2], settings.prior_variance, np.float32)
+        doubt = variance
+        for level in range(len(self._grid) + 1):
+            own = np.maximum(outer - inner, 0)
+            count, total, squares = own[..., 0], own[..., 1], own[..., 2]
             more = count + strength
-            new_mean = (total + strength * mean) / more
-            spread = squares - new_mean * (2 * total - count * new_mean)
-            new_variance = (np.maximum(spread, 0) + strength * variance) / more
-            if there.all():
-                mean, unsure, variance = new_mean, variance / (count + 1), new_variance
-            else:
-                unsure = np.where(there, variance / (count + 1), unsure)
-                mean = np.where(there, new_mean, mean)
-                variance = np.where(there, new_variance, variance)
-        weight = 1 / (unsure + np.float32(self._within) * variance + np.float32(_LEAST_VARIANCE))
-        weights = weight.sum(1)
-        return (weight * mean).sum(1) / weights, np.sqrt(len(self._chains) / (1 / (unsure + np.float32(self._floor))).sum(1))
+            seen = count > 0
+            mean = np.where(seen, (total + strength * mean) / more, mean)
+            spread = np.maximum(squares - mean * (2 * total - count * mean), 0)
+            variance = np.where(seen, (spread + strength * variance) / more, variance)
+            if level < len(self._grid):
+                here = self._there[level]
+                ahead = variance / (inner[..., 0] + 1)
+                doubt = ahead if here.all() else np.where(here, ahead, doubt)
+                outer, inner = inner, self._level(stats, level + 1)
+        weight = 1 / (doubt + np.float32(settings.within) * variance + np.float32(_LEAST_WEIGHED))
+        sure = 1 / (doubt + np.float32(_LEAST_DOUBT))
+        return (weight * mean).sum(1) / weight.sum(1), np.sqrt(len(self._chains) / sure.sum(1))
 
-    def parts(self, row: Rows) -> list[tuple[int, float, float, float]]:
-        """Give for each chain its last key's column, count and mean, and the chain's share of the value."""
+    def evidence(self, row: Row) -> list[Evidence]:
+        """Give what each chain says; the weights sum up to 1."""
         stats = self._table[row & self._mask].tolist()
         found = []
-        for chain, (mean, variance) in zip(self._chains, self._root(), strict=True):
-            unsure, seen = variance, (chain[0], 0.0)
-            for column in chain:
-                count, total, squares = stats[column]
-                unsure = variance / (count + 1)
-                if count:
-                    seen = (column, count)
-                    mean = (total + self._strength * mean) / (count + self._strength)
-                    spread = squares - mean * (2 * total - count * mean)
-                    variance = (max(spread, 0.0) + self._strength * variance) / (count + self._strength)
-            found.append((*seen, mean, 1 / (unsure + self._within * variance + _LEAST_VARIANCE)))
-        total_weight = sum(part[3] for part in found)
-        return [(column, count, mean, weight / total_weight) for column, count, mean, weight in found]
+        for root, chain in zip(self._roots.tolist(), self._chains, strict=True):
+            mean, variance, doubt = self._descend(root, [stats[column] for column in chain])
+            seen = [column for column in chain if stats[column][0]] or [chain[0]]
+            found.append(Evidence(seen[-1], stats[seen[-1]][0], mean, self._weight(doubt, variance)))
+        whole = sum(part.weight for part in found)
+        return [part._replace(weight=part.weight / whole) for part in found]
 
-    def learn(self, row: Rows, value: float) -> tuple[list[float], list[float]]:
-        """Add one value to each key of a row, the less to a key the more its next key was seen."""
+    def _descend(self, root: Stats, chain: Sequence[Stats]) -> tuple[float, float, float]:
+        """Walk one chain from its root to its last key; gives mean, variance within, and doubt."""
+        settings = self._settings
+        strength = settings.strength
+        mean, variance, doubt = settings.prior_mean, settings.prior_variance, 0.0
+        outer = root
+        for inner in (*chain, (0.0, 0.0, 0.0)):
+            count = outer[0] - inner[0]
+            if count > 0:
+                total, squares = max(outer[1] - inner[1], 0.0), max(outer[2] - inner[2], 0.0)
+                mean = (total + strength * mean) / (count + strength)
+                spread = max(squares - mean * (2 * total - count * mean), 0.0)
+                variance = (spread + strength * variance) / (count + strength)
+            if outer is not chain[-1]:
+                doubt = variance / (inner[0] + 1)
+            outer = inner
+        return mean, variance, doubt
+
+    def _weight(self, doubt: float, variance: float) -> float:
+        return 1 / (doubt + self._settings.within * variance + _LEAST_WEIGHED)
+
+    def _level(self, stats: Values, level: int) -> Values:
+        """Give the keys of one level, nothing where a chain has ended: rows x chains x 3."""
+        if level == len(self._grid):
+            return np.zeros((len(stats), len(self._chains), 3), np.float32)
+        chosen: Values = stats[:, self._grid[level]]
+        if not self._there[level].all():
+            chosen[:, ~self._there[level]] = 0
+        return chosen
+
+    # --- learning -------------------------------------------------------------------------------
+
+    def learn(self, row: Row, value: float) -> Share:
+        """Add one value to the keys of a row."""
         places = row[self._take] & self._mask
         stats = self._table[places]
-        counts = stats[:, 0].tolist()
-        weights, roots = self._weights_of(counts)
-        self._used += counts.count(0.0)
-        added = np.array(weights, np.float32)
-        full = stats[:, 0] >= self._memory
-        if full.any():
-            stats[full] *= (self._memory / (self._memory + added[full]))[:, None]
-        stats += added[:, None] * np.array([1.0, value, value * value], np.float32)
-        stats[places == 0] = 0
-        self._table[places] = stats
-        for root, weight in zip(self._roots, roots, strict=True):
-            fade = self._root_memory / (self._root_memory + weight) if root[0] >= self._root_memory else 1.0
-            root[0] = root[0] * fade + weight
-            root[1] = root[1] * fade + weight * value
-            root[2] = root[2] * fade + weight * value * value
-        if self._used * 4 > len(self._table) and len(self._table) < self._most:
+        share = self._share(stats[:, 0].tolist())
+        self._used += int((stats[:, 0] == 0).sum())
+        values = np.array([1.0, value, value * value], np.float32)
+        self._table[places] = self._added(stats, np.array(share.keys, np.float32), values)
+        self._table[0] = 0
+        self._roots = self._added(self._roots, np.array(share.roots, np.float32), values)
+        if self._used > _FULL * len(self._table) and len(self._table) < self._most:
+            # Written twice in a row, every key finds what it had learnt.
             self._table = np.concatenate([self._table, self._table])
             self._mask = np.uint32(len(self._table) - 1)
-        return weights, roots
+        return share
 
-    def _weights_of(self, counts):
-        fresh = self._fresh
-        weights = [0.0] * len(counts)
+    def revise(self, row: Row, before: float, after: float, share: Share) -> None:
+        """Replace a value that was learnt; that some of it has faded since is left out of account."""
+        change = np.array([after - before, after * after - before * before], np.float32)
+        places = row[self._take] & self._mask
+        self._table[places] = _changed(self._table[places], np.array(share.keys, np.float32), change)
+        self._table[0] = 0
+        self._roots = _changed(self._roots, np.array(share.roots, np.float32), change)
+
+    def _share(self, counts: list[float]) -> Share:
+        fresh = self._settings.fresh
+        keys = [0.0] * len(counts)
         roots = []
         for chain in self._places:
-            weight = 1.0
+            share = 1.0
             for place in reversed(chain):
-                if weight > weights[place]:
-                    weights[place] = weight
-                weight *= fresh / (fresh + counts[place])
-            roots.append(weight)
-        return weights, roots
+                # A key of two chains takes the larger share.
+                keys[place] = max(keys[place], share)
+                share *= fresh / (fresh + counts[place])
+            roots.append(share)
+        return Share(tuple(keys), tuple(roots))
 
-    def revise(self, row: Rows, before: float, after: float, weights, roots) -> None:
-        """Replace a value that was learnt; what has faded of it meanwhile is not corrected for."""
-        places = row[self._take] & self._mask
-        stats = self._table[places]
-        w = np.array(weights, np.float32)
-        stats[:, 1] = np.maximum(stats[:, 1] + w * (after - before), 0)
-        least = stats[:, 1] ** 2 / np.maximum(stats[:, 0], 1e-6)
-        stats[:, 2] = np.maximum(stats[:, 2] + w * (after * after - before * before), least)
-        stats[places == 0] = 0
-        self._table[places] = stats
-        for root, weight in zip(self._roots, roots, strict=True):
-            root[1] = max(root[1] + weight * (after - before), 0.0)
-            root[2] = max(root[2] + weight * (after * after - before * before), root[1] ** 2 / max(root[0], 1e-6))
+    def _added(self, stats: Values, shares: Values, values: Values) -> Values:
+        memory = self._settings.memory
+        kept = np.where(stats[:, 0] >= memory, memory / (memory + shares), 1)
+        return np.asarray(stats * kept[:, None] + shares[:, None] * values, np.float32)
 
-    def _root(self):
-        """Give mean and variance over everything that was learnt."""
-        strength = self._strength
-        found = []
-        for count, total, squares in self._roots:
-            mean = (total + strength * self._prior[0]) / (count + strength)
-            spread = max(squares - mean * (2 * total - count * mean), 0.0)
-            found.append((mean, (spread + strength * self._prior[1]) / (count + strength)))
-        return found
+    # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> dict[str, Any]:
         """Give the statistics."""
-        return {
-            "chains_table": self._table,
-            "chains_roots": self._roots,
-            "chains_used": self._used,
-        }
+        return {"chains_table": self._table, "chains_roots": self._roots, "chains_used": self._used}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over saved statistics."""
         self._table = state["chains_table"].copy()
         self._mask = np.uint32(len(self._table) - 1)
-        self._roots = [list(root) for root in state["chains_roots"]]
+        self._roots = state["chains_roots"].copy()
         self._used = state["chains_used"]
+
+
+def _changed(stats: Values, shares: Values, change: Values) -> Values:
+    """Correct sums and squares; what no values could give, because some have faded, is cut off."""
+    count = np.maximum(stats[:, 0], 1e-6)
+    total = np.maximum(stats[:, 1] + shares * change[0], 0)
+    squares = np.maximum(stats[:, 2] + shares * change[1], total * total / count)
+    return np.stack([stats[:, 0], total, squares], axis=1)

@@ -61,6 +61,7 @@ class Drive:
         self.stop_reason: StopReason | None = None
         self.error: BaseException | None = None
         self.aborted = False
+        self._saves = False
         self.tally = Tally()
         # The engine's scheduler puts its own here.
         self.waits: Callable[[], Mapping[str, float]] = dict
@@ -90,6 +91,10 @@ class Drive:
     def open_count(self) -> int:
         """How many requests are chosen and not yet observed."""
         return len(self._open)
+
+    def is_open(self, request_id: int) -> bool:
+        """Tell whether a request is chosen and not yet observed."""
+        return request_id in self._open
 
     @property
     def stopping(self) -> bool:
@@ -136,7 +141,7 @@ class Drive:
         state = self._open[request_id]
         request = state.request
         reading = self._sift(request, self._bound_redirects(request, reading))
-        charged = 0 if isinstance(reading.outcome, Refused) else state.attempts
+        charged = 0 if reading.unsent or isinstance(reading.outcome, Refused) else state.attempts
         outcome = self._record(state, reading, charged)
         settlements = self._strategy.observe(request_id, outcome)
         del self._open[request_id]
@@ -171,6 +176,11 @@ class Drive:
             for cancel in self._on_abort:
                 cancel()
 
+    def let_go(self) -> None:
+        """End a crawl that is stopping without what only waits; that stays open, and all else is saved."""
+        self._saves = True
+        self.abort()
+
     def on_abort(self, cancel: Callable[[], None]) -> None:
         """Have this called when the crawl must end at once."""
         self._on_abort.append(cancel)
@@ -194,7 +204,7 @@ class Drive:
             raise self.error
         tally = self.tally
         stop = final_reason(self.stop_reason or StopReason.FINISHED, tally)
-        if self.plan.store is not None and not self.aborted:
+        if self.plan.store is not None and (self._saves or not self.aborted):
             self.plan.store.finish(time.time(), stop, self._strategy, self.plan.form)
         progress = self.progress()
         if self.plan.on_progress is not None:

@@ -97,7 +97,7 @@ def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
     chosen = {
         _MIDDLEWARES + "defaultheaders.DefaultHeadersMiddleware": 400,
         _OURS + "retry_after.RetryAfterMiddleware": 560,
-        _MIDDLEWARES + "cookies.CookiesMiddleware": 700,
+        "coati.live.cookies.OfflineCookiesMiddleware": 700,
         _OURS + "adaptive_delay.AdaptiveDelayMiddleware": 890,
     }
     if own.retries:

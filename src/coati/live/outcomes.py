@@ -44,7 +44,8 @@ class Reading:
     """What came of one request.
 
     ``refused`` lists links that the rules of the run forbid, ``skipped`` URLs that are left alone for
-    another reason, and ``drops`` what was cut off or thrown away, to be counted.
+    another reason, and ``drops`` what was cut off or thrown away, to be counted. ``unsent`` says that the
+    request itself was never made, and so costs nothing.
     """
 
     outcome: Outcome
@@ -54,6 +55,7 @@ class Reading:
     refused: tuple[tuple[str, Refusal], ...] = ()
     skipped: tuple[tuple[str, Reason], ...] = ()
     drops: tuple[str, ...] = ()
+    unsent: bool = False
 
 
 class ResponseReader:
@@ -94,6 +96,10 @@ class ResponseReader:
             reason = failure_reason(error)
         skipped = ((request.url, SkipReason.TOO_LARGE),) if reason is FailureReason.TOO_LARGE else ()
         return Reading(Failure(0, 0, reason), skipped=skipped, drops=(reason,))
+
+    def read_silence(self, reason: FailureReason) -> Reading:
+        """Give the outcome of a request that was not sent, because its host did not even tell its rules."""
+        return Reading(Failure(0, 0, reason), drops=(reason,), unsent=True)
 
     def _outcome(self, request: Request, response: Response, streamed_bytes: int | None) -> Outcome:
         status = response.status

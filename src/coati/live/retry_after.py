@@ -19,6 +19,7 @@ import time
 from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.httpobj import urlparse_cached
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from coati.live.drive import Drive
+
 TOO_LONG: Final = "coati_wait_too_long"
 
 _ASKS_FOR_PATIENCE = frozenset({429, 503})
@@ -36,6 +39,9 @@ _ASKS_FOR_PATIENCE = frozenset({429, 503})
 _FIRST_PAUSE_SECONDS = 5.0
 
 _DEFAULT_MAXIMUM = 300.0
+
+# A request that is held back looks up so often, to see whether the crawl has ended.
+_LOOK_UP_SECONDS = 0.25
 
 
 class RetryAfterMiddleware:
@@ -67,8 +73,11 @@ class RetryAfterMiddleware:
         """Hold a request back while its host rests; our own scheduler does not even send it."""
         if self._until:
             host = urlparse_cached(request).hostname or ""
-            while (seconds := self.rest_seconds(host)) > 0:  # noqa: ASYNC110 - it may grow meanwhile
-                await asyncio.sleep(seconds)
+            while (seconds := self.rest_seconds(host)) > 0:
+                drive = self._drive()
+                if drive is not None and drive.aborted:
+                    raise IgnoreRequest("the crawl ends before its host may be asked again")
+                await asyncio.sleep(min(seconds, _LOOK_UP_SECONDS))
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Let the host rest if it asks for it; what is done with the response is Scrapy's business."""
@@ -91,10 +100,15 @@ class RetryAfterMiddleware:
         return response
 
     def _tell(self, host: str, seconds: float, why: str) -> None:
-        spider = None if self._crawler is None else self._crawler.spider
-        drive = getattr(spider, "drive", None)
+        drive = self._drive()
         if drive is not None:
             drive.waiting(host, seconds, why)
+
+    def _drive(self) -> Drive | None:
+        """Give the crawl that a spider of ours brings."""
+        spider = None if self._crawler is None else self._crawler.spider
+        drive: Drive | None = getattr(spider, "drive", None)
+        return drive
 
 
 def parse_retry_after(value: str, now: float) -> float | None:

@@ -3,7 +3,8 @@
 Scrapy parses whatever answers under /robots.txt as if it were rules, also a server error, and takes a failed
 download for permission. This middleware hands it what the standard means instead:
 
-- a server error, 429, or no answer at all: nothing may be fetched;
+- a server error, 429, or no answer at all: nothing may be fetched, and of a host that gave no answer at all
+  `RobotsAnswerMiddleware.silence` says why, since such a host refuses nobody;
 - any other error status: there are no rules, everything may be;
 - of the rules, the first 500 KiB are read.
 
@@ -22,7 +23,8 @@ from urllib.parse import urlsplit
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
 from scrapy.http import Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.httpobj import urlparse_cached
+
+from coati.live.failures import FailureReason, failure_reason
 
 if TYPE_CHECKING:
     from typing import Self
@@ -36,6 +38,18 @@ _TOO_MANY_REQUESTS = 429
 _SERVER_ERRORS = range(500, 600)
 _SUCCESS = range(200, 300)
 _REDIRECTS = range(300, 400)
+# These mean that nobody spoke to us.
+_SILENCE = frozenset(
+    {
+        FailureReason.NO_HOST,
+        FailureReason.NOT_CONNECTED,
+        FailureReason.CERTIFICATE,
+        FailureReason.TIMEOUT,
+        FailureReason.BROKEN_OFF,
+    }
+)
+# Names without end lead to a host that does not answer; of so many it is known why.
+_REMEMBERED_HOSTS = 10_000
 _FORBID_ALL = b"User-agent: *\nDisallow: /\n"
 
 
@@ -65,7 +79,7 @@ class RobotsAnswerMiddleware:
     """Turns what came for a robots.txt into the rules that it stands for."""
 
     def __init__(self) -> None:
-        self.unreachable: set[str] = set()
+        self._silent: dict[str, FailureReason] = {}
         self._crawler: Crawler | None = None
 
     @classmethod
@@ -74,6 +88,10 @@ class RobotsAnswerMiddleware:
         middleware = cls()
         middleware._crawler = crawler
         return middleware
+
+    def silence(self, netloc: str) -> FailureReason | None:
+        """Say why the robots.txt of a host (with its port) never came; None if it did."""
+        return self._silent.get(netloc)
 
     def process_request(self, request: Request) -> None:
         """Count, and bound, what is fetched on our own account."""
@@ -98,9 +116,15 @@ class RobotsAnswerMiddleware:
         return TextResponse(response.url, body=body, encoding="utf-8", request=request)
 
     def process_exception(self, request: Request, exception: Exception) -> Response | None:
-        """Take no answer for a refusal."""
-        return self._forbid_all(request) if asks_for_robots(request) else None
+        """Take no answer for a ban, and keep why there was none."""
+        if not asks_for_robots(request):
+            return None
+        reason = failure_reason(exception)
+        # A host that sends us elsewhere for its rules has answered.
+        heard = "redirect_urls" in request.meta or len(self._silent) >= _REMEMBERED_HOSTS
+        if reason in _SILENCE and not heard:
+            self._silent[urlsplit(request.url).netloc] = reason
+        return self._forbid_all(request)
 
     def _forbid_all(self, request: Request) -> Response:
-        self.unreachable.add(urlparse_cached(request).netloc)
         return TextResponse(request.url, body=_FORBID_ALL, encoding="utf-8", request=request)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any, Final, Protocol
+from urllib.parse import urlsplit
 
 from scrapy import Request as ScrapyRequest
 from scrapy import signals
@@ -32,8 +33,11 @@ from coati.live.drive import Drive
 from coati.live.outcomes import ResponseReader
 from coati.live.plan import CrawlPlan
 from coati.live.retry_after import TOO_LONG, RetryAfterMiddleware
+from coati.live.robots import RobotsAnswerMiddleware
 from coati.live.settings import LiveSettings
 from coati.live.stop import StopReason
+from coati.model import Refused
+from coati.runs.reasons import SkipReason
 from coati.web.media import parse_types
 from coati.web.rules import Rules, Scope
 from coati.web.urls import host_of, normalise, resolve
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.utils.asyncio import CallLaterResult
 
+    from coati.live.failures import FailureReason
     from coati.model import Request
     from coati.strategies.strategy import Strategy
 
@@ -64,6 +69,11 @@ _REDIRECTS = range(300, 400)
 _WITH_COOKIE: Final = "coati_with_cookie"
 
 _LONG_REST_SECONDS = 2.0
+
+# A crawl that is stopping waits for what is being transferred, not for hosts that rest. One in which nothing
+# was transferred for so many checks in a row has only such requests left.
+_CHECK_SECONDS = 0.25
+_QUIET_CHECKS = 4
 
 # A site may have names without end. Whether one of them may be asked is found out for the last ones only.
 _REMEMBERED_HOSTS = 64
@@ -105,6 +115,11 @@ class StrategyScheduler(BaseScheduler):
         self._deadline_call: CallLaterResult | None = None
         self._filter: BaseDupeFilter | None = None
         self._retry_after: RetryAfterMiddleware | None = None
+        self._robots: RobotsAnswerMiddleware | None = None
+        # Retries that came back while the crawl was stopping: open, and not to be waited for.
+        self._left_open = 0
+        self._quiet_checks = 0
+        self._check_call: CallLaterResult | None = None
         self._spider_parses = True
 
     @classmethod
@@ -127,6 +142,7 @@ class StrategyScheduler(BaseScheduler):
         self._drive.wake = self.wake
         self._reader = ResponseReader(drive.plan.rules, drive.plan.types)
         self._retry_after = self._crawler.get_downloader_middleware(RetryAfterMiddleware)
+        self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
         self._crawler.signals.connect(self._on_spider_error, signals.spider_error)
         left = drive.seconds_left()
         if left is not None:
@@ -134,7 +150,7 @@ class StrategyScheduler(BaseScheduler):
 
     def close(self, reason: str) -> None:
         """Let the timers go."""
-        for call in (self._wake_call, self._deadline_call):
+        for call in (self._wake_call, self._deadline_call, self._check_call):
             if call is not None:
                 call.cancel()
         if self._filter is not None:
@@ -148,7 +164,7 @@ class StrategyScheduler(BaseScheduler):
         """Say whether the crawl goes on, be it by waiting."""
         if self._drive.stopping:
             # Waiting retries are not in flight: they stay open, and a resumed run sends them again.
-            waiting = len(self._retries) + (self._held is not None)
+            waiting = len(self._retries) + self._left_open + (self._held is not None)
             return self._drive.open_count > waiting and not self._drive.aborted
         return bool(self._drive.open_count or self._own or self._resting)
 
@@ -160,6 +176,7 @@ class StrategyScheduler(BaseScheduler):
         if chosen is not None:
             self._leave(chosen)
             if not self._drive.retry(chosen.id):
+                self._left_open += self._drive.is_open(chosen.id)
                 return False
             self._retries.append(request)
             return True
@@ -323,9 +340,32 @@ class StrategyScheduler(BaseScheduler):
             self._drive.abort(why)
             return
         try:
-            self._drive.finish(chosen.id, self._reader.read_error(chosen, why))
+            reading = self._reader.read_error(chosen, why)
+            silence = self._silence(chosen) if reading.outcome == Refused(SkipReason.ROBOTS) else None
+            if silence is not None:
+                reading = self._reader.read_silence(silence)
+            self._drive.finish(chosen.id, reading)
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
+            return
+        plan = self._drive.plan
+        if silence is not None and plan.one_site and _same_server(chosen.url, plan.start_url):
+            # All that is known would fail in the same way, without even being tried.
+            self._drive.stop(StopReason.SITE_SILENT)
+
+    def _silence(self, chosen: Request) -> FailureReason | None:
+        """Say why the host of a request never told its rules; None if it did."""
+        return None if self._robots is None else self._robots.silence(urlsplit(chosen.url).netloc)
+
+    def _check_transfers(self) -> None:
+        """Let the crawl go that has nothing left but requests that wait: for a retry, for a host's rest."""
+        engine = self._crawler.engine
+        busy = any(slot.transferring for slot in engine.downloader.slots.values())
+        self._quiet_checks = 0 if busy else self._quiet_checks + 1
+        if self._quiet_checks >= _QUIET_CHECKS:
+            self._drive.let_go()
+        elif not self._drive.aborted:
+            self._check_call = call_later(_CHECK_SECONDS, self._check_transfers)
 
     def _on_spider_error(self, failure: CaughtError) -> None:
         """A spider's own mistakes are its own; ours end the crawl."""
@@ -345,7 +385,9 @@ class StrategyScheduler(BaseScheduler):
         self._wake_call = call_later(seconds, self.wake)
 
     def wake(self) -> None:
-        """Make the engine ask for a request now, through its public door."""
+        """Make the engine ask for a request now, by its public door; it also learns that it must stop."""
+        if self._drive.stopping and self._check_call is None:
+            self._check_call = call_later(_CHECK_SECONDS, self._check_transfers)
         if self._crawler.engine.spider is not None:
             self._crawler.engine.crawl(ScrapyRequest("data:,", meta={_WAKE: True}))
 
@@ -362,6 +404,10 @@ def _is_cookie_gate(chosen: Request, response: Response) -> bool:
         return False
     location = (response.headers.get("Location") or b"").decode("latin-1")
     return "Set-Cookie" in response.headers and resolve(chosen.url, location) == chosen.url
+
+
+def _same_server(one: str, other: str) -> bool:
+    return urlsplit(one).netloc == urlsplit(other).netloc
 
 
 def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:

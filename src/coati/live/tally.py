@@ -33,7 +33,7 @@ class Tally:
         if totals is not None:
             self.requests, self.bytes = totals.requests, totals.bytes
             self.targets, self.errors = totals.targets, totals.errors
-            self.pages = totals.by_kind.get("html", 0)
+            self.pages = totals.pages
             self.refused = totals.by_kind.get("refused", 0)
         self._requests_before = self.requests
         self._drops: Counter[str] = Counter()

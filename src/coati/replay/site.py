@@ -10,7 +10,7 @@ import numpy as np
 from coati.archive.kinds import kind_of
 from coati.archive.link_cache import LinkCache
 from coati.errors import ArchiveError, UsageError
-from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Target
+from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
 from coati.strategies.truth import SiteTruth
 from coati.web.links import LinkExtractor
 from coati.web.media import essence
@@ -58,6 +58,10 @@ class ReplaySite:
         self._admitted = np.array(admitted, bool)
         self._names = np.array([*self._cache.url_names, ""], object)[:-1]
         self._pages: dict[str, PageLinks] = {}
+        # Pages that could not be read, or not to their end, in words.
+        self.remarks = {remark.partition(": ")[0]: remark for remark in self._cache.remarks}
+        # What can be reached at all: no trap hides a target from the truth.
+        self._reach = Rules(self.start_url, blocked_extensions=meta.blocked_extensions, traps=False)
         self.truth = self._explore()
 
     @property
@@ -68,10 +72,17 @@ class ReplaySite:
         return self._types.name
 
     def respond(self, request: Request) -> Outcome:
-        """Answer a request as the site would have."""
+        """Answer a request as the site would have; what the rules forbid is refused, as it is live."""
         entry = self._archive.entry(request.url)
+        if entry is None or request.url not in self.truth.number_of:
+            refusal = self._reach.refusal(request.url)
+            if refusal is not None:
+                return Refused(refusal.value)
         if entry is None:
             return Failure(_NOT_FOUND, 0, "not in the archive")
+        return self._answer(entry, request)
+
+    def _answer(self, entry: Entry, request: Request) -> Outcome:
         kind = self.kind(entry)
         if kind is Kind.PAGE:
             return self._page(entry, request.method)
@@ -96,6 +107,7 @@ class ReplaySite:
         try:
             body = self._archive.body(entry.url)
         except ArchiveError as error:
+            self.remarks.setdefault(entry.url, f"{entry.url}: {error}")
             return Failure(entry.status, 0, str(error))
         links = self._extractor.extract(body, entry.url, entry.media_type).links
         return Page(entry.status, entry.size_bytes, links)
@@ -113,7 +125,7 @@ class ReplaySite:
     def _explore(self) -> SiteTruth:
         """Number everything that can be reached from the start, breadth-first in document order."""
         cache = self._cache
-        rules = Rules(self.start_url, blocked_extensions=self.rules.blocked_extensions, traps=False)
+        rules = self._reach
         reachable = np.array([rules.refusal(url) is None for url in cache.url_names], bool)
         # URLs in the cache have a number there; others (locations of redirects) are known by name only.
         number_of = {self.start_url: 0}

@@ -20,7 +20,7 @@ MEANINGS = {
     "too many redirects": "sent us on and on",
     "duplicate page": "the same page under another address",
     "trap: endless pages": "one of endlessly many pages of the same kind, as calendars have them",
-    "trap: too deep": "too many steps from the start page",
+    "trap: too deep": "a long chain of similar pages without a file",
     "host keeps failing": "its server failed too often",
     "budget": "no budget was left for it",
 }

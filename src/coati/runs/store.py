@@ -36,9 +36,9 @@ from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
 from coati.runs.errors import NoRunError, RunWriteError, explained
 from coati.runs.groups import write_groups
+from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
-from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.lock import WriterLock
 from coati.runs.log import RunLog, whole_links
 from coati.runs.mending import mend_warc, note_synced

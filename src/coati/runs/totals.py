@@ -21,11 +21,12 @@ class Totals:
     """What was observed.
 
     ``requests`` is what the run cost: HEADs and retries count, what was refused does not. ``bytes`` are those
-    of all bodies. ``by_kind`` counts observations by `coati.model.Kind` and "refused". A target counts
-    where it was fetched, not where a HEAD only announced it.
+    of all bodies. ``by_kind`` counts observations by `coati.model.Kind` and "refused". A page or a target
+    counts where it was fetched, not where a HEAD only announced it.
     """
 
     requests: int = 0
+    pages: int = 0
     targets: int = 0
     bytes: int = 0
     target_bytes: int = 0
@@ -40,6 +41,8 @@ class Totals:
         if kind == Kind.TARGET.value and method == Method.GET.value:
             self.targets += times
             self.target_bytes += size_bytes
+        elif kind == Kind.PAGE.value and method == Method.GET.value:
+            self.pages += times
         elif kind == Kind.BROKEN.value:
             self.errors += times
 

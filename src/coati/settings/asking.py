@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
+from coati.settings.limits import with_limits
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def live_settings(settings: RunSettings) -> LiveSettings:
         cookies=parse_cookies(settings.cookies, host_of(settings.url)),
         proxy=_checked_proxy(settings.proxy),
     )
-    return replace(asked, **dict(settings.limits))  # type: ignore[arg-type]  # their kinds read them
+    return with_limits(asked, settings.limits)
 
 
 def parse_header(text: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The finer limits of a live crawl: those fields of `LiveSettings` that are no option of their own.
+"""The finer limits of a live crawl: what `LiveSettings` and `TrapSettings` have beside the options.
 
 They stand in the table ``[limits]`` of a run file, and ``--limits NAME=VALUE`` sets one of them.
 """
@@ -6,12 +6,13 @@ They stand in the table ``[limits]`` of a run file, and ``--limits NAME=VALUE`` 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, fields
+from dataclasses import Field, fields, replace
 from typing import Any
 
 from coati.errors import ConfigError, unknown_name
 from coati.live.settings import LiveSettings
 from coati.settings.kinds import BYTES, FLAG, INTEGER, NUMBER, SECONDS, TEXT, Kind
+from coati.web.traps import TrapSettings
 
 # These have options of their own, under names of their own.
 _OPTIONS = frozenset(
@@ -41,14 +42,15 @@ def _kind(limit: Field[Any]) -> Kind:
     return NUMBER if isinstance(limit.default, float) else TEXT
 
 
-LIMIT_KINDS: Mapping[str, Kind] = {
-    limit.name: _kind(limit) for limit in fields(LiveSettings) if limit.name not in _OPTIONS
-}
+# What the fields of `TrapSettings` are called among the other limits.
+_TRAP_LIMITS = {("traps" if limit.name == "enabled" else limit.name): limit for limit in fields(TrapSettings)}
+
+_LIMITS = {limit.name: limit for limit in fields(LiveSettings) if limit.name not in _OPTIONS} | _TRAP_LIMITS
+
+LIMIT_KINDS: Mapping[str, Kind] = {name: _kind(limit) for name, limit in _LIMITS.items()}
 """How each limit is read, by name."""
 
-LIMIT_DEFAULTS: Mapping[str, object] = {
-    limit.name: limit.default for limit in fields(LiveSettings) if limit.name in LIMIT_KINDS
-}
+LIMIT_DEFAULTS: Mapping[str, object] = {name: limit.default for name, limit in _LIMITS.items()}
 
 LIMIT_MEANINGS: Mapping[str, str] = {
     "robots": "Whether robots.txt is asked for and obeyed. Off is for sites of your own.",
@@ -65,7 +67,23 @@ LIMIT_MEANINGS: Mapping[str, str] = {
     "max_delay_seconds": "How far the delay of a host may grow, by its Crawl-delay, by errors or slowness.",
     "allow_private": "Whether private addresses may be asked; unset: only if the start URL names one.",
     "verify_certificates": "Whether broken certificates are refused.",
+    "traps": "Whether links are left alone that look like a site without end.",
+    "max_urls_per_shape": "Links of one shape (numbers folded) that are followed without any target.",
+    "max_chain": 'Steps from page to page of one shape, as by "next", without any target.',
+    "max_equal_pages": "How often the same page may come before its links are left alone.",
 }
+
+
+def with_limits(asked: LiveSettings, limits: Sequence[tuple[str, object]]) -> LiveSettings:
+    """Give the settings of the asking with these limits; those of traps are left to `trap_settings`."""
+    own = {name: value for name, value in limits if name not in _TRAP_LIMITS}
+    return replace(asked, **own)  # type: ignore[arg-type]  # their kinds read them
+
+
+def trap_settings(limits: Sequence[tuple[str, object]]) -> TrapSettings:
+    """Give the patience with traps that these limits ask for."""
+    own = {_TRAP_LIMITS[name].name: value for name, value in limits if name in _TRAP_LIMITS}
+    return replace(TrapSettings(), **own)  # type: ignore[arg-type]  # their kinds read them
 
 
 def read_limits(value: object) -> tuple[tuple[str, object], ...]:

@@ -9,6 +9,7 @@ from coati.assembly import StrategySettings, build_strategy
 from coati.live.plan import CrawlPlan
 from coati.runs.snapshots import SnapshotForm
 from coati.settings.asking import live_settings
+from coati.settings.limits import trap_settings
 from coati.strategies.state import pack, unpack
 from coati.web.media import parse_types
 
@@ -54,6 +55,7 @@ def crawl_plan(settings: RunSettings, around: Surroundings) -> CrawlPlan:
         rules=settings.rules,
         types=parse_types(settings.types),
         settings=live_settings(settings),
+        traps=trap_settings(settings.limits),
         budget=settings.budget,
         store=around.store,
         form=snapshot_form(settings),

@@ -15,9 +15,9 @@ steady yield is stopped soon after it has dried up, and one with a lumpy yield m
 Measured on nine replicas, with sb-classifier (three seeds) and breadth-first: without the factor, a floor of
 2 would have cost breadth-first 95 % of the targets of one site, in a dry spell of 5,187 requests. With it, a
 floor of 4 and a window of a third lost 2 targets of 3,642 on one site, and none on the others. The numbers
-were chosen on the same nine sites, so that other sites may lose more. A floor of 4.5 lost 54 % of a site under breadth-first with a window of a quarter; one of 5, 95 %
-of another with a half. Many sites yield to their very end, and nothing can be saved there; the most that was
-saved is nine requests out of ten.
+were chosen on the same nine sites, so that others may lose more: a floor of 4.5 with a window of a quarter
+would have lost 54 % of one under breadth-first, and one of 5 with a half 95 % of another. Many sites yield to
+their very end, and nothing can be saved there; the most that was saved is nine requests out of ten.
 """
 
 from __future__ import annotations

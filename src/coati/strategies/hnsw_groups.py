@@ -65,7 +65,7 @@ class HnswGroups:
             return None
         query = np.zeros(self._dimensions, np.float32)
         query[list(vector.positions)] = vector.values
-        points = self._index.search(query, _CANDIDATES).keys.tolist()
+        points: list[int] = self._index.search(query, _CANDIDATES).keys.tolist()
         found = sorted({self._group_of[point] for point in points})
         best = max(found, key=lambda group: self._exact.similarity(group, vector), default=None)
         if best is None or self._exact.similarity(best, vector) < self.threshold - 1e-9:

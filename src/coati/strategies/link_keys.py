@@ -14,15 +14,21 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from coati.strategies.data_words import PAGE_EXTENSIONS, Meaning, meaning_of
+import numpy as np
+
+from coati.strategies.data_words import PAGE_EXTENSIONS, meaning_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
+
+    import numpy.typing as npt
 
     from coati.model import Link
+
+    Row = npt.NDArray[np.uint32]
 
 
 class Column(IntEnum):
@@ -64,6 +70,13 @@ class Column(IntEnum):
 
 COLUMNS = len(Column)
 
+# Columns in which nearly every link has a key of its own; a crawl with very many links does without them.
+SPECIFIC = np.array([
+    Column.FILE_NAME, Column.FIRST_WORD, Column.SOURCE, Column.DIRECTORY_ANCHOR, Column.ANCHOR,
+    Column.ANCHOR_WORD_1, Column.ANCHOR_WORD_2, Column.ANCHOR_WORD_3, Column.ANCHOR_WORD_4,
+    Column.URL_WORD_1, Column.URL_WORD_2,
+])  # fmt: skip
+
 # A key that stands for nothing: the last word of an anchor that has fewer.
 NOTHING = 0
 
@@ -73,6 +86,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _MAX_EXTENSION = 6
 _MAX_ANCHOR = 60
 _MAX_SHAPE = 12
+_MOST_TAILS = 10_000
 
 
 class Likeness(IntEnum):
@@ -95,6 +109,7 @@ class _Path(NamedTuple):
     element: int
     tail: int
     whole: int
+    tail_text: str
 
 
 class Source(NamedTuple):
@@ -111,9 +126,7 @@ class LinkKeys:
         self._likely = frozenset(likely_extensions)
         self._directory = lru_cache(maxsize=1 << 14)(_directory_keys)
         self._path = lru_cache(maxsize=1 << 14)(_path_keys)
-        self._likenesses = {
-            key_of(Column.FILE_LIKE, likeness.name): likeness for likeness in Likeness
-        }
+        self._tails: dict[int, str] = {}
 
     def source(self, url: str) -> Source:
         """Describe the page where links are found."""
@@ -133,6 +146,8 @@ class LinkKeys:
         parameters = _parameter_names(query) if query else ""
         words = _WORDS.findall(stem)[:2]
         path = self._path(link.tag_path)
+        if path.tail not in self._tails and len(self._tails) < _MOST_TAILS:
+            self._tails[path.tail] = path.tail_text
         anchor = _fold(link.anchor[:_MAX_ANCHOR].lower())
         anchor_words = _WORDS.findall(anchor)
         folder_key = directory.whole
@@ -164,7 +179,7 @@ class LinkKeys:
             *directory.segments,
             _also(Column.TAIL_EXTENSION, path.tail, kind),
             key_of(Column.MEANING, meaning_of(anchor_words, before).name),
-            key_of(Column.FILE_LIKE, self.likeness(extension, anchor_words, query).name),
+            key_of(Column.FILE_LIKE, self._likeness(extension, query).name),
             NOTHING,
         ]  # fmt: skip
         for column, word in enumerate(anchor_words[:4], Column.ANCHOR_WORD_1):
@@ -177,13 +192,30 @@ class LinkKeys:
                 break
         return row
 
-    def likeness(self, extension: str, anchor_words: list[str], query: str) -> Likeness:
-        """Tell what an extension promises."""
+    def tail_text(self, key: int) -> str:
+        """Give the end of a tag path in words; empty if it is not known."""
+        return self._tails.get(key, "")
+
+    def label(self, url: str, tail: int) -> str:
+        """Name the links that are like this one: directory, extension, place on the page."""
+        folder, _, name = url.partition("?")[0].partition("://")[2].rpartition("/")
+        extension = name.rpartition(".")[2] if "." in name else ""
+        path = "/" + _fold(folder).partition("/")[2]
+        wild = f"*.{extension}" if extension else "*"
+        return f"{path.rstrip('/')}/{wild} in {self.tail_text(tail) or 'any place'}"
+
+    def save(self) -> dict[str, Any]:
+        """Give the words for ends of tag paths; everything else is made anew."""
+        return {"key_tails": [[key, text] for key, text in self._tails.items()]}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take over the words."""
+        self._tails = dict(state["key_tails"])
+
+    def _likeness(self, extension: str, query: str) -> Likeness:
         if extension in self._likely:
             return Likeness.FILE
-        if extension in PAGE_EXTENSIONS and not query:
-            return Likeness.PAGE
-        return Likeness.UNKNOWN
+        return Likeness.PAGE if extension in PAGE_EXTENSIONS and not query else Likeness.UNKNOWN
 
 
 def _directory_keys(folder: str) -> _Directory:
@@ -207,6 +239,7 @@ def _path_keys(tag_path: tuple[str, ...]) -> _Path:
         key_of(Column.ELEMENT, tokens[-1] if tokens else ""),
         key_of(Column.TAIL, ">".join(tokens[-3:])),
         key_of(Column.TAG_PATH, ">".join(tokens)),
+        " > ".join(tokens[-3:]),
     )
 
 
@@ -224,6 +257,7 @@ def _parameter_names(query: str) -> str:
 
 
 def key_of(column: Column, text: str) -> int:
+    """Give the key for an aspect of one column."""
     return crc32(text.encode(), column + 1) or 1
 
 

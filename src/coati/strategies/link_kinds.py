@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coati.strategies.chance import draw
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -28,6 +30,9 @@ BLOCK = 256
 _NONE = -1
 # Below every score: a place where nothing waits.
 EMPTY = -1.0
+# Ties are broken by less than any difference that means something.
+_TIE_STEPS = 1 << 16
+_TIE_STEP = 1e-9
 
 
 class LinkKinds:
@@ -40,9 +45,13 @@ class LinkKinds:
     (0, 7, None)
     """
 
-    def __init__(self, columns: int) -> None:
+    def __init__(self, columns: int, seed: int = 0) -> None:
+        self._seed = seed
+        self._made = 0
         self._rows = np.zeros((BLOCK, columns), np.uint32)
         self._scores = np.full(BLOCK, EMPTY, np.float32)
+        # A chance amount that decides between kinds with equal scores.
+        self._ties = np.zeros(BLOCK, np.float32)
         self._block_best = np.full(1, EMPTY, np.float32)
         self._first = array("i", [_NONE]) * BLOCK
         self._last = array("i", [_NONE]) * BLOCK
@@ -75,12 +84,15 @@ class LinkKinds:
             if kind == len(self._rows):
                 self._grow()
         self._rows[kind] = row
+        self._ties[kind] = draw(self._seed, self._made, _TIE_STEPS) * _TIE_STEP
+        self._made += 1
         self._place_of[signature] = kind
         return kind
 
     def row(self, kind: int) -> Row:
         """Give a kind's row of keys; a view that is good until the next `pop`."""
-        return self._rows[kind]
+        row: Row = self._rows[kind]
+        return row
 
     def rows(self, kinds: npt.NDArray[np.intp]) -> npt.NDArray[np.uint32]:
         """Give many kinds' rows."""
@@ -108,7 +120,7 @@ class LinkKinds:
     def pop(self, kind: int) -> int:
         """Take a kind's first link; with the last one the kind goes."""
         number = self._first[kind]
-        following = self._behind[number]
+        following = self._behind[number] if number != self._last[kind] else _NONE
         self._behind[number] = _NONE
         self._first[kind] = following
         if following == _NONE:
@@ -118,23 +130,30 @@ class LinkKinds:
             self.set_score(kind, EMPTY)
         return number
 
-    def remove(self, number: int) -> int:
-        """Take a link out of turn, slowly, and give its kind; raises `ValueError` if it does not wait."""
+    def find(self, number: int) -> int:
+        """Search for the kind of a waiting link, slowly; raises `ValueError` if it does not wait."""
         for kind in range(self._size):
-            before, at = _NONE, self._first[kind]
+            at = self._first[kind]
             while at not in (_NONE, number):
-                before, at = at, self._behind[at]
-            if at == _NONE:
-                continue
-            if before == _NONE:
-                self.pop(kind)
-            else:
-                self._behind[before] = self._behind[number]
-                self._behind[number] = _NONE
-                if self._last[kind] == number:
-                    self._last[kind] = before
-            return kind
+                at = self._behind[at]
+            if at == number:
+                return kind
         raise ValueError(f"link {number} does not wait")
+
+    def bring_forward(self, number: int) -> int:
+        """Make a waiting link the first of its kind, slowly; gives the kind."""
+        kind = self.find(number)
+        before = self._first[kind]
+        if before == number:
+            return kind
+        while self._behind[before] != number:
+            before = self._behind[before]
+        self._behind[before] = self._behind[number]
+        if self._last[kind] == number:
+            self._last[kind] = before
+        self._behind[number] = self._first[kind]
+        self._first[kind] = number
+        return kind
 
     # --- scores ---------------------------------------------------------------------------------
 
@@ -148,6 +167,10 @@ class LinkKinds:
         block = kind // BLOCK
         start = block * BLOCK
         self._block_best[block] = self._scores[start : start + BLOCK].max()
+
+    def tie(self, kind: int) -> float:
+        """Give what breaks a tie for or against a kind; the owner adds it to the score."""
+        return float(self._ties[kind])
 
     def best(self) -> int | None:
         """Give the kind with the highest score, the one in the lowest place among equals."""
@@ -163,8 +186,8 @@ class LinkKinds:
         return start + np.flatnonzero(self._scores[start : start + BLOCK] != EMPTY)
 
     def set_block(self, block: int, kinds: npt.NDArray[np.intp], scores: npt.NDArray[np.float32]) -> None:
-        """Give kinds of one block their scores."""
-        self._scores[kinds] = scores
+        """Give kinds of one block their scores; ties are broken here."""
+        self._scores[kinds] = scores + self._ties[kinds]
         start = block * BLOCK
         self._block_best[block] = self._scores[start : start + BLOCK].max()
 
@@ -175,6 +198,7 @@ class LinkKinds:
         rows[: len(self._rows)] = self._rows
         self._rows = rows
         self._scores = np.concatenate([self._scores, np.full(more * BLOCK, EMPTY, np.float32)])
+        self._ties = np.concatenate([self._ties, np.zeros(more * BLOCK, np.float32)])
         self._block_best = np.concatenate([self._block_best, np.full(more, EMPTY, np.float32)])
         nothing = array("i", [_NONE]) * (more * BLOCK)
         self._first.extend(nothing)
@@ -188,6 +212,8 @@ class LinkKinds:
         return {
             "kinds_rows": self._rows[:size],
             "kinds_scores": self._scores[:size],
+            "kinds_ties": self._ties[:size],
+            "kinds_made": self._made,
             "kinds_first": np.array(self._first[:size], np.int32),
             "kinds_last": np.array(self._last[:size], np.int32),
             "kinds_behind": np.array(self._behind, np.int32),
@@ -196,10 +222,11 @@ class LinkKinds:
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over saved kinds."""
-        self.__init__(state["kinds_rows"].shape[1])  # type: ignore[misc]
         self._size = len(state["kinds_rows"])
         while len(self._rows) < self._size:
             self._grow()
+        self._made = state["kinds_made"]
+        self._ties[: self._size] = state["kinds_ties"]
         self._rows[: self._size] = state["kinds_rows"]
         self._scores[: self._size] = state["kinds_scores"]
         self._block_best = self._scores.reshape(-1, BLOCK).max(1)
@@ -207,6 +234,7 @@ class LinkKinds:
         self._last[: self._size] = array("i", state["kinds_last"].tobytes())
         self._behind = array("i", state["kinds_behind"].tobytes())
         self._free = state["kinds_free"].tolist()
+        self._place_of = {}
         for kind in range(self._size):
             if self._first[kind] != _NONE:
                 self._place_of[_signature(self._rows[kind])] = kind

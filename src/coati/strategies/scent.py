@@ -1,27 +1,56 @@
-"""Scent: follow the link that promises most targets a request.
+"""Scent: of all links that wait, follow the one that promises most targets a request.
 
-draft
+One frontier for every link, and no decision beforehand about what is a page and what is a target. A link is
+described by a row of keys (`link_keys`): its URL, its place on the page, its anchor, the page where it was
+found. Three things are learnt of rows, each fetch being one example:
+
+- the probability that the link is a target, and that it is of no use (an error, a picture, a redirect to what
+  is known): two logistic models (`coati.learners.hashed_logistic`);
+- how many targets a request it brings to follow it, if it is a page: means over chains of keys, with doubt
+  (`coati.learners.value_chains`), learnt from labels that look some steps ahead (`page_labels`).
+
+With pT and pE these probabilities and v the value (raised by some of its doubt: a kind of link that nobody
+tried may be good), a link's score is the expected targets a request ``(pT + pH v) / (1 + pH v)``, where
+``pH = (1 - pT)(1 - pE)`` is the probability of a page: one request for the link and one for each target
+behind it.
+
+Before anything is learnt there is general knowledge: what data files end with, and words such as "download"
+in a dozen languages (`data_words`). It only decides what is tried first.
+
+Scores are kept by kind of link and refreshed little by little (`link_kinds`), so that the cost of a request
+does not grow with the crawl.
 """
 
 from __future__ import annotations
 
 import math
-from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from coati.learners.hashed_logistic import HashedLogistic
-from coati.learners.value_chains import ValueChains
-from coati.model import Failure, Method, Other, Page, Redirect, Refused, Request, Settlement, Target
-from coati.strategies.chance import draw
+from coati.learners.value_chains import ChainSettings, ValueChains
+from coati.model import Method, Page, Redirect, Refused, Request, Target
 from coati.strategies.data_words import DATA_EXTENSIONS, Meaning
 from coati.strategies.known_urls import KnownUrls
-from coati.strategies.link_keys import COLUMNS, Column, Likeness, LinkKeys, key_of
-from coati.strategies.link_kinds import LinkKinds
+from coati.strategies.link_keys import COLUMNS, SPECIFIC, Column, Likeness, LinkKeys, key_of
+from coati.strategies.link_kinds import EMPTY, LinkKinds
+from coati.strategies.page_labels import PageLabels
+from coati.strategies.scent_words import Reason, reasons_for
 
-CHAINS = (
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    import numpy.typing as npt
+
+    from coati.model import Link, Outcome, PageLinks, Ready, Settlement
+    from coati.strategies.link_keys import Row
+    from coati.strategies.state import State
+
+    Floats = npt.NDArray[np.float32]
+
+CHAINS: tuple[tuple[Column, ...], ...] = (
     (Column.TOP, Column.SECOND, Column.DIRECTORY, Column.SHAPE),
     (Column.FOLDER, Column.FOLDER_FILE),
     (Column.TOP, Column.DIRECTORY, Column.FIRST_WORD),
@@ -32,261 +61,321 @@ CHAINS = (
     (Column.MEANING, Column.ANCHOR),
 )
 
+
 @dataclass(frozen=True, slots=True)
 class ScentSettings:
-    refresh_every: int = 8
-    exploration: float = 0.5
+    """What can be turned. Chosen over all sites of the study at once (experiments/scent), never for one.
+
+    ``exploration`` is the part of the doubt that is added to a link's value, ``caution`` the part that is
+    taken off a link's value when the page that leads to it is judged, ``discount`` what a step ahead costs.
+    ``file_odds`` and ``page_odds`` are the log-odds of being a target that an extension gives before
+    anything is learnt; ``word_visits`` is how many visits the words of a link count for.
+    """
+
+    exploration: float = 0.3
+    caution: float = 0.25
     discount: float = 0.7
     rate: float = 0.15
-    strength: float = 2.0
-    memory: float = 60.0
-    root_memory: float = 60.0
-    fresh: float = 5.0
-    prior_mean: float = 0.3
-    prior_variance: float = 1.0
     file_odds: float = 2.0
     page_odds: float = -1.5
-    meaning: float = 1.0   # prior count
-    good: float = 1.0
-    bad: float = 0.05
-    tries: int = 4
-    least: float = 0.02
-    depth: int = 3
-    keep: int = 1
-    floor: float = 1e-3
-    within: float = 0.0
-    pt: float = 1.0
-    drop: int = 1
-    theta: float = 0.5
-    going: float = 0.05
-    lcb: float = 0.0
-    pecap: float = 1.0
-    err: int = 0
-    rpow: float = 1.0
-    cut: float = 0.0
-    kmax: int = 20
-    open_pages: int = 4096
-    chains: tuple = CHAINS
-    pages_window: int = 4096
+    word_visits: float = 1.0
+    expect_errors: bool = True
+    chains: tuple[tuple[Column, ...], ...] = CHAINS
+    values: ChainSettings = field(default_factory=ChainSettings)
+    # One block of kinds is scored anew every so many requests.
+    refresh_every: int = 4
+    # With more kinds than this waiting, new links are described by their general keys only.
+    most_kinds: int = 1 << 16
+
+
+# The log-odds of a target and of a useless link, of which nothing is known.
+_BIAS = (-1.0, -3.0)
+# The labels that the words of a link stand for: about two targets a request, and hardly any.
+_GOOD, _BAD = 1.0, 0.05
+# The best kind is scored anew before it is used, and if it fell the next, at most so often.
+_TRIES = 4
+# A score that fell by less than this is still the best.
+_FALL = 1e-4
+# Groups of links that get a number of their own, for reports.
+_MOST_ARMS = 10_000
+_OTHER_LINKS = "other links"
 
 
 class _Sent(NamedTuple):
+    """A request in flight; ``kind`` is -1 and ``row`` None for the start page."""
+
     number: int
-    arm: int
-    row: Any  # None for the start page
-
-
-@dataclass(slots=True)
-class _OpenPage:
-    request_id: int
-    row: Any
-    value: float
-    expected: float
-    best: list
-    left: int
-    targets: int
-    weights: Any
+    kind: int
+    row: Row | None
 
 
 class Scent:
-    def __init__(self, start_url, seed=0, settings=None, likely_extensions=DATA_EXTENSIONS):
-        self._settings = s = settings or ScentSettings()
-        self._seed = seed
+    """The crawler; ``likely_extensions`` are those of the wanted files, without dots.
+
+    >>> from coati.model import LinkList, Link, always_ready
+    >>> crawl = Scent("http://example.org/")
+    >>> request = crawl.choose(0.0, always_ready)
+    >>> links = [Link("http://example.org/" + name, ("html", "a")) for name in ("a.html", "b.csv")]
+    >>> crawl.observe(request.id, Page(200, 9, LinkList(links)))
+    []
+    >>> crawl.choose(1.0, always_ready).url
+    'http://example.org/b.csv'
+    """
+
+    def __init__(
+        self,
+        start_url: str,
+        seed: int = 0,
+        settings: ScentSettings | None = None,
+        likely_extensions: Collection[str] = DATA_EXTENSIONS,
+    ) -> None:
+        self._settings = settings or ScentSettings()
         self._keys = LinkKeys(likely_extensions)
         self._known = KnownUrls()
-        self._kinds = LinkKinds(COLUMNS)
-        self._model = HashedLogistic((-1.0, -3.0), s.rate)
-        self._model.set_prior(key_of(Column.FILE_LIKE, Likeness.FILE.name), (s.file_odds, 0.0))
-        self._model.set_prior(key_of(Column.FILE_LIKE, Likeness.PAGE.name), (s.page_odds, 0.0))
-        self._chains = ValueChains(s.chains, prior_mean=s.prior_mean, prior_variance=s.prior_variance, strength=s.strength, memory=s.memory, root_memory=s.root_memory, fresh=s.fresh, within=s.within, floor=s.floor)
-        if s.meaning:
-            self._chains.set_prior(key_of(Column.MEANING, Meaning.DATA.name), s.good, s.meaning)
-            self._chains.set_prior(key_of(Column.MEANING, Meaning.CHORE.name), s.bad, s.meaning)
-        self._opener = array("i")
-        self._promise = bytearray()
-        self._open: dict[int, _OpenPage] = {}
+        self._kinds = LinkKinds(COLUMNS, seed)
+        self._odds = HashedLogistic(_BIAS, self._settings.rate)
+        self._values = ValueChains(self._settings.chains, self._settings.values)
+        self._labels = PageLabels(self._values, self._settings.discount)
         self._in_flight: dict[int, _Sent] = {}
+        # Where the start page redirects to is asked for before all else.
+        self._begin: list[int] = []
+        self._arms: dict[tuple[int, int], int] = {}
+        self._arm_labels: list[str] = []
         self._turn = 0
-        self._going = 0.0
         self._refreshed = 0
-        self._known.add(start_url); self._opener.append(-1); self._promise.append(0)
-        self._hops = [0]
-        self._settled = []
+        self._set_priors()
+        self._begin_at(start_url)
 
-    # contract
-    def choose(self, now, ready):
-        if self._hops:
-            n = self._hops.pop()
-            return self._send(_Sent(n, -1, None), 0.0)
-        kind = self._select()
-        if kind is None:
-            return None
-        score = self._kinds.score(kind)
-        self._going += self._settings.going * (score - self._going)
-        row = self._kinds.row(kind).copy()
-        return self._send(_Sent(self._kinds.pop(kind), kind, row), score)
+    def _set_priors(self) -> None:
+        settings = self._settings
+        for likeness, odds in ((Likeness.FILE, settings.file_odds), (Likeness.PAGE, settings.page_odds)):
+            self._odds.set_prior(key_of(Column.FILE_LIKE, likeness.name), (odds, 0.0))
+        if settings.word_visits:
+            for meaning, label in ((Meaning.DATA, _GOOD), (Meaning.CHORE, _BAD)):
+                self._values.set_prior(key_of(Column.MEANING, meaning.name), label, settings.word_visits)
 
-    def _send(self, sent, score):
-        self._in_flight[self._turn] = sent
-        self._turn += 1
-        return Request(self._turn - 1, Method.GET, self._known[sent.number], None if sent.arm < 0 else sent.arm, score)
+    # --- the contract ---------------------------------------------------------------------------
 
-    def _select(self):
-        s = self._settings
+    def choose(self, now: float, ready: Ready) -> Request | None:
+        """Take the most promising link."""
+        if self._begin:
+            return self._send(_Sent(self._begin.pop(), -1, None), 0.0)
+        kind = self._best_kind()
+        return None if kind is None else self._take(kind)
+
+    def redo(self, request: Request) -> None:
+        """Repeat a logged choice; nearly always it is the one that `choose` would make."""
+        if self._begin:
+            if self._known[self._begin[-1]] != request.url:
+                raise ValueError(f"the log chose {request.url} before the start page")
+            self._send(_Sent(self._begin.pop(), -1, None), 0.0)
+            return
+        kind = self._best_kind()
+        if kind is None or self._known[self._kinds.peek(kind)] != request.url:
+            kind = self._kinds.bring_forward(self._known.find(request.url))
+        self._take(kind)
+
+    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+        """Learn from one answer, and let the new links of a page wait."""
+        sent = self._in_flight.pop(request_id)
+        if isinstance(outcome, Refused):
+            return self._labels.follow(sent.number, target=False)
+        if isinstance(outcome, Redirect) and self._hop(sent, outcome.location):
+            return []
+        target, page = isinstance(outcome, Target), isinstance(outcome, Page)
+        if sent.row is not None:
+            self._odds.learn(sent.row, (target, not target and not page))
+        settled = self._labels.follow(sent.number, target=target)
+        if isinstance(outcome, Page):
+            settled += self._read(request_id, sent, outcome.links)
+        return settled
+
+    def arm_label(self, arm: int) -> str:
+        """Name the links that share a directory, an extension and the end of their tag path."""
+        return self._arm_labels[arm] if 0 <= arm < len(self._arm_labels) else _OTHER_LINKS
+
+    def explain(self, link: str | Link, source_url: str = "") -> list[Reason]:
+        """Say what speaks for and against a link, the strongest reason first.
+
+        ``link`` is the URL of a link that waits, or any link with the page where it was found. A reason's
+        contribution is how much lower the score would be without it.
+        """
+        if isinstance(link, str):
+            row = self._kinds.row(self._kinds.find(self._known.find(link)))
+            url = link
+        else:
+            row = np.array(self._keys.row(link, self._keys.source(source_url)), np.uint32)
+            url = link.url
+        return reasons_for(row, url, self._odds, self._values, self._keys.tail_text(int(row[Column.TAIL])))
+
+    # --- choosing -------------------------------------------------------------------------------
+
+    def _begin_at(self, url: str) -> None:
+        number = self._known.add(url)
+        if number is not None:
+            self._labels.meet(-1)
+            self._begin.append(number)
+
+    def _best_kind(self) -> int | None:
         kinds = self._kinds
-        if self._turn % s.refresh_every == 0 and kinds.blocks:
-            block = self._refreshed % kinds.blocks
-            self._refreshed += 1
-            w = kinds.waiting_in(block)
-            if len(w):
-                kinds.set_block(block, w, self._scores(w, *self._estimates(kinds.rows(w))))
-        for _ in range(s.tries):
+        self._refresh()
+        if self._in_flight:
+            # What is asked for already may prove a kind good or bad: until then its doubt earns nothing.
+            for sent in self._in_flight.values():
+                if sent.kind >= 0 and kinds.score(sent.kind) != EMPTY:
+                    kinds.set_score(sent.kind, self._score(sent.kind, exploration=0.0))
+        for _ in range(_TRIES):
             kind = kinds.best()
             if kind is None:
                 return None
-            old = kinds.score(kind)
-            new = self._score(kind)
-            if new >= old - 1e-4:
+            score = self._score(kind, self._settings.exploration)
+            if score >= kinds.score(kind) - _FALL or self._in_flight:
                 return kind
-            kinds.set_score(kind, new)
+            kinds.set_score(kind, score)
         return kinds.best()
 
-    def _estimates(self, rows):
-        p = self._model.predict_all(rows)
-        m, u = self._chains.predict_all(rows)
-        return p, m, u
-
-    def _scores(self, kinds, p, m, u):
-        t = p[:, 0]
-        v = np.expm1(np.maximum(m + self._settings.exploration * u, 0)) * (1 - t) * (1 - p[:, 1] * self._settings.pecap)
-        return (t + v) / (1 + v) + self._jitter(kinds)
-
-    def _jitter(self, kinds):
-        return ((kinds * 2654435761 + self._seed * 40503 + 12345) % 65536) * 1e-9
-
-    def _score(self, kind):
-        row = self._kinds.row(kind)
-        t, e = self._model.predict(row)
-        m, u = self._chains.predict(row)
-        v = math.expm1(max(m + self._settings.exploration * u, 0.0)) * (1 - t) * (1 - e * self._settings.pecap)
-        return (t + v) / (1 + v) + self._jitter(kind)
-
-    def observe(self, request_id, outcome):
-        sent = self._in_flight.pop(request_id)
-        if isinstance(outcome, Refused):
-            return ()
-        if isinstance(outcome, Redirect):
-            n = self._known.add(outcome.location)
-            if n is not None:
-                self._opener.append(self._opener[sent.number]); self._promise.append(self._promise[sent.number])
-                if sent.row is None:
-                    self._hops.append(n)
-                else:
-                    k = self._kinds.place(sent.row)
-                    self._kinds.push(k, n, front=True)
-                    self._kinds.set_score(k, self._score(k))
-                return ()
-        target = isinstance(outcome, Target)
-        page = isinstance(outcome, Page)
-        if sent.row is not None:
-            self._model.learn(sent.row, (target, not target and not page))
-            self._resolve(sent.number, target)
-            if self._settings.err and not target and not page:
-                self._chains.learn(sent.row, 0.0)
-        if page:
-            self._take_in(request_id, sent, outcome.links)
-        settled, self._settled = self._settled, []
-        return settled
-
-    def _resolve(self, number, target):
-        n = self._opener[number]
-        page = self._open.get(n)
-        if page is None:
+    def _refresh(self) -> None:
+        kinds = self._kinds
+        if self._turn % self._settings.refresh_every or not kinds.blocks:
             return
-        page.left -= 1
-        page.targets += target
-        if target:
-            page.expected += 1
-        self._swap(n, page, self._promise[number] / 32, 0.0)
-        if not page.left and not self._settings.keep:
-            del self._open[n]
-            self._settled.append(Settlement(page.request_id, float(page.targets)))
+        block = self._refreshed % kinds.blocks
+        self._refreshed += 1
+        waiting = kinds.waiting_in(block)
+        if len(waiting):
+            scores, _ = self._score_all(kinds.rows(waiting))
+            kinds.set_block(block, waiting, scores)
 
-    def _swap(self, n, page, old, new, depth=0):
-        """Replace a child's promise by what came of it."""
-        best = page.best
-        if best:
-            i = min(range(len(best)), key=lambda i: abs(best[i] - old))
-            best[i] = new
-            best.sort(reverse=True)
-        y = self._label(page.expected, best)
-        if abs(y - page.value) > self._settings.least:
-            if page.row is not None:
-                self._chains.revise(page.row, page.value, y, *page.weights)
-            before, page.value = page.value, y
-            up = self._opener[n]
-            parent = self._open.get(up)
-            if parent is not None and depth < self._settings.depth:
-                d = self._settings.discount
-                self._swap(up, parent, d * math.expm1(before), d * math.expm1(y), depth + 1)
+    def _take(self, kind: int) -> Request:
+        score = self._kinds.score(kind)
+        row = self._kinds.row(kind).copy()
+        return self._send(_Sent(self._kinds.pop(kind), kind, row), score)
 
-    def _label(self, r, best):
-        r = max(r, 0.0)
-        x = r
-        t = r
-        for k, b in enumerate(best, 2):
-            t += b
-            if t / k > x:
-                x = t / k
-        return math.log1p(x)
+    def _send(self, sent: _Sent, score: float) -> Request:
+        url = self._known[sent.number]
+        request = Request(self._turn, Method.GET, url, self._arm(sent.row, url), score)
+        self._in_flight[self._turn] = sent
+        self._turn += 1
+        return request
 
-    def _take_in(self, request_id, sent, links):
-        known = self._known
+    def _arm(self, row: Row | None, url: str) -> int | None:
+        if row is None:
+            return None
+        group = (int(row[Column.DIRECTORY_EXTENSION]), int(row[Column.TAIL]))
+        arm = self._arms.get(group)
+        if arm is None:
+            if len(self._arms) >= _MOST_ARMS:
+                return _MOST_ARMS
+            arm = self._arms[group] = len(self._arms)
+            self._arm_labels.append(self._keys.label(url, group[1]))
+        return arm
+
+    # --- scoring --------------------------------------------------------------------------------
+
+    def _score(self, kind: int, exploration: float) -> float:
+        row = self._kinds.row(kind)
+        target, useless = self._odds.predict(row)
+        value, doubt = self._values.predict(row)
+        if not self._settings.expect_errors:
+            useless = 0.0
+        beyond = math.expm1(max(value + exploration * doubt, 0.0)) * (1 - target) * (1 - useless)
+        return (target + beyond) / (1 + beyond) + self._kinds.tie(kind)
+
+    def _score_all(self, rows: npt.NDArray[np.uint32]) -> tuple[Floats, Floats]:
+        """Give the scores of rows, and what each promises to the page that links to it."""
+        settings = self._settings
+        odds = self._odds.predict_all(rows)
+        values, doubts = self._values.predict_all(rows)
+        target = odds[:, 0]
+        page = 1 - target
+        if settings.expect_errors:
+            page *= 1 - odds[:, 1]
+        beyond = np.expm1(np.maximum(values + settings.exploration * doubts, 0)) * page
+        sure = np.expm1(np.maximum(values - settings.caution * doubts, 0)) * page
+        scores = (target + beyond) / (1 + beyond)
+        return scores.astype(np.float32), (target + settings.discount * sure).astype(np.float32)
+
+    # --- learning -------------------------------------------------------------------------------
+
+    def _hop(self, sent: _Sent, location: str) -> bool:
+        """Let where a redirect leads wait in its place; False if that is known already."""
+        number = self._known.add(location)
+        if number is None:
+            return False
+        self._labels.meet_hop(sent.number)
+        if sent.row is None:
+            self._begin.append(number)
+            return True
+        kind = self._kinds.place(sent.row)
+        self._kinds.push(kind, number, front=True)
+        self._kinds.set_score(kind, self._score(kind, self._settings.exploration))
+        return True
+
+    def _read(self, request_id: int, sent: _Sent, links: PageLinks) -> list[Settlement]:
+        """Let the new links of a page wait, and judge the page by them."""
+        found = self._new_links(sent.number, links)
+        if not found:
+            return self._labels.open(request_id, sent.number, sent.row, [])
+        kinds = np.array(sorted({kind for _, kind in found}))
+        scores, promises = self._score_all(self._kinds.rows(kinds))
+        promise_of = dict(zip(kinds.tolist(), promises.tolist(), strict=True))
+        for kind, score in zip(kinds.tolist(), scores.tolist(), strict=True):
+            self._kinds.set_score(kind, score + self._kinds.tie(kind))
+        promised = [(number, promise_of[kind]) for number, kind in found]
+        return self._labels.open(request_id, sent.number, sent.row, promised)
+
+    def _new_links(self, page: int, links: PageLinks) -> list[tuple[int, int]]:
+        """Let the links wait whose URLs were not met before; gives number and kind of each."""
+        known, kinds = self._known, self._kinds
         source = None
-        new = []
-        for i, url in enumerate(links.urls):
+        found = []
+        for index, url in enumerate(links.urls):
             if url in known:
                 continue
             number = known.add(url)
-            if number is None: continue
+            if number is None:
+                continue
             if source is None:
-                source = self._keys.source(known[sent.number])
-            row = np.array(self._keys.row(links.link(i), source), np.uint32)
-            kind = self._kinds.place(row)
-            self._kinds.push(kind, number)
-            self._opener.append(sent.number)
-            self._promise.append(0)
-            new.append((number, kind))
-        r = 0.0
-        best = []
-        if new:
-            ks = np.array(sorted({k for _, k in new}))
-            p, m, u = self._estimates(self._kinds.rows(ks))
-            sc = self._scores(ks, p, m, u)
-            v = np.expm1(np.maximum(m - self._settings.lcb * u, 0)) * (1 - p[:, 0]) * (1 - p[:, 1] * self._settings.pecap) * self._settings.discount
-            at = {k: i for i, k in enumerate(ks.tolist())}
-            for k, x in zip(ks.tolist(), sc.tolist()):
-                self._kinds.set_score(k, x)
-            pl = p[:, 0].tolist(); vl = v.tolist()
-            for number, kind in new:
-                i = at[kind]
-                e = vl[i] + self._settings.pt * pl[i]
-                best.append(e)
-                self._promise[number] = min(255, int(e * 32))
-            best.sort(reverse=True)
-            del best[self._settings.kmax:]
-        y = self._label(r, best)
-        weights = None
-        n = self._opener[sent.number]
-        if n >= 0 and n in self._open:
-            self._swap(n, self._open[n], 0.0, self._settings.discount * math.expm1(y), 1)
-        if sent.row is not None:
-            weights = self._chains.learn(sent.row, y)
-        if new:
-            if len(self._open) >= self._settings.open_pages:
-                n = next(iter(self._open)); old = self._open.pop(n)
-                self._settled.append(Settlement(old.request_id, float(old.targets)))
-            self._open[sent.number] = _OpenPage(request_id, sent.row, y, r, best, len(new), 0, weights)
-        else:
-            self._settled.append(Settlement(request_id, 0.0))
-    def arm_label(self, arm): return str(arm)
+                source = self._keys.source(known[page])
+            row = np.array(self._keys.row(links.link(index), source), np.uint32)
+            if len(kinds) >= self._settings.most_kinds:
+                row[SPECIFIC] = 0
+            kind = kinds.place(row)
+            kinds.push(kind, number)
+            self._labels.meet(page)
+            found.append((number, kind))
+        return found
+
+    # --- saving ---------------------------------------------------------------------------------
+
+    def save(self) -> State:
+        """Give everything that was learnt, what waits, and what is in flight."""
+        return {
+            **self._known.save(),
+            **self._kinds.save(),
+            **self._odds.save(),
+            **self._values.save(),
+            **self._labels.save(),
+            **self._keys.save(),
+            "in_flight": [
+                [turn, sent.number, sent.kind, None if sent.row is None else sent.row.tolist()]
+                for turn, sent in self._in_flight.items()
+            ],
+            "begin": list(self._begin),
+            "arms": [[*group, self._arm_labels[arm]] for group, arm in self._arms.items()],
+            "counters": [self._turn, self._refreshed],
+        }
+
+    def load(self, state: State) -> None:
+        """Take over a saved state."""
+        self._known = KnownUrls()
+        for part in (self._known, self._kinds, self._odds, self._values, self._labels, self._keys):
+            part.load(state)
+        self._in_flight = {
+            turn: _Sent(number, kind, None if row is None else np.array(row, np.uint32))
+            for turn, number, kind, row in state["in_flight"]
+        }
+        self._begin = list(state["begin"])
+        arms: list[Any] = state["arms"]
+        self._arms = {(first, second): arm for arm, (first, second, _) in enumerate(arms)}
+        self._arm_labels = [label for _, _, label in arms]
+        self._turn, self._refreshed = state["counters"]

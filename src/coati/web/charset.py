@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from itertools import islice
 from typing import NamedTuple
 
 _ISO_PART = re.compile(r"(?:cs)?iso[-_]?8859[-_]?(\d{1,2})(?:-?[ei]|:\d{4})?\Z")
@@ -15,6 +16,7 @@ _ATTRIBUTE = re.compile(rb"([^\s/>=\"']+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>
 
 # A browser looks for a declaration in the first 1,024 bytes, and starts over when it meets one later.
 _PRESCAN_BYTES = 1 << 14
+_MAX_MENTIONS = 16
 
 # Python lists many codecs that no browser knows. Some of them are no text (hex, zip), some always fail
 # (undefined, idna), and some turn ASCII into other characters (utf-7): a hostile label may name them.
@@ -98,7 +100,7 @@ def _header_codec(content_type: str) -> str | None:
 def _meta_codec(body: bytes) -> str | None:
     # Nothing that matters here depends on case.
     beginning = body[:_PRESCAN_BYTES].lower()
-    for mention in _MENTION.finditer(beginning):
+    for mention in islice(_MENTION.finditer(beginning), _MAX_MENTIONS):
         start = beginning.rfind(b"<meta", 0, mention.start())
         tag = _META.match(beginning, start) if start >= 0 else None
         if tag is None or tag.end() < mention.end() or _in_comment(beginning, start):

@@ -74,7 +74,12 @@ class Rules:
         object.__setattr__(self, "_folder", path_of(start).rpartition("/")[0] + "/")
 
     def refusal(self, url: str) -> Refusal | None:
-        """Say why a URL in normal form must not be asked for; None if it may."""
+        """Say why a URL in normal form must not be asked for; None if it may.
+
+        The start URL always may: who gives patterns means them for what is found from there.
+        """
+        if url == self.start_url:
+            return None
         if not self._in_scope(url):
             return Refusal.SCOPE
         if extension_of(url) in self.blocked_extensions:

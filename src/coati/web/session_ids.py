@@ -19,7 +19,9 @@ _OPAQUE_VALUE = r"(?=[A-Za-z,_-]*[0-9])[0-9A-Za-z,_-]{20,}"
 _HINT = re.compile(r"sid=|sess|cftoken|zenid|/\(s\(|[?&;]s=", re.IGNORECASE)
 _PARAMETER = re.compile(rf"(?:{_SURE}={_ANY_VALUE}|{_LIKELY}={_OPAQUE_VALUE})\Z", re.IGNORECASE)
 _COLDFUSION_PAIR = re.compile(r"cfid=[0-9A-Za-z-]+\Z", re.IGNORECASE)
-_PATH_PARAMETER = re.compile(rf";(?:{_SURE}={_ANY_VALUE}|{_LIKELY}={_OPAQUE_VALUE})(?=[/;]|\Z)", re.IGNORECASE)
+_PATH_PARAMETER = re.compile(
+    rf";(?:{_SURE}={_ANY_VALUE}|{_LIKELY}={_OPAQUE_VALUE})(?=[/;]|\Z)", re.IGNORECASE
+)
 # ASP.NET without cookies: http://example.org/(S(lit3py55t21z5v55vlm25s55))/list.aspx
 _PATH_FOLDER = re.compile(r"/\(s\([0-9a-z]{16,}\)\)(?=/|\Z)", re.IGNORECASE)
 

@@ -1,4 +1,4 @@
-"""Sites without end: calendars that turn for ever, pages of results beyond the last, addresses that all exist.
+"""Sites without end: calendars that turn for ever, results beyond the last page, addresses that all exist.
 
 No single URL shows that it belongs to a trap. So a `TrapWatch` keeps counts by shape: a URL's host and path
 with numbers folded, and the names of its query's parameters. What it goes by is barrenness: how many answers
@@ -10,9 +10,9 @@ bringing targets is never cut, however large it is.
 - Too deep: a page was reached through more than ``max_chain`` pages of its own shape, and so many answers of
   that shape have brought nothing.
 - Duplicate: the URL differs from one that was met by a session id only; or its shape has given the same page
-  ``max_equal_pages`` times in a row; or it stands on a page that was seen so often already. Pages are compared
-  without their own address. A few equal pages are no reason: the same frameset may stand in many folders,
-  and leads to other pages from each of them.
+  ``max_equal_pages`` times in a row; or it stands on a page that was seen so often already. Pages are
+  compared without their own address. A few equal pages are no reason: the same frameset may stand in many
+  folders, and leads to other pages from each of them.
 
 Memory is bounded: of shapes and of links, those met last are remembered. What is forgotten is only ever
 counted too low, so that less is dropped.
@@ -131,6 +131,7 @@ class _Recent(Generic[K, V]):
 class _Shape:
     """What is known of one shape; ``admitted`` and ``barren`` count since it last brought a target."""
 
+    asked: bool = False
     admitted: int = 0
     barren: int = 0
     # The last page: how many links it had, what it said, and how often that came in a row.
@@ -172,6 +173,7 @@ class TrapWatch:
     def answered(self, url: str, *, is_target: bool) -> None:
         """Count an answer, whatever it was; a target speaks for its own shape and for those on its way."""
         shape = self._shape(url)
+        shape.asked = True
         if not is_target:
             shape.barren += 1
             return
@@ -193,14 +195,20 @@ class TrapWatch:
             return {}
         origin = self._origin(page_url, own)
         traps: dict[int, Trap] = {}
+        promising = False
         for place in fresh:
             url = urls[place]
             shape = self._shape(url)
             trap = Trap.DUPLICATE if worn_out else self._judge(url, shape, own, origin)
             if trap is None:
                 self._admit(url, shape, origin)
+                promising = promising or not shape.asked
             else:
                 traps[place] = trap
+        if promising and own.barren:
+            # Nobody knows yet what comes of such links: breadth first, a thousand data sets are seen before
+            # the first of their files.
+            own.barren -= 1
         return traps
 
     def relearn(self, page_url: str, urls: Iterable[str]) -> None:

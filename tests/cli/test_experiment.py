@@ -1,0 +1,118 @@
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coati.cli.main import run
+from tests.experiments.made_sites import DEGENERATE, small_archive, write_archive
+
+Captured = pytest.CaptureFixture[str]
+
+SPEC = """
+table = "mine"
+title = "Mine"
+measures = ["requests_to_90_pct"]
+published = "published.csv"
+seeds = 2
+sites = ["a", "empty", { generated = "qa", pages = 50 }]
+strategies = ["sb-oracle", "bfs"]
+
+[[variants]]
+strategy = "sb-oracle"
+name = "bold"
+settings = { tag_paths = { exploration = 30.0 } }
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    small_archive(tmp_path / "archives" / "a")
+    write_archive(DEGENERATE["no-targets"], tmp_path / "archives" / "empty")
+    (tmp_path / "published.csv").write_text(
+        "# made up\nstrategy,variant,site,measure,value\nsb-oracle,bold,qa,requests_to_90_pct,12.5\n"
+    )
+    file = tmp_path / "mine.toml"
+    file.write_text(SPEC)
+    return file
+
+
+def command(spec: Path, *more: str) -> list[str]:
+    folder = spec.parent
+    return ["experiment", str(spec), "--archives", str(folder / "archives"), "--out", str(folder / "out"),
+            "--jobs", "0", *more]  # fmt: skip
+
+
+def test_every_cell_is_an_object(spec: Path, capsys: Captured) -> None:
+    assert run(command(spec, "--format", "json")) == 0
+    captured = capsys.readouterr()
+    found: list[dict[str, Any]] = [json.loads(line) for line in captured.out.splitlines()]
+    for each in found:
+        assert each["table"] == "mine"
+        assert {"site", "strategy", "variant", "seed", "mean", "sd", "value", "published"} <= each.keys()
+    runs = [each for each in found if each["kind"] == "run"]
+    # Two rows with two seeds, three without, on three sites.
+    assert len(runs) == 3 * (2 * 2 + 3)
+    bold = [e for e in found if e["variant"] == "bold" and e["site"] == "qa-like"]
+    assert {each["published"] for each in bold} == {12.5}
+    assert sorted(each["seed"] for each in bold if each["kind"] == "run") == [0, 1]
+    (summary,) = [each for each in bold if each["kind"] == "summary"]
+    values = [each["value"] for each in bold if each["kind"] == "run"]
+    assert summary["mean"] == pytest.approx(sum(values) / 2)
+    empty = [each for each in found if each["site"] == "empty"]
+    assert {(each["value"], each["state"]) for each in empty} == {(None, "not defined")}
+    assert "21 runs" in captured.err
+
+
+def test_the_table_names_digests_seeds_and_commit(spec: Path, capsys: Captured) -> None:
+    assert run(command(spec)) == 0
+    text = capsys.readouterr().out
+    for part in ("not defined", "(paper 12.5)", "clairvoyant", "archive digest", "seeds 0 to 1", "Commit"):
+        assert part in text
+    assert run(command(spec)) == 0
+    assert "21 of them from before" in capsys.readouterr().err
+
+
+def test_a_part_can_be_run(spec: Path, capsys: Captured) -> None:
+    options = ("--sites", "a", "--seeds", "1", "--max-requests", "9", "--format", "json", "--no-parquet")
+    assert run(command(spec, *options)) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {each["site"] for each in found} == {"a"}
+    assert {each["state"] for each in found if each["strategy"] == "bfs"} == {"not reached"}
+    assert not (spec.parent / "out" / "mine.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("seeds = 2", "sedes = 2"), "did you mean 'seeds'"),
+        (('"a"', '"b"'), "there is no archive b"),
+        (('generated = "qa"', 'generated = "qq"'), "unknown site of the paper"),
+        (("exploration", "explorations"), "did you mean 'exploration'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(
+    spec: Path, change: tuple[str, str], message: str, capsys: Captured
+) -> None:
+    spec.write_text(SPEC.replace(*change))
+    assert run(command(spec)) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert len(captured.err.splitlines()) == 1
+
+
+def test_wrong_options_are_refused_before_anything_is_run(
+    spec: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(command(spec, "--sites", "zz")) == 2
+    assert run(command(spec, "--seeds", "0")) == 2
+    assert run([*command(spec), "--jobs", "-1"]) == 2
+    assert run(["experiment", str(spec.parent / "none.toml")]) == 2
+    (spec.parent / "file").touch()
+    assert run([*command(spec), "--out", str(spec.parent / "file" / "x")]) == 2
+    capsys.readouterr()
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    assert run(command(spec)) == 2
+    assert "extra `experiments`" in capsys.readouterr().err
+    assert not (spec.parent / "out").exists()

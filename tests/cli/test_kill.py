@@ -1,0 +1,241 @@
+"""``coati crawl`` killed at fifty moments: what it counted is there, and it goes on as if nothing had been.
+
+The moments are spread over starting up, restoring and crawling. The command runs in a process of its own, and
+the site is asked over HTTP with some latency, so that most kills meet a request in flight. Some of these
+processes are begun as a user begins them, with all that Python does at its start. Most are forked from one
+that has its modules loaded, since otherwise loading them would take nearly all of the time.
+"""
+
+import hashlib
+import multiprocessing
+import os
+import random
+import sqlite3
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from coati.cli.main import run
+from coati.testing.server import SiteServer, serve
+from coati.testing.site import Response, Site
+from tests.cli.commands import said_by, start_coati
+from tests.live.scripted import clock, pause
+
+CONCURRENCY = 1
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
+    [
+        "tests.cli.test_kill",
+        "coati.cli.crawl",
+        "coati.live.scheduler",
+        "coati.live.streaming",
+        "coati.live.stop_at_headers",
+        "coati.live.adaptive_delay",
+        "coati.live.crawl_delay",
+        "scrapy.core.engine",
+        "scrapy.downloadermiddlewares.cookies",
+        "scrapy.downloadermiddlewares.httpcompression",
+        "scrapy.downloadermiddlewares.robotstxt",
+        "scrapy.robotstxt",
+        "protego",
+    ]
+)
+
+
+def make_site(base: str) -> Site:
+    """Make lists of pages, pages with files, and files of 20 to 200 KB, some of them equal; 121 URLs."""
+    rng = random.Random(7)
+    responses: dict[str, Response] = {}
+
+    def page(path: str, *links: str) -> None:
+        anchors = "".join(f'<li class="row"><a href="{link}">{link}</a></li>' for link in links)
+        responses[base + path] = Response.page(f"<title>{path}</title><ul class=list>{anchors}</ul>")
+
+    page("/", *(f"/topic/{number}" for number in range(8)))
+    for topic in range(8):
+        page(f"/topic/{topic}", "/", *(f"/set/{topic}-{number}" for number in range(6)))
+        for number in range(6):
+            name = f"{topic}-{number}"
+            file = f"/files/{name}.csv"
+            page(f"/set/{name}", "/", f"/topic/{topic}", file, *([f"/about/{name}"] if number < 2 else []))
+            size = rng.randrange(20_000, 200_000)
+            equal = number == 5
+            body = (b"same,for,all\n" * 2_000) if equal else rng.randbytes(size // 2).hex().encode()
+            responses[base + file] = Response.file("text/csv", body)
+            if number < 2:
+                page(f"/about/{name}", "/")
+    return Site(base + "/", responses)
+
+
+def check_counted_targets(folder: Path) -> None:
+    """Every target that the log counts is in ``files/``, whole."""
+    database = folder / "run.sqlite"
+    if not database.exists() or database.stat().st_size == 0:
+        return
+    with sqlite3.connect(database) as connection:
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        if "targets" not in tables:
+            return
+        rows = connection.execute("SELECT targets.file, targets.sha256 FROM targets").fetchall()
+    for name, sha256 in rows:
+        assert hashlib.sha256((folder / "files" / name).read_bytes()).hexdigest() == sha256
+
+
+def chosen_in(folder: Path) -> list[tuple[str, str]]:
+    with sqlite3.connect(folder / "run.sqlite") as database:
+        return list(database.execute("SELECT method, url FROM requests ORDER BY chosen_event"))
+
+
+def asked_of(server: SiteServer) -> Counter[tuple[str, str]]:
+    return Counter(
+        (seen.method, seen.url) for seen in server.requests if not seen.url.endswith("/robots.txt")
+    )
+
+
+def crawl(server: SiteServer, folder: Path) -> list[str]:
+    return ["crawl", server.url, "--delay", "0", "--seed", "3", "--quiet", "--out", str(folder)]
+
+
+class Started(Protocol):
+    """A command that runs."""
+
+    def running(self) -> bool: ...
+
+    def kill(self) -> None: ...
+
+    def ended(self) -> int:
+        """Wait for it; gives its exit code."""
+
+
+class Command:
+    """The command as a user starts it."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        self._process = start_coati(*arguments, cwd=Path(arguments[-1]).parent)
+
+    def running(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def ended(self) -> int:
+        return said_by(self._process).code
+
+
+class Fork:
+    """The command in a process whose modules are loaded."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        self._process = FORKS.Process(target=run_quietly, args=(arguments,))
+        self._process.start()
+
+    def running(self) -> bool:
+        return self._process.is_alive()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.join()
+
+    def ended(self) -> int:
+        self._process.join(60)
+        assert self._process.exitcode is not None
+        return self._process.exitcode
+
+
+def run_quietly(arguments: list[str]) -> None:
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        sys.stdout = sys.stderr = nowhere
+        sys.exit(run(arguments))
+
+
+def kill_some_time(
+    begin: Callable[[list[str]], Started], server: SiteServer, folder: Path, rng: random.Random
+) -> tuple[bool, bool]:
+    """Start a crawl and kill it; says whether it was still running, and whether it had asked for anything.
+
+    Most kills are timed from the first request on, the others from the start of the process: those meet
+    starting up and restoring.
+    """
+    before = len(server.requests)
+    process = begin(crawl(server, folder))
+    try:
+        if rng.random() < 0.25:
+            pause(rng.uniform(0.05, 0.8))
+        else:
+            give_up = clock() + 30
+            while len(server.requests) == before and process.running() and clock() < give_up:
+                pause(0.002)
+            pause(rng.uniform(0.0, 0.25))
+        running = process.running()
+    finally:
+        process.kill()
+    return running, len(server.requests) > before
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SiteServer]:
+    with serve(make_site, latency=0.01) as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def undisturbed(server: SiteServer, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
+    folder = tmp_path_factory.mktemp("undisturbed") / "run"
+    server.requests.clear()
+    assert Fork(crawl(server, folder)).ended() == 0
+    return chosen_in(folder)
+
+
+@pytest.mark.parametrize(
+    ("begin", "times", "seed"), [(Command, 5, 0), (Fork, 15, 1), (Fork, 15, 2), (Fork, 15, 3)]
+)
+def test_a_killed_crawl_loses_nothing(
+    server: SiteServer,
+    undisturbed: list[tuple[str, str]],
+    tmp_path: Path,
+    begin: Callable[[list[str]], Started],
+    times: int,
+    seed: int,
+) -> None:
+    folder, rng = tmp_path / "run", random.Random(seed)
+    server.requests.clear()
+    kills = 0
+    amid = 0
+    for _ in range(times):
+        running, asked = kill_some_time(begin, server, folder, rng)
+        kills += running
+        amid += running and asked
+        check_counted_targets(folder)
+    assert begin(crawl(server, folder)).ended() == 0
+    check_counted_targets(folder)
+
+    # Else the test would show nothing.
+    assert kills >= times - 2
+    assert amid >= 2
+
+    # As if nothing had been.
+    assert chosen_in(folder) == undisturbed
+
+    # All of the site's files, once each.
+    expected = {url for url in server.site if url.endswith(".csv")}
+    with sqlite3.connect(folder / "run.sqlite") as database:
+        targets = [url for (url,) in database.execute("SELECT url FROM targets")]
+        files = dict(database.execute("SELECT name, sha256 FROM files"))
+    assert sorted(targets) == sorted(expected)
+    assert {path.name for path in (folder / "files").iterdir()} == set(files)
+    bodies = {hashlib.sha256((folder / "files" / name).read_bytes()).hexdigest() for name in files}
+    assert bodies == set(files.values())
+    assert len(files) == 8 * 5 + 1
+
+    # Only what was in flight at a kill was asked for again.
+    asked_for = asked_of(server)
+    repeats = {request: times - 1 for request, times in asked_for.items() if times > 1}
+    assert sum(repeats.values()) <= amid * CONCURRENCY
+    assert set(asked_for) == set(undisturbed)

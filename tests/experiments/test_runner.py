@@ -1,0 +1,230 @@
+import multiprocessing
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coati.cli.generated_sites import write_generated
+from coati.errors import UsageError
+from coati.experiments.errors import ExperimentError
+from coati.experiments.outputs import write_outputs
+from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
+from coati.experiments.sites import Places
+from coati.experiments.spec import (
+    ArchivedSite,
+    Experiment,
+    GeneratedSite,
+    parse_experiment,
+    read_experiment,
+)
+from coati.experiments.tables import objects
+from coati.experiments.workers import Job, Lost, Workers
+from tests.experiments.jobs import count, die, die_once, fail, hang
+from tests.experiments.made_sites import DEGENERATE, small_archive, write_archive
+from tests.experiments.test_spec import SHIPPED, SMALL
+
+ALL_MEASURES = [
+    "requests_to_90_pct", "volume_to_90_pct", "auc", "clairvoyant_ratio", "gap_closed", "reward_mean",
+    "misclassification_pct", "group_reward:1", "saved_pct:dry", "lost_pct:dry", "late_cost_ratio",
+]  # fmt: skip
+
+
+def silent(_doing: str, _done: int, _total: int) -> None:
+    """Show nothing."""
+
+
+def run(experiment: Experiment, tmp_path: Path, jobs: int = 0) -> Study:
+    places = Places(tmp_path / "archives", tmp_path / "out" / SITES_FOLDER, write_generated)
+    return run_experiment(experiment, places, tmp_path / "out", jobs, silent)
+
+
+def small(**changes: object) -> Experiment:
+    return parse_experiment(
+        {
+            **SMALL,
+            "measures": ALL_MEASURES,
+            "strategies": ["bfs", "random", "sb-classifier", "sb-oracle"],
+            "seeds": 2,
+            "early_stops": [{"name": "dry", "rule": "dry"}],
+            "figures": ["curves", "groups"],
+            **changes,
+        },
+        Path(),
+    )
+
+
+def comparable(study: Study) -> list[dict[str, Any]]:
+    """Give every number but those that a clock made."""
+    return [each for each in objects(study) if each["measure"] != "late_cost_ratio"]
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_every_shipped_experiment_runs_for_50_steps(file: Path, tmp_path: Path) -> None:
+    experiment = read_experiment(file).narrowed(frozenset(), 1, 50)
+    archived = [site for site in experiment.sites if isinstance(site, ArchivedSite)][:1]
+    generated = [site for site in experiment.sites if isinstance(site, GeneratedSite)]
+    for site in archived:
+        small_archive(tmp_path / "archives" / site.folder)
+    # The deepest; they differ in their knobs only, and the generator has tests of its own.
+    chosen = [replace(site, pages=80) for site in generated if site.model == "ju"]
+    study = run(replace(experiment, sites=(*archived, *chosen)), tmp_path)
+    found = objects(study)
+    assert {each["measure"] for each in found} == set(experiment.measures)
+    assert all(
+        result.values["requests"] == 50 for (_, row, _), result in study.results.items() if row == "bfs"
+    )
+    names = {path.suffix for path in write_outputs(study, tmp_path / "out", parquet=True)}
+    assert {".jsonl", ".md", ".parquet"} <= names
+    assert ({".png", ".svg"} <= names) == bool(experiment.figures)
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_a_site_with_nothing_to_find_is_not_defined(name: str, tmp_path: Path) -> None:
+    write_archive(DEGENERATE[name], tmp_path / "archives" / "a")
+    # Drawing is the slow part, and once is enough to see that it copes.
+    figures = ["curves", "groups"] if name == "no-targets" else []
+    study = run(small(figures=figures), tmp_path)
+    summaries = [each for each in objects(study) if each["kind"] == "summary"]
+    for each in summaries:
+        if each["measure"] in {"requests_to_90_pct", "volume_to_90_pct", "auc", "lost_pct:dry"}:
+            assert (each["value"], each["state"]) == (None, "not defined")
+    write_outputs(study, tmp_path / "out", parquet=False)
+    assert "not defined" in (tmp_path / "out" / "t.md").read_text(encoding="utf-8")
+
+
+def test_a_second_attempt_makes_only_the_runs_that_are_missing(tmp_path: Path) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    first = run(small(), tmp_path)
+    cells = sorted((tmp_path / "out" / "cells").iterdir())
+    assert (first.reused, len(cells)) == (0, len(first.results))
+    cells[0].unlink()
+    cells[1].write_bytes(cells[1].read_bytes()[:100])
+    cells[2].write_text('{"values": 3}')
+    second = run(small(), tmp_path)
+    assert second.reused == len(cells) - 3
+    assert comparable(second) == comparable(first)
+
+
+def test_rows_with_the_same_settings_share_their_runs(tmp_path: Path) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    variants = [
+        {"strategy": "sb-oracle", "name": name, "settings": {"tag_paths": {"ngram": n}}}
+        for name, n in (("two", 2), ("again", 2), ("three", 3))
+    ]
+    study = run(small(strategies=[], variants=variants, bounds=False), tmp_path)
+    assert len(study.results) == 6
+    assert len(list((tmp_path / "out" / "cells").iterdir())) == 4
+
+
+def test_processes_side_by_side_give_what_one_gives(tmp_path: Path) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    small_archive(tmp_path / "archives" / "b", seed=1)
+    experiment = small(sites=["a", "b"], strategies=["bfs", "sb-oracle"], seeds=1)
+    alone = run(experiment, tmp_path)
+    for file in (tmp_path / "out" / "cells").iterdir():
+        file.unlink()
+    assert comparable(run(experiment, tmp_path, jobs=2)) == comparable(alone)
+
+
+def test_another_budget_or_archive_is_another_run(tmp_path: Path) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    run(small(), tmp_path)
+    assert run(small(budget={"max_requests": 9}), tmp_path).reused == 0
+    (tmp_path / "archives" / "a").rename(tmp_path / "archives" / "b")
+    assert run(small(sites=["b"]), tmp_path).reused
+    small_archive(tmp_path / "archives" / "a", seed=9)
+    assert run(small(), tmp_path).reused == 0
+
+
+def test_a_missing_archive_is_an_error_that_lists_the_others(tmp_path: Path) -> None:
+    small_archive(tmp_path / "archives" / "other")
+    with pytest.raises(UsageError, match="only: other"):
+        run(small(), tmp_path)
+    with pytest.raises(UsageError, match="--archives"):
+        run_experiment(small(), Places(None, tmp_path, write_generated), tmp_path, 0, silent)
+
+
+def test_a_generated_site_is_made_once(tmp_path: Path) -> None:
+    experiment = small(sites=[{"generated": "qa", "pages": 60}], strategies=["bfs"])
+    study = run(experiment, tmp_path)
+    (site,) = study.sites
+    assert (site.name, site.generated, site.scale) == ("qa-like", True, "60 pages, seed 0")
+    assert site.totals.targets == 77  # 2.45 of 4.36 thousand URLs
+    (folder,) = (tmp_path / "out" / SITES_FOLDER).iterdir()
+    made = (folder / "archive.toml").stat().st_mtime_ns
+    run(experiment, tmp_path)
+    assert (folder / "archive.toml").stat().st_mtime_ns == made
+
+
+def test_an_experiment_that_was_killed_goes_on(tmp_path: Path) -> None:
+    small_archive(tmp_path / "archives" / "a", pages=150)
+    file = tmp_path / "t.toml"
+    file.write_text(
+        'table = "t"\ntitle = "T"\nmeasures = ["auc"]\nsites = ["a"]\nseeds = 300\nstrategies = ["random"]\n'
+    )
+    out = tmp_path / "out"
+    command = [
+        sys.executable, "-m", "coati", "experiment", str(file), "--archives", str(tmp_path / "archives"),
+        "--out", str(out), "--jobs", "1", "--no-parquet",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while process.poll() is None and len(list(out.glob("cells/*.json"))) < 5:
+            time.sleep(0.02)  # noqa: TID251 - waits for another process
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    done = len(list(out.glob("cells/*.json")))
+    assert 5 <= done < 303
+    experiment = replace(read_experiment(file), seeds=tuple(range(20)))
+    places = Places(tmp_path / "archives", out / SITES_FOLDER, write_generated)
+    went_on = run_experiment(experiment, places, out, 0, silent)
+    assert went_on.reused >= 5
+    afresh = run_experiment(experiment, places, tmp_path / "afresh", 0, silent)
+    assert afresh.reused == 0
+    assert objects(went_on) == objects(afresh)
+
+
+# --- processes that die, hang or fail -------------------------------------------------------------------
+
+
+def test_a_job_whose_process_was_killed_is_done_by_another(tmp_path: Path) -> None:
+    jobs = [Job(die_once, tmp_path / "marker"), Job(hang, 0.0), Job(die, None), Job(hang, 0.0)]
+    found = dict(Workers(2).run(jobs))
+    assert found[0] == found[1] == found[3] == "done"
+    assert isinstance(found[2], Lost)
+    assert "died" in found[2].reason
+
+
+def test_a_job_that_takes_too_long_is_given_up() -> None:
+    found = dict(Workers(1, limit_seconds=2.0).run([Job(hang, 60.0), Job(hang, 0.0)]))
+    assert isinstance(found[0], Lost)
+    assert found[1] == "done"
+
+
+def test_an_error_of_a_job_is_raised_where_it_is_read() -> None:
+    with pytest.raises(UsageError, match="wrong"):
+        list(Workers(1).run([Job(fail, UsageError("wrong"))]))
+    with pytest.raises(ExperimentError, match="ZeroDivisionError"):
+        list(Workers(1).run([Job(fail, ZeroDivisionError("x"))]))
+
+
+def test_jobs_of_one_place_share_a_desk() -> None:
+    jobs = [Job(count, None, place) for place in ("a", "b", "a", "b", "a")]
+    assert [result for _, result in Workers(0).run(jobs)] == [1, 2, 3, 4, 5]
+    found = dict(Workers(1).run(jobs))
+    assert [found[number] for number in (0, 2, 4)] == [1, 2, 3]
+
+
+def test_no_process_is_left_behind() -> None:
+    results = Workers(2).run([Job(hang, 0.0), Job(hang, 60.0)])
+    next(results)
+    before = multiprocessing.active_children()
+    results.close()  # type: ignore[attr-defined]  # it is a generator
+    assert before
+    assert not multiprocessing.active_children()

@@ -1,0 +1,120 @@
+from pathlib import Path
+
+import pytest
+
+from coati.assembly import StrategySettings
+from coati.errors import CoatiError, ConfigError
+from coati.experiments.spec import ArchivedSite, GeneratedSite, parse_experiment, read_experiment
+from coati.strategies.tag_paths import TagPathSettings
+
+SHIPPED = sorted((Path(__file__).parents[2] / "experiments").glob("*/*.toml"))
+
+SMALL: dict[str, object] = {
+    "table": "t",
+    "title": "T",
+    "measures": ["auc"],
+    "sites": ["a"],
+    "strategies": ["bfs"],
+}
+
+
+def test_sites_strategies_and_variants_are_read() -> None:
+    experiment = parse_experiment(
+        {
+            **SMALL,
+            "sites": ["a", {"generated": "be", "pages": 50, "seed": 3}],
+            "seeds": 2,
+            "budget": {"max_requests": 7},
+            "variants": [
+                {"strategy": "sb-oracle", "name": "cold", "settings": {"tag_paths": {"exploration": 1}}}
+            ],
+        },
+        Path(),
+    )
+    assert experiment.sites == (ArchivedSite("a"), GeneratedSite("be", 50, 3))
+    assert [variant.label for variant in experiment.variants] == ["bfs", "cold"]
+    settings = experiment.variants[1].settings
+    assert settings == StrategySettings(tag_paths=TagPathSettings(exploration=1.0))
+    assert isinstance(settings.tag_paths.exploration, float)
+    assert experiment.budget.max_requests == 7
+    assert experiment.seeds_of("random") == (0, 1)
+    assert experiment.seeds_of("bfs") == (None,)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sedes": 3}, "did you mean 'seeds'"),
+        ({"measures": ["requests_to_90"]}, "did you mean 'requests_to_90_pct'"),
+        ({"strategies": ["bsf"]}, "did you mean 'bfs'"),
+        ({"figures": ["curve"]}, "did you mean 'curves'"),
+        ({"sites": [{"generated": "be", "page": 3}]}, "did you mean 'pages'"),
+        ({"sites": [{"generated": "be"}]}, "scale"),
+        ({"sites": ["../up"]}, "name of a folder"),
+        ({"sites": ["a", "a"]}, "listed twice"),
+        ({"sites": []}, "needs sites"),
+        ({"strategies": []}, "needs strategies"),
+        ({"strategies": ["bfs", "bfs"]}, "two rows"),
+        ({"seeds": 0}, "from 1 to"),
+        ({"seeds": True}, "a whole number"),
+        ({"seeds": "many"}, "a whole number"),
+        ({"table": "../x"}, "plain name"),
+        ({"title": ""}, "has no title"),
+        ({"measures": []}, "measures or figures"),
+        ({"budget": {"max_request": 5}}, "did you mean 'max_requests'"),
+        ({"budget": {"max_requests": -5}}, "above zero"),
+        ({"variants": [{"strategy": "bfs", "name": "x", "settings": {"bacth": 1}}]}, "'batch'"),
+        ({"variants": [{"strategy": "bfs", "name": "x", "settings": {"batch": "1"}}]}, "whole number"),
+        ({"variants": [{"strategy": "bfs", "name": "x", "settings": {"tag_paths": 1}}]}, "table of settings"),
+        ({"variants": ["bfs"]}, "list of tables"),
+        ({"published": "nowhere.csv"}, "cannot be read"),
+        ({"early_stops": [{"name": "x", "rule": "papre"}]}, "did you mean 'paper'"),
+        ({"early_stops": [{"name": "x", "rule": "paper", "intervall": 3}]}, "did you mean 'interval'"),
+        ({"measures": ["saved_pct:x"]}, "unknown measure"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_the_reason(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_experiment({**SMALL, **change}, Path())
+
+
+def test_a_file_that_is_none_is_an_error_of_one_line(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.toml"
+    bad.write_text("table = [")
+    for file in (bad, tmp_path / "none.toml", tmp_path):
+        with pytest.raises(CoatiError):
+            read_experiment(file)
+
+
+@pytest.mark.parametrize("value", ["", "x", "nan"])
+def test_published_numbers_must_be_numbers(value: str, tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text(f"strategy,variant,site,measure,value\nbfs,,a,auc,{value}\n")
+    with pytest.raises(ConfigError, match="no number"):
+        parse_experiment({**SMALL, "published": "p.csv"}, tmp_path)
+
+
+def test_an_experiment_can_be_narrowed() -> None:
+    experiment = parse_experiment({**SMALL, "sites": ["a", "b"]}, Path())
+    small = experiment.narrowed(frozenset({"b"}), 2, 50)
+    assert [site.name for site in small.sites] == ["b"]
+    assert small.seeds == (0, 1)
+    assert small.budget.max_requests == 50
+    with pytest.raises(ConfigError, match="unknown site"):
+        experiment.narrowed(frozenset({"c"}), None, None)
+
+
+def test_every_table_of_the_paper_has_a_file() -> None:
+    names = {file.stem for file in SHIPPED}
+    assert {"table2", "table3", "table4", "table6", "early_stop", "figure4", "figure5"} <= names
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_published_numbers_belong_to_rows_and_measures_of_their_table(file: Path) -> None:
+    experiment = read_experiment(file)
+    assert experiment.table == file.stem
+    rows = {(variant.strategy, variant.name) for variant in experiment.variants}
+    models = {site.model for site in experiment.sites} | {""}
+    found = experiment.published.numbers
+    ours = [key for key in found if key[:2] in rows and key[2] in models and key[3] in experiment.measures]
+    assert bool(ours) == bool(found)
+    assert {measure for _, _, _, measure in found} <= set(experiment.measures)

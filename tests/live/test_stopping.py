@@ -1,0 +1,71 @@
+"""The first interrupt waits for what is being transferred, and for nothing that only waits."""
+
+import os
+import signal
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from coati.live import StopReason
+from tests.live.crawling import crawl_into
+from tests.live.scripted import Exchange, Route, answer, clock, file, in_turn, page, pause, scripted
+
+SITE = {"/": page("/a.csv"), "/a.csv": file(), "/robots.txt": answer(404)}
+
+
+def interrupt_in(seconds: float) -> None:
+    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
+def busy(exchange: Exchange) -> None:
+    """Ask for a minute's patience, and be interrupted meanwhile."""
+    exchange.answer(503, Retry_After="60")
+    interrupt_in(0.5)
+
+
+def busy_at_last(exchange: Exchange) -> None:
+    """Be interrupted first, then ask for patience."""
+    interrupt_in(0.0)
+    pause(0.4)
+    exchange.answer(503, Retry_After="60")
+
+
+def open_requests(folder: Path) -> list[str]:
+    with sqlite3.connect(folder / "run.sqlite") as database:
+        rows = database.execute("SELECT url FROM requests WHERE observed_event IS NULL")
+        return [url for (url,) in rows]
+
+
+@pytest.mark.parametrize(
+    ("path", "route", "waiting"),
+    [("/a.csv", busy, "/a.csv"), ("/a.csv", busy_at_last, "/a.csv"), ("/robots.txt", busy, "/")],
+)
+def test_a_host_that_rests_is_not_waited_for(tmp_path: Path, path: str, route: Route, waiting: str) -> None:
+    run = tmp_path / "run"
+    with scripted({**SITE, path: in_turn(route, SITE[path])}) as server:
+        begun = clock()
+        crawled = crawl_into(run, server.start, retries=2)
+        assert clock() - begun < 6
+        assert crawled.result.stop is StopReason.INTERRUPTED
+        assert open_requests(run) == [server.base + waiting]
+        with sqlite3.connect(run / "run.sqlite") as database:
+            (told,) = database.execute("SELECT stop_reason FROM sessions").fetchone()
+        assert told == StopReason.INTERRUPTED
+        resumed = crawl_into(run, server.start, retries=2)
+    assert resumed.result.stop is StopReason.FINISHED
+    assert resumed.result.progress.targets == 1
+
+
+def test_what_is_being_transferred_is_waited_for(tmp_path: Path) -> None:
+    def slow(exchange: Exchange) -> None:
+        interrupt_in(0.0)
+        pause(2.0)
+        file()(exchange)
+
+    with scripted({**SITE, "/a.csv": slow}) as server:
+        crawled = crawl_into(tmp_path / "run", server.start)
+    assert crawled.result.stop is StopReason.INTERRUPTED
+    assert crawled.result.progress.targets == 1
+    assert open_requests(tmp_path / "run") == []
