@@ -12,7 +12,7 @@ START = "http://a.test/"
 
 
 def test_nobody_is_asked_for_the_list_of_public_suffixes() -> None:
-    split = cookies._split_domain
+    split = cookies._split_domain  # noqa: SLF001 - what Scrapy itself uses
     assert split.suffix_list_urls == ()
     assert split("data.example.co.uk").suffix == "co.uk"
 
