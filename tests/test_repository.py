@@ -23,9 +23,7 @@ REGISTRY_HOST = re.compile(
 MACHINE_PATH = re.compile(r"(?<![\w.~*)}-])/(?:work|root|shared)(?![\w-])")
 
 # What .gitignore leaves out, for a copy without git.
-BUILT = re.compile(
-    r"^\.(?:venv|lock-venv|hypothesis|\w+_cache)|^(?:build|dist|runs|results)/|__pycache__"
-)
+BUILT = re.compile(r"^\.(?:venv|lock-venv|hypothesis|\w+_cache)|^(?:build|dist|runs|results)/|__pycache__")
 
 
 def project_files() -> list[Path]:

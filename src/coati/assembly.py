@@ -10,8 +10,11 @@ from coati.strategies.baselines import breadth_first, depth_first, uniformly_ran
 from coati.strategies.clairvoyant import clairvoyant, omniscient
 from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
+from coati.strategies.focused import focused
 from coati.strategies.hnsw_groups import HnswGroups
+from coati.strategies.link_models import LinkModel
 from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
+from coati.strategies.tp_off import TpOffSettings, tp_off
 from coati.strategies.url_classes import LearntClasses, OracleClasses
 
 if TYPE_CHECKING:
@@ -26,18 +29,20 @@ STRATEGIES = {
     "bfs": "breadth-first: links in the order of discovery",
     "dfs": "depth-first: the link found last goes first",
     "random": "any known link with the same probability",
+    "focused": "the link that looks most like a target, by its URL, anchor and depth",
     "sb-classifier": "learns which groups of similar tag paths lead to targets (EDBT 2026)",
 }
 
 # These know what no crawler can know, so only a replay can run them.
 ORACLES = {
     "sb-oracle": "sb-classifier that is told for free which links are targets",
+    "tp-off": "learns the worth of tag paths from 3,000 requests that it knows the truth of (ACEBot)",
     "omniscient": "asks for the targets and nothing else: a bound that no crawler reaches",
     "clairvoyant": "knows the site, but must walk to its targets: the reference for all others",
 }
 
 # A seed changes nothing about these.
-DETERMINISTIC = frozenset({"bfs", "dfs", "omniscient", "clairvoyant"})
+DETERMINISTIC = frozenset({"bfs", "dfs", "focused", "tp-off", "omniscient", "clairvoyant"})
 
 GROUP_INDEXES = {"exact": "sparse and exact", "hnsw": "approximate, as published; needs the extra hnsw"}
 
@@ -50,12 +55,19 @@ EARLY_STOPS = {
 
 @dataclass(frozen=True, slots=True)
 class StrategySettings:
-    """The parameters of strategies; the defaults are the papers'."""
+    """The parameters of strategies; the defaults are the papers'.
+
+    ``url_model`` and ``url_context`` are names of `coati.strategies.link_models`: how links are classified,
+    and by what. ``warm_up`` is how many requests TP-OFF learns from.
+    """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
     batch: int = 10
     robust_probes: bool = False
     group_index: str = "exact"
+    url_model: str = "lr"
+    url_context: str = "url"
+    warm_up: int = 3000
 
 
 def build_strategy(
@@ -73,6 +85,8 @@ def build_strategy(
         raise unknown_name("strategy", name, [*STRATEGIES, *ORACLES])
     if truth is None:
         raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
+    if name == "tp-off":
+        return tp_off(start_url, truth, TpOffSettings(settings.warm_up, settings.tag_paths))
     if name == "omniscient":
         return omniscient(truth)
     if name == "clairvoyant":
@@ -87,7 +101,10 @@ def _build_crawler(name: str, start_url: str, seed: int, settings: StrategySetti
         return depth_first(start_url)
     if name == "random":
         return uniformly_random(start_url, seed)
-    classes = LearntClasses(settings.batch, robust_probes=settings.robust_probes)
+    if name == "focused":
+        return focused(start_url)
+    model = LinkModel(settings.url_model, settings.url_context)
+    classes = LearntClasses(settings.batch, robust_probes=settings.robust_probes, model=model)
     return _build_tag_paths(start_url, classes, seed, settings)
 
 

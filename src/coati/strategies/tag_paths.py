@@ -296,7 +296,7 @@ class TagPathStrategy:
         while page.new and not self._wanted:
             index, number = page.new.pop()
             link = page.links.link(index)
-            url_class, score = self._classes.classify(link.url)
+            url_class, score = self._classes.classify(link.url, link)
             predicted = url_class is not UrlClass.ASK
             self._predicted[number] = predicted
             task = _Task(
