@@ -49,7 +49,7 @@ format: setup ## let ruff reformat and mend what it can
 	@$(BIN)/ruff format
 
 bench: setup ## run the benchmarks
-	@$(BIN)/python -m benchmarks.run
+	@$(BIN)/python -m benchmarks.run $(if $(ARCHIVES),--archives $(ARCHIVES))
 
 lock: ## resolve requirements.lock anew
 	@$(PYTHON) -m venv --clear $(LOCKER)
