@@ -140,3 +140,12 @@ def test_keeps_the_contract() -> None:
         return TresStrategy(site.start_url, parts, seed, SMALL.crawl)
 
     check_strategy(build, {"small": site}, in_flight=[3])
+
+
+@needs_torch
+def test_what_a_text_is_padded_with_changes_nothing() -> None:
+    vectors = train_vectors([text.split() for text in (*POSITIVE, *NEGATIVE)], SMALL_VECTORS, seed=1)
+    model = KeywordBiLstm(vectors, (POSITIVE, NEGATIVE), SMALL_CLASSIFIER, 1)
+    alone, short, long = (model.logits([text]) for text in ("data", POSITIVE[0], POSITIVE[0] * 2))
+    together = model.logits(["data", POSITIVE[0], POSITIVE[0] * 2])
+    assert np.allclose(np.concatenate([alone, short, long]), together, atol=1e-5)
