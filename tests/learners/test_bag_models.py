@@ -17,7 +17,7 @@ from coati.learners.bags import BagModel, bag_of
 from coati.learners.linear_sgd import LinearSgd, Loss
 from coati.learners.naive_bayes import MultinomialBayes
 from coati.learners.passive_aggressive import PassiveAggressive
-from coati.learners.url_bigrams import DIMENSIONS, BigramLogistic
+from coati.learners.url_bigrams import DIMENSIONS
 from coati.strategies.state import pack, unpack
 
 FIELDS = 2
@@ -96,15 +96,6 @@ def test_naive_bayes_knows_one_class_until_it_has_seen_the_other(label: bool) ->
         reference.partial_fit(np.ones((1, 3)), [label], classes=[False, True])
         expected = reference.predict(np.ones((1, 3)))[0]
     assert (model.score(bag_of(["/b.csv"])) > 0) is label is bool(expected)
-
-
-def test_logistic_on_urls_is_the_bigram_logistic_to_the_last_bit() -> None:
-    model, older = LinearSgd(DIMENSIONS), BigramLogistic()
-    texts, labels = links(300, 5)
-    for some, answers in batches(texts, labels):
-        model.learn([bag_of([url]) for url, _ in some], answers)
-        older.learn([url for url, _ in some], answers)
-        assert [model.score(bag_of([u])) for u, _ in texts] == [older.score(u) for u, _ in texts]
 
 
 @pytest.mark.parametrize(

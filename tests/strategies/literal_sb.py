@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coati.learners.url_bigrams import BigramLogistic
+from coati.learners.linear_sgd import LinearSgd
+from coati.learners.url_bigrams import DIMENSIONS, bigrams
 from coati.model import Method, Page, Redirect, Request, Target
 from coati.strategies.chance import draw
 
@@ -89,7 +90,7 @@ class LiteralCrawl:
         self.answer, self.seed = answer, seed
         self.order: list[tuple[str, str]] = []
         self.rewards: dict[int, float] = {}
-        self.paths, self.groups, self.model = LiteralPaths(), LiteralGroups(), BigramLogistic()
+        self.paths, self.groups, self.model = LiteralPaths(), LiteralGroups(), LinearSgd(DIMENSIONS)
         self.examples: list[tuple[str, bool]] = []
         self.trained = False
         self.known = {start_url}
@@ -130,7 +131,7 @@ class LiteralCrawl:
         if isinstance(outcome, Page | Target):
             self.examples.append((url, isinstance(outcome, Target)))
             if len(self.examples) >= BATCH:
-                self.model.learn([u for u, _ in self.examples], [t for _, t in self.examples])
+                self.model.learn([bigrams(u) for u, _ in self.examples], [t for _, t in self.examples])
                 self.trained, self.examples = True, []
 
     def fetch(self, url: str) -> tuple[Outcome, int]:
@@ -180,7 +181,7 @@ class LiteralCrawl:
     def kind(self, link: Link) -> str:
         if self.trained:
             self.predicted.add(link.url)
-            return "target" if self.model.score(link.url) > 0 else "html"
+            return "target" if self.model.score(bigrams(link.url)) > 0 else "html"
         outcome = self.ask(link.url, Method.HEAD)
         self.example(link.url, outcome)
         if isinstance(outcome, Page | Redirect):

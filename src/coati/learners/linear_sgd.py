@@ -1,8 +1,10 @@
 """Logistic regression and the linear SVM by stochastic gradient descent, on bags.
 
-Both are scikit-learn's ``SGDClassifier`` through ``partial_fit`` on sparse rows, as `BigramLogistic` is: the
-same steps, penalty, slow intercept and order within a batch. With the logistic loss on URLs alone the
-numbers are those of `BigramLogistic` to the last bit; tests compare with both.
+Both are scikit-learn's ``SGDClassifier`` used through ``partial_fit`` on sparse rows, written out for the few
+operations that they need (a URL has some sixty pairs): the same step ``1 / (alpha * (t0 + t))`` with t0 =
+1000, the same L2 penalty by scaling, its slower intercept for sparse data, and its order within a batch.
+With its first step of 10 the regression behaves like a perceptron, so that the last examples of a batch
+weigh most; the results of the paper depend on that. Tests compare with the original.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coati.learners.url_bigrams import _shuffled
+from coati.learners.batch_order import batch_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +61,7 @@ class LinearSgd:
 
     def learn(self, bags: Sequence[Bag], labels: Sequence[bool]) -> None:
         """Take one step for each example of a batch, in an order that depends on its size alone."""
-        for place in _shuffled(len(bags)):
+        for place in batch_order(len(bags)):
             self._learn_one(bags[place], label=labels[place])
 
     def _learn_one(self, bag: Bag, *, label: bool) -> None:
@@ -71,6 +73,7 @@ class LinearSgd:
         if self._scale < _SMALLEST_SCALE:
             self._weights *= self._scale
             self._scale = 1.0
+        # A pair that occurs twice counts twice.
         np.add.at(self._weights, bag, step / self._scale)
         self._intercept += step * SPARSE_INTERCEPT_RATE
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coati.learners.batch_order import batch_order
 from coati.learners.linear_sgd import SPARSE_INTERCEPT_RATE
-from coati.learners.url_bigrams import _shuffled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ class PassiveAggressive:
 
     def learn(self, bags: Sequence[Bag], labels: Sequence[bool]) -> None:
         """Take at most one step for each example of a batch, in an order that depends on its size alone."""
-        for place in _shuffled(len(bags)):
+        for place in batch_order(len(bags)):
             self._learn_one(bags[place], side=1.0 if labels[place] else -1.0)
 
     def _learn_one(self, bag: Bag, side: float) -> None:
