@@ -15,12 +15,16 @@ from coati.strategies.hnsw_groups import HnswGroups
 from coati.strategies.link_models import LinkModel
 from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
 from coati.strategies.tp_off import TpOffSettings, tp_off
+from coati.strategies.tres import tres_light
 from coati.strategies.url_classes import LearntClasses, OracleClasses
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.path_groups import GroupIndex
     from coati.strategies.strategy import Strategy
+    from coati.strategies.tres import TresExamples
     from coati.strategies.truth import SiteTruth
     from coati.strategies.url_classes import UrlClasses
 
@@ -37,12 +41,17 @@ STRATEGIES = {
 ORACLES = {
     "sb-oracle": "sb-classifier that is told for free which links are targets",
     "tp-off": "learns the worth of tag paths from 3,000 requests that it knows the truth of (ACEBot)",
+    "tres-light": "TRES with a light page classifier: told which links are pages, learns from example pages",
+    "tres": "TRES with its neural networks (needs the extra tres); the same advantages",
     "omniscient": "asks for the targets and nothing else: a bound that no crawler reaches",
     "clairvoyant": "knows the site, but must walk to its targets: the reference for all others",
 }
 
 # A seed changes nothing about these.
 DETERMINISTIC = frozenset({"bfs", "dfs", "focused", "tp-off", "omniscient", "clairvoyant"})
+
+# These have to be given example pages of other sites (`PageTexts`).
+WITH_EXAMPLES = frozenset({"tres", "tres-light"})
 
 GROUP_INDEXES = {"exact": "sparse and exact", "hnsw": "approximate, as published; needs the extra hnsw"}
 
@@ -70,14 +79,26 @@ class StrategySettings:
     warm_up: int = 3000
 
 
+@dataclass(frozen=True, slots=True)
+class PageTexts:
+    """What TRES reads: the text of a fetched page by its URL, and example pages of other sites."""
+
+    page_text: Callable[[str], str]
+    examples: TresExamples
+
+
 def build_strategy(
     name: str,
     start_url: str,
     seed: int = 0,
     truth: SiteTruth | None = None,
     settings: StrategySettings | None = None,
+    texts: PageTexts | None = None,
 ) -> Strategy:
-    """Build a strategy by its name, for a crawl that begins at ``start_url``."""
+    """Build a strategy by its name, for a crawl that begins at ``start_url``.
+
+    ``truth`` is for those of `ORACLES`, ``texts`` for those of `WITH_EXAMPLES`.
+    """
     settings = settings or StrategySettings()
     if name in STRATEGIES:
         return _build_crawler(name, start_url, seed, settings)
@@ -87,6 +108,8 @@ def build_strategy(
         raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
     if name == "tp-off":
         return tp_off(start_url, truth, TpOffSettings(settings.warm_up, settings.tag_paths))
+    if name in WITH_EXAMPLES:
+        return _build_tres(name, start_url, seed, truth, texts)
     if name == "omniscient":
         return omniscient(truth)
     if name == "clairvoyant":
@@ -106,6 +129,16 @@ def _build_crawler(name: str, start_url: str, seed: int, settings: StrategySetti
     model = LinkModel(settings.url_model, settings.url_context)
     classes = LearntClasses(settings.batch, robust_probes=settings.robust_probes, model=model)
     return _build_tag_paths(start_url, classes, seed, settings)
+
+
+def _build_tres(name: str, start_url: str, seed: int, truth: SiteTruth, texts: PageTexts | None) -> Strategy:
+    if texts is None:
+        raise UsageError(f"{name} needs example pages of other sites: --examples names archives of some")
+    if name == "tres-light":
+        return tres_light(start_url, truth, texts.page_text, texts.examples, seed)
+    from coati.tres_neural import tres
+
+    return tres(start_url, truth, texts.page_text, texts.examples, seed)
 
 
 def _build_tag_paths(

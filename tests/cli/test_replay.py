@@ -13,6 +13,7 @@ from coati.cli.main import run
 from coati.cli.replay import replay
 from coati.cli.strategies import strategies
 from coati.errors import ArchiveError, CoatiError, ConfigError, UsageError
+from tests.experiments.made_sites import DEGENERATE, small_archive, write_archive
 from tests.replay import tiny_site
 
 KEYS = (
@@ -53,15 +54,32 @@ def test_json_is_one_object_a_run_with_every_measure(archive: Path) -> None:
     )
 
 
-def test_every_strategy_runs_and_the_same_seeds_give_the_same_results(archive: Path) -> None:
-    names = ",".join([*STRATEGIES, *ORACLES])
-    first, again = lines(archive, "--strategy", names), lines(archive, "--strategy", names, "--no-link-cache")
+def test_every_strategy_runs_and_the_same_seeds_give_the_same_results(archive: Path, tmp_path: Path) -> None:
+    # The neural one needs PyTorch.
+    names = ",".join(name for name in (*STRATEGIES, *ORACLES) if name != "tres")
+    other_site = small_archive(tmp_path / "other")
+    asked = (archive, "--strategy", names, "--examples", other_site)
+    first, again = lines(*asked), lines(*asked, "--no-link-cache")
     assert [row["strategy"] for row in first] == names.split(",")
     for row, other in zip(first, again, strict=True):
         assert row.pop("cpu_seconds") >= 0
         other.pop("cpu_seconds")
         assert row == other
         assert row["targets"] == 3
+
+
+def test_tres_says_what_it_lacks(archive: Path, tmp_path: Path) -> None:
+    without = call(archive, "--strategy", "tres-light").exception
+    assert isinstance(without, UsageError)
+    assert "--examples" in str(without)
+    own = call(archive, "--strategy", "tres-light", "--examples", archive).exception
+    assert isinstance(own, UsageError)
+    assert "the site itself" in str(own)
+    # A site whose pages all lead to targets, or none of them, teaches nothing.
+    empty = write_archive(DEGENERATE["one-page"], tmp_path / "empty")
+    useless = call(archive, "--strategy", "tres-light", "--examples", empty).exception
+    assert isinstance(useless, UsageError)
+    assert "with targets and without" in str(useless)
 
 
 def test_names_are_taken_once_and_in_any_case(archive: Path) -> None:

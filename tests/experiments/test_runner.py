@@ -1,4 +1,5 @@
 import multiprocessing
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from coati.experiments.spec import (
     parse_experiment,
     read_experiment,
 )
-from coati.experiments.tables import objects
+from coati.experiments.tables import objects, result_table
 from coati.experiments.workers import Job, Lost, Workers
 from tests.experiments.jobs import count, die, die_once, fail, hang
 from tests.experiments.made_sites import DEGENERATE, small_archive, write_archive
@@ -68,11 +69,11 @@ def test_every_shipped_experiment_runs_for_50_steps(file: Path, tmp_path: Path) 
     experiment = read_experiment(file).narrowed(frozenset(), 1, 50)
     archived = [site for site in experiment.sites if isinstance(site, ArchivedSite)][:1]
     generated = [site for site in experiment.sites if isinstance(site, GeneratedSite)]
-    for site in archived:
-        small_archive(tmp_path / "archives" / site.folder)
+    for number, folder in enumerate([*(site.folder for site in archived), "other"]):
+        small_archive(tmp_path / "archives" / folder, seed=number)
     # The deepest; they differ in their knobs only, and the generator has tests of its own.
     chosen = [replace(site, pages=80) for site in generated if site.model == "ju"]
-    study = run(replace(experiment, sites=(*archived, *chosen)), tmp_path)
+    study = run(replace(experiment, sites=(*archived, *chosen), examples=("other",)), tmp_path)
     found = objects(study)
     assert {each["measure"] for each in found} == set(experiment.measures)
     assert all(
@@ -139,6 +140,35 @@ def test_another_budget_or_archive_is_another_run(tmp_path: Path) -> None:
     assert run(small(sites=["b"]), tmp_path).reused
     small_archive(tmp_path / "archives" / "a", seed=9)
     assert run(small(), tmp_path).reused == 0
+
+
+def test_tres_learns_from_the_other_archives_and_never_from_the_site_itself(tmp_path: Path) -> None:
+    for number, name in enumerate("abc"):
+        small_archive(tmp_path / "archives" / name, seed=number)
+    shutil.copytree(tmp_path / "archives" / "a", tmp_path / "archives" / "copy-of-a")
+    asked = {"strategies": ["tres-light"], "seeds": 1, "figures": [], "bounds": False}
+    study = run(small(**asked, sites=["a", "b", "c"]), tmp_path)
+    texts = " ".join(result_table(study).notes)
+    assert "other archive among a, b, c" in texts
+    assert "regression on their words" in texts
+    assert len(list((tmp_path / "out" / "examples").iterdir())) == 3
+    # Fewer sites are run with the same examples; another example is another run; a copy gives none.
+    narrowed = small(**asked, sites=["a", "b", "c"]).narrowed(frozenset({"a"}), None, None)
+    assert run(narrowed, tmp_path).reused == 1
+    assert run(small(**asked, sites=["a"], examples=["b"]), tmp_path).reused == 0
+    assert run(small(**asked, sites=["a"], examples=["b", "c", "copy-of-a"]), tmp_path).reused == 1
+    with pytest.raises(UsageError, match="with targets and without"):
+        run(small(**asked, sites=["a"], examples=["copy-of-a"]), tmp_path)
+    with pytest.raises(UsageError, match="examples ="):
+        run(small(**asked, sites=[{"generated": "qa", "pages": 60}]), tmp_path)
+
+
+def test_tres_without_pytorch_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for number, name in enumerate("ab"):
+        small_archive(tmp_path / "archives" / name, seed=number)
+    with pytest.raises(UsageError, match=r"coati\[tres\]"):
+        run(small(strategies=["tres"], sites=["a", "b"], seeds=1), tmp_path)
 
 
 def test_a_missing_archive_is_an_error_that_lists_the_others(tmp_path: Path) -> None:

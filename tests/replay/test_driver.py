@@ -6,20 +6,25 @@ from pathlib import Path
 import pytest
 
 from coati.archive.archive import Archive
-from coati.assembly import ORACLES, STRATEGIES, build_strategy
+from coati.assembly import ORACLES, STRATEGIES, WITH_EXAMPLES, PageTexts, build_strategy
 from coati.budget import Budget, Limit
 from coati.model import NO_LINKS, Method, Outcome, Page, Ready, Refused, Request, Settlement, Target
 from coati.replay.driver import FINISHED, STOPPED_EARLY, Replay, replay
 from coati.replay.site import ReplaySite
 from coati.strategies.state import State
+from coati.strategies.tres import TresExamples
 from tests.replay import tiny_site
 from tests.replay.tiny_site import START
 
 NO_LIMITS = Budget()
+# The neural one needs PyTorch, and has tests of its own.
+NAMES = [name for name in (*STRATEGIES, *ORACLES) if name != "tres"]
+EXAMPLES = TresExamples(["download the data"], ["about us"])
 
 
 def run(site: ReplaySite, name: str = "bfs", budget: Budget = NO_LIMITS) -> Replay:
-    return replay(site, build_strategy(name, site.start_url, 1, site.truth), budget)
+    texts = PageTexts(site.page_text, EXAMPLES) if name in WITH_EXAMPLES else None
+    return replay(site, build_strategy(name, site.start_url, 1, site.truth, texts=texts), budget)
 
 
 def test_breadth_first_by_hand(tmp_path: Path) -> None:
@@ -37,7 +42,7 @@ def test_breadth_first_by_hand(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("use_link_cache", [True, False])
-@pytest.mark.parametrize("name", [*STRATEGIES, *ORACLES])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_strategy_makes_the_same_run_twice_and_finds_all_targets(
     tmp_path: Path, name: str, *, use_link_cache: bool
 ) -> None:

@@ -107,8 +107,10 @@ def test_it_must_have_examples_of_both_kinds() -> None:
 
 # --- the tree -------------------------------------------------------------------------------------
 
+# scikit-learn takes values for equal that are closer than 1e-7, and ours does not.
+shares = st.integers(0, 1024).map(lambda count: count / 1024)
 tables = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 9), st.floats(0, 1, width=32), st.sampled_from([0.0, 1.0])),
+    st.tuples(st.integers(0, 3), st.integers(0, 9), shares, st.sampled_from([0.0, 1.0])),
     min_size=2,
     max_size=40,
 )

@@ -15,11 +15,21 @@ from rich.table import Table
 from rich.text import Text
 
 from coati.archive.archive import Archive
-from coati.assembly import DETERMINISTIC, EARLY_STOPS, ORACLES, STRATEGIES, build_early_stop, build_strategy
+from coati.assembly import (
+    DETERMINISTIC,
+    EARLY_STOPS,
+    ORACLES,
+    STRATEGIES,
+    WITH_EXAMPLES,
+    PageTexts,
+    build_early_stop,
+    build_strategy,
+)
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.replay.charts import draw_curves
 from coati.replay.comparison import Cell, SiteStudy
+from coati.replay.example_pages import example_pages, joined
 from coati.replay.site import ReplaySite
 from coati.web.media import parse_types
 
@@ -59,6 +69,12 @@ _SEEDS_FOR_QUARTILES = 4
     show_default=True,
     help="When to give up.",
 )
+@click.option(
+    "--examples",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="An archive whose pages tres and tres-light learn from beforehand; may be repeated.",
+)
 @click.option("--link-cache/--no-link-cache", default=True, help="Use extracted links, or parse every page.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for traces (CSV), results and curves.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
@@ -74,6 +90,7 @@ def replay(  # noqa: PLR0917 - one parameter an option
     max_time: float | None,
     max_targets: int | None,
     early_stop: str,
+    examples: tuple[Path, ...],
     link_cache: bool,
     out: Path | None,
     form: str,
@@ -101,8 +118,10 @@ def replay(  # noqa: PLR0917 - one parameter an option
         bar.remove_task(reading)
         messages.print(f"{site.name}: starts at {site.start_url}; targets are {site.definition}")
 
+        texts = _page_texts(site, opened, cells, examples)
+
         def build(name: str, number: int) -> Strategy:
-            return build_strategy(name, site.start_url, number, site.truth)
+            return build_strategy(name, site.start_url, number, site.truth, texts=texts)
 
         study = SiteStudy(site, build)
         running = bar.add_task("", total=study.totals.urls)
@@ -124,6 +143,23 @@ def replay(  # noqa: PLR0917 - one parameter an option
     if out is not None:
         _write(results, out)
         messages.print(f"wrote {len(results)} traces, results.jsonl and curves.png to {out}")
+
+
+def _page_texts(
+    site: ReplaySite, archive: Archive, cells: Sequence[Cell], examples: Sequence[Path]
+) -> PageTexts | None:
+    """Read the example pages of other archives, if a strategy needs them and there are any."""
+    if not examples or not any(cell.strategy in WITH_EXAMPLES for cell in cells):
+        return None
+    found = []
+    for folder in examples:
+        with Archive.open(folder) as other:
+            if other.digest() == archive.digest():
+                raise UsageError(
+                    f"--examples {folder}: that is the site itself, and examples must be of others"
+                )
+            found.append(example_pages(ReplaySite(other)))
+    return PageTexts(site.page_text, joined(found))
 
 
 def _warn(messages: Console, remarks: Sequence[str]) -> None:

@@ -1,8 +1,8 @@
 """One run of an experiment: what makes it, and what is kept of it.
 
 A run is named by everything that decides its result: the archive's digest, the strategy with all its
-settings, the seed, the budget and the code. So a result is found again whatever table asks for it, and one
-that another version of the code made is not taken for ours.
+settings, the seed, the budget, the example pages and the code. So a result is found again whatever table asks
+for it, and one that another version of the code made is not taken for ours.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coati.experiments.ingredients import settings_read, strategy_digest
 from coati.experiments.measures import TOP_GROUPS
 from coati.replay.measures import Measures
 from coati.runs.durable import write_whole
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coati.budget import Budget
+    from coati.experiments.examples import ExampleFile
     from coati.experiments.spec import Variant
     from coati.experiments.watching import Watched
     from coati.replay.driver import Replay
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from coati.strategies.strategy import Strategy
 
 # Raised whenever a result holds something else than before.
-_FORMAT = 1
+_FORMAT = 2
 
 # A curve over volume has this many points, from nothing to all other bytes of the site.
 CURVE_POINTS = 401
@@ -53,6 +55,7 @@ class Cell:
     variant: Variant
     seed: int | None
     budget: Budget
+    examples: tuple[ExampleFile, ...] = ()
 
     @property
     def label(self) -> str:
@@ -63,16 +66,18 @@ class Cell:
         seed = "" if self.seed is None else f", seed {self.seed}"
         return f"the run of {self.label} on {self.site}{seed}"
 
-    def key(self, code: str) -> str:
-        """Name the run by all that decides its result; ``code`` names the code."""
+    def key(self) -> str:
+        """Name the run by all that decides its result."""
+        strategy = self.variant.strategy
         facts = [
             _FORMAT,
-            code,
+            strategy_digest(strategy),
             self.digest,
-            self.variant.strategy,
-            asdict(self.variant.settings),
+            strategy,
+            settings_read(strategy, self.variant.settings),
             self.seed,
             asdict(self.budget),
+            [each.content for each in self.examples],
         ]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 

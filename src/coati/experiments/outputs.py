@@ -6,8 +6,10 @@ import json
 from typing import TYPE_CHECKING
 
 from coati.experiments.figures import draw_figures
+from coati.experiments.ingredients import joint_digest
 from coati.experiments.parquet import write_parquet
-from coati.experiments.provenance import code_digest, commit
+from coati.experiments.provenance import commit
+from coati.experiments.runner import rows
 from coati.experiments.tables import Table, group_table, objects, result_table, site_table
 from coati.runs.durable import write_whole
 
@@ -47,7 +49,8 @@ def provenance(study: Study) -> str:
     limits = [f"{key} {value:,}" for key, value in _limits(study).items()]
     budget = f" Budget: {', '.join(limits)}." if limits else ""
     seeds = f"seeds {experiment.seeds[0]} to {experiment.seeds[-1]}"
-    return f"\nCommit {commit()}, code {code_digest()}, {seeds}.{budget}\n"
+    code = joint_digest(variant.strategy for variant in rows(experiment))
+    return f"\nCommit {commit()}, code {code}, {seeds}.{budget}\n"
 
 
 def _limits(study: Study) -> dict[str, float]:

@@ -1,8 +1,7 @@
-"""What a result owes to: the commit, and a digest of the code that decides what a run does."""
+"""What a result owes to: the commit."""
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 from pathlib import Path
 
@@ -10,22 +9,7 @@ import coati
 
 _PACKAGE = Path(coati.__file__).parent
 
-# Everything that a replay runs through. Commands, reports and the live driver change no result.
-DECIDING = (
-    "archive", "assembly.py", "bandits", "budget.py", "learners", "model.py", "replay", "strategies", "web",
-)  # fmt: skip
-
 _GIT_SECONDS = 10
-
-
-def code_digest(parts: tuple[str, ...] = DECIDING) -> str:
-    """Name the code of some parts of the package: equal for equal code, whatever the commit says."""
-    total = hashlib.sha256()
-    for name in parts:
-        place = _PACKAGE / name
-        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            total.update(f"{file.relative_to(_PACKAGE).as_posix()}\n".encode() + file.read_bytes())
-    return total.hexdigest()[:16]
 
 
 def commit() -> str:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coati.assembly import build_strategy
+from coati.assembly import WITH_EXAMPLES, build_strategy
 from coati.experiments.cells import Cell, CellResult, measured
 from coati.experiments.errors import ExperimentError
-from coati.experiments.provenance import code_digest
+from coati.experiments.examples import ExampleFile, collect_examples, page_texts
 from coati.experiments.sites import Places, SiteFacts, describe, open_site
 from coati.experiments.spec import BOUNDS, PLAIN, GeneratedSite, Variant
 from coati.experiments.watching import Watched
@@ -56,9 +56,10 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
     """Make every run that has no result yet; with ``jobs`` of 0, in this process."""
     workers = Workers(jobs)
     sites = _prepare(experiment, places, workers, progress)
+    examples = collect_examples(experiment, places, out, workers, progress)
     folder = out / _CELLS_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = _cells(experiment, sites, folder)
+    wanted = _cells(experiment, sites, examples, folder)
     found = {file: CellResult.read(file) for file in set(wanted.values())}
     # Rows with the same settings share their runs.
     missing = {file: cell for cell, file in wanted.items() if found[file] is None}
@@ -82,16 +83,19 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
     return Study(experiment, sites, results, reused)
 
 
-def _cells(experiment: Experiment, sites: Sequence[SiteFacts], folder: Path) -> dict[Cell, Path]:
+def _cells(
+    experiment: Experiment, sites: Sequence[SiteFacts], examples: Sequence[ExampleFile], folder: Path
+) -> dict[Cell, Path]:
     """List every run of an experiment, with the file that keeps its result."""
-    code = code_digest()
-    cells = [
-        Cell(site.name, site.archive, site.digest, variant, seed, experiment.budget)
-        for site in sites
-        for variant in rows(experiment)
-        for seed in experiment.seeds_of(variant.strategy)
-    ]
-    return {cell: folder / f"{cell.key(code)}.json" for cell in cells}
+    cells = []
+    for site in sites:
+        others = tuple(each for each in examples if each.archive != site.digest)
+        for variant in rows(experiment):
+            given = others if variant.strategy in WITH_EXAMPLES else ()
+            for seed in experiment.seeds_of(variant.strategy):
+                cell = Cell(site.name, site.archive, site.digest, variant, seed, experiment.budget, given)
+                cells.append(cell)
+    return {cell: folder / f"{cell.key()}.json" for cell in cells}
 
 
 def rows(experiment: Experiment) -> list[Variant]:
@@ -106,9 +110,9 @@ def run_cell(desk: Desk, task: tuple[Cell, Path]) -> CellResult:
     """Make one run and keep its result; called in a process of its own."""
     cell, file = task
     site = open_site(desk, cell.archive)
-    strategy = build_strategy(
-        cell.variant.strategy, site.start_url, cell.seed or 0, site.truth, cell.variant.settings
-    )
+    name, settings = cell.variant.strategy, cell.variant.settings
+    texts = page_texts(site, cell.examples) if name in WITH_EXAMPLES else None
+    strategy = build_strategy(name, site.start_url, cell.seed or 0, site.truth, settings, texts)
     watched = Watched(strategy, site.truth)
     run = replay(site, watched, cell.budget)
     result = measured(cell, run, watched, SiteTotals.of(site.truth))

@@ -12,7 +12,7 @@ import numpy as np
 
 from coati.archive.archive import Archive
 from coati.errors import UsageError
-from coati.experiments.provenance import code_digest
+from coati.experiments.ingredients import modules_digest
 from coati.experiments.spec import ExperimentSite, GeneratedSite
 from coati.model import Kind
 from coati.replay.measures import SiteTotals
@@ -26,6 +26,7 @@ MakeSite = Callable[[GeneratedSite, Path], None]
 """Writes a generated site as an archive into a folder that does not exist yet."""
 
 _ARCHIVE_FILE = "archive.toml"
+_GENERATOR = ("testing.generator", "testing.paper_sites")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Places:
 
     def _generated(self, site: GeneratedSite) -> Path:
         # Another version of the generator makes another site.
-        name = f"{site.name}-{site.pages}-{site.seed}-{code_digest(('testing',))[:8]}"
+        name = f"{site.name}-{site.pages}-{site.seed}-{modules_digest(_GENERATOR)[:8]}"
         folder = self._cache / name
         if not folder.exists():
             draft = self._cache / f"{name}.new"

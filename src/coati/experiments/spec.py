@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,7 +29,7 @@ PLAIN = "bfs"
 
 _KEYS = (
     "table", "title", "source", "measures", "published", "seeds", "first_seed", "bounds", "figures", "sites",
-    "strategies", "variants", "budget", "early_stops", "joined",
+    "strategies", "variants", "budget", "early_stops", "joined", "examples",
 )  # fmt: skip
 
 
@@ -83,7 +83,10 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One table or figure: every variant on every site with every seed."""
+    """One table or figure: every variant on every site with every seed.
+
+    ``examples`` names the archives that give example pages to those that need some.
+    """
 
     table: str
     title: str
@@ -98,6 +101,7 @@ class Experiment:
     early_stops: tuple[EarlyStopRule, ...] = ()
     bounds: bool = True
     joined: bool = False
+    examples: tuple[str, ...] = ()
 
     def seeds_of(self, strategy: str) -> tuple[int | None, ...]:
         """List the seeds to run a strategy with: None, once, where a seed changes nothing."""
@@ -146,12 +150,13 @@ def parse_experiment(table: Mapping[str, object], folder: Path) -> Experiment:
         raise ConfigError("an experiment needs measures or figures")
     published = take(table, "published", str, "", where)
     first = take(table, "first_seed", int, 0, where)
+    sites = _sites(table)
     return Experiment(
         table=_plain_name(need(table, "table", where)),
         title=need(table, "title", where),
         source=take(table, "source", str, "", where),
         measures=measures,
-        sites=_sites(table),
+        sites=sites,
         variants=_variants(table),
         seeds=_numbered(first, take(table, "seeds", int, 15, where)),
         published=Published.read(folder / published) if published else Published({}),
@@ -160,6 +165,7 @@ def parse_experiment(table: Mapping[str, object], folder: Path) -> Experiment:
         early_stops=rules,
         bounds=take(table, "bounds", bool, default=True, where=where),
         joined=take(table, "joined", bool, default=False, where=where),
+        examples=_examples(table, sites),
     )
 
 
@@ -197,9 +203,7 @@ def _sites(table: Mapping[str, object]) -> tuple[ExperimentSite, ...]:
 
 def _site(value: object) -> ExperimentSite:
     if isinstance(value, str):
-        if not value or "/" in value or "\\" in value or value.startswith("."):
-            raise ConfigError(f"the site {value!r} should be the name of a folder below the archives")
-        return ArchivedSite(value)
+        return _archived(value)
     if not isinstance(value, Mapping):
         raise ConfigError(f"the site {value!r} should be a folder's name or a table such as {{ generated }}")
     where = "a generated site"
@@ -208,6 +212,19 @@ def _site(value: object) -> ExperimentSite:
     if pages < 1:
         raise ConfigError(f"{where} has no pages: say how many, so that its scale is known")
     return GeneratedSite(need(value, "generated", where), pages, take(value, "seed", int, 0, where))
+
+
+def _examples(table: Mapping[str, object], sites: Sequence[ExperimentSite]) -> tuple[str, ...]:
+    """List the archives with example pages: those of the sites, if the file names no others."""
+    if "examples" not in table:
+        return tuple(site.folder for site in sites if isinstance(site, ArchivedSite))
+    return tuple(_archived(name).folder for name in texts(table, "examples", "the experiment"))
+
+
+def _archived(name: str) -> ArchivedSite:
+    if not name or "/" in name or "\\" in name or name.startswith("."):
+        raise ConfigError(f"the site {name!r} should be the name of a folder below the archives")
+    return ArchivedSite(name)
 
 
 def _variants(table: Mapping[str, object]) -> tuple[Variant, ...]:

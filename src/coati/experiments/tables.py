@@ -6,14 +6,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from coati.assembly import WITH_EXAMPLES
 from coati.experiments.measures import in_words, measure
 from coati.experiments.summaries import GENERATED, REPLICAS, Entry, Spread, entries, shown_rows
+from coati.replay.example_pages import MOST_PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.experiments.runner import Study
     from coati.experiments.sites import SiteFacts
+    from coati.experiments.spec import Experiment
 
 _CLOSE = 1e-9
 
@@ -182,10 +185,29 @@ def _notes(study: Study) -> list[str]:
     notes.append("∞: never reached. The mean over sites leaves out sites where a number is not defined.")
     if experiment.published.numbers:
         notes.append(f"paper: {experiment.source or 'published'}, as printed there.")
+    notes += _example_notes(experiment)
     if any(site.generated for site in study.sites):
         notes.append(
             "-like: a generated site with some figures of the paper's site of that name, not that site."
         )
+    return notes
+
+
+def _example_notes(experiment: Experiment) -> list[str]:
+    """Say what TRES was given, where it was run: no other crawler has these advantages."""
+    strategies = {variant.strategy for variant in experiment.variants} & WITH_EXAMPLES
+    if not strategies:
+        return []
+    given = (
+        f"{' and '.join(sorted(strategies))}: told which links are pages, and trained on example pages: up to"
+        f" {MOST_PAGES} with links to targets, and as many without, of each other archive among"
+        f" {', '.join(experiment.examples)}."
+    )
+    notes = [given]
+    if "tres" in strategies:
+        notes.append("tres: its word vectors are trained on the example pages, and on nothing else.")
+    if "tres-light" in strategies:
+        notes.append("tres-light: judges pages by a regression on their words, not by a neural network.")
     return notes
 
 

@@ -11,6 +11,7 @@ from coati.archive.kinds import kind_of
 from coati.archive.link_cache import LinkCache
 from coati.errors import ArchiveError, UsageError
 from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
+from coati.replay.page_text import text_of
 from coati.strategies.truth import SiteTruth
 from coati.web.links import LinkExtractor
 from coati.web.media import essence
@@ -98,6 +99,17 @@ class ReplaySite:
     def kind(self, entry: Entry) -> Kind:
         """Tell what an archived URL is, under the definition of targets in force."""
         return kind_of(entry, self._types)
+
+    def page_text(self, url: str) -> str:
+        """Give what a reader sees of a page; nothing where there is no such page or it cannot be read."""
+        entry = self._archive.entry(url)
+        if entry is None:
+            return ""
+        try:
+            return text_of(self._archive.body(url), entry.media_type)
+        except ArchiveError as error:
+            self.remarks.setdefault(url, f"{url}: {error}")
+            return ""
 
     def _page(self, entry: Entry, method: Method) -> Outcome:
         if method is Method.HEAD:

@@ -1,0 +1,84 @@
+"""Example pages for the strategies that need some: each archive's are read once, and kept beside the results.
+
+A run on a site is given those of every other archive of the experiment, never its own, nor those of a copy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coati.assembly import WITH_EXAMPLES, PageTexts
+from coati.errors import UsageError
+from coati.experiments.errors import ExperimentError
+from coati.experiments.ingredients import modules_digest
+from coati.experiments.sites import Places, open_site
+from coati.experiments.spec import ArchivedSite
+from coati.experiments.workers import Job, Lost
+from coati.replay.example_pages import example_pages, joined
+from coati.runs.durable import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from coati.experiments.spec import Experiment
+    from coati.experiments.workers import Desk, Workers
+    from coati.replay.site import ReplaySite
+
+_FOLDER = "examples"
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleFile:
+    """The example pages of one archive: where they are kept, and the digests of archive and texts."""
+
+    site: str
+    archive: str
+    file: Path
+    content: str
+
+
+def collect_examples(
+    experiment: Experiment,
+    places: Places,
+    out: Path,
+    workers: Workers,
+    progress: Callable[[str, int, int], None],
+) -> tuple[ExampleFile, ...]:
+    """Read the example pages of an experiment; none where no strategy needs any."""
+    needing = sorted({variant.strategy for variant in experiment.variants} & WITH_EXAMPLES)
+    if not needing:
+        return ()
+    if not experiment.examples:
+        raise UsageError(
+            f"{needing[0]} needs example pages of other sites: name archives that have some, as"
+            ' examples = ["a", "b"], or among the sites'
+        )
+    folder = out / _FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    archives = [(name, places.find(ArchivedSite(name)), folder) for name in experiment.examples]
+    found: dict[int, ExampleFile] = {}
+    for number, result in workers.run(Job(_collect, archive) for archive in archives):
+        if isinstance(result, Lost):
+            raise ExperimentError(f"the archive {archives[number][0]} cannot be read: {result.reason}")
+        found[number] = result
+        progress("reading example pages", len(found), len(archives))
+    return tuple(found[number] for number in range(len(archives)))
+
+
+def page_texts(site: ReplaySite, files: Sequence[ExampleFile]) -> PageTexts:
+    """Give the texts for a run, from the files of other archives."""
+    return PageTexts(site.page_text, joined(json.loads(each.file.read_bytes()) for each in files))
+
+
+def _collect(desk: Desk, task: tuple[str, Path, Path]) -> ExampleFile:
+    name, archive, folder = task
+    site = open_site(desk, archive)
+    digest = str(desk["digest"])
+    file = folder / f"{digest[:16]}-{modules_digest(('replay.example_pages', 'replay.site'))[:8]}.json"
+    if not file.is_file():
+        write_whole(file, [json.dumps(example_pages(site)).encode()])
+    return ExampleFile(name, digest, file, hashlib.sha256(file.read_bytes()).hexdigest()[:16])
