@@ -65,10 +65,14 @@ def main(sites: int, seconds: float, strategy: str, form: str) -> None:
             for number in range(sites)
         ]
         plans = [_plan(url, strategy, seconds, store) for url, store in zip(start_urls, stores, strict=True)]
+        load = os.getloadavg()[0]
         cpu, wall = time.process_time(), time.perf_counter()
         results = crawl_many(plans)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    slow, *quick = (result.progress.requests / seconds for result in results)
+    # A site sees the request for its robots.txt too.
+    slow, *quick = (
+        (result.progress.requests + result.progress.robots_requests) / seconds for result in results
+    )
     row = {
         "sites": sites,
         "seconds": wall,
@@ -77,6 +81,7 @@ def main(sites: int, seconds: float, strategy: str, form: str) -> None:
         "slowest pace": min(quick),
         "fastest pace": max(quick),
         "pace of the slow site": slow,
+        "load before": load,
         "errors": sum(result.progress.errors for result in results),
         "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000,
     }

@@ -9,6 +9,7 @@ from scrapy.exceptions import DownloadTimeoutError, IgnoreRequest
 from scrapy.http import Response
 
 from coati.live.adaptive_delay import AdaptiveDelayMiddleware
+from coati.live.outcomes import ANSWER_SECONDS
 from tests.live.plain_spider import run_spider
 from tests.live.scripted import Route, answer, in_turn, page, scripted
 
@@ -27,8 +28,11 @@ class Host:
         )
         self._middleware = AdaptiveDelayMiddleware(crawler)
 
-    def answers(self, status: int = 200, latency: float = 0.0) -> float:
-        request = Request("http://h/", meta={"download_slot": "h", "download_latency": latency})
+    def answers(self, status: int = 200, latency: float = 0.0, own_share: float | None = None) -> float:
+        meta = {"download_slot": "h", "download_latency": latency}
+        request = Request(
+            "http://h/", meta=meta if own_share is None else {**meta, ANSWER_SECONDS: own_share}
+        )
         self._middleware.process_response(request, Response("http://h/", status=status))
         return float(self.slot.delay)
 
@@ -56,6 +60,12 @@ def test_a_slow_host_is_asked_half_of_the_time_at_most() -> None:
     assert Host(own=1.0).answers(latency=0.4) == 1.0
     # Whoever sets no delay asks a server of their own.
     assert Host(own=0.0).answers(latency=3.0) == 0.0
+
+
+def test_what_the_crawler_itself_took_is_no_slowness_of_the_host() -> None:
+    host = Host(own=1.0)
+    assert host.answers(latency=3.0, own_share=0.01) == 1.0
+    assert host.answers(latency=3.0, own_share=2.0) == 4.0
 
 
 def test_a_crawl_delay_is_a_floor() -> None:

@@ -3,7 +3,9 @@
 import errno
 import hashlib
 import json
+import os
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -67,6 +69,39 @@ def page(*urls: str) -> Page:
 
 
 CSV_TARGET = Target(200, 33, "text/csv")
+
+
+def test_a_page_waits_for_no_disk_and_a_target_does(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting: set[int] = set()
+    sync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        waiting.add(threading.get_ident())
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    for number in range(5):
+        fetch(store, number, f"{START}{number}", page(), body=b"<p>", headers=HTML)
+    assert threading.get_ident() not in waiting
+    fetch(store, 5, START + "a.csv", CSV_TARGET)
+    assert threading.get_ident() in waiting
+
+
+def test_a_disk_that_fails_behind_our_back_ends_the_run(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("coati.runs.page_warc.PageWarc.sync", fail)
+
+    def go_on() -> None:
+        for number in range(100_000):
+            fetch(store, number, f"{START}{number}", page(), body=b"<p>", headers=HTML)
+
+    # At the next page that is written after the other thread has met it.
+    with pytest.raises(RunWriteError, match="Input/output error"):
+        go_on()
 
 
 def test_only_links_that_are_new_to_the_run_are_kept_and_given_back(store: RunStore) -> None:

@@ -3,10 +3,11 @@
 Scrapy's AutoThrottle follows latency only. It does not see downloads that failed, a server that answers
 errors quickly is asked as often as before, it would undo a Crawl-delay, and its maximum overrides a longer
 delay of the user's. Here an error doubles the delay of the host; an answer moves it half way towards what the
-host's latency suggests: at most half of its time is spent on us. It never falls below the project's
-``DOWNLOAD_DELAY`` or the host's Crawl-delay, nor grows beyond ``COATI_MAX_DELAY`` (seconds, default 60). With
-a ``DOWNLOAD_DELAY`` of 0 latency does not count: whoever sets that asks a server of their own. Usable in any
-Scrapy project::
+host's latency suggests: at most half of its time is spent on us. Where our own download handler says how much
+of the latency was the host's, the rest does not count: a busy crawler is no slow host. The delay never falls
+below the project's ``DOWNLOAD_DELAY`` or the host's Crawl-delay, nor grows beyond ``COATI_MAX_DELAY``
+(seconds, default 60). With a ``DOWNLOAD_DELAY`` of 0 latency does not count: whoever sets that asks a server of their
+own. Usable in any Scrapy project::
 
     DOWNLOADER_MIDDLEWARES = {"coati.live.adaptive_delay.AdaptiveDelayMiddleware": 890}
 
@@ -24,6 +25,7 @@ from scrapy.exceptions import (
 )
 
 from coati.live.crawl_delay import DEFAULT_MAX_DELAY
+from coati.live.outcomes import ANSWER_SECONDS
 
 if TYPE_CHECKING:
     from typing import Self
@@ -68,7 +70,7 @@ class AdaptiveDelayMiddleware:
             self._back_off(slot, self._floor(request))
         else:
             floor = self._floor(request)
-            latency = request.meta.get("download_latency") or 0.0
+            latency = _latency(request)
             if slot.delay != floor or latency * _LATENCY_FACTOR > floor > 0:
                 self._recover(slot, floor, latency if self._own_delay else 0.0)
         return response
@@ -96,3 +98,8 @@ class AdaptiveDelayMiddleware:
         wanted = max(floor, min(_LATENCY_FACTOR * latency, self._maximum))
         delay = max(wanted, (slot.delay + wanted) / 2)
         slot.delay = wanted if delay - wanted < _NEAR_SECONDS else delay
+
+
+def _latency(request: Request) -> float:
+    meta = request.meta
+    return meta.get(ANSWER_SECONDS, meta.get("download_latency")) or 0.0

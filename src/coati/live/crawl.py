@@ -19,6 +19,7 @@ from scrapy.utils.reactor import is_reactor_installed
 from coati.errors import UsageError
 from coati.live.drive import Drive
 from coati.live.engine_settings import engine_settings
+from coati.live.idle_time import IdleTimedLoop
 from coati.live.spider import LiveSpider
 from coati.live.stop import StopReason
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 # What a crawl that must end at once may still take to close its connections.
 _ABORT_SECONDS = 1.0
+
+# Crawls that begin together take turns within the delay between two requests, or within this if it is less.
+_SPREAD_SECONDS = 1.0
 
 # Without any handler Python prints warnings of libraries to stderr, amid our progress. What matters of them
 # reaches the user as an outcome, an event or an error.
@@ -48,7 +52,8 @@ def crawl_many(plans: Sequence[CrawlPlan]) -> list[CrawlResult]:
     """Run crawls side by side in one process; signals are for all of them."""
     if is_reactor_installed():
         raise UsageError("a Twisted reactor runs this process: await crawl_async on its loop instead")
-    return asyncio.run(_run(plans))
+    with asyncio.Runner(loop_factory=IdleTimedLoop) as runner:
+        return runner.run(_run(plans))
 
 
 async def crawl_async(plan: CrawlPlan) -> CrawlResult:
@@ -59,7 +64,8 @@ async def crawl_async(plan: CrawlPlan) -> CrawlResult:
 async def _run(plans: Sequence[CrawlPlan]) -> list[CrawlResult]:
     drives = [Drive(plan) for plan in plans]
     with _stopped_by_signals(drives):
-        tasks = [asyncio.create_task(_drive(drive)) for drive in drives]
+        turns = turns_of([plan.settings.delay_seconds for plan in plans])
+        tasks = [asyncio.create_task(_drive(drive, turn)) for drive, turn in zip(drives, turns, strict=True)]
         try:
             return list(await asyncio.gather(*tasks))
         except BaseException:
@@ -71,7 +77,19 @@ async def _run(plans: Sequence[CrawlPlan]) -> list[CrawlResult]:
             raise
 
 
-async def _drive(drive: Drive) -> CrawlResult:
+def turns_of(delays: Sequence[float]) -> list[float]:
+    """Say after how many seconds each of several crawls begins, given the delay between its requests.
+
+    All at once, they would send their requests in bursts ever after, and wait for each other's answers.
+
+    >>> turns_of([1.0, 1.0, 0.0, 60.0])
+    [0.0, 0.25, 0.0, 0.75]
+    """
+    return [min(delay, _SPREAD_SECONDS) * place / len(delays) for place, delay in enumerate(delays)]
+
+
+async def _drive(drive: Drive, after_seconds: float = 0.0) -> CrawlResult:
+    await asyncio.sleep(after_seconds)
     crawler = Crawler(LiveSpider, engine_settings(drive.plan))
     engine = asyncio.ensure_future(crawler.crawl_async(drive=drive))
     aborted = asyncio.Event()

@@ -31,6 +31,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 BODY_FILE = "coati_body_file"
 BODY_BYTES = "coati_body_bytes"
 STOPPED = "coati_stopped"
+ANSWER_SECONDS = "coati_answer_seconds"
 
 # Flags of a Scrapy response by which our download handler tells that a body is not whole.
 CUT = "cut"

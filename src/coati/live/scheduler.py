@@ -70,6 +70,10 @@ _WITH_COOKIE: Final = "coati_with_cookie"
 
 _LONG_REST_SECONDS = 2.0
 
+# A request is handed over this long before it may leave, since its way through the engine takes several turns
+# of the loop. Scrapy's downloader and our middlewares hold it back to the moment.
+_EARLY_SECONDS = 0.02
+
 # A crawl that is stopping waits for what is being transferred, not for hosts that rest. One in which nothing
 # was transferred for so many checks in a row has only such requests left.
 _CHECK_SECONDS = 0.25
@@ -144,6 +148,7 @@ class StrategyScheduler(BaseScheduler):
         self._retry_after = self._crawler.get_downloader_middleware(RetryAfterMiddleware)
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
         self._crawler.signals.connect(self._on_spider_error, signals.spider_error)
+        drive.tally.start_clock()
         left = drive.seconds_left()
         if left is not None:
             self._deadline_call = call_later(max(0.0, left), self._on_deadline)
@@ -255,7 +260,7 @@ class StrategyScheduler(BaseScheduler):
         """Tell whether a host may be asked now; if it only has to rest, we wake when it has."""
         if self._open_by_host[host] >= self._per_host:
             return False
-        seconds = self._rest_seconds(host)
+        seconds = self._rest_seconds(host) - _EARLY_SECONDS
         if seconds <= 0:
             return True
         self._resting = True

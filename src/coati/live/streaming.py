@@ -25,6 +25,9 @@ Settings, besides Scrapy's own for downloads (``DOWNLOAD_TIMEOUT`` is for the wh
 ``COATI_PROXY``                the proxy of all requests that name none themselves
 =============================  ==========================================================================
 
+What a server took to answer stands in the response's meta: ``download_latency`` as with Scrapy's handlers,
+and ``coati_answer_seconds`` without the time in which this process was busy with something else.
+
 Of Scrapy's signals for downloads it sends ``headers_received`` and not ``bytes_received``.
 """
 
@@ -58,7 +61,8 @@ from yarl import URL
 from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
 from coati.live.failures import BadAnswerError, CertificateError, TooSlowError
-from coati.live.outcomes import BODY_BYTES, BODY_FILE, CUT, DAMAGED
+from coati.live.idle_time import idle_seconds
+from coati.live.outcomes import ANSWER_SECONDS, BODY_BYTES, BODY_FILE, CUT, DAMAGED
 from coati.live.robots import MAX_RULES_BYTES, asks_for_robots
 from coati.live.settings import LiveSettings
 
@@ -175,7 +179,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         self._closing = asyncio.get_running_loop().create_task(self._session.close())
 
     async def _download(self, request: Request) -> Response:
-        started = time.monotonic()
+        started, idle = time.monotonic(), idle_seconds()
         timeout = request.meta.get("download_timeout")
         verbatim = bool(request.meta.get("verbatim_url"))
         pairs = _pairs(request)
@@ -194,6 +198,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             )
         async with answer:
             request.meta["download_latency"] = time.monotonic() - started
+            request.meta[ANSWER_SECONDS] = idle_seconds() - idle
             return await self._read(request, answer)
 
     async def _on_connected(

@@ -41,6 +41,10 @@ class Tally:
         self._arm_of: OrderedDict[int, int] = OrderedDict()
         self._begun = time.monotonic()
 
+    def start_clock(self) -> None:
+        """Count the session's time from here: what came before was no crawling."""
+        self._begun = time.monotonic()
+
     @property
     def seconds(self) -> float:
         """How long this session has taken."""

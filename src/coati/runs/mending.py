@@ -22,9 +22,8 @@ _STRIKE = "UPDATE pages SET warc_offset = NULL, warc_length = NULL WHERE request
 
 
 def note_synced(log: RunLog, warc: PageWarc) -> None:
-    """Wait for the disk, and note within a transaction how far the WARC file is safe from a power cut."""
-    warc.sync()
-    log.connection.execute(_KEEP_SYNCED, (str(warc.end),))
+    """Note within a transaction how far the WARC file is safe from a power cut."""
+    log.connection.execute(_KEEP_SYNCED, (str(warc.synced),))
 
 
 def mend_warc(log: RunLog, warc: PageWarc) -> list[str]:
@@ -39,6 +38,7 @@ def mend_warc(log: RunLog, warc: PageWarc) -> list[str]:
         else:
             lost.append((request,))
     warc.cut(end)
+    warc.sync()
     with log.transaction(durable=True):
         log.connection.executemany(_STRIKE, lost)
         note_synced(log, warc)

@@ -44,6 +44,11 @@ class PageWarc:
         """How many bytes the file has."""
         return self._end
 
+    @property
+    def synced(self) -> int:
+        """How many of them are known to be on the disk."""
+        return self._synced
+
     def cut(self, end: int) -> None:
         """Drop what stands after ``end``."""
         if end < self._end:
@@ -68,10 +73,11 @@ class PageWarc:
         return self._write(member.data), member.body_digest
 
     def sync(self) -> None:
-        """Wait until everything is on the disk."""
-        if self._synced != self._end:
+        """Wait until everything is on the disk; another thread may append meanwhile."""
+        end = self._end
+        if self._synced != end:
             os.fsync(self._descriptor)
-            self._synced = self._end
+            self._synced = max(self._synced, end)
 
     def close(self) -> None:
         os.close(self._descriptor)

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Self
 from coati import __version__
 from coati.errors import UsageError
 from coati.model import LinkList, Method, Page, Refused, Target
+from coati.runs.background_sync import BackgroundSync
 from coati.runs.bodies import TargetFiles, discard
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
@@ -64,8 +65,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Recorded", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_run"]
 
-# A page is always safe from a kill. Against a power cut the disk is waited for at most this often, so that a
-# polite crawl loses nothing and a fast one at most the last second.
+# A page is always safe from a kill. Against a power cut the disk is waited for at most this often, in the
+# background, so that a crawl loses at most the last second.
 _SYNC_SECONDS = 1.0
 
 # A snapshot is due after this many events (two a request), and after this share of all events: so snapshots
@@ -112,6 +113,7 @@ class RunStore:
             self._warc = PageWarc(layout.warc, f"coati {__version__}")
             undo.callback(self._warc.close)
             self._files = TargetFiles(layout, self._log)
+            self._background = BackgroundSync(self._sync_pages)
             self._mend()
             connection = self._log.connection
             with self._log.transaction():
@@ -282,6 +284,7 @@ class RunStore:
                     with suppress(sqlite3.OperationalError):
                         self._log.connection.execute("PRAGMA journal_mode = DELETE")
         finally:
+            self._background.close()
             self._log.connection.close()
             self._warc.close()
             self._lock.release()
@@ -339,18 +342,28 @@ class RunStore:
 
     @contextmanager
     def _transaction(self, *, durable: bool = False) -> Iterator[None]:
-        """Write all that is pending and what the block writes, together."""
-        sync = durable or abs(self._last_time - self._synced_at) >= _SYNC_SECONDS
-        with self._log.transaction(durable=sync):
+        """Write all that is pending and what the block writes, together; ``durable``: wait for the disk."""
+        self._background.check()
+        due = abs(self._last_time - self._synced_at) >= _SYNC_SECONDS
+        with self._log.transaction(durable=durable):
             self._log.settle(self._settlements)
             self._skips.write(self._log.connection)
             yield
-            if sync:
+            if durable:
+                self._warc.sync()
+            if durable or due:
                 note_synced(self._log, self._warc)
         self._settlements.clear()
         self._skips.written()
-        if sync:
+        if durable or due:
             self._synced_at = self._last_time
+        if due and not durable:
+            self._background.ask()
+
+    def _sync_pages(self) -> None:
+        # In this order: what the database knows of a page is then mostly there.
+        self._warc.sync()
+        self._log.sync()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
