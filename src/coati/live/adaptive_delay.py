@@ -6,8 +6,8 @@ delay of the user's. Here an error doubles the delay of the host; an answer move
 host's latency suggests: at most half of its time is spent on us. Where our own download handler says how much
 of the latency was the host's, the rest does not count: a busy crawler is no slow host. The delay never falls
 below the project's ``DOWNLOAD_DELAY`` or the host's Crawl-delay, nor grows beyond ``COATI_MAX_DELAY``
-(seconds, default 60). With a ``DOWNLOAD_DELAY`` of 0 latency does not count: whoever sets that asks a server of their
-own. Usable in any Scrapy project::
+(seconds, default 60). With a ``DOWNLOAD_DELAY`` of 0 latency does not count: whoever sets that asks a server
+of their own. Usable in any Scrapy project::
 
     DOWNLOADER_MIDDLEWARES = {"coati.live.adaptive_delay.AdaptiveDelayMiddleware": 890}
 
