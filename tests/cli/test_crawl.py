@@ -370,11 +370,14 @@ def test_sitemaps_are_links_of_the_start_page_and_are_charged(coati: Coati) -> N
         first = coati("crawl", site.start, *command, "--max-requests", 4)
         second = coati("crawl", site.start, *command, "--max-requests", "none")
         assert site.paths.count("/map.xml") == 1
-    assert first.json["requests"] == 4  # robots.txt, the sitemap, the start page, and one more
-    assert "2 links for 2 requests" in first.err
+    assert first.json["requests"] == 4  # the sitemap, the start page, and two more
+    assert "2 links for 1 request." in first.err
     assert second.json["targets"] == 4
-    assert second.json["requests"] == 6 + 1 + 2
+    assert second.json["requests"] == 6 + 1 + 1
     with sqlite3.connect("run/run.sqlite") as database:
+        assert database.execute("SELECT sum(charged) FROM requests").fetchone() == (8,)
+        row = database.execute("SELECT id, kind, status, charged FROM requests WHERE url LIKE '%map.xml'")
+        assert row.fetchall() == [(-1, "other", 200, 1)]
         query = "SELECT tag_path FROM targets WHERE url LIKE '%hidden.csv'"
         assert database.execute(query).fetchone() == ("sitemap",)
         skipped = database.execute("SELECT url, reason FROM skipped ORDER BY url").fetchall()

@@ -24,6 +24,7 @@ from coati.cli.sitemap_feed import FedStore, feed_sitemaps
 from coati.errors import ConfigError
 from coati.live.crawl import crawl as crawl_live
 from coati.report import write_report
+from coati.report.words import count
 from coati.runs.errors import RunError, RunWriteError
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
@@ -94,11 +95,11 @@ def run(place: RunPlace) -> int:
         archive = stack.enter_context(_archive(settings))
         on_event = stack.enter_context(_events(settings, view))
         store = stack.enter_context(_store(place))
-        view.seconds_before = store.seconds_spent
         if not settings.quiet:
             _say_what_begins(place, store)
         if settings.sitemaps and not store.totals.pages:
-            view.requests_before = _read_sitemaps(settings, store, on_event)
+            _read_sitemaps(settings, store, on_event)
+        view.seconds_before = store.seconds_spent
         around = Surroundings(store=store, archive=archive, early_stop=early_stop, on_event=on_event)
         result = _crawl(settings, around, view)
         folder = store.folder
@@ -109,19 +110,18 @@ def run(place: RunPlace) -> int:
 
 def _crawl(settings: RunSettings, around: Surroundings, view: CrawlView) -> CrawlResult:
     with shown(view, quiet=settings.quiet) as on_progress:
-        plan = crawl_plan(settings, replace(around, on_progress=on_progress))
-        if view.requests_before and plan.budget.max_requests is not None:
-            # The driver counts these only when the run is opened again.
-            left = max(1, plan.budget.max_requests - view.requests_before)
-            plan = replace(plan, budget=replace(plan.budget, max_requests=left))
-        return crawl_live(plan)
+        return crawl_live(crawl_plan(settings, replace(around, on_progress=on_progress)))
 
 
-def _read_sitemaps(settings: RunSettings, store: FedStore, on_event: OnEvent) -> int:
-    links, cost = feed_sitemaps(store, settings, on_event)
+def _read_sitemaps(settings: RunSettings, store: FedStore, on_event: OnEvent) -> None:
+    begun = time.monotonic()
+    links, requests, interrupted = feed_sitemaps(store, settings, on_event)
+    store.seconds_spent += time.monotonic() - begun
+    if interrupted:
+        click.echo(f"The sitemaps so far are in {store.folder}; the same command goes on.", err=True)
+        raise KeyboardInterrupt
     if not settings.quiet:
-        click.echo(f"Sitemaps: {links:,} links for {cost:,} requests.", err=True)
-    return cost
+        click.echo(f"Sitemaps: {count(links, 'link')} for {count(requests, 'request')}.", err=True)
 
 
 def _early_stop(place: RunPlace) -> DrySpell | None:

@@ -1,6 +1,6 @@
 """A few requests on the way to a crawl: robots.txt, sitemaps, the start page of a dry run.
 
-They go through the live driver like all others, so they are as polite and as bounded; nothing is stored.
+They go through the live driver like all others, so they are as polite and as bounded.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from coati.budget import Budget
 from coati.live.crawl import crawl
 from coati.live.plan import CrawlPlan
-from coati.model import Failure, Method, Redirect, Refused, Request
+from coati.live.progress import Event, Happening
+from coati.live.stop import StopReason
+from coati.model import Failure, Method, Redirect, Refused, Request, always_ready
+from coati.runs.fetched import Fetched
 from coati.web.media import PRESETS
 from coati.web.rules import Rules, Scope
 from coati.web.sitemaps import MAX_SITEMAP_BYTES
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from coati.live.progress import OnEvent
     from coati.live.settings import LiveSettings
     from coati.model import Outcome, Ready, Settlement
+    from coati.runs.errands import PastErrand
+    from coati.runs.store import RunStore
 
 
 class Answer(NamedTuple):
@@ -59,14 +64,68 @@ def run_errand(
     budget: Budget | None = None,
     on_event: OnEvent | None = None,
 ) -> CrawlResult:
-    """Carry an errand out, redirects followed, within the domain of the start URL."""
+    """Carry an errand out, redirects followed, within the domain of the start URL; nothing is kept of it."""
     bodies = _LastRecord()
+    strategy = _ErrandStrategy(errand, bodies, settings.max_redirects)
+    return _carry_out(strategy, bodies, start_url, settings, budget or Budget(), on_event)
+
+
+def run_kept_errand(
+    errand: Errand,
+    store: RunStore,
+    start_url: str,
+    settings: LiveSettings,
+    budget: Budget,
+    on_event: OnEvent | None = None,
+) -> StopReason:
+    """Carry an errand of a run out: each request is recorded, and none of an earlier session is made again.
+
+    ``budget.max_requests`` includes what those sessions were charged.
+    """
+    bodies = _LastRecord()
+    strategy = _ErrandStrategy(errand, bodies, settings.max_redirects)
+    past = store.errands()
+    strategy.go_through(past)
+    if budget.max_requests is not None:
+        left = budget.max_requests - sum(one.charged for one in past)
+        if left <= 0:
+            return StopReason.BUDGET_REQUESTS
+        budget = replace(budget, max_requests=left)
+
+    def tell(event: Event) -> None:
+        if on_event is not None:
+            on_event(event)
+        if event.what is Happening.OBSERVED and strategy.done is not None:
+            request, outcome, body = strategy.done
+            seconds, charged = float(str(event.data["seconds"])), int(str(event.data["charged"]))
+            store.record_errand(
+                Fetched(request, outcome, event.at - seconds, event.at, charged=charged, body=body)
+            )
+
+    return _carry_out(strategy, bodies, start_url, settings, budget, tell).stop
+
+
+def _carry_out(
+    strategy: _ErrandStrategy,
+    bodies: _LastRecord,
+    start_url: str,
+    settings: LiveSettings,
+    budget: Budget,
+    on_event: OnEvent | None,
+) -> CrawlResult:
     plan = CrawlPlan(
-        new_strategy=lambda: _ErrandStrategy(errand, bodies, settings.max_redirects),
+        new_strategy=lambda: strategy,
         rules=Rules(start_url, Scope.DOMAIN, blocked_extensions=frozenset(), traps=False),
         types=PRESETS["all-files"],
-        settings=replace(settings, max_file_bytes=MAX_SITEMAP_BYTES, concurrency=1, per_host=1),
-        budget=budget or Budget(),
+        settings=replace(
+            settings,
+            max_file_bytes=MAX_SITEMAP_BYTES,
+            # The body is wanted in memory, since nobody keeps files here.
+            stream_above_bytes=MAX_SITEMAP_BYTES,
+            concurrency=1,
+            per_host=1,
+        ),
+        budget=budget,
         archive=bodies,
         answer_from_archive=False,
         on_event=on_event,
@@ -91,7 +150,10 @@ class _LastRecord:
 
 
 class _ErrandStrategy:
-    """One request after the other, as an errand wants them (`coati.strategies.strategy.Strategy`)."""
+    """One request after the other, as an errand wants them (`coati.strategies.strategy.Strategy`).
+
+    ``done`` is the last request with what came of it. Ids are below zero: these are no choices of a run's.
+    """
 
     def __init__(self, errand: Errand, bodies: _LastRecord, max_redirects: int) -> None:
         self._errand = errand
@@ -100,37 +162,56 @@ class _ErrandStrategy:
         self._made = 0
         self._wanted = ""
         self._asked: Request | None = None
-        self._hop: str | None = None
+        self._next: str | None = None
         self._hops = 0
+        self.done: tuple[Request, Outcome, bytes | None] | None = None
+
+    def go_through(self, past: Sequence[PastErrand]) -> None:
+        """Take what an earlier session asked for, as long as the errand still wants the same."""
+        for request, _, outcome, body in past:
+            asked = self.choose(0.0, always_ready)
+            if asked is None:
+                break
+            if asked.url != request.url:
+                self._asked, self._next = None, asked.url
+                break
+            self._take(asked, outcome, (), body)
+        self._made = len(past)
 
     def choose(self, now: float, ready: Ready) -> Request | None:
         if self._asked is not None:
             return None
-        url, self._hop = self._hop, None
+        url, self._next = self._next, None
         if url is None:
             url = self._errand.next_url()
             if url is None:
                 return None
             self._wanted, self._hops = url, 0
-        self._asked = Request(self._made, Method.GET, url)
         self._made += 1
+        self._asked = Request(-self._made, Method.GET, url)
         return self._asked
 
     def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
-        asked, self._asked = self._asked, None
+        asked = self._asked
         if asked is None:
             raise ValueError("nothing was asked for")
-        if isinstance(outcome, Redirect) and self._hops < self._max_redirects:
-            self._hop = outcome.location
-            self._hops += 1
-            return ()
         record, self._bodies.last = self._bodies.last, None
         if record is None or record.entry.url != asked.url:
-            answer = Answer(asked.url, outcome, hops=self._hops)
+            self._take(asked, outcome, (), None)
         else:
-            answer = Answer(asked.url, outcome, record.headers, record.body, self._hops)
-        self._errand.take(self._wanted, answer)
+            self._take(asked, outcome, record.headers, record.body)
         return ()
+
+    def _take(
+        self, asked: Request, outcome: Outcome, headers: tuple[tuple[str, str], ...], body: bytes | None
+    ) -> None:
+        self._asked = None
+        self.done = asked, outcome, body
+        if isinstance(outcome, Redirect) and self._hops < self._max_redirects:
+            self._next = outcome.location
+            self._hops += 1
+        else:
+            self._errand.take(self._wanted, Answer(asked.url, outcome, headers, body, self._hops))
 
     def redo(self, request: Request) -> None:
         raise NotImplementedError("an errand is not restored")

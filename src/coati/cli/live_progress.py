@@ -44,14 +44,12 @@ INTERRUPTING = "Stopping: what is in flight is finished and saved. Ctrl-C again 
 class CrawlView:
     """What is known about a crawl that goes on; drivers tell it, and it says it in words.
 
-    ``seconds_before`` is the time that earlier sessions took, and ``requests_before`` what was asked for
-    before the driver began to count.
+    ``seconds_before`` is the time that the run took before the driver began.
     """
 
     budget: Budget
     dry_spell: DrySpell | None = None
     seconds_before: float = 0.0
-    requests_before: int = 0
     clock: Callable[[], float] = time.monotonic
     progress: Progress = field(default_factory=Progress)
     _told_at: float = 0.0
@@ -75,10 +73,6 @@ class CrawlView:
             self.stopping = StopReason(str(event.data["reason"]))
 
     @property
-    def requests(self) -> int:
-        return self.progress.requests + self.requests_before
-
-    @property
     def seconds(self) -> float:
         """The time of all sessions, now."""
         since = self.clock() - self._told_at if self._told_at else 0.0
@@ -88,7 +82,7 @@ class CrawlView:
         """Say what was done."""
         progress = self.progress
         parts = [
-            f"{self.requests:,} requests",
+            f"{self.progress.requests:,} requests",
             f"{progress.targets:,} {'target' if progress.targets == 1 else 'targets'}",
             f"{progress.requests_per_second:.1f}/s",
             format_bytes(progress.bytes),
@@ -105,7 +99,7 @@ class CrawlView:
         shares = [
             spent / limit
             for spent, limit in (
-                (self.requests, budget.max_requests),
+                (self.progress.requests, budget.max_requests),
                 (progress.bytes, budget.max_bytes),
                 (self.seconds, budget.max_seconds),
                 (progress.targets, budget.max_targets),
@@ -122,7 +116,7 @@ class CrawlView:
         if budget.max_seconds is not None:
             bounds.append(budget.max_seconds - self.seconds)
         if budget.max_requests is not None and rate > 0:
-            bounds.append((budget.max_requests - self.requests) / rate)
+            bounds.append((budget.max_requests - self.progress.requests) / rate)
         return f"at most {format_seconds(max(0.0, min(bounds)))} left" if bounds else ""
 
     def best_group(self, width: int) -> str:

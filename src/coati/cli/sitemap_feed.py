@@ -1,17 +1,17 @@
 """``--sitemaps``: what a site's sitemaps list, as further links of its start page.
 
-The sitemaps are fetched before the crawl begins. Their links are written into the run's log with the first
-page, under a tag path of their own, and so is what they cost. From there on they are links like all others:
-every strategy can use them, and a run that goes on finds them in its log.
+The sitemaps are fetched before the crawl begins, each with a row of its own in the run's log
+(`coati.runs.errands`). Their links are written with the first page, under a tag path of their own. From there
+on they are links like all others: every strategy can use them, and a run that goes on finds them in its log.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coati.budget import Budget
-from coati.cli.errands import run_errand
+from coati.cli.errands import run_errand, run_kept_errand
 from coati.live.stop import StopReason
 from coati.model import LinkList, Method, Page
 from coati.runs.store import RunStore
@@ -33,25 +33,39 @@ class FedStore(RunStore):
 
     _links: tuple[Link, ...] = ()
     _refused: tuple[tuple[str, Refusal], ...] = ()
-    _cost = 0
 
-    def feed(self, links: list[Link], refused: list[tuple[str, Refusal]], cost: int) -> None:
-        """Keep links, and the requests that they cost, for the first page that is recorded."""
-        self._links, self._refused, self._cost = tuple(links), tuple(refused), cost
+    def feed(self, links: list[Link], refused: list[tuple[str, Refusal]]) -> None:
+        """Keep links for the first page that is recorded."""
+        self._links, self._refused = tuple(links), tuple(refused)
 
     def record(self, fetched: Fetched) -> Recorded:
         """Record as ever; the first page takes what was fed."""
         page = fetched.outcome
-        if self._cost and isinstance(page, Page) and fetched.request.method is Method.GET:
+        fed = self._links or self._refused
+        if fed and isinstance(page, Page) and fetched.request.method is Method.GET:
             own = [page.links.link(index) for index in range(len(page.links.urls))]
             fetched = replace(
                 fetched,
                 outcome=replace(page, links=LinkList([*own, *self._links])),
                 refused=(*fetched.refused, *self._refused),
-                charged=fetched.charged + self._cost,
             )
-            self.feed([], [], 0)
+            self.feed([], [])
         return super().record(fetched)
+
+
+class _RobotsErrand:
+    """robots.txt, which names the sitemaps. It is asked for on our own account, and charged to nobody."""
+
+    def __init__(self, walk: SitemapWalk) -> None:
+        self._walk = walk
+        self._url = walk.next_url()
+
+    def next_url(self) -> str | None:
+        url, self._url = self._url, None
+        return url
+
+    def take(self, url: str, answer: Answer) -> None:
+        self._walk.take(url, answer.good_body)
 
 
 class _SitemapErrand:
@@ -65,19 +79,30 @@ class _SitemapErrand:
         self._walk.take(url, answer.good_body)
 
 
-def feed_sitemaps(store: FedStore, settings: RunSettings, on_event: OnEvent | None) -> tuple[int, int]:
-    """Fetch the sitemaps of a run that has no page yet; gives the number of links and what they cost.
+class SitemapsRead(NamedTuple):
+    """How many links the sitemaps gave, for how many requests, and whether the user has had enough."""
+
+    links: int
+    requests: int
+    interrupted: bool
+
+
+def feed_sitemaps(store: FedStore, settings: RunSettings, on_event: OnEvent | None) -> SitemapsRead:
+    """Fetch the sitemaps of a run that has no page yet.
 
     At most half of the budget of requests goes into it.
     """
     limit = settings.max_requests
     if limit == 1:
-        return 0, 0
+        return SitemapsRead(0, 0, interrupted=False)
     walk = SitemapWalk(settings.url)
-    budget = Budget(None if limit is None else limit // 2, max_seconds=settings.max_time)
-    result = run_errand(_SitemapErrand(walk), settings.url, live_settings(settings), budget, on_event)
-    if result.stop is StopReason.INTERRUPTED:
-        raise KeyboardInterrupt
+    asked = live_settings(settings)
+    time_left = Budget(max_seconds=settings.max_time)
+    robots = run_errand(_RobotsErrand(walk), settings.url, replace(asked, robots=False), time_left)
+    stop = robots.stop
+    if stop is not StopReason.INTERRUPTED:
+        budget = replace(time_left, max_requests=None if limit is None else limit // 2)
+        stop = run_kept_errand(_SitemapErrand(walk), store, settings.url, asked, budget, on_event)
     rules = settings.rules
     links, refused = [], []
     for link in walk.links():
@@ -86,6 +111,6 @@ def feed_sitemaps(store: FedStore, settings: RunSettings, on_event: OnEvent | No
             links.append(link)
         else:
             refused.append((link.url, refusal))
-    cost = result.progress.requests
-    store.feed(links, refused, cost)
-    return len(links), cost
+    store.feed(links, refused)
+    requests = sum(errand.charged for errand in store.errands())
+    return SitemapsRead(len(links), requests, interrupted=stop is StopReason.INTERRUPTED)

@@ -18,7 +18,7 @@ _EVENTS = 20_000
 _ANSWERS = """
 SELECT requests.id, requests.url, requests.kind, links.url
 FROM requests LEFT JOIN links ON links.page = requests.id
-WHERE requests.observed_event > ? AND requests.method = 'GET' AND requests.kind != ?
+WHERE requests.observed_event > max(?, 0) AND requests.method = 'GET' AND requests.kind != ?
 ORDER BY requests.observed_event, links.id
 """
 

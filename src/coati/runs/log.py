@@ -48,7 +48,9 @@ _FIND_LINK = """
 SELECT links.id, requests.observed_event FROM links JOIN requests ON requests.id = links.page
 WHERE links.url = ? ORDER BY links.id LIMIT 1
 """
-_FIND_REDIRECT = "SELECT id, observed_event FROM requests WHERE location = ? ORDER BY observed_event LIMIT 1"
+_FIND_REDIRECT = """
+SELECT id, observed_event FROM requests WHERE location = ? AND id >= 0 ORDER BY observed_event LIMIT 1
+"""
 _FIND_ORIGIN = "SELECT url, link, redirected_from FROM requests WHERE id = ?"
 _FIND_PLACE = """
 SELECT links.page, requests.url, links.anchor, tag_paths.path FROM links

@@ -35,6 +35,7 @@ from coati.runs.background_sync import BackgroundSync
 from coati.runs.bodies import TargetFiles, discard
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
+from coati.runs.errands import Errands, PastErrand
 from coati.runs.errors import NoRunError, RunWriteError, explained
 from coati.runs.groups import write_groups
 from coati.runs.last_answers import PastAnswer, last_answers
@@ -122,7 +123,8 @@ class RunStore:
             self.totals = read_totals(connection)
             self._skips = Skips(connection)
             self._seen = SeenUrls(url for (url,) in connection.execute("SELECT url FROM links"))
-            self._seen.add(url for (url,) in connection.execute("SELECT url FROM requests"))
+            self._seen.add(url for (url,) in connection.execute("SELECT url FROM requests WHERE id >= 0"))
+            self._errands = Errands(connection, layout.errands)
             self._snapshots = SnapshotFiles(layout.snapshots)
             self._snapshot_event = self._log.last_event
             undo.pop_all()
@@ -219,6 +221,24 @@ class RunStore:
             self._count(fetched, row)
             return Recorded(outcome)
 
+    def record_errand(self, fetched: Fetched) -> None:
+        """Write down a request that no strategy chose, before the run's first page; ids are -1, -2, ...
+
+        Safe from a kill when this returns, with its body.
+        """
+        self._last_time = fetched.finished_at
+        with self._writing():
+            if isinstance(fetched.outcome, Refused):
+                self._skips.add(fetched.request.url, reason_of(fetched.outcome.reason), None)
+            self._errands.keep_body(fetched)
+            with self._transaction():
+                row = self._errands.add(fetched)
+            self._count(fetched, row)
+
+    def errands(self) -> list[PastErrand]:
+        """Give the requests that no strategy chose, in order."""
+        return self._errands.past()
+
     def settled(self, settlements: Iterable[Settlement]) -> None:
         """Keep rewards that became final; they are written with the next record."""
         self._settlements.extend(settlements)
@@ -309,6 +329,9 @@ class RunStore:
             row = self._log.observe(fetched, page)
             self._log.add_page(request, len(urls), new, sha256, place)
         discard(fetched)
+        if not self.totals.pages:
+            # Now it is this page that holds what they brought.
+            self._errands.forget_bodies()
         self._seen.add(link.url for link in new)
         self._count(fetched, row)
         return Recorded(Page(page.status, page.size_bytes, LinkList(new)))
