@@ -4,17 +4,13 @@ import pytest
 
 from coati.errors import ConfigError
 from coati.model import NO_LINKS, Failure, Link, Other, Outcome, Page, Redirect, Target
-from coati.strategies.confusion import ConfusionMatrix, CountedClasses
 from coati.strategies.link_models import URL_CONTEXTS, URL_MODELS, LinkModel
 from coati.strategies.state import pack, unpack
 from coati.strategies.tag_paths import TagPathStrategy
-from coati.strategies.url_classes import LearntClasses, OracleClasses, UrlClass
+from coati.strategies.url_classes import LearntClasses, UrlClass
 from coati.testing.checks import check_strategy
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
-from coati.testing.respond import Responder
-from tests.strategies.test_focused import order_of
-from tests.strategies.truths import truth_of
 
 START = "http://a.test/"
 PAGE, TARGET = Page(200, 1, NO_LINKS), Target(200, 1, "text/csv")
@@ -84,52 +80,3 @@ def test_a_server_without_head_loses_no_words() -> None:
 def test_a_misspelt_name_is_an_error_that_knows_the_right_one(model: str, context: str) -> None:
     with pytest.raises(ConfigError, match="did you mean"):
         LinkModel(model, context)
-
-
-# --- confusion ------------------------------------------------------------------------------------
-
-
-def test_watching_changes_nothing_and_counts_every_prediction() -> None:
-    truth = truth_of(SITE)
-    counted = CountedClasses(LearntClasses(), truth)
-    answer = Responder(SITE).outcome
-    watched = order_of(TagPathStrategy(SITE.start_url, counted, 1), answer)
-    assert watched == order_of(TagPathStrategy(SITE.start_url, LearntClasses(), 1), answer)
-    # All that can be reached was classified but the start and what HEADs were spent on.
-    assert 0.5 * len(truth.urls) < counted.matrix.total < len(truth.urls)
-    assert counted.matrix.cells[2][0] + counted.matrix.cells[2][1] > 0
-
-
-def test_an_oracle_is_never_wrong() -> None:
-    truth = truth_of(SITE)
-    counted = CountedClasses(OracleClasses(truth), truth)
-    order_of(TagPathStrategy(SITE.start_url, counted, 1), Responder(SITE).outcome)
-    assert (counted.matrix.misclassification_rate, counted.matrix.cells[2]) == (0, (0, 0))
-
-
-def test_counts_are_saved() -> None:
-    truth = truth_of(SITE)
-    counted = CountedClasses(OracleClasses(truth), truth)
-    for url in truth.urls:
-        counted.classify(url)
-    other = CountedClasses(OracleClasses(truth), truth)
-    other.load(unpack(pack(counted.save())))
-    assert other.matrix == counted.matrix
-
-
-def test_sites_weigh_the_same_whatever_their_size() -> None:
-    small = ConfusionMatrix(((8, 2), (0, 10), (0, 0)))
-    large = ConfusionMatrix(((400, 0), (0, 100), (500, 0)))
-    nothing = ConfusionMatrix(((0, 0), (0, 0), (0, 0)))
-    mean = ConfusionMatrix.mean([small, large, nothing])
-    assert list(mean.cells) == [(40, 5), (0, 30), (25, 0)]
-    assert mean.misclassification_rate == pytest.approx(100 * 5 / 75)
-    assert mean.total == pytest.approx(100)
-
-
-def test_no_rate_without_pages_and_targets() -> None:
-    rates = [
-        m.misclassification_rate
-        for m in (ConfusionMatrix(((0, 0), (0, 0), (7, 1))), ConfusionMatrix.mean([]))
-    ]
-    assert rates == [None, None]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coati.experiments.confusion import misclassification_pct
 from coati.experiments.ingredients import settings_read, strategy_digest
 from coati.experiments.measures import TOP_GROUPS
 from coati.replay.measures import Measures
@@ -156,17 +157,6 @@ def measured(cell: Cell, run: Replay, watched: Watched, totals: SiteTotals) -> C
         groups=_best_groups(watched, watched),
         confusion=confusion,
     )
-
-
-def misclassification_pct(confusion: dict[str, int] | dict[str, float]) -> float | None:
-    """Give the share of pages and targets that were taken for the other; None where nothing was predicted.
-
-    >>> misclassification_pct({"html_as_html": 9, "html_as_target": 1, "target_as_target": 10})
-    5.0
-    """
-    wrong = confusion.get("html_as_target", 0) + confusion.get("target_as_html", 0)
-    everything = wrong + confusion.get("html_as_html", 0) + confusion.get("target_as_target", 0)
-    return 100 * wrong / everything if everything else None
 
 
 def _reached(value: float | None) -> float | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coati.errors import unknown_name
+from coati.experiments.confusion import CONFUSIONS, PREDICTED_CLASSES, TRUE_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,6 +42,14 @@ _MEASURES = {
     "misclassification_pct": Measure("pages taken for targets and targets for pages, % of both", 2),
 }
 
+_PER_CENT = "_pct"
+_WORDS = {"html": "pages", "target": "targets", "neither": "links that are neither"}
+_MEASURES |= {
+    f"{true}_as_{taken}{_PER_CENT}": Measure(f"{_WORDS[true]} taken for {_WORDS[taken]}, % of predictions", 2)
+    for true in TRUE_CLASSES
+    for taken in PREDICTED_CLASSES
+}
+
 # Measures of a family, and what stands behind the colon.
 _GROUP_REWARD, _SAVED, _LOST = "group_reward", "saved_pct", "lost_pct"
 _FAMILIES = {
@@ -53,6 +62,16 @@ _FAMILIES = {
 def measure(name: str) -> Measure:
     """Give a measure by its name."""
     return _MEASURES.get(name) or _FAMILIES[name.partition(":")[0]]
+
+
+def confusion_of(name: str) -> str | None:
+    """Give the cell of the confusion matrix that a measure is about; None where it is about something else.
+
+    >>> confusion_of("target_as_html_pct"), confusion_of("auc")
+    ('target_as_html', None)
+    """
+    cell = name.removesuffix(_PER_CENT)
+    return cell if cell in CONFUSIONS else None
 
 
 def check_measure(name: str, early_stops: Iterable[str]) -> None:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coati.experiments.cells import CellResult, misclassification_pct
+from coati.experiments.cells import CellResult
+from coati.experiments.confusion import mean_matrix, misclassification_pct, percentages
+from coati.experiments.measures import confusion_of
 from coati.experiments.runner import Study, rows
 from coati.experiments.spec import BOUNDS, PLAIN, Experiment, Variant
 from coati.replay.measures import Comparison
@@ -106,6 +108,9 @@ def value_of(study: Study, result: CellResult, measure: str) -> float | None:
         comparison = Comparison.of(result.measures(), best.measures(), plain.measures())
         value: float | None = getattr(comparison, measure)
         return value
+    if (confusion := confusion_of(measure)) is not None:
+        matrix = percentages(result.confusion)
+        return None if matrix is None else matrix[confusion]
     return result.values.get(measure)
 
 
@@ -124,7 +129,7 @@ def _over_sites(study: Study, name: str, among: Sequence[Entry]) -> Entry:
     values = []
     for place, seed in enumerate(seeds):
         if measure == "misclassification_pct":
-            values.append((seed, _mean_matrix(study, among, seed)))
+            values.append((seed, misclassification_pct(_mean_matrix(study, among, seed))))
             continue
         defined = [value for entry in among if (value := entry.values[place][1]) is not None]
         values.append((seed, statistics.fmean(defined) if defined else None))
@@ -132,15 +137,9 @@ def _over_sites(study: Study, name: str, among: Sequence[Entry]) -> Entry:
     return Entry(name, variant, measure, tuple(values), Spread.of([v for _, v in values]), published)
 
 
-def _mean_matrix(study: Study, among: Sequence[Entry], seed: int | None) -> float | None:
-    """Give the rate of the mean of the sites' matrices, each in per cent, as the paper does."""
-    total: dict[str, float] = {}
-    for entry in among:
-        confusion = study.results[entry.site, entry.variant.label, seed].confusion
-        everything = sum(confusion.values())
-        for key, count in confusion.items():
-            total[key] = total.get(key, 0.0) + (100 * count / everything if everything else 0.0)
-    return misclassification_pct(total)
+def _mean_matrix(study: Study, among: Sequence[Entry], seed: int | None) -> dict[str, float]:
+    results = [study.results[entry.site, entry.variant.label, seed] for entry in among]
+    return mean_matrix(result.confusion for result in results)
 
 
 def _early_stop_value(experiment: Experiment, result: CellResult, family: str, name: str) -> float | None:

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from coati.experiments.confusion import CONFUSIONS
 from coati.model import Kind, Method, Page, Redirect
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ _COST_STEP = 128
 
 # By true class and predicted class, as the paper's matrices are read.
 CLASSES = {Kind.PAGE: "html", Kind.TARGET: "target", Kind.OTHER: "neither", Kind.BROKEN: "neither"}
-CONFUSIONS = tuple(
-    f"{true}_as_{taken}" for true in ("html", "target", "neither") for taken in ("html", "target")
-)
 
 
 @dataclass(slots=True)
