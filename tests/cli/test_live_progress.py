@@ -4,13 +4,14 @@ import os
 import pty
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coati.budget import Budget
 from coati.cli.live_progress import CrawlView, shortened
-from coati.live.progress import ArmYield, Event, Happening, Progress
+from coati.live.progress import ArmYield, Event, Happening, Progress, Wait
 from coati.live.stop import StopReason
 from coati.strategies.dry_spell import DrySpell
 from tests.live.scripted import Exchange, page, pause, scripted
@@ -71,12 +72,15 @@ def test_what_is_shortened_fits(width: int) -> None:
 
 
 def test_a_long_wait_is_told_and_passes() -> None:
-    made, clock = view(Budget(), HALFWAY)
-    made.on_event(Event(0.0, Happening.WAITING, {"host": "a.org", "seconds": 1.0, "why": "delay"}))
+    made, clock = view(Budget(), replace(HALFWAY, waits={"a.org": Wait(0.9, "delay")}))
     assert made.resting() == ""
-    made.on_event(Event(0.0, Happening.WAITING, {"host": "a.org", "seconds": 30.0, "why": "Retry-After"}))
-    assert made.resting() == "waiting 30 s for a.org (Retry-After)"
-    clock.now += 31
+    made.on_progress(
+        replace(HALFWAY, waits={"a.org": Wait(0.9, "delay"), "b.org": Wait(30.0, "Retry-After")})
+    )
+    assert made.resting() == "waiting 30 s for b.org (Retry-After)"
+    clock.now += 10
+    assert made.line().endswith("waiting 20 s for b.org (Retry-After)")
+    clock.now += 19
     assert made.resting() == ""
 
 

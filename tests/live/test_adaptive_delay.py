@@ -1,3 +1,4 @@
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,8 @@ from scrapy.http import Response
 
 from coati.live.adaptive_delay import AdaptiveDelayMiddleware
 from coati.live.outcomes import ANSWER_SECONDS
+from coati.runs.reader import RunReader
+from tests.live.crawling import crawl_into
 from tests.live.plain_spider import run_spider
 from tests.live.scripted import Route, answer, in_turn, page, scripted
 
@@ -25,6 +28,7 @@ class Host:
         crawler: Any = SimpleNamespace(
             settings=SimpleNamespace(getfloat=lambda name, default=0.0: settings.get(name, default)),
             engine=SimpleNamespace(downloader=downloader),
+            spider=None,
         )
         self._middleware = AdaptiveDelayMiddleware(crawler)
 
@@ -35,6 +39,13 @@ class Host:
         )
         self._middleware.process_response(request, Response("http://h/", status=status))
         return float(self.slot.delay)
+
+    def reaches_the_downloader(self) -> float:
+        self._middleware.request_reached(Request("http://h/", meta={"download_slot": "h"}))
+        return float(self.slot.delay)
+
+    def restores(self, delay: float) -> None:
+        self._middleware.restore("h", delay)
 
     def fails(self, error: Exception) -> float:
         self._middleware.process_exception(Request("http://h/", meta={"download_slot": "h"}), error)
@@ -66,6 +77,34 @@ def test_what_the_crawler_itself_took_is_no_slowness_of_the_host() -> None:
     host = Host(own=1.0)
     assert host.answers(latency=3.0, own_share=0.01) == 1.0
     assert host.answers(latency=3.0, own_share=2.0) == 4.0
+
+
+def test_a_grown_delay_outlives_its_slot() -> None:
+    host = Host(own=1.0)
+    host.answers(503)
+    host.answers(503)
+    host.slot.delay = 1.0  # as in a slot that is made anew
+    assert host.reaches_the_downloader() == 4.0
+    for _ in range(10):
+        host.answers()
+    assert host.reaches_the_downloader() == 1.0
+
+
+def test_a_delay_of_an_earlier_session_is_kept_to_within_bounds() -> None:
+    host = Host(own=1.0, maximum=10.0)
+    host.restores(8.0)
+    assert host.reaches_the_downloader() == 8.0
+    host.restores(1e9)
+    assert host.reaches_the_downloader() == 10.0
+
+
+def test_trouble_is_remembered_in_the_run_and_forgotten_when_it_is_over(tmp_path: Path) -> None:
+    routes: dict[str, Route] = {"/": page("/a", "/b"), "/a": answer(503), "/b": page()}
+    with scripted(routes) as server:
+        crawl_into(tmp_path, server.start, max_requests=2, max_delay_seconds=0.6)
+        with RunReader(tmp_path) as reader:
+            rows = reader.connection.execute("SELECT host, delay_seconds FROM hosts").fetchall()
+        assert [tuple(row) for row in rows] == [("127.0.0.1", 0.6)]
 
 
 def test_a_crawl_delay_is_a_floor() -> None:

@@ -1,13 +1,14 @@
 import time
 from email.utils import formatdate
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coati.live import Happening, StopReason
+from coati.live import Happening, Progress, StopReason
 from coati.live.retry_after import TOO_LONG, parse_retry_after
-from tests.live.crawling import crawl_from
+from tests.live.crawling import crawl_from, crawl_into
 from tests.live.plain_spider import run_spider
 from tests.live.scripted import Exchange, answer, clock, file, in_turn, page, scripted
 
@@ -54,7 +55,31 @@ def test_a_host_gets_the_pause_that_it_asks_for(status: int, form: str) -> None:
     assert 0.85 < second - first < 4
     told = crawled.observed[server.base + "/a.csv"]
     assert (told["outcome"], told["charged"]) == ("target", 2)
-    assert [wait["why"] for wait in crawled.told(Happening.WAITING)] == ["Retry-After"]
+    waits = {wait["why"]: wait["seconds"] for wait in crawled.told(Happening.WAITING)}
+    assert waits.keys() == {"errors", "Retry-After"}
+    assert waits["Retry-After"] > 0
+
+
+def test_who_asks_for_no_pause_is_not_said_to_be_waited_for() -> None:
+    limited = in_turn(answer(429, Retry_After="0"), file())
+    with scripted({"/": page("/a.csv"), "/a.csv": limited}) as server:
+        crawled = crawl_from(server.start, retries=2, max_delay_seconds=0.1)
+    assert [wait["why"] for wait in crawled.told(Happening.WAITING)] == ["errors"]
+
+
+def test_a_rest_is_told_while_it_lasts_and_kept_to_when_the_run_goes_on(tmp_path: Path) -> None:
+    told: list[Progress] = []
+    with scripted({"/": answer(429, Retry_After="200")}) as server:
+        crawl_into(tmp_path / "run", server.start, retries=2, max_seconds=3.0, on_progress=told.append)
+        asked = list(server.paths)
+        again = crawl_into(tmp_path / "run", server.start, retries=2, max_seconds=4.0)
+        assert server.paths == asked
+    (waits,) = {tuple(progress.waits) for progress in told if progress.waits}
+    assert waits == ("127.0.0.1",)
+    longest = max(wait.seconds for progress in told for wait in progress.waits.values())
+    assert 100 < longest <= 200
+    assert {wait.why for progress in told for wait in progress.waits.values()} == {"Retry-After"}
+    assert again.result.progress.requests == 0
 
 
 def test_everything_else_on_the_host_waits_too() -> None:

@@ -32,8 +32,8 @@ _BAR_WIDTH = 30
 # A terminal writes ^C behind what is shown. In a full line it would break that line, and leave a trace.
 _MARGIN = 4
 
-# Shorter waits are the usual delay between requests.
-_LONG_WAIT_SECONDS = 3.0
+# Shorter waits are the usual delay between requests, or soon over.
+_LONG_WAIT_SECONDS = 2.0
 
 _CUT = "… > "
 
@@ -53,8 +53,6 @@ class CrawlView:
     clock: Callable[[], float] = time.monotonic
     progress: Progress = field(default_factory=Progress)
     _told_at: float = 0.0
-    _rests_until: float = 0.0
-    _rest: str = ""
     stopping: StopReason | None = None
 
     def on_progress(self, progress: Progress) -> None:
@@ -63,20 +61,18 @@ class CrawlView:
         self._told_at = self.clock()
 
     def on_event(self, event: Event) -> None:
-        """Take notice of waits and of the end."""
-        if event.what is Happening.WAITING:
-            seconds = float(str(event.data.get("seconds", 0)))
-            if seconds >= _LONG_WAIT_SECONDS:
-                self._rests_until = self.clock() + seconds
-                self._rest = f"{event.data.get('host')} ({event.data.get('why')})"
-        elif event.what is Happening.STOPPING:
+        """Take notice of the end."""
+        if event.what is Happening.STOPPING:
             self.stopping = StopReason(str(event.data["reason"]))
 
     @property
     def seconds(self) -> float:
         """The time of all sessions, now."""
-        since = self.clock() - self._told_at if self._told_at else 0.0
-        return self.seconds_before + self.progress.seconds + since
+        return self.seconds_before + self.progress.seconds + self._since_told
+
+    @property
+    def _since_told(self) -> float:
+        return self.clock() - self._told_at if self._told_at else 0.0
 
     def counts(self) -> str:
         """Say what was done."""
@@ -136,8 +132,11 @@ class CrawlView:
 
     def resting(self) -> str:
         """Say whom the crawl waits for, if that takes long."""
-        left = self._rests_until - self.clock()
-        return f"waiting {format_seconds(left)} for {self._rest}" if left > 0 else ""
+        if not self.progress.waits:
+            return ""
+        host, (seconds, why) = max(self.progress.waits.items(), key=lambda item: item[1].seconds)
+        left = seconds - self._since_told
+        return f"waiting {format_seconds(left)} for {host} ({why})" if left >= _LONG_WAIT_SECONDS else ""
 
     def line(self) -> str:
         """Say it all in one line, as a log wants it."""

@@ -2,7 +2,7 @@
 
 from coati.live.crawl import crawl, crawl_async, crawl_many
 from coati.live.plan import CrawlPlan, CrawlResult
-from coati.live.progress import ArmYield, Event, Happening, Progress
+from coati.live.progress import ArmYield, Event, Happening, Progress, Wait
 from coati.live.settings import LiveSettings
 from coati.live.stop import StopReason
 
@@ -15,6 +15,7 @@ __all__ = [
     "LiveSettings",
     "Progress",
     "StopReason",
+    "Wait",
     "crawl",
     "crawl_async",
     "crawl_many",

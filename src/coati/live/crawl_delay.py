@@ -56,4 +56,4 @@ class CrawlDelay:
             slot.delay = max(slot.delay, delay)
         drive = getattr(self._crawler.spider, "drive", None)
         if drive is not None:
-            drive.waiting(host, delay, "Crawl-delay")
+            drive.slows(host, delay, "Crawl-delay")

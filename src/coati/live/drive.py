@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from coati.live.plan import CrawlPlan
-    from coati.live.progress import Progress
+    from coati.live.progress import Progress, Wait
     from coati.model import Outcome, Ready, Request
+    from coati.runs.host_pauses import HostPause
     from coati.strategies.strategy import Strategy
 
 _PROGRESS_SECONDS = 0.5
@@ -64,7 +65,7 @@ class Drive:
         self._saves = False
         self.tally = Tally()
         # The engine's scheduler puts its own here.
-        self.waits: Callable[[], Mapping[str, float]] = dict
+        self.waits: Callable[[], Mapping[str, Wait]] = dict
         self.wake: Callable[[], None] = _nothing
         self._on_abort: list[Callable[[], None]] = []
         self._messages: tuple[str, ...] = ()
@@ -185,9 +186,25 @@ class Drive:
         """Have this called when the crawl must end at once."""
         self._on_abort.append(cancel)
 
-    def waiting(self, host: str, seconds: float, why: str) -> None:
-        """Tell that a host must rest."""
+    def rests(self, host: str, seconds: float, why: str) -> None:
+        """Tell, and remember, that a host must not be asked for so long."""
+        if seconds > 0:
+            self._tell(Happening.WAITING, host=host, seconds=round(seconds, 3), why=why)
+            if self.plan.store is not None:
+                self.plan.store.keep_rest(host, time.time() + seconds)
+
+    def slows(self, host: str, seconds: float, why: str) -> None:
+        """Tell that there are so many seconds between two requests to a host from here on."""
         self._tell(Happening.WAITING, host=host, seconds=round(seconds, 3), why=why)
+
+    def keep_delay(self, host: str, seconds: float | None) -> None:
+        """Remember the delay of a host for when the run goes on; None: the usual one."""
+        if self.plan.store is not None:
+            self.plan.store.keep_delay(host, seconds)
+
+    def host_pauses(self) -> Mapping[str, HostPause]:
+        """Give what earlier sessions of the run remembered of hosts."""
+        return {} if self.plan.store is None else self.plan.store.host_pauses()
 
     def seconds_left(self) -> float | None:
         """Say how many seconds of the budget are left; None if time is not limited."""
@@ -197,6 +214,14 @@ class Drive:
     def progress(self) -> Progress:
         """Say where the crawl stands."""
         return self.tally.progress(len(self._open), self.waits(), self._strategy.arm_label)
+
+    def tell_progress(self) -> None:
+        """Say where the crawl stands, twice a second at most; to be called during waits too."""
+        if self.plan.on_progress is not None:
+            now = time.monotonic()
+            if now - self._told_at >= _PROGRESS_SECONDS:
+                self._told_at = now
+                self.plan.on_progress(self.progress())
 
     def close(self) -> CrawlResult:
         """Say how the crawl ended; the store learns it too."""
@@ -300,11 +325,7 @@ class Drive:
                 self._tell(Happening.SKIPPED, url=request.url, reason=reading.outcome.reason)
             for url, reason in reading.skipped:
                 self._tell(Happening.SKIPPED, url=url, reason=reason)
-        if self.plan.on_progress is not None:
-            now = time.monotonic()
-            if now - self._told_at >= _PROGRESS_SECONDS:
-                self._told_at = now
-                self.plan.on_progress(self.progress())
+        self.tell_progress()
 
 
 def _nothing() -> None:

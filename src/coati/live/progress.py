@@ -16,12 +16,19 @@ class ArmYield(NamedTuple):
     reward: float
 
 
+class Wait(NamedTuple):
+    """How long a host must not be asked, and why: "delay", "Crawl-delay", "Retry-After", "errors", ..."""
+
+    seconds: float
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """Where a crawl stands. Counts include earlier sessions of the same run; ``seconds`` are this one's.
 
     ``requests`` counts retries and HEADs. Requests for robots.txt are shown on their own and not charged.
-    ``waits`` says for each host that must rest how many seconds that takes.
+    ``waits`` says for each host that must rest how long that takes, and why.
     """
 
     requests: int = 0
@@ -35,7 +42,7 @@ class Progress:
     archived: int = 0
     seconds: float = 0.0
     session_requests: int = 0
-    waits: Mapping[str, float] = field(default_factory=dict)
+    waits: Mapping[str, Wait] = field(default_factory=dict)
     drops: Mapping[str, int] = field(default_factory=dict)
     best_arm: ArmYield | None = None
 

@@ -50,6 +50,7 @@ class RetryAfterMiddleware:
     def __init__(self, maximum_seconds: float = _DEFAULT_MAXIMUM) -> None:
         self._maximum = maximum_seconds
         self._until: dict[str, float] = {}
+        self._why: dict[str, str] = {}
         self._crawler: Crawler | None = None
 
     @classmethod
@@ -66,8 +67,18 @@ class RetryAfterMiddleware:
             return 0.0
         left = until - time.monotonic()
         if left <= 0:
-            del self._until[host]
+            del self._until[host], self._why[host]
         return max(0.0, left)
+
+    def why(self, host: str) -> str:
+        """Say why a host rests."""
+        return self._why.get(host, "")
+
+    def let_rest(self, host: str, seconds: float, why: str = "Retry-After") -> None:
+        """Let a host rest; a longer rest stays as it is."""
+        until = time.monotonic() + seconds
+        if until > self._until.get(host, 0.0):
+            self._until[host], self._why[host] = until, why
 
     async def process_request(self, request: Request) -> None:
         """Hold a request back while its host rests; our own scheduler does not even send it."""
@@ -95,14 +106,14 @@ class RetryAfterMiddleware:
                 request.meta[TOO_LONG] = seconds
             seconds = self._maximum
         host = urlparse_cached(request).hostname or ""
-        self._until[host] = max(self._until.get(host, 0.0), time.monotonic() + seconds)
+        self.let_rest(host, seconds, why)
         self._tell(host, seconds, why)
         return response
 
     def _tell(self, host: str, seconds: float, why: str) -> None:
         drive = self._drive()
         if drive is not None:
-            drive.waiting(host, seconds, why)
+            drive.rests(host, seconds, why)
 
     def _drive(self) -> Drive | None:
         """Give the crawl that a spider of ours brings."""

@@ -29,9 +29,11 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from coati.errors import CoatiError, ConfigError
+from coati.live.adaptive_delay import AdaptiveDelayMiddleware
 from coati.live.drive import Drive
 from coati.live.outcomes import ResponseReader
 from coati.live.plan import CrawlPlan
+from coati.live.progress import Wait
 from coati.live.retry_after import TOO_LONG, RetryAfterMiddleware
 from coati.live.robots import RobotsAnswerMiddleware
 from coati.live.settings import LiveSettings
@@ -77,6 +79,9 @@ _EARLY_SECONDS = 0.02
 # A crawl that is stopping waits for what is being transferred, not for hosts that rest. One in which nothing
 # was transferred for so many checks in a row has only such requests left.
 _CHECK_SECONDS = 0.25
+
+# How often the crawl says where it stands while nothing happens.
+_PROGRESS_SECONDS = 1.0
 _QUIET_CHECKS = 4
 
 # A site may have names without end. Whether one of them may be asked is found out for the last ones only.
@@ -117,8 +122,10 @@ class StrategyScheduler(BaseScheduler):
         # Whether a host that must rest keeps the strategy from choosing.
         self._resting = False
         self._deadline_call: CallLaterResult | None = None
+        self._progress_call: CallLaterResult | None = None
         self._filter: BaseDupeFilter | None = None
         self._retry_after: RetryAfterMiddleware | None = None
+        self._adaptive: AdaptiveDelayMiddleware | None = None
         self._robots: RobotsAnswerMiddleware | None = None
         # Retries that came back while the crawl was stopping: open, and not to be waited for.
         self._left_open = 0
@@ -146,16 +153,41 @@ class StrategyScheduler(BaseScheduler):
         self._drive.wake = self.wake
         self._reader = ResponseReader(drive.plan.rules, drive.plan.types)
         self._retry_after = self._crawler.get_downloader_middleware(RetryAfterMiddleware)
+        self._adaptive = self._crawler.get_downloader_middleware(AdaptiveDelayMiddleware)
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
+        self._restore_pauses()
         self._crawler.signals.connect(self._on_spider_error, signals.spider_error)
         drive.tally.start_clock()
         left = drive.seconds_left()
         if left is not None:
             self._deadline_call = call_later(max(0.0, left), self._on_deadline)
+        if drive.plan.on_progress is not None:
+            self._tell_progress()
+
+    def _restore_pauses(self) -> None:
+        """Go on as slowly as an earlier session of the run had to."""
+        for host, pause in self._drive.host_pauses().items():
+            if self._adaptive is not None and pause.delay_seconds is not None:
+                self._adaptive.restore(host, pause.delay_seconds)
+            if self._retry_after is not None and pause.rests_until is not None:
+                longest = self._drive.plan.settings.max_retry_after_seconds
+                seconds = min(pause.rests_until - time.time(), longest)
+                if seconds > 0:
+                    self._retry_after.let_rest(host, seconds)
+                    self._hosts[host] = None
+
+    def _tell_progress(self) -> None:
+        """Say where the crawl stands again and again: during a long wait nothing else would."""
+        try:
+            self._drive.tell_progress()
+        except Exception as error:  # noqa: BLE001 - the loop would only log it
+            self._drive.abort(error)
+            return
+        self._progress_call = call_later(_PROGRESS_SECONDS, self._tell_progress)
 
     def close(self, reason: str) -> None:
         """Let the timers go."""
-        for call in (self._wake_call, self._deadline_call, self._check_call):
+        for call in (self._wake_call, self._deadline_call, self._check_call, self._progress_call):
             if call is not None:
                 call.cancel()
         if self._filter is not None:
@@ -277,9 +309,19 @@ class StrategyScheduler(BaseScheduler):
             rest = max(rest, self._retry_after.rest_seconds(key))
         return rest
 
-    def _waits(self) -> dict[str, float]:
+    def _waits(self) -> dict[str, Wait]:
         rests = {host: self._rest_seconds(host) for host in self._hosts}
-        return {host: round(rest, 1) for host, rest in rests.items() if rest > 0}
+        return {host: Wait(round(rest, 1), self._why(host)) for host, rest in rests.items() if rest > 0}
+
+    def _why(self, host: str) -> str:
+        """Say why a host rests: the reason that is the user's to know, should there be several."""
+        key = host.strip("[]")
+        if self._retry_after is not None and self._retry_after.rest_seconds(key) > 0:
+            return self._retry_after.why(key)
+        grown = None if self._adaptive is None else self._adaptive.grown(key)
+        if grown is not None:
+            return grown.why
+        return "Crawl-delay" if key in self._crawler.engine.downloader.per_slot_settings else "delay"
 
     def _enter(self, chosen: Request) -> ScrapyRequest:
         self._occupy(chosen)

@@ -7,7 +7,7 @@ import time
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING
 
-from coati.live.progress import ArmYield, Progress
+from coati.live.progress import ArmYield, Progress, Wait
 from coati.model import Failure, Method, Page, Refused, Target
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Tally:
                 self._arms[arm][1] += settlement.reward
 
     def progress(
-        self, in_flight: int, waits: Mapping[str, float], arm_label: Callable[[int], str]
+        self, in_flight: int, waits: Mapping[str, Wait], arm_label: Callable[[int], str]
     ) -> Progress:
         """Say where the crawl stands."""
         return Progress(

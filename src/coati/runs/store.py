@@ -38,6 +38,7 @@ from coati.runs.durable import write_whole
 from coati.runs.errands import Errands, PastErrand
 from coati.runs.errors import NoRunError, RunWriteError, explained
 from coati.runs.groups import write_groups
+from coati.runs.host_pauses import HostPause, HostPauses
 from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
@@ -125,6 +126,7 @@ class RunStore:
             self._seen = SeenUrls(url for (url,) in connection.execute("SELECT url FROM links"))
             self._seen.add(url for (url,) in connection.execute("SELECT url FROM requests WHERE id >= 0"))
             self._errands = Errands(connection, layout.errands)
+            self._pauses = HostPauses(connection)
             self._snapshots = SnapshotFiles(layout.snapshots)
             self._snapshot_event = self._log.last_event
             undo.pop_all()
@@ -246,6 +248,20 @@ class RunStore:
     def skip(self, url: str, reason: Reason, source: int | None = None) -> None:
         """List a URL that will not be fetched; ``source`` is the request whose page held it."""
         self._skips.add(url, reason, source)
+
+    def keep_delay(self, host: str, seconds: float | None) -> None:
+        """Keep how slowly a host is to be asked; None: as slowly as any other again."""
+        with self._writing(), self._log.transaction():
+            self._pauses.keep_delay(host, seconds)
+
+    def keep_rest(self, host: str, until: float) -> None:
+        """Keep until when a host is not to be asked at all, in seconds since the epoch."""
+        with self._writing(), self._log.transaction():
+            self._pauses.keep_rest(host, until)
+
+    def host_pauses(self) -> dict[str, HostPause]:
+        """Give what earlier sessions kept of hosts."""
+        return self._pauses.known()
 
     def fresh(self, urls: Sequence[str]) -> list[int]:
         """Give the places of the URLs that the run has not met, the first of each."""
