@@ -21,11 +21,13 @@ _ALWAYS: dict[str, Sizes] = {
     "resume": ([], []),
     "live_speed": ([], ["--pages", "600", "--rounds", "1"]),
     "many_sites": ([], ["--sites", "20", "--seconds", "20"]),
+    "study_speed": ([], ["--pages", "300"]),
     "crawl_memory": ([], ["--requests", "3000"]),
 }
 _WITH_ARCHIVES: dict[str, Sizes] = {
     "faithful": ([], ["--seeds", "3"]),
     "replay_speed": ([], ["--max-requests", "1000"]),
+    "tres_cost": ([], ["--site", "edwards"]),
 }
 
 

@@ -61,7 +61,7 @@ def _curves(study: Study, site: SiteFacts) -> Figure:
     # Imported here: it takes longer than a small experiment, and only this needs it.
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    figure = Figure(figsize=(11, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     for variant in shown_rows(study.experiment):
         results = study.of(site.name, variant)
@@ -73,9 +73,12 @@ def _curves(study: Study, site: SiteFacts) -> Figure:
     right.set(xlabel="other bytes, % of the site's", ylabel="target bytes, %", title="Volume")
     for axes in (left, right):
         axes.set(xlim=(0, 100), ylim=(0, 102))
-        axes.axhline(_SHARE_PCT, color="silver", linewidth=0.8, zorder=0)
         axes.spines[["top", "right"]].set_visible(False)
-    left.legend(frameon=False, loc="lower right", fontsize="small")
+        if not site.totals.targets:
+            axes.text(50, 50, "not defined: there are no targets", ha="center", color="grey")
+        axes.axhline(_SHARE_PCT, color="silver", linewidth=0.8, zorder=0)
+    # Outside: with ten curves there is no free place among them.
+    figure.legend(*left.get_legend_handles_labels(), frameon=False, loc="outside lower center", ncols=5)
     totals = site.totals
     figure.suptitle(
         f"{site.name}: {totals.urls:,} URLs, {totals.targets:,} targets; mean ± 1 standard deviation"
