@@ -20,8 +20,8 @@ from benchmarks.branching_site import served
 from benchmarks.reporting import format_option, report
 from coati.assembly import build_strategy
 from coati.budget import Budget
-from coati.live.crawl import crawl
 from coati.live.plan import CrawlPlan
+from coati.live.running import crawl
 from coati.live.settings import LiveSettings
 from coati.runs.store import RunStore, SnapshotForm
 from coati.strategies.state import pack, unpack

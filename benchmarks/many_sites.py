@@ -22,8 +22,8 @@ from benchmarks.branching_site import served
 from benchmarks.reporting import format_option, report
 from coati.assembly import build_strategy
 from coati.budget import Budget
-from coati.live.crawl import crawl_many
 from coati.live.plan import CrawlPlan
+from coati.live.running import crawl_many
 from coati.live.settings import LiveSettings
 from coati.runs.store import RunStore, SnapshotForm
 from coati.strategies.state import pack, unpack

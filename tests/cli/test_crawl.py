@@ -267,7 +267,7 @@ def test_the_settings_of_one_run_begin_another(coati: Coati) -> None:
         (("ftp://example.org/",), "http:// or https://"),
         (("URL", "--types", "tabels"), "did you mean 'tables'"),
         (("URL", "--strategy", "bsf"), "did you mean 'bfs'"),
-        (("URL", "--strategy", "clairvoyant"), "unknown strategy"),
+        (("URL", "--strategy", "clairvoyant"), "runs in `coati replay` only"),
         (("URL", "--max-requests", "0"), "above zero"),
         (("URL", "--max-time", "0s"), "above zero"),
         (("URL", "--max-bytes", "10 apples"), "not a size"),
@@ -413,3 +413,33 @@ def test_progress_is_told_in_plain_lines_where_there_is_no_terminal(
         said = coati("crawl", site.start, *FAST, "--max-requests", 4)
     assert "4 requests, 2 targets" in said.err
     assert "\x1b" not in said.err
+
+
+# --- what is said of slips ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--per-host", "4"), "ask for --concurrency 4 as well"),
+        (("--strategy", "clairvoyant"), "`coati replay` only; live there are bfs, dfs"),
+        (("--strategy", "sb-oracle"), "`coati replay` only"),
+        (("--archive", "a", "--archive-mode", "replay"), "use `coati replay`"),
+    ],
+)
+def test_a_slip_is_told_in_words_before_anything_is_asked_for(
+    coati: Coati, arguments: tuple[str, ...], words: str
+) -> None:
+    with small() as site:
+        said = coati("crawl", site.start, *arguments)
+        assert site.paths == []
+    assert said.code == 2
+    assert words in said.err
+
+
+def test_a_misspelt_variable_is_warned_of(coati: Coati, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COATI_MAX_REQUEST", "1")
+    monkeypatch.setenv("COATI_DELAY", "0")
+    said = coati("crawl", "nonsense")
+    assert "COATI_MAX_REQUEST means nothing; did you mean COATI_MAX_REQUESTS?" in said.err
+    assert "COATI_DELAY" not in said.err

@@ -173,7 +173,7 @@ def test_explaining_changes_nothing(folder: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 
-@pytest.mark.parametrize("url", ["mailto:someone@a.test", "http://", "https://[::1"])
+@pytest.mark.parametrize("url", ["mailto:someone@a.test", "http://", "https://[::1", "garbage", ""])
 def test_what_is_no_url_is_refused(folder: Path, url: str) -> None:
     with pytest.raises(UsageError, match="not a web URL"):
         explain_url(folder, url)

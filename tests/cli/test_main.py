@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 import pytest
@@ -124,6 +125,30 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         complaint = writer.stderr.read()
     assert complaint == b""
     assert writer.returncode == 0
+
+
+def test_a_second_control_c_while_python_ends_adds_no_traceback() -> None:
+    script = (
+        "import atexit, click, importlib, os, signal; module = importlib.import_module('coati.cli.main')\n"
+        "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "def interrupted():\n    os.kill(os.getpid(), signal.SIGINT)\n"
+        "module.LazyGroup.get_command = lambda *_: click.command()(interrupted)\n"
+        "module.main(['probe'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (130, "coati: interrupted")
+
+
+@pytest.mark.parametrize("arguments", [["runs"], ["types"], ["show", "--help"], ["crawl", "--help"]])
+def test_what_needs_no_scrapy_does_not_wait_for_it(arguments: list[str], tmp_path: Path) -> None:
+    script = (
+        f"import sys; from coati.cli.main import run; run({arguments!r});"
+        "sys.exit(sum(name in sys.modules for name in ('scrapy', 'twisted')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_control_c_ends_a_real_command_with_130() -> None:

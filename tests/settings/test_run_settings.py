@@ -82,7 +82,7 @@ def test_none_takes_a_budget_away() -> None:
         ({"delay": -1}, "not a time"),
         ({"concurrency": 0}, "at least 1"),
         ({"strategy": "bsf"}, "did you mean 'bfs'"),
-        ({"strategy": "clairvoyant"}, "unknown strategy"),
+        ({"strategy": "clairvoyant"}, "runs in `coati replay` only"),
         ({"types": "tabels"}, "did you mean 'tables'"),
         ({"scope": "world"}, "unknown scope"),
         ({"include": "["}, "not a regular expression"),

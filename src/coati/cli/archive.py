@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -146,12 +147,15 @@ def verify(folder: Path, form: str) -> int:
             except CorruptRecordError as error:
                 damaged.append({"url": entry.url, "reason": str(error)})
                 if form == "table":
-                    click.echo(str(error))
+                    # Who has read enough, as `head` has, still wants the right exit code.
+                    with suppress(BrokenPipeError):
+                        click.echo(str(error))
             told(done, total)
-    if form == "json":
-        click.echo(json.dumps({"archive": str(folder), "records": total, "damaged": damaged}))
-    else:
-        click.echo(f"{total:,} records, {len(damaged):,} damaged")
+    with suppress(BrokenPipeError):
+        if form == "json":
+            click.echo(json.dumps({"archive": str(folder), "records": total, "damaged": damaged}))
+        else:
+            click.echo(f"{total:,} records, {len(damaged):,} damaged")
     return WRONG_INPUT if damaged else 0
 
 
@@ -337,6 +341,9 @@ def _print_outside(what: str, outside: Mapping[str, Any]) -> None:
     click.echo(f"{what}: {outside['count']:,}")
     for link in outside["examples"]:
         click.echo(f"  {link['url']}\n    on {link['page']}")
+    more = outside["count"] - len(outside["examples"])
+    if more > 0:
+        click.echo(f"  and {more:,} more")
 
 
 def _print_kit(exported: KitExport, form: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import traceback
 from contextlib import ExitStack, contextmanager
@@ -19,10 +20,14 @@ from coati.assembly import build_early_stop
 from coati.cli.crawl_result import show_result
 from coati.cli.live_progress import CrawlView, shown
 from coati.cli.run_place import find_place, forget_failed_start
-from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
+from coati.cli.setting_options import (
+    SettingsCommand,
+    given_settings,
+    misspelt_variables,
+    setting_option,
+)
 from coati.cli.sitemap_feed import FedStore, feed_sitemaps
 from coati.errors import ConfigError
-from coati.live.crawl import crawl as crawl_live
 from coati.report import write_report
 from coati.report.words import count
 from coati.runs.errors import RunError, RunWriteError
@@ -46,6 +51,8 @@ if TYPE_CHECKING:
 
 OUR_ERROR = 5
 
+_RUN_FILE_VARIABLE = "COATI_RUN_FILE"
+
 _ABOUT = """Take the data files of a website with few requests.
 
 START is the URL to begin at, or the folder of a run to go on with. Everything lands in one folder (--out):
@@ -61,7 +68,7 @@ def _parameters() -> list[click.Parameter]:
     run_file = click.Option(
         ["--run-file"],
         type=click.Path(path_type=Path),
-        envvar="COATI_RUN_FILE",
+        envvar=_RUN_FILE_VARIABLE,
         help="Take settings from this TOML file; the run.toml of another run is one.",
     )
     options = [setting_option(setting) for name, setting in SETTINGS.items() if name != "url"]
@@ -72,6 +79,8 @@ def _parameters() -> list[click.Parameter]:
 @click.pass_context
 def crawl(ctx: click.Context, /, start: str | None, run_file: Path | None, **_: object) -> int:
     """Find out what is wanted, and do it."""
+    for remark in misspelt_variables(os.environ, (_RUN_FILE_VARIABLE,)):
+        click.echo(f"Warning: the environment variable {remark}", err=True)
     given = read_run_file(run_file) if run_file is not None else {}
     given.update(given_settings(ctx))
     place = find_place(start, given)
@@ -109,6 +118,9 @@ def run(place: RunPlace) -> int:
 
 
 def _crawl(settings: RunSettings, around: Surroundings, view: CrawlView) -> CrawlResult:
+    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    from coati.live.running import crawl as crawl_live
+
     with shown(view, quiet=settings.quiet) as on_progress:
         return crawl_live(crawl_plan(settings, replace(around, on_progress=on_progress)))
 

@@ -10,6 +10,7 @@ import click
 
 from coati.cli.run_summary import RunSummary
 from coati.live.stop import StopReason
+from coati.report.words import count
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
 from coati.web.rules import Refusal
@@ -47,7 +48,7 @@ def show_result(
         click.echo(f"Note: {message}", err=True)
     if _may_need_rendering(place, result):
         click.echo(
-            f"The start page has {result.start_links or 'no'} links that may be followed: the site may build"
+            f"The start page has {_links(result)} that may be followed: the site may build"
             " its pages in the browser (docs/how-to/render-javascript.md says what to do);"
             " `--dry-run` shows which links were refused.",
             err=True,
@@ -58,6 +59,10 @@ def show_result(
         _print(place, summary, result, report)
 
 
+def _links(result: CrawlResult) -> str:
+    return count(result.start_links, "link") if result.start_links else "no links"
+
+
 def _may_need_rendering(place: RunPlace, result: CrawlResult) -> bool:
     return not place.resumed and result.start_links is not None and result.start_links < _FEW_LINKS
 
@@ -65,7 +70,8 @@ def _may_need_rendering(place: RunPlace, result: CrawlResult) -> bool:
 def _as_json(
     summary: RunSummary, result: CrawlResult, early_stop: DrySpell | None, *, resumed: bool
 ) -> dict[str, object]:
-    estimate = None if early_stop is None else early_stop.estimate
+    # Where nothing is left to ask for, nothing is to be expected of asking.
+    estimate = None if early_stop is None or result.stop is StopReason.FINISHED else early_stop.estimate
     return {
         "stop": result.stop.name.lower(),
         **summary.as_json(),

@@ -13,6 +13,7 @@ from protego import Protego
 from coati.cli.errands import Answer, run_errand
 from coati.live.robots import MAX_RULES_BYTES
 from coati.model import Failure, Page, Refused
+from coati.report.words import count
 from coati.runs.reasons import SkipReason
 from coati.settings.asking import live_settings
 from coati.strategies.path_groups import PathGroups
@@ -238,9 +239,11 @@ def _print(preview: Preview) -> None:
         click.echo(f"  {name + ':':<13}{text}")
     if preview.exit_code:
         return
-    click.echo(f"\n{preview.links:,} links on the start page: {preview.admitted:,} may be followed")
-    for reason, count in preview.refused.items():
-        click.echo(f"  {count:>5,} not: {reason}")
+    click.echo(
+        f"\n{count(preview.links, 'link')} on the start page: {count(preview.admitted)} may be followed"
+    )
+    for reason, urls in preview.refused.items():
+        click.echo(f"  {urls:>5,} not: {reason}")
     _print_groups(preview.groups)
     if preview.admitted < _FEW_LINKS:
         click.echo(
@@ -253,7 +256,7 @@ def _print(preview: Preview) -> None:
 def _print_groups(groups: Sequence[LinkGroup]) -> None:
     if not groups:
         return
-    click.echo(f"\n{len(groups):,} groups of links with similar places on the page")
+    click.echo(f"\n{count(len(groups), 'group')} of links with similar places on the page")
     for group in groups[:_SHOWN_GROUPS]:
         path = group.tag_path
         click.echo(f"  {group.links:>5,} {path if len(path) <= _WIDTH else '… ' + path[-_WIDTH:]}")

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from coati.budget import Budget
-from coati.live.crawl import crawl
 from coati.live.plan import CrawlPlan
 from coati.live.progress import Event, Happening
 from coati.live.stop import StopReason
@@ -130,6 +129,9 @@ def _carry_out(
         answer_from_archive=False,
         on_event=on_event,
     )
+    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    from coati.live.running import crawl
+
     return crawl(plan)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -94,14 +95,21 @@ def coati() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit with its code; an error of ours keeps its traceback."""
-    sys.exit(run(arguments))
+    try:
+        code = run(arguments)
+    except KeyboardInterrupt:
+        # A second one, while the first was being told.
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        # A further one, while Python tidies up, would only add a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command and give the exit code; a command returns one where it is not 0."""
     try:
         result = coati.main(arguments, prog_name="coati", standalone_mode=False)
-        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         return WRONG_INPUT
@@ -109,15 +117,23 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo("coati: interrupted", err=True)
         return INTERRUPTED
     except (SystemExit, BrokenPipeError):
-        # The reader of the output has gone, as `head` does: click ends the program then. Nothing else
-        # does, and what is still to be written must not fail once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of the output has gone, as `head` does: click ends the program then. Nothing else does.
+        _write_no_more()
         return FINISHED
     except (CoatiError, OSError) as error:
         return _refusal(error)
     except Exception:  # noqa: BLE001 -- anything else is a bug, and is shown as one
         return _own_error()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _write_no_more()
     return result if isinstance(result, int) else FINISHED
+
+
+def _write_no_more() -> None:
+    """Let what is still to be written go nowhere, so that it does not fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refusal(error: CoatiError | OSError) -> int:

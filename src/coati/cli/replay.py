@@ -26,11 +26,13 @@ from coati.assembly import (
     build_strategy,
 )
 from coati.budget import Budget
+from coati.cli.setting_options import KindParam
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.replay.charts import draw_curves
 from coati.replay.comparison import Cell, SiteStudy
 from coati.replay.example_pages import example_pages, joined
 from coati.replay.site import ReplaySite
+from coati.settings.kinds import BYTES, SECONDS, above_zero
 from coati.web.media import parse_types
 
 if TYPE_CHECKING:
@@ -59,8 +61,12 @@ _SEEDS_FOR_QUARTILES = 4
 @click.option("--types", "types_text", help="What counts as a target, instead of the archive's definition.")
 @click.option("--start-url", help="Begin at another URL of the archive.")
 @click.option("--max-requests", type=int, help="Stop each run after so many requests.")
-@click.option("--max-bytes", type=int, help="Stop each run after so many bytes.")
-@click.option("--max-time", type=float, help="Stop each run after so many seconds.")
+@click.option(
+    "--max-bytes", type=KindParam(above_zero(BYTES)), help="Stop each run after so many bytes (5MB)."
+)
+@click.option(
+    "--max-time", type=KindParam(above_zero(SECONDS)), help="Stop each run after so much time (90s, 2h)."
+)
 @click.option("--max-targets", type=int, help="Stop each run after so many targets.")
 @click.option(
     "--early-stop",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,8 @@ from coati.settings.run_settings import SETTINGS, Group, Setting
 from coati.settings.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from coati.settings.kinds import Kind
 
 _GIVEN = frozenset({ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT})
@@ -72,6 +75,19 @@ def default_text(setting: Setting) -> str:
     if setting.kind.word == "TIME" and isinstance(value, float):
         return format_seconds(value)
     return str(value)
+
+
+def misspelt_variables(environment: Iterable[str], others: Iterable[str] = ()) -> Iterator[str]:
+    """Say which variables look like ours and mean nothing, each with the nearest that does.
+
+    >>> list(misspelt_variables(["COATI_MAX_REQUEST", "COATI_SEED", "HOME"]))
+    ['COATI_MAX_REQUEST means nothing; did you mean COATI_MAX_REQUESTS?']
+    """
+    known = {setting.variable for setting in SETTINGS.values()} | set(others)
+    for name in sorted(environment):
+        if name.startswith("COATI_") and name not in known:
+            near = difflib.get_close_matches(name, sorted(known), n=1)
+            yield f"{name} means nothing" + (f"; did you mean {near[0]}?" if near else "")
 
 
 def given_settings(ctx: click.Context) -> dict[str, object]:

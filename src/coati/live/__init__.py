@@ -1,10 +1,31 @@
 """Drive a strategy over the web, on Scrapy, politely."""
 
-from coati.live.crawl import crawl, crawl_async, crawl_many
-from coati.live.plan import CrawlPlan, CrawlResult
-from coati.live.progress import ArmYield, Event, Happening, Progress, Wait
-from coati.live.settings import LiveSettings
-from coati.live.stop import StopReason
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coati.live.plan import (
+        CrawlPlan,
+        CrawlResult,
+    )
+    from coati.live.progress import (
+        ArmYield,
+        Event,
+        Happening,
+        Progress,
+        Wait,
+    )
+    from coati.live.running import (
+        crawl,
+        crawl_async,
+        crawl_many,
+    )
+    from coati.live.settings import (
+        LiveSettings,
+    )
+    from coati.live.stop import (
+        StopReason,
+    )
 
 __all__ = [
     "ArmYield",
@@ -20,3 +41,27 @@ __all__ = [
     "crawl_async",
     "crawl_many",
 ]
+
+# Imported when they are asked for: Scrapy takes a second, and most commands only read what a crawl left.
+_PLACES = {
+    "CrawlPlan": "coati.live.plan",
+    "CrawlResult": "coati.live.plan",
+    "ArmYield": "coati.live.progress",
+    "Event": "coati.live.progress",
+    "Happening": "coati.live.progress",
+    "Progress": "coati.live.progress",
+    "Wait": "coati.live.progress",
+    "crawl": "coati.live.running",
+    "crawl_async": "coati.live.running",
+    "crawl_many": "coati.live.running",
+    "LiveSettings": "coati.live.settings",
+    "StopReason": "coati.live.stop",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = value
+    return value

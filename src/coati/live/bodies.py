@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.live.failures import BombError, TooLargeError
+from coati.runs.durable import sync_file
 from coati.runs.errors import RunWriteError
 
 if TYPE_CHECKING:
@@ -90,6 +91,15 @@ class Body:
         except OSError as error:
             raise _full(error) from error
         return b""
+
+    def sync(self) -> None:
+        """Wait until the file is on the disk; for a thread of its own, since a large one takes long."""
+        if self.file is None:
+            return
+        try:
+            sync_file(self.file)
+        except OSError as error:
+            raise _full(error) from error
 
     def discard(self) -> None:
         """Throw away what was taken."""

@@ -98,7 +98,7 @@ class CaughtError(Protocol):
 class StrategyScheduler(BaseScheduler):
     """Gives Scrapy's engine the requests that a strategy chooses.
 
-    A spider with an attribute ``drive`` brings its crawl along (`coati.live.crawl`). For any other one the
+    A spider with an attribute ``drive`` brings its crawl along (`coati.live.running`). For any other one the
     crawl is made from the project's settings.
     """
 

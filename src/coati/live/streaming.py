@@ -221,6 +221,9 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         try:
             await self._fill(body, answer, keeps_part="html" in answer.content_type, flags=flags)
             in_memory = body.finish()
+            if body.file is not None:
+                # So that whoever keeps it does not hold up everybody by waiting for the disk.
+                await asyncio.to_thread(body.sync)
         except BaseException:
             body.discard()
             raise

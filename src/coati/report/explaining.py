@@ -24,6 +24,7 @@ from coati.report.explanation import (
 from coati.report.learnt import learnt_about, settings_of
 from coati.report.nearby import nearest_known
 from coati.report.reasons import meaning_of
+from coati.report.words import count
 from coati.runs.outcomes import REFUSED
 from coati.runs.reader import RunReader
 from coati.web.urls import normalise, resolve
@@ -33,7 +34,7 @@ _MAX_ASKED = 20
 _MAX_HOPS = 20
 _MAX_COPIES = 20
 
-_START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
+_START = "SELECT url FROM requests WHERE id >= 0 ORDER BY chosen_event LIMIT 1"
 _ASKED = """
 SELECT requests.*, pages.links, pages.new_links,
        (SELECT coalesce(sum(charged), 0) FROM requests AS earlier
@@ -88,17 +89,31 @@ def explain_url(folder: Path, url: str) -> Explanation:
     with RunReader(folder) as run:
         run.connection.execute("BEGIN")
         try:
-            return _explain(run, _absolute(run.connection, url))
+            explanation = _explain(run, _absolute(run.connection, url))
         finally:
             run.connection.execute("ROLLBACK")
+    if explanation.verdict is Verdict.UNKNOWN and not _looks_like_one(url):
+        raise _no_url(url)
+    return explanation
 
 
 def _absolute(connection: Connection, url: str) -> str:
     start = connection.execute(_START).fetchone()
     known = normalise(url) if "://" in url else resolve(start[0], url) if start else None
-    if known is None:
-        raise UsageError(f"not a web URL: {url!r}; one looks like https://www.example.org/data.csv")
+    if known is None or not url.strip():
+        raise _no_url(url)
     return known
+
+
+def _looks_like_one(url: str) -> bool:
+    """Tell what is meant as a URL, or as a path of the site, from a slip."""
+    return "://" in url or url.startswith(("/", "?", "./", "../"))
+
+
+def _no_url(url: str) -> UsageError:
+    return UsageError(
+        f"not a web URL: {url!r}; one looks like https://www.example.org/data.csv, and a path like /data.csv"
+    )
 
 
 def _explain(run: RunReader, url: str) -> Explanation:
@@ -174,7 +189,8 @@ def _explain_asked(
 def _because(verdict: Verdict, last: Asked) -> str:
     sentences = {
         Verdict.TARGET: "It was fetched and is a file of the wanted types.",
-        Verdict.PAGE: f"It was fetched and is a page with {last.links} links, {last.new_links} of them new.",
+        Verdict.PAGE: f"It was fetched and is a page with {count(last.links or 0, 'link')},"
+        f" {count(last.new_links or 0)} of them new.",
         Verdict.REDIRECT: f"It was asked for and leads elsewhere (status {last.status}).",
         Verdict.FAILED: f"It was asked for and failed: {last.reason or last.status}.",
         Verdict.REFUSED: f"It was chosen and then left alone: {last.reason}.",

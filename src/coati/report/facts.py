@@ -15,7 +15,7 @@ from coati.runs.times import from_iso
 from coati.runs.totals import Totals
 from coati.web.urls import host_of
 
-_START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
+_START = "SELECT url FROM requests WHERE id >= 0 ORDER BY chosen_event LIMIT 1"
 _LAST_SIGN = """
 SELECT max(coalesce((SELECT max(finished_at) FROM requests), ''),
            coalesce((SELECT max(chosen_at) FROM requests), ''))
@@ -23,9 +23,10 @@ SELECT max(coalesce((SELECT max(finished_at) FROM requests), ''),
 # No page need link to the start page, nor to where a redirect leads.
 _KNOWN = """
 SELECT (SELECT count(*) FROM links)
-     + (SELECT count(DISTINCT url) FROM requests WHERE link IS NULL AND url NOT IN (SELECT url FROM links))
+     + (SELECT count(DISTINCT url) FROM requests
+        WHERE link IS NULL AND id >= 0 AND url NOT IN (SELECT url FROM links))
 """
-_WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests)"
+_WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests WHERE id >= 0)"
 _FILES = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM files"
 
 

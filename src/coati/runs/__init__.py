@@ -1,21 +1,45 @@
 """Run folders: what a crawl leaves behind, and how it goes on after a kill."""
 
-from coati.runs.errors import (
-    NoRunError,
-    RunError,
-    RunLockedError,
-    RunMismatchError,
-    RunVersionError,
-    RunWriteError,
-)
-from coati.runs.fetched import Fetched
-from coati.runs.layout import Layout, holds_run
-from coati.runs.reader import RunReader
-from coati.runs.reasons import REASONS, Reason, SkipReason
-from coati.runs.restoring import Restored
-from coati.runs.snapshots import SnapshotForm
-from coati.runs.store import Recorded, RunStore
-from coati.runs.totals import Totals
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coati.runs.errors import (
+        NoRunError,
+        RunError,
+        RunLockedError,
+        RunMismatchError,
+        RunVersionError,
+        RunWriteError,
+    )
+    from coati.runs.fetched import (
+        Fetched,
+    )
+    from coati.runs.layout import (
+        Layout,
+        holds_run,
+    )
+    from coati.runs.reader import (
+        RunReader,
+    )
+    from coati.runs.reasons import (
+        REASONS,
+        Reason,
+        SkipReason,
+    )
+    from coati.runs.restoring import (
+        Restored,
+    )
+    from coati.runs.snapshots import (
+        SnapshotForm,
+    )
+    from coati.runs.store import (
+        Recorded,
+        RunStore,
+    )
+    from coati.runs.totals import (
+        Totals,
+    )
 
 __all__ = [
     "REASONS",
@@ -37,3 +61,33 @@ __all__ = [
     "Totals",
     "holds_run",
 ]
+
+# Imported when they are asked for: who only reads a run needs no numpy.
+_PLACES = {
+    "NoRunError": "coati.runs.errors",
+    "RunError": "coati.runs.errors",
+    "RunLockedError": "coati.runs.errors",
+    "RunMismatchError": "coati.runs.errors",
+    "RunVersionError": "coati.runs.errors",
+    "RunWriteError": "coati.runs.errors",
+    "Fetched": "coati.runs.fetched",
+    "Layout": "coati.runs.layout",
+    "holds_run": "coati.runs.layout",
+    "RunReader": "coati.runs.reader",
+    "REASONS": "coati.runs.reasons",
+    "Reason": "coati.runs.reasons",
+    "SkipReason": "coati.runs.reasons",
+    "Restored": "coati.runs.restoring",
+    "SnapshotForm": "coati.runs.snapshots",
+    "Recorded": "coati.runs.store",
+    "RunStore": "coati.runs.store",
+    "Totals": "coati.runs.totals",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = value
+    return value

@@ -314,7 +314,9 @@ class RunStore:
         try:
             if self._failure is None:
                 with explained(self.folder):
+                    self._warc.sync()
                     with self._transaction(durable=True):
+                        note_synced(self._log, self._warc)
                         self._session.end(self._last_time, None)
                     # Fails while somebody reads; then the next to close it does it.
                     with suppress(sqlite3.OperationalError):
@@ -373,7 +375,9 @@ class RunStore:
 
     def _publish(self, strategy: Strategy | None) -> None:
         """Bring what people read up to date."""
+        self._warc.sync()
         with self._transaction(durable=True):
+            note_synced(self._log, self._warc)
             if strategy is not None:
                 write_groups(self._log.connection, strategy.arm_label)
         write_whole(self._layout.listing, listing_lines(self._log.connection))
@@ -388,15 +392,12 @@ class RunStore:
             self._log.settle(self._settlements)
             self._skips.write(self._log.connection)
             yield
-            if durable:
-                self._warc.sync()
-            if durable or due:
+            if due:
                 note_synced(self._log, self._warc)
         self._settlements.clear()
         self._skips.written()
-        if durable or due:
+        if due:
             self._synced_at = self._last_time
-        if due and not durable:
             self._background.ask()
 
     def _sync_pages(self) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from coati.assembly import STRATEGIES
+from coati.assembly import ORACLES, STRATEGIES
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
@@ -114,6 +114,35 @@ _FORMATS = {"table": "for people", "json": "one JSON object on stdout"}
 _LIMIT_COUNT = above_zero(INTEGER)
 
 
+def _archive_mode() -> Kind:
+    """Make the kind of archive modes; who wants to ask the archive alone is told how."""
+    known = choice("archive mode", _ARCHIVE_MODES)
+
+    def read(value: object) -> object:
+        try:
+            return known.read(value)
+        except ConfigError as error:
+            raise ConfigError(f"{error}. To ask an archive and nothing else, use `coati replay`") from None
+
+    return replace(known, read=read)
+
+
+def _live_strategy() -> Kind:
+    """Make the kind of the strategies that a live crawl can run; the others say where they can be run."""
+    live = choice("strategy", STRATEGIES)
+
+    def read(value: object) -> object:
+        name = str(value).strip().lower()
+        if name in ORACLES:
+            raise ConfigError(
+                f"{name} must know the site beforehand, so it runs in `coati replay` only;"
+                f" live there are {', '.join(STRATEGIES)}"
+            )
+        return live.read(value)
+
+    return replace(live, read=read)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """The settings of one crawl; only ``url`` has no default.
@@ -134,7 +163,7 @@ class RunSettings:
     strategy: str = _setting(
         DEFAULT_STRATEGY,
         Group.WHAT,
-        choice("strategy", STRATEGIES),
+        _live_strategy(),
         "What decides which link is followed next; `coati strategies` lists them.",
         decides=True,
     )
@@ -222,7 +251,7 @@ class RunSettings:
     archive_mode: str = _setting(
         "read-through",
         Group.KEEP,
-        choice("archive mode", _ARCHIVE_MODES),
+        _archive_mode(),
         "Whether the archive also answers what it holds (read-through), or only keeps what is fetched.",
     )
     out: str = _setting(
@@ -248,6 +277,12 @@ class RunSettings:
         parse_types(self.types)
         for pattern in (*self.include, *self.exclude):
             _compiled(pattern)
+        if self.per_host > self.concurrency:
+            raise ConfigError(
+                f"per_host is {self.per_host} and concurrency is {self.concurrency}: no more than"
+                f" {self.concurrency} would ever be in flight;"
+                f" ask for --concurrency {self.per_host} as well"
+            )
         if self.archive_mode != "read-through" and not self.archive:
             raise ConfigError("archive_mode is of use only with an archive: name its folder with --archive")
 

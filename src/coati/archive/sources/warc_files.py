@@ -53,6 +53,10 @@ class WarcFiles:
         first = self._first_page()
         start_url = self._start_url or (first.url if first else None)
         if start_url is None:
+            if not any(True for file in self._files for _ in read_captures(file, unreported)):
+                raise ArchiveError(
+                    f"{self._files[0].name} holds no answer of a website: it is empty, or no WARC file"
+                )
             raise ArchiveError(
                 f"{self._files[0].name}: no page among the first records; "
                 "say with --start-url where the site begins"
