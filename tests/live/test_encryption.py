@@ -12,8 +12,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from coati.live import StopReason
+from tests.cli.commands import Coati, coati
 from tests.live.crawling import crawl_from
 from tests.live.scripted import Script, file, page, scripted
+
+__all__ = ["coati"]
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +51,26 @@ def server(certificate: Path) -> Iterator[Script]:
         yield script
 
 
-def test_a_certificate_need_not_be_sound_to_read_what_is_public(server: Script) -> None:
-    crawled = crawl_from(server.start)
+def test_a_certificate_need_not_be_sound_where_the_user_says_so(server: Script) -> None:
+    crawled = crawl_from(server.start, verify_certificates=False)
     assert crawled.result.progress.targets == 1
     assert len({asked.client for asked in server.asked}) == 1
 
 
-def test_a_certificate_is_verified_on_demand(server: Script) -> None:
-    crawled = crawl_from(server.start, verify_certificates=True, robots=False)
+@pytest.mark.parametrize("robots", [True, False])
+def test_a_certificate_is_verified(server: Script, *, robots: bool) -> None:
+    crawled = crawl_from(server.start, robots=robots)
     assert crawled.result.stop is StopReason.START_UNREACHABLE
     assert crawled.result.first_failure == "no secure connection"
     assert server.asked == []
+
+
+def test_the_command_says_how_to_ask_all_the_same(coati: Coati, server: Script) -> None:
+    said = coati("crawl", server.start, "--delay", 0)
+    assert said.code == 3
+    assert "--limits verify_certificates=false asks all the same" in said.err
+    dry = coati("crawl", server.start, "--delay", 0, "--dry-run")
+    assert dry.code == 3
+    assert "--limits verify_certificates=false asks all the same" in dry.err
+    again = coati("crawl", server.start, "--delay", 0, "--limits", "verify_certificates=false")
+    assert again.code == 0

@@ -39,6 +39,12 @@ _NEXT_STEPS = {
 }
 
 
+WITHOUT_CERTIFICATE = (
+    "the site's certificate does not hold, or its encryption is too old (a browser says which);"
+    " --limits verify_certificates=false asks all the same, without knowing who answers"
+)
+
+
 def show_result(
     place: RunPlace, result: CrawlResult, early_stop: DrySpell | None, report: Path | None
 ) -> None:
@@ -101,9 +107,18 @@ def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Pa
     step = _NEXT_STEPS.get(result.stop)
     if result.stop is StopReason.REFUSED and result.first_failure == Refusal.SCOPE.value:
         step = f"the start page leads to another site ({_led_to(place)}); begin there"
+    if result.stop is StopReason.START_UNREACHABLE and _lacks_certificate(result):
+        step = WITHOUT_CERTIFICATE
     if step is not None:
         again = f" (coati crawl {shlex.quote(str(place.folder))} …)" if result.stop.resumable else ""
         click.echo(f"Next: {step}{again}.", err=True)
+
+
+def _lacks_certificate(result: CrawlResult) -> bool:
+    # A crawl has imported Scrapy by now; this module need not.
+    from coati.live.failures import FailureReason
+
+    return result.first_failure == FailureReason.CERTIFICATE
 
 
 def _led_to(place: RunPlace) -> str:

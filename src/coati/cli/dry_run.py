@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import click
 from protego import Protego
 
+from coati.cli.crawl_result import WITHOUT_CERTIFICATE
 from coati.cli.errands import Answer, run_errand
+from coati.live.failures import FailureReason
 from coati.live.robots import MAX_RULES_BYTES
 from coati.model import Failure, Page, Refused
 from coati.report.words import count
@@ -237,6 +239,8 @@ def _print(preview: Preview) -> None:
     click.secho(preview.start_url, bold=True)
     for name, text in lines:
         click.echo(f"  {name + ':':<13}{text}")
+    if preview.start_page == FailureReason.CERTIFICATE:
+        click.echo(f"Next: {WITHOUT_CERTIFICATE}.", err=True)
     if preview.exit_code:
         return
     click.echo(

@@ -60,8 +60,8 @@ class LiveSettings:
     proxy: str = ""
     # Whether private and loopback addresses may be asked. None: only if the start URL itself names one.
     allow_private: bool | None = None
-    # Broken certificates are common on official sites, and what is fetched here is public.
-    verify_certificates: bool = False
+    # Whether a server must prove who it is. Off is for sites whose certificate has run out, and the like.
+    verify_certificates: bool = True
 
     def __post_init__(self) -> None:
         """Refuse values that no crawl could keep to."""

@@ -66,7 +66,7 @@ LIMIT_MEANINGS: Mapping[str, str] = {
     "max_retry_after_seconds": "The longest wait that a server may ask for; more ends the crawl.",
     "max_delay_seconds": "How far the delay of a host may grow, by its Crawl-delay, by errors or slowness.",
     "allow_private": "Whether private addresses may be asked; unset: only if the start URL names one.",
-    "verify_certificates": "Whether broken certificates are refused.",
+    "verify_certificates": "Whether a server must prove by its certificate who it is.",
     "traps": "Whether links are left alone that look like a site without end.",
     "max_urls_per_shape": "Links of one shape (numbers folded) that are followed without any target.",
     "max_chain": 'Steps from page to page of one shape, as by "next", without any target.',

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError
 from coati.web.media import BLOCKED_EXTENSIONS
+from coati.web.public_suffixes import is_public_suffix
 from coati.web.urls import extension_of, host_of, normalise, path_of, query_of
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Rules:
         if start is None:
             raise ConfigError(f"the start URL {self.start_url!r} is no web address (http:// or https://)")
         object.__setattr__(self, "start_url", start)
-        object.__setattr__(self, "_domain", _without_www(host_of(start)))
+        object.__setattr__(self, "_domain", _site_of(host_of(start)))
         object.__setattr__(self, "_folder", path_of(start).rpartition("/")[0] + "/")
 
     def refusal(self, url: str) -> Refusal | None:
@@ -91,7 +92,9 @@ class Rules:
         return self._trap(url) if self.traps else None
 
     def _in_scope(self, url: str) -> bool:
-        host = _without_www(host_of(url))
+        host = host_of(url)
+        if not self._domain.startswith("www."):
+            host = _without_www(host)
         if self.scope is Scope.DOMAIN:
             return host == self._domain or host.endswith("." + self._domain)
         if host != self._domain:
@@ -107,6 +110,12 @@ class Rules:
         if query and _most_common(query.replace(";", "&").split("&")) >= _TRAP_REPEATS:
             return Refusal.REPEATS
         return None
+
+
+def _site_of(host: str) -> str:
+    """Name the site of a host: without www, where that leaves a site and not a suffix of many."""
+    bare = _without_www(host)
+    return host if bare != host and is_public_suffix(bare) else bare
 
 
 def _without_www(host: str) -> str:
