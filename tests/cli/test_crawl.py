@@ -415,6 +415,20 @@ def test_progress_is_told_in_plain_lines_where_there_is_no_terminal(
     assert "\x1b" not in said.err
 
 
+def test_a_run_that_never_began_is_begun_again_by_its_folder_alone(coati: Coati) -> None:
+    with small(**{"/": answer(404)}) as site:
+        assert coati("crawl", site.start, *FAST, "--types", ".csv", "--out", "run").code == 3
+        site.routes["/"] = SMALL["/"]
+        said = coati("crawl", "run", "--format", "json")
+    assert (said.code, said.json["types"], said.json["targets"]) == (0, ".csv", 3)
+
+
+def test_a_dry_run_names_the_start_page_where_nobody_answers(coati: Coati) -> None:
+    said = coati("crawl", "http://127.0.0.1:9/", "--delay", 0, "--dry-run", "--limits", "retries=0")
+    assert said.code == 3
+    assert "start page:  http://127.0.0.1:9/: connection refused" in said.out
+
+
 # --- what is said of slips ----------------------------------------------------------------------
 
 

@@ -84,7 +84,8 @@ def dry_run(place: RunPlace) -> int:
     start = _Look(url)
     if not _is_silent(robots.answer):
         run_errand(start, url, asked)
-    preview = _preview(place, robots.answer, start.answer or robots.answer or _nothing(url))
+    silence = _nothing(url) if robots.answer is None else robots.answer._replace(url=url, hops=0)
+    preview = _preview(place, robots.answer, start.answer or silence)
     if place.settings.format == "json":
         click.echo(json.dumps(asdict(preview)))
     else:

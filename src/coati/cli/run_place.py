@@ -81,6 +81,9 @@ def _meaning_of(start: str | None, given: Mapping[str, object]) -> dict[str, obj
 
 
 def _new(folder: Path, values: Mapping[str, object]) -> RunSettings:
+    if not values.get("url") and holds_run(folder):
+        # It never got beyond its start page: the same again.
+        values = {**_stored(folder), **values}
     if not values.get("url"):
         raise UsageError(f"there is no run in {folder} to go on with; give the start URL of a new one")
     if folder.exists() and not folder.is_dir():
@@ -120,10 +123,7 @@ def forget_failed_start(folder: Path) -> None:
 
 
 def _resumed(folder: Path, values: Mapping[str, object]) -> RunSettings:
-    try:
-        stored = with_values(RunSettings(), read_values(read_settings(Layout(folder).settings)))
-    except ConfigError as error:
-        raise ConfigError(f"{Layout(folder).settings}: {error}") from None
+    stored = with_values(RunSettings(), _stored(folder))
     wanted = with_values(stored, values)
     differing = [
         f"{setting.name} is {_shown(getattr(stored, name))} there and {_shown(getattr(wanted, name))} here"
@@ -137,6 +137,16 @@ def _resumed(folder: Path, values: Mapping[str, object]) -> RunSettings:
         )
     require_no_hidden(wanted)
     return wanted
+
+
+def _stored(folder: Path) -> dict[str, object]:
+    """Read the settings of the run in a folder."""
+    try:
+        values = read_values(read_settings(Layout(folder).settings))
+        with_values(RunSettings(), values)
+    except ConfigError as error:
+        raise ConfigError(f"{Layout(folder).settings}: {error}") from None
+    return values
 
 
 def _shown(value: object) -> str:

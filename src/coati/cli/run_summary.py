@@ -78,7 +78,8 @@ class RunSummary:
         same = self.targets - self.files
         targets = f"{self.targets:,} ({format_bytes(self.target_bytes)})"
         if same:
-            targets += f" in {self.files:,} files; {same:,} have the same bytes as another"
+            targets += f" in {self.files:,} {'file' if self.files == 1 else 'files'};"
+            targets += f" {same:,} {'has' if same == 1 else 'have'} the same bytes as another"
         lines = [
             ("requests", f"{self.requests:,} ({format_bytes(self.bytes)} in {format_seconds(self.seconds)})"),
             ("targets", targets),
