@@ -71,11 +71,22 @@ def test_sites_strategies_and_variants_are_read() -> None:
         ({"early_stops": [{"name": "x", "rule": "papre"}]}, "did you mean 'paper'"),
         ({"early_stops": [{"name": "x", "rule": "paper", "intervall": 3}]}, "did you mean 'interval'"),
         ({"measures": ["saved_pct:x"]}, "unknown measure"),
+        ({"fewer_seeds": {"randon": 3}}, "did you mean 'random'"),
+        ({"fewer_seeds": {"random": 0}}, "above zero"),
+        ({"fewer_seeds": {"random": "3"}}, "above zero"),
+        ({"examples": ["../a"]}, "name of a folder"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_reason(change: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         parse_experiment({**SMALL, **change}, Path())
+
+
+def test_a_strategy_that_takes_long_may_have_fewer_seeds() -> None:
+    experiment = parse_experiment({**SMALL, "fewer_seeds": {"random": 2}, "seeds": 3}, Path())
+    assert experiment.seeds_of("random") == (0, 1)
+    assert experiment.seeds_of("sb-classifier") == (0, 1, 2)
+    assert experiment.narrowed(frozenset(), 1, None).seeds_of("random") == (0,)
 
 
 def test_a_file_that_is_none_is_an_error_of_one_line(tmp_path: Path) -> None:

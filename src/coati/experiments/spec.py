@@ -30,6 +30,7 @@ PLAIN = "bfs"
 _KEYS = (
     "table", "title", "source", "measures", "published", "seeds", "first_seed", "bounds", "figures", "sites",
     "strategies", "variants", "budget", "early_stops", "joined", "examples",
+    "fewer_seeds",
 )  # fmt: skip
 
 
@@ -85,7 +86,8 @@ class Variant:
 class Experiment:
     """One table or figure: every variant on every site with every seed.
 
-    ``examples`` names the archives that give example pages to those that need some.
+    ``examples`` names the archives that give example pages to those that need some, ``fewer_seeds`` how many
+    seeds are enough for a strategy that takes long.
     """
 
     table: str
@@ -102,10 +104,13 @@ class Experiment:
     bounds: bool = True
     joined: bool = False
     examples: tuple[str, ...] = ()
+    fewer_seeds: Mapping[str, int] = field(default_factory=dict)
 
     def seeds_of(self, strategy: str) -> tuple[int | None, ...]:
         """List the seeds to run a strategy with: None, once, where a seed changes nothing."""
-        return (None,) if strategy in DETERMINISTIC else self.seeds
+        if strategy in DETERMINISTIC:
+            return (None,)
+        return self.seeds[: self.fewer_seeds.get(strategy, len(self.seeds))]
 
     def narrowed(self, sites: frozenset[str], seeds: int | None, max_requests: int | None) -> Experiment:
         """Give a smaller experiment: some sites, other seeds, fewer requests; empty or None: as it is."""
@@ -166,6 +171,7 @@ def parse_experiment(table: Mapping[str, object], folder: Path) -> Experiment:
         bounds=take(table, "bounds", bool, default=True, where=where),
         joined=take(table, "joined", bool, default=False, where=where),
         examples=_examples(table, sites),
+        fewer_seeds=_fewer_seeds(table),
     )
 
 
@@ -225,6 +231,15 @@ def _archived(name: str) -> ArchivedSite:
     if not name or "/" in name or "\\" in name or name.startswith("."):
         raise ConfigError(f"the site {name!r} should be the name of a folder below the archives")
     return ArchivedSite(name)
+
+
+def _fewer_seeds(table: Mapping[str, object]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, count in take(table, "fewer_seeds", dict, {}, "the experiment").items():
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            raise ConfigError(f"fewer_seeds of {name} is {count!r}, and should be a whole number above zero")
+        found[_strategy(name)] = count
+    return found
 
 
 def _variants(table: Mapping[str, object]) -> tuple[Variant, ...]:

@@ -182,6 +182,9 @@ def _notes(study: Study) -> list[str]:
     count = len(experiment.seeds)
     spread = "least to most" if count < 4 else "quartiles"  # noqa: PLR2004 - fewer have no quartiles
     notes.append(f"Medians over {count} seeds ({experiment.seeds[0]} to {experiment.seeds[-1]}) [{spread}].")
+    for strategy, fewer in experiment.fewer_seeds.items():
+        if fewer < count and any(variant.strategy == strategy for variant in experiment.variants):
+            notes.append(f"{strategy}: {fewer} seeds only, as it takes long.")
     notes.append("∞: never reached. The mean over sites leaves out sites where a number is not defined.")
     if experiment.published.numbers:
         notes.append(f"paper: {experiment.source or 'published'}, as printed there.")

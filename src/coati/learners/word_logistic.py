@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 import zlib
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,8 @@ MOST_WORDS = 2_000
 
 _WORD = re.compile(r"[^\W_]+")
 _BITS = 16
+# Words whose place is kept: pages repeat theirs.
+_KEPT_WORDS = 1 << 15
 _PASSES = 5
 _RATE = 0.3
 # Beyond this the odds say nothing more.
@@ -38,12 +41,7 @@ def words_of(text: str, most: int = MOST_WORDS) -> list[str]:
     >>> words_of("Annual_report-2020.PDF")
     ['annual', 'report', '2020', 'pdf']
     """
-    found: list[str] = []
-    for match in _WORD.finditer(text[:MOST_CHARACTERS].lower()):
-        found.append(match.group())
-        if len(found) == most:
-            break
-    return found
+    return _WORD.findall(text[:MOST_CHARACTERS].lower())[:most]
 
 
 class WordLogistic:
@@ -80,5 +78,9 @@ class WordLogistic:
 
 
 def _places(text: str) -> Places:
-    found = {zlib.crc32(word.encode("utf-8", "replace")) >> (32 - _BITS) for word in words_of(text)}
-    return np.array(sorted(found), np.intp)
+    return np.array(sorted(set(map(_place, words_of(text)))), np.intp)
+
+
+@lru_cache(_KEPT_WORDS)
+def _place(word: str) -> int:
+    return zlib.crc32(word.encode("utf-8", "replace")) >> (32 - _BITS)

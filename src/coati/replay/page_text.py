@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from selectolax.lexbor import LexborHTMLParser
 
 from coati.web.balance import balanced, is_heavy
@@ -12,9 +10,9 @@ from coati.web.links import MAX_PAGE_BYTES
 
 # What is read of one page: its topic stands early, and a page may be megabytes long.
 MAX_TEXT_CHARS = 20_000
-_MAX_NODES = 50_000
+_MAX_RAW_CHARS = 10 * MAX_TEXT_CHARS
 
-_SILENT = frozenset({"script", "style", "template", "noscript"})
+_SILENT = ["script", "style", "template", "noscript"]
 
 
 def text_of(body: bytes, content_type: str = "") -> str:
@@ -26,16 +24,8 @@ def text_of(body: bytes, content_type: str = "") -> str:
     text, _ = decode_page(body[:MAX_PAGE_BYTES], content_type)
     if is_heavy(text):
         text, _ = balanced(text)
-    root = LexborHTMLParser(text).root
-    pieces: list[str] = []
-    wanted = MAX_TEXT_CHARS
-    for part in islice(root.traverse(include_text=True), _MAX_NODES) if root is not None else ():
-        found = part.text_content
-        if found is None or (part.parent is not None and part.parent.tag in _SILENT):
-            continue
-        if words := " ".join(found[: 2 * MAX_TEXT_CHARS].split()):
-            pieces.append(words)
-            wanted -= len(words) + 1
-            if wanted <= 0:
-                break
-    return " ".join(pieces)[:MAX_TEXT_CHARS]
+    tree = LexborHTMLParser(text)
+    tree.strip_tags(_SILENT)
+    words = tree.root.text(separator=" ") if tree.root is not None else ""
+    # Cut before splitting: a page may be megabytes of spaces.
+    return " ".join(words[:_MAX_RAW_CHARS].split())[:MAX_TEXT_CHARS]

@@ -100,6 +100,8 @@ class TreeFrontier:
         self._depth: list[int] = [0]
         self._waiting: list[array[int]] = [array("I")]
         self._steps: list[list[tuple[float, ...]]] = [[]]
+        # Whether the rewards of a leaf differ: only then there is anything to split.
+        self._various: list[bool] = [False]
         self._rows: dict[int, Rows] = {}
         # Leaves with something waiting, in no order that depends on anything but the calls.
         self._awake: dict[int, None] = {}
@@ -153,9 +155,10 @@ class TreeFrontier:
         leaf = self._leaf(row)
         steps = self._steps[leaf]
         steps.append((*map(float, row), reward))
+        self._various[leaf] = self._various[leaf] or steps[0][-1] != reward
         if self._depth[leaf] >= self._settings.deepest or len(steps) < self._settings.least_steps:
             return
-        if len({step[-1] for step in steps}) > 1:
+        if self._various[leaf]:
             table = np.array(steps)
             split = best_split(table[:, :-1].astype(np.float32), table[:, -1])
             if split is not None:
@@ -191,6 +194,8 @@ class TreeFrontier:
         for step in self._steps[leaf]:
             self._steps[right if step[split.feature] > split.threshold else left].append(step)
         self._steps[leaf] = []
+        for side in (left, right):
+            self._various[side] = _differ(self._steps[side])
         waiting, self._waiting[leaf] = self._waiting[leaf], array("I")
         self._awake.pop(leaf, None)
         for number in waiting:
@@ -204,6 +209,7 @@ class TreeFrontier:
         self._depth.append(self._depth[above] + 1)
         self._waiting.append(array("I"))
         self._steps.append([])
+        self._various.append(False)
         return len(self._splits) - 1
 
     def save(self) -> dict[str, Any]:
@@ -234,6 +240,12 @@ class TreeFrontier:
         self._awake = {leaf: None for leaf, waiting in enumerate(self._waiting) if waiting}
         steps = [tuple(step) for step in state["tree_steps"].tolist()]
         self._steps = [list(part) for part in _parts(steps, state["tree_step_sizes"])]
+        self._various = [_differ(part) for part in self._steps]
+
+
+def _differ(steps: Sequence[tuple[float, ...]]) -> bool:
+    """Tell whether steps have different rewards."""
+    return any(step[-1] != steps[0][-1] for step in steps)
 
 
 def _parts(values: Sequence[Any], sizes: Sequence[int]) -> list[Sequence[Any]]:
