@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from coati.errors import ConfigError, UsageError
 from coati.model import Failure, Other, Page, Redirect, Target
+from coati.testing.families import FAMILIES
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
 from coati.testing.paper_sites import PAPER_SITES, paper_knobs
@@ -23,6 +24,8 @@ SITES = {
     "deep": SiteKnobs(pages=800, target_depth=60, pages_with_targets=0.2, target_share=0.3),
     "poor": SiteKnobs(pages=1200, target_share=0.03, pages_with_targets=0.0074),
     "rich": SiteKnobs(pages=600, target_share=0.59, pages_with_targets=0.41, target_depth=5.2),
+    "lopsided": SiteKnobs(pages=600, barren_depth=0.5, rich_last=1),
+    "buried": SiteKnobs(pages=600, barren_depth=-0.5, rich_last=-1, target_depth=8),
     "wasteful": SiteKnobs(pages=500, error_share=0.29, redirect_share=0.1, other_share=0.05),
 }
 
@@ -80,6 +83,37 @@ def test_every_url_is_normal_unique_and_answers_what_the_site_lists(
     # place outside.
     reachable = {url for url in survey.outcomes if url.startswith(survey.site.start_url)}
     assert reachable == {url for url in urls if "/pictures/" not in url}
+
+
+@pytest.mark.parametrize(("depth", "rich_last"), [(3.0, -1), (6.0, 0), (6.0, 1)])
+def test_barren_pages_lie_beyond_the_targets_or_before_them(depth: float, rich_last: float) -> None:
+    def depths(barren: float) -> tuple[list[int], list[int]]:
+        knobs = SiteKnobs(
+            pages=500, target_depth=depth, barren_depth=barren, rich_last=rich_last, page_bytes=100
+        )
+        survey = Survey(generate_site(knobs, seed=2))
+        pages, targets = survey.urls(Page), survey.urls(Target)
+        return [survey.depths[url] for url in pages], [survey.depths[url] for url in targets]
+
+    pages, targets = depths(0.6)
+    assert sum(place > max(targets) for place in pages) >= 0.5 * len(pages)
+    pages, targets = depths(-0.6)
+    assert sum(place <= statistics.median(targets) for place in pages) >= 0.6 * len(pages)
+    assert statistics.mean(targets) == pytest.approx(depth, rel=0.25)
+
+
+def test_sections_with_targets_stand_where_they_are_asked_for() -> None:
+    def sections(rich_last: float) -> list[str]:
+        site = generate_site(SiteKnobs(pages=300, target_depth=3, rich_last=rich_last), seed=1)
+        outcome = Survey(site).outcomes[site.start_url]
+        assert isinstance(outcome, Page)
+        links = [outcome.links.link(index) for index in range(len(outcome.links.urls))]
+        urls = [link.url for link in links if "li.section" in link.tag_path]
+        return [url.removeprefix(site.start_url).split("/")[0] for url in urls]
+
+    rich = {family.name for family in FAMILIES if family.rich}
+    last, first = ([name in rich for name in sections(value)] for value in (1, -1))
+    assert last == sorted(last) != first == sorted(first, reverse=True)
 
 
 def test_rewards_are_heavy_tailed() -> None:
@@ -190,6 +224,8 @@ def test_a_base_url_is_an_origin(base_url: str) -> None:
         ("templates", 7),
         ("calendar_pages", -1),
         ("reward_spread", -1),
+        ("barren_depth", 0.9),
+        ("rich_last", -1.1),
     ],
 )
 def test_knobs_that_no_site_could_have_are_refused(knob: str, value: float) -> None:

@@ -1,9 +1,10 @@
 """Which page of a generated site links to what: a tree in a few arrays.
 
 From the start page, hubs branch into categories, each category is a chain of listing pages ("next page"), and
-each listing page leads to its items. Targets, errors, redirects and other files hang on pages. Pages are
-numbered breadth-first, so the children of a page are consecutive and a lower number never lies deeper: any
-link to a lower number leaves every depth as it is. About 20 bytes a page.
+each listing page leads to its items. Where the knobs ask for it, chains without targets go on beyond all
+others, or there are further chains of one page without any. Targets, errors, redirects and other files hang
+on pages. Pages are numbered breadth-first, so the children of a page are consecutive and a lower number never
+lies deeper: any link to a lower number leaves every depth as it is. About 20 bytes a page.
 """
 
 from __future__ import annotations
@@ -61,7 +62,10 @@ class Attached:
 
 @dataclass(frozen=True, slots=True)
 class SiteGraph:
-    """The tree. ``chain`` says which listing a page belongs to, ``place`` its number in that listing."""
+    """The tree. ``chain`` says which listing a page belongs to, ``place`` its number in that listing.
+
+    ``remote`` marks the chains that go on beyond all others, from their first page on.
+    """
 
     roles: bytearray
     families: bytearray
@@ -69,6 +73,7 @@ class SiteGraph:
     first_child: array[int]
     chain: array[int]
     place: array[int]
+    remote: bytearray
     targets: Attached
     errors: Attached
     redirects: Attached
@@ -85,7 +90,7 @@ class SiteGraph:
 
 def build_graph(knobs: SiteKnobs, rich: Sequence[bool], rng: Random) -> SiteGraph:
     """Build the graph that the knobs ask for; ``rich`` says which families hold targets."""
-    tree = _PageTree(_plan(knobs, rng), len(rich))
+    tree = _PageTree(_plan(knobs, rng), _Sections(tuple(rich), knobs.rich_last))
     counts = _target_counts(knobs, tree, rich, rng)
     available = knobs.pages + knobs.targets
     wasted = knobs.urls - available
@@ -99,6 +104,7 @@ def build_graph(knobs: SiteKnobs, rich: Sequence[bool], rng: Random) -> SiteGrap
         tree.first_child,
         tree.chain,
         tree.place,
+        tree.remote,
         Attached(counts),
         _scatter(errors, knobs.pages, rng),
         _scatter(redirects, knobs.pages, rng),
@@ -118,11 +124,16 @@ _MANY_CHAINS = 20
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How many pages of each role, level by level."""
+    """How many pages of each role, level by level.
+
+    ``longer`` listing pages are added to chains without targets; the last ``extra`` chains hold none.
+    """
 
     hub_levels: tuple[int, ...]
     chain_lengths: tuple[int, ...]
     items: int
+    longer: int = 0
+    extra: int = 0
 
 
 def _plan(knobs: SiteKnobs, rng: Random) -> _Plan:
@@ -130,18 +141,25 @@ def _plan(knobs: SiteKnobs, rng: Random) -> _Plan:
 
     A target of an item on page k of a listing under h levels of hubs is h + k + 2 links from the start.
     """
-    listings = max(1.0, 0.9 * knobs.pages / knobs.listing_size)
+    barren = round(abs(knobs.barren_depth) * knobs.pages)
+    pages = knobs.pages - barren
+    listings = max(1.0, 0.9 * pages / knobs.listing_size)
     levels, length = 0, 1.0
     for levels in range(max(0, math.floor(knobs.target_depth - 3)) + 1):
         length = max(1.0, 2 * (knobs.target_depth - 2 - levels) - 1)
         if listings / length <= _WIDE ** (levels + 1):
             break
     chains = min(round(listings / length), _WIDEST ** (levels + 1))
-    chains = max(chains, min(knobs.templates, int(knobs.pages / (3 * length))), 1)
+    chains = max(chains, min(knobs.templates, int(pages / (3 * length))), 1)
     hubs = tuple(max(1, round(chains ** (level / (levels + 1)))) for level in range(1, levels + 1))
-    left = knobs.pages - 1 - sum(hubs)
+    left = pages - 1 - sum(hubs)
     lengths = _chain_lengths(chains, length, left, rng)
-    return _Plan(hubs, lengths, left - sum(lengths))
+    items = left - sum(lengths)
+    # Barren listing pages have as many items as all others.
+    more = min(barren, math.ceil(barren * sum(lengths) / max(1, left)))
+    if knobs.barren_depth > 0:
+        return _Plan(hubs, lengths, items + barren - more, longer=more)
+    return _Plan(hubs, (*lengths, *(1,) * more), items + barren - more, extra=more)
 
 
 def _chain_lengths(chains: int, length: float, pages: int, rng: Random) -> tuple[int, ...]:
@@ -156,20 +174,56 @@ def _chain_lengths(chains: int, length: float, pages: int, rng: Random) -> tuple
     return tuple(size for size in lengths if size)
 
 
+@dataclass(frozen=True, slots=True)
+class _Sections:
+    """Which families the sections of a site are of, in the order of the start page."""
+
+    rich: tuple[bool, ...]
+    rich_last: float
+
+    def families(self, count: int) -> list[int]:
+        """Give the families of so many sections: in turns, then moved as far as is asked for.
+
+        >>> _Sections((True, False), 1.0).families(4), _Sections((True, False), 0.0).families(4)
+        ([1, 1, 0, 0], [0, 1, 0, 1])
+        """
+
+        def place(section: int) -> float:
+            stays = (1 - abs(self.rich_last)) * section / count
+            return stays + self.rich_last * self.rich[section % len(self.rich)]
+
+        return [section % len(self.rich) for section in sorted(range(count), key=place)]
+
+    @property
+    def barren(self) -> list[int]:
+        """The families that hardly hold targets; all, where all are rich."""
+        return [family for family, rich in enumerate(self.rich) if not rich] or [*range(len(self.rich))]
+
+
+# A part of the chains without targets goes on; long tails are what deep archives of news are.
+_LONGER_CHAINS = 0.25
+
+
 class _PageTree:
     """The pages alone, grown breadth-first from a plan."""
 
-    def __init__(self, plan: _Plan, families: int) -> None:
+    def __init__(self, plan: _Plan, sections: _Sections) -> None:
         self.roles = bytearray()
         self.families = bytearray()
         self.parents = array("I")
         self.first_child = array("I")
         self.chain = array("I")
         self.place = array("I")
+        # By page: whether it is there to hold no targets, and whether its chain goes on beyond all others.
+        self.barren = bytearray()
+        self.remote = bytearray()
         self._plan = plan
-        self._listings = sum(plan.chain_lengths)
+        self._sections = sections
+        self._lengths = list(plan.chain_lengths)
+        self._listings = sum(plan.chain_lengths) + plan.longer
         self._listings_grown = 0
-        self._heads = 0
+        self._heads: list[int] = []
+        self._longer_chains: frozenset[int] = frozenset()
         self._add(0, Role.HOME, 0)
         page = 0
         # The first pages of each level of hubs, and of the listings below them.
@@ -178,9 +232,11 @@ class _PageTree:
             self.first_child.append(len(self.roles))
             if level <= len(plan.hub_levels):
                 level_size = plan.hub_levels[level - 1] if level else 1
-                self._branch(page, page - level_start, level_size, level, families)
+                self._branch(page, page - level_start, level_size, level)
                 if page + 1 == level_start + level_size:
                     level_start, level = page + 1, level + 1
+                    if level > len(plan.hub_levels):
+                        self._lengthen()
             elif self.roles[page] == Role.LISTING:
                 self._fill(page)
             page += 1
@@ -192,19 +248,45 @@ class _PageTree:
         self.parents.append(parent)
         self.chain.append(chain)
         self.place.append(place)
+        is_listed = role in {Role.LISTING, Role.ITEM}
+        listing_place = place if role is Role.LISTING else self.place[parent]
+        self.barren.append(is_listed and self._is_barren(chain, listing_place))
+        self.remote.append(is_listed and chain in self._longer_chains)
 
-    def _branch(self, page: int, position: int, width: int, level: int, families: int) -> None:
+    def _is_barren(self, chain: int, place: int) -> bool:
+        lengths = self._plan.chain_lengths
+        return place > lengths[chain] or chain >= len(lengths) - self._plan.extra
+
+    def _branch(self, page: int, position: int, width: int, level: int) -> None:
         """Give the home page or a hub its even share of the next level."""
         hubs = self._plan.hub_levels
         is_hub = level < len(hubs)
-        below = hubs[level] if is_hub else len(self._plan.chain_lengths)
+        below = hubs[level] if is_hub else len(self._lengths)
+        families = self._sections.families(below) if not level else []
         for child in range(position * below // width, (position + 1) * below // width):
-            family = self.families[page] if level else child % families
+            family = self.families[page] if level else families[child]
             if is_hub:
                 self._add(page, Role.HUB, family)
-            else:
-                self._add(page, Role.LISTING, family, self._heads, 1)
-                self._heads += 1
+                continue
+            chain = len(self._heads)
+            if chain >= len(self._lengths) - self._plan.extra:
+                barren = self._sections.barren
+                family = barren[chain % len(barren)]
+            self._add(page, Role.LISTING, family, chain, 1)
+            self._heads.append(family)
+
+    def _lengthen(self) -> None:
+        """Let some chains without targets go on."""
+        barren = self._sections.barren
+        able = [chain for chain, family in enumerate(self._heads) if family in barren] or [0]
+        count = max(1, round(_LONGER_CHAINS * len(able)))
+        # Opposite to where the sections with targets stand.
+        chosen = able[:count] if self._sections.rich_last >= 0 else able[-count:]
+        if self._plan.longer:
+            self._longer_chains = frozenset(chosen)
+        for turn, chain in enumerate(chosen):
+            self._lengths[chain] += (turn + 1) * self._plan.longer // len(chosen)
+            self._lengths[chain] -= turn * self._plan.longer // len(chosen)
 
     def _fill(self, page: int) -> None:
         """Give a listing page its items and, last, the next page of its chain."""
@@ -213,7 +295,7 @@ class _PageTree:
         chain, place, family = self.chain[page], self.place[page], self.families[page]
         for _ in range(items * number // self._listings, items * (number + 1) // self._listings):
             self._add(page, Role.ITEM, family, chain)
-        if place < self._plan.chain_lengths[chain]:
+        if place < self._lengths[chain]:
             self._add(page, Role.LISTING, family, chain, place + 1)
 
 
@@ -266,7 +348,7 @@ def _draw_pages(
             break
         keys: list[tuple[float, int]] = []
         for page, other in enumerate(tree.roles):
-            if other != role or taken[page]:
+            if other != role or taken[page] or tree.barren[page]:
                 continue
             chain = tree.chain[page]
             if chain not in appeal:

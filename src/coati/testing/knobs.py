@@ -9,6 +9,7 @@ from coati.errors import ConfigError
 MAX_TEMPLATES = 6
 
 _MAX_WASTED = 0.8
+_MAX_BARREN = 0.8
 
 # A chain of listing pages is twice as long as its mean item is deep, and needs as many items.
 _PAGES_PER_DEPTH = 4
@@ -34,6 +35,12 @@ class SiteKnobs:
     pages_with_targets: float = 0.1
     # Mean number of links from the start page to a target (2.6 to 87); the deep ones by pagination.
     target_depth: float = 4.0
+    # Pages without targets that lie deeper than all targets, as a share of all pages; below 0: so many that
+    # lie nearer to the start than most. This decides when a breadth-first crawl has the targets.
+    barren_depth: float = 0.0
+    # Sections with targets stand last among the sections (1), first (-1), or in turns with the others (0).
+    # This decides when a depth-first crawl has them.
+    rich_last: float = 0.0
     # Standard deviation of the targets a page has, where it has any, over their mean (0.2 to 20).
     reward_spread: float = 1.5
     # Of all URLs: answers with an error (0 to 0.29), redirects, and what is neither page nor target.
@@ -72,17 +79,23 @@ class SiteKnobs:
         self._require(self.session_pages >= 0, "session_pages must not be negative")
         self._require(self.reward_spread >= 0, "reward_spread must not be negative")
         self._require(1 <= self.templates <= MAX_TEMPLATES, f"templates must be 1 to {MAX_TEMPLATES}")
+        self._require(abs(self.barren_depth) <= _MAX_BARREN, f"barren_depth must be within ±{_MAX_BARREN}")
+        self._require(abs(self.rich_last) <= 1, "rich_last must be between -1 and 1")
         wasted = self.error_share + self.redirect_share + self.other_share
         self._require(
             wasted <= _MAX_WASTED, f"errors, redirects and others may take at most {_MAX_WASTED} of the URLs"
         )
         self._require(self.target_depth >= 1, "target_depth must be at least 1")
         self._require(
+            self.pages_with_targets + abs(self.barren_depth) <= 1,
+            "the pages without targets that barren_depth asks for are not there: lower pages_with_targets",
+        )
+        self._require(
             self.targets >= self.target_pages,
             f"{self.target_pages} pages with targets need as many targets, and there are {self.targets}: "
             "raise target_share or lower pages_with_targets",
         )
-        needed = round(_PAGES_PER_DEPTH * self.target_depth)
+        needed = round(_PAGES_PER_DEPTH * self.target_depth / (1 - abs(self.barren_depth)))
         self._require(
             self.target_depth <= _ANY_SITE_DEPTH or self.pages >= needed,
             f"a target depth of {self.target_depth} needs at least {needed} pages",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from array import array
+from bisect import bisect_left
 from functools import lru_cache
+from itertools import islice
 from random import Random
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -53,6 +56,10 @@ class Renderer:
         self._seed = seed
         self._ids_per_million = round(knobs.unique_ids * 1_000_000)
         self._text = _prose(seed)
+        # Nobody else links into a chain that goes on beyond all others.
+        self._popular = array(
+            "I", islice((page for page in range(len(graph)) if not graph.remote[page]), _POPULAR)
+        )
         # Links to popular pages and among siblings recur from page to page.
         self._list_item = lru_cache(maxsize=1 << 14)(self._write_list_item)
         entries = [(addresses.page(page), addresses.title(page)) for page in graph.children(0)]
@@ -187,9 +194,13 @@ class Renderer:
             return ""
         siblings = self._graph.children(self._graph.parents[page])
         links = []
-        for among, share in ((siblings, count // 2), (range(min(page, _POPULAR)), count - count // 2)):
-            at = draw(self._seed + _RELATED, page, len(among))
-            links += [self._list_item(among[(at + turn * _STRIDE) % len(among)]) for turn in range(share)]
+        popular = bisect_left(self._popular, page)
+        for among, size, share in (
+            (siblings, len(siblings), count // 2),
+            (self._popular, popular, count - count // 2),
+        ):
+            at = draw(self._seed + _RELATED, page, size)
+            links += [self._list_item(among[(at + turn * _STRIDE) % size]) for turn in range(share)]
         return f'<aside class="related"><ul>{"".join(links)}</ul></aside>\n'
 
     def _write_list_item(self, page: int) -> str:
