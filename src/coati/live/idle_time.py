@@ -13,6 +13,8 @@ import asyncio
 import selectors
 import time
 
+from coati.live.turnstile import Turnstile
+
 
 class _TimedSelector(selectors.DefaultSelector):
     """A selector that adds up how long it waited."""
@@ -28,9 +30,10 @@ class _TimedSelector(selectors.DefaultSelector):
 
 
 class IdleTimedLoop(asyncio.SelectorEventLoop):
-    """An event loop that knows how long it was idle."""
+    """An event loop that knows how long it was idle, and lets requests leave one after the other."""
 
     def __init__(self) -> None:
+        self.turnstile = Turnstile()
         self._timed = _TimedSelector()
         super().__init__(self._timed)
 

@@ -61,7 +61,7 @@ from yarl import URL
 from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
 from coati.live.failures import BadAnswerError, CertificateError, TooSlowError
-from coati.live.idle_time import idle_seconds
+from coati.live.idle_time import IdleTimedLoop, idle_seconds
 from coati.live.outcomes import ANSWER_SECONDS, BODY_BYTES, BODY_FILE, CUT, DAMAGED
 from coati.live.robots import MAX_RULES_BYTES, asks_for_robots
 from coati.live.settings import LiveSettings
@@ -115,6 +115,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             settings.getfloat("COATI_SLOW_WINDOW", _DEFAULTS.slow_window_seconds),
         )
         self._proxy: str | None = settings.get("COATI_PROXY") or None
+        self._spaced = settings.getfloat("DOWNLOAD_DELAY") > 0
         self._session = self._open_session()
         self._closing: asyncio.Task[None] | None = None
         drive = getattr(crawler.spider, "drive", None)
@@ -178,7 +179,24 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     def _abort(self) -> None:
         self._closing = asyncio.get_running_loop().create_task(self._session.close())
 
+    async def _take_turn(self, request: Request) -> None:
+        """Let the requests of this process leave one after the other, unless no delay is wanted at all."""
+        loop = asyncio.get_running_loop()
+        if not self._spaced or not isinstance(loop, IdleTimedLoop):
+            return
+        seconds = loop.turnstile.seconds_to_wait(time.monotonic())
+        if seconds > 0:
+            await asyncio.sleep(seconds)
+            self._leaves_now(request)
+
+    def _leaves_now(self, request: Request) -> None:
+        """Let the delay of a host count from here."""
+        slot = self.crawler.engine.downloader.slots.get(request.meta.get("download_slot", ""))
+        if slot is not None:
+            slot.lastseen = time.monotonic()
+
     async def _download(self, request: Request) -> Response:
+        await self._take_turn(request)
         started, idle = time.monotonic(), idle_seconds()
         timeout = request.meta.get("download_timeout")
         verbatim = bool(request.meta.get("verbatim_url"))
@@ -205,10 +223,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         self, _: aiohttp.ClientSession, context: SimpleNamespace, __: aiohttp.TraceConnectionCreateEndParams
     ) -> None:
         """Let the delay count from here: the request leaves only now, and the next finds a connection."""
-        slots = self.crawler.engine.downloader.slots
-        slot = slots.get(context.trace_request_ctx.meta.get("download_slot"))
-        if slot is not None:
-            slot.lastseen = time.monotonic()
+        self._leaves_now(context.trace_request_ctx)
 
     async def _read(self, request: Request, answer: aiohttp.ClientResponse) -> Response:
         headers = Headers(answer.raw_headers)
