@@ -1,6 +1,7 @@
 """What ``--sitemaps`` costs is written down request by request, and asked for once."""
 
 import json
+import shutil
 import signal
 import sqlite3
 import threading
@@ -73,6 +74,24 @@ def test_a_run_that_was_killed_among_its_sitemaps_asks_for_none_twice(coati: Coa
         [*(path for path, _ in ROWS), "/two.xml", "/", "/a.csv", "/b.csv", "/c.csv"]
     )
     assert (said["requests"], said["targets"]) == (8, 3)
+
+
+def test_who_clears_the_state_of_such_a_run_loses_no_link(coati: Coati) -> None:
+    def fail(exchange: Exchange) -> None:
+        exchange.answer(503)
+
+    command = (*COMMAND, "--limits", "retries=0")
+    with scripted({**SITE, "/": fail}) as site:
+        coati("crawl", site.start, *command, "--max-requests", 8)
+        with sqlite3.connect("run/run.sqlite") as database:
+            # As after a kill: the start page is still to be asked for.
+            database.execute("DELETE FROM requests WHERE id >= 0")
+            database.execute("UPDATE sessions SET stop_reason = NULL")
+        shutil.rmtree("run/state")
+        site.routes["/"] = SITE["/"]
+        said = coati("crawl", site.start, *command, "--max-requests", 40).json
+    assert said["targets"] == 3
+    assert said["requests"] == 4 + 4 + 1 + 3
 
 
 def test_half_of_the_budget_goes_into_sitemaps_at_most(coati: Coati) -> None:

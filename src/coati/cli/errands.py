@@ -12,7 +12,7 @@ from coati.budget import Budget
 from coati.live.plan import CrawlPlan
 from coati.live.progress import Event, Happening
 from coati.live.stop import StopReason
-from coati.model import Failure, Method, Redirect, Refused, Request, always_ready
+from coati.model import Failure, Method, Other, Redirect, Refused, Request, always_ready
 from coati.runs.fetched import Fetched
 from coati.web.media import PRESETS
 from coati.web.rules import Rules, Scope
@@ -174,7 +174,9 @@ class _ErrandStrategy:
             asked = self.choose(0.0, always_ready)
             if asked is None:
                 break
-            if asked.url != request.url:
+            # Somebody may have cleared the folder with the bodies.
+            lost = isinstance(outcome, Other) and body is None
+            if lost or asked.url != request.url:
                 self._asked, self._next = None, asked.url
                 break
             self._take(asked, outcome, (), body)
