@@ -19,7 +19,7 @@ from scrapy.utils.reactor import is_reactor_installed
 from coati.errors import UsageError
 from coati.live.drive import Drive
 from coati.live.engine_settings import engine_settings
-from coati.live.idle_time import IdleTimedLoop
+from coati.live.loop_turns import CrawlLoop
 from coati.live.spider import LiveSpider
 from coati.live.stop import StopReason
 
@@ -52,7 +52,7 @@ def crawl_many(plans: Sequence[CrawlPlan]) -> list[CrawlResult]:
     """Run crawls side by side in one process; signals are for all of them."""
     if is_reactor_installed():
         raise UsageError("a Twisted reactor runs this process: await crawl_async on its loop instead")
-    with asyncio.Runner(loop_factory=IdleTimedLoop) as runner:
+    with asyncio.Runner(loop_factory=CrawlLoop) as runner:
         return runner.run(_run(plans))
 
 

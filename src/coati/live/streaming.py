@@ -26,7 +26,7 @@ Settings, besides Scrapy's own for downloads (``DOWNLOAD_TIMEOUT`` is for the wh
 =============================  ==========================================================================
 
 What a server took to answer stands in the response's meta: ``download_latency`` as with Scrapy's handlers,
-and ``coati_answer_seconds`` without the time in which this process was busy with something else.
+and ``coati_answer_seconds`` without the time for which the answer had to wait for us.
 
 Of Scrapy's signals for downloads it sends ``headers_received`` and not ``bytes_received``.
 """
@@ -61,7 +61,7 @@ from yarl import URL
 from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
 from coati.live.failures import BadAnswerError, CertificateError, TooSlowError
-from coati.live.idle_time import IdleTimedLoop, idle_seconds
+from coati.live.loop_turns import CrawlLoop, seconds_of_server
 from coati.live.outcomes import ANSWER_SECONDS, BODY_BYTES, BODY_FILE, CUT, DAMAGED
 from coati.live.robots import MAX_RULES_BYTES, asks_for_robots
 from coati.live.settings import LiveSettings
@@ -182,7 +182,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     async def _take_turn(self, request: Request) -> None:
         """Let the requests of this process leave one after the other, unless no delay is wanted at all."""
         loop = asyncio.get_running_loop()
-        if not self._spaced or not isinstance(loop, IdleTimedLoop):
+        if not self._spaced or not isinstance(loop, CrawlLoop):
             return
         seconds = loop.turnstile.seconds_to_wait(time.monotonic())
         if seconds > 0:
@@ -197,7 +197,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
 
     async def _download(self, request: Request) -> Response:
         await self._take_turn(request)
-        started, idle = time.monotonic(), idle_seconds()
+        started = time.monotonic()
         timeout = request.meta.get("download_timeout")
         verbatim = bool(request.meta.get("verbatim_url"))
         pairs = _pairs(request)
@@ -216,7 +216,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             )
         async with answer:
             request.meta["download_latency"] = time.monotonic() - started
-            request.meta[ANSWER_SECONDS] = idle_seconds() - idle
+            request.meta[ANSWER_SECONDS] = seconds_of_server(started)
             return await self._read(request, answer)
 
     async def _on_connected(
