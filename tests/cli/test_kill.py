@@ -167,8 +167,8 @@ def kill_some_time(
     """Start a crawl and kill it; says whether it was still running, and whether it had asked for anything.
 
     A kill comes some moment after one of the next ``most_requests`` requests, so that a fast machine does not
-    finish the crawl before all kills were made. Some come before, a short time after the start of the process:
-    those meet starting up and restoring.
+    finish the crawl before all kills were made. Some come before, a short time after the start of the
+    process: those meet starting up and restoring.
     """
     before = len(server.requests)
     process = begin(crawl(server, folder))
@@ -212,7 +212,7 @@ def test_a_killed_crawl_loses_nothing(
 ) -> None:
     folder, rng = tmp_path / "run", random.Random(seed)
     server.requests.clear()
-    # Each start also asks for robots.txt, and some requests come between the last that is awaited and the kill.
+    # Each start also asks for robots.txt, and some requests come between the last awaited one and the kill.
     most_requests = len(undisturbed) // times - 2
     kills = 0
     amid = 0
