@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from coati.errors import UsageError, unknown_name
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.clairvoyant import clairvoyant, omniscient
+from coati.strategies.data_words import DATA_EXTENSIONS
 from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
 from coati.strategies.focused import focused
 from coati.strategies.hnsw_groups import HnswGroups
 from coati.strategies.link_models import LinkModel
+from coati.strategies.link_scores import Aim
+from coati.strategies.scent import Scent, ScentSettings
 from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
 from coati.strategies.tp_off import TpOffSettings, tp_off
 from coati.strategies.tres import tres_light
@@ -35,6 +38,9 @@ STRATEGIES = {
     "random": "any known link with the same probability",
     "focused": "the link that looks most like a target, by its URL, anchor and depth",
     "sb-classifier": "learns which groups of similar tag paths lead to targets (EDBT 2026)",
+    "scent": "ours: the link that promises most targets a request, by all that is seen of it",
+    "scent-bytes": "scent where bytes are scarce: most targets for each byte fetched",
+    "scent-volume": "scent for much data: most bytes of targets for each byte fetched",
 }
 
 # These know what no crawler can know, so only a replay can run them.
@@ -67,7 +73,8 @@ class StrategySettings:
     """The parameters of strategies; the defaults are the papers'.
 
     ``url_model`` and ``url_context`` are names of `coati.strategies.link_models`: how links are classified,
-    and by what. ``warm_up`` is how many requests TP-OFF learns from.
+    and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
+    wanted files; scent tries them first.
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
@@ -77,6 +84,16 @@ class StrategySettings:
     url_model: str = "lr"
     url_context: str = "url"
     warm_up: int = 3000
+    scent: ScentSettings = field(default_factory=ScentSettings)
+    likely_extensions: tuple[str, ...] = tuple(sorted(DATA_EXTENSIONS))
+
+
+# What the variants of scent aim at.
+_AIMS = {
+    "scent": Aim.TARGETS_A_REQUEST,
+    "scent-bytes": Aim.TARGETS_A_BYTE,
+    "scent-volume": Aim.BYTES_A_BYTE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +143,8 @@ def _build_crawler(name: str, start_url: str, seed: int, settings: StrategySetti
         return uniformly_random(start_url, seed)
     if name == "focused":
         return focused(start_url)
+    if name in _AIMS:
+        return Scent(start_url, seed, replace(settings.scent, aim=_AIMS[name]), settings.likely_extensions)
     model = LinkModel(settings.url_model, settings.url_context)
     classes = LearntClasses(settings.batch, robust_probes=settings.robust_probes, model=model)
     return _build_tag_paths(start_url, classes, seed, settings)

@@ -1,0 +1,304 @@
+"""Waiting links, gathered by kind: links that nothing tells apart share a row of keys, a score and a queue.
+
+Scores change with everything that is learnt, and to work all of them out anew at each step would cost time in
+proportion to the frontier. Here a score may be old. Kinds stand in blocks; the best score of each block is
+kept, so that finding the best kind looks at one number a block and then into one block. Whoever owns the
+scores refreshes one block after the other, and the best one before it is used.
+
+Links of one kind wait in the order of their discovery, and there neighbours are alike: editions of one year,
+pages of one letter. So where a link disappoints, some are passed over, and more with each that follows
+(`pass_over`): the kind is searched in leaps until something is found, and from there link by link.
+
+A kind whose last link was taken gives its place to the next new one. Links are numbers of `KnownUrls`; each
+queue is a chain through one array, so that a waiting link costs four bytes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coati.strategies.chance import draw
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    Row = npt.NDArray[np.uint32]
+
+BLOCK = 256
+_NONE = -1
+# Deeper addresses are swept as if they were this deep.
+DEPTHS = 9
+# How many links of a kind are passed over at most.
+_MOST_PASSED = 64
+# Below every score: a place where nothing waits.
+EMPTY = -1.0
+# Ties are broken by less than any difference that means something.
+_TIE_STEPS = 1 << 16
+_TIE_STEP = 1e-9
+
+
+class LinkKinds:
+    """The frontier of `coati.strategies.scent`.
+
+    >>> kinds = LinkKinds(columns=2)
+    >>> kind = kinds.place(np.array([1, 2], np.uint32))
+    >>> kinds.push(kind, 7); kinds.set_score(kind, 0.5)
+    >>> kinds.best(), kinds.pop(kind), kinds.best()
+    (0, 7, None)
+    """
+
+    def __init__(self, columns: int, seed: int = 0) -> None:
+        self._seed = seed
+        self._made = 0
+        self._rows = np.zeros((BLOCK, columns), np.uint32)
+        self._scores = np.full(BLOCK, EMPTY, np.float32)
+        # A chance amount that decides between kinds with equal scores.
+        self._ties = np.zeros(BLOCK, np.float32)
+        self._block_best = np.full(1, EMPTY, np.float32)
+        self._first = array("i", [_NONE]) * BLOCK
+        self._last = array("i", [_NONE]) * BLOCK
+        # For each URL number, the one behind it in its queue.
+        self._behind = array("i")
+        self._place_of: dict[bytes, int] = {}
+        # By depth: kinds in the order of their making, and the first that the sweep has not passed yet. A place
+        # may have been given to another kind since: then that one is met here too early, which does no harm.
+        self._order = [array("i") for _ in range(DEPTHS + 1)]
+        self._swept = [0] * (DEPTHS + 1)
+        self._free: list[int] = []
+        self._size = 0
+        # How many links were passed over last, for kinds where that was the last thing to happen.
+        self._passed: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        """Count the kinds that have links waiting."""
+        return len(self._place_of)
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks that hold kinds."""
+        return -(-self._size // BLOCK)
+
+    def place(self, row: Row, depth: int = DEPTHS) -> int:
+        """Give the kind with this row, a new one if there is none; push a link before anything else.
+
+        A new one is swept (`sweep`) after all of a smaller ``depth``.
+        """
+        signature = _signature(row)
+        kind = self._place_of.get(signature)
+        if kind is not None:
+            return kind
+        if self._free:
+            kind = self._free.pop()
+        else:
+            kind = self._size
+            self._size += 1
+            if kind == len(self._rows):
+                self._grow()
+        self._rows[kind] = row
+        self._ties[kind] = draw(self._seed, self._made, _TIE_STEPS) * _TIE_STEP
+        self._made += 1
+        self._order[min(depth, DEPTHS)].append(kind)
+        self._place_of[signature] = kind
+        return kind
+
+    def row(self, kind: int) -> Row:
+        """Give a kind's row of keys; a view that is good until the next `pop`."""
+        row: Row = self._rows[kind]
+        return row
+
+    def rows(self, kinds: npt.NDArray[np.intp]) -> npt.NDArray[np.uint32]:
+        """Give many kinds' rows."""
+        return self._rows[kinds]
+
+    def holds(self, kind: int, row: Row) -> bool:
+        """Tell whether links with this row wait in this place: it may have gone to another kind."""
+        return self._first[kind] != _NONE and bool((self._rows[kind] == row).all())
+
+    def push(self, kind: int, number: int, *, front: bool = False) -> None:
+        """Let a link wait behind the others of its kind, or before them."""
+        behind = self._behind
+        if number >= len(behind):
+            behind.extend(array("i", [_NONE]) * (number + 1 - len(behind)))
+        first = self._first[kind]
+        if first == _NONE:
+            self._first[kind] = self._last[kind] = number
+        elif front:
+            behind[number] = first
+            self._first[kind] = number
+        else:
+            behind[self._last[kind]] = number
+            self._last[kind] = number
+
+    def peek(self, kind: int) -> int:
+        """Give the link that `pop` would take."""
+        return self._first[kind]
+
+    def pop(self, kind: int) -> int:
+        """Take a kind's first link; with the last one the kind goes."""
+        number = self._first[kind]
+        following = self._behind[number] if number != self._last[kind] else _NONE
+        self._behind[number] = _NONE
+        self._first[kind] = following
+        if following == _NONE:
+            self._last[kind] = _NONE
+            self._passed.pop(kind, None)
+            del self._place_of[_signature(self._rows[kind])]
+            self._free.append(kind)
+            self.set_score(kind, EMPTY)
+        return number
+
+    def pass_over(self, kind: int) -> None:
+        """Put some of a kind's links behind the others: one, and twice as many each further time."""
+        passed = self._passed[kind] = min(_MOST_PASSED, 2 * self._passed.get(kind, 0) or 1)
+        for _ in range(passed):
+            first, last = self._first[kind], self._last[kind]
+            if first == last:
+                return
+            self._first[kind] = self._behind[first]
+            self._behind[last] = first
+            self._behind[first] = _NONE
+            self._last[kind] = first
+
+    def go_on(self, kind: int) -> None:
+        """Take a kind's links one after the other again."""
+        self._passed.pop(kind, None)
+
+    def find(self, number: int) -> int:
+        """Search for the kind of a waiting link, slowly; raises `ValueError` if it does not wait."""
+        for kind in range(self._size):
+            at = self._first[kind]
+            while at not in (_NONE, number):
+                at = self._behind[at]
+            if at == number:
+                return kind
+        raise ValueError(f"link {number} does not wait")
+
+    def bring_forward(self, number: int) -> int:
+        """Make a waiting link the first of its kind, slowly; gives the kind."""
+        kind = self.find(number)
+        before = self._first[kind]
+        if before == number:
+            return kind
+        while self._behind[before] != number:
+            before = self._behind[before]
+        self._behind[before] = self._behind[number]
+        if self._last[kind] == number:
+            self._last[kind] = before
+        self._behind[number] = self._first[kind]
+        self._first[kind] = number
+        return kind
+
+    # --- scores ---------------------------------------------------------------------------------
+
+    def score(self, kind: int) -> float:
+        """Give the score that a kind was given last."""
+        return float(self._scores[kind])
+
+    def set_score(self, kind: int, score: float) -> None:
+        """Give a kind its score."""
+        self._scores[kind] = score
+        block = kind // BLOCK
+        start = block * BLOCK
+        self._block_best[block] = self._scores[start : start + BLOCK].max()
+
+    def tie(self, kind: int) -> float:
+        """Give what breaks a tie for or against a kind; the owner adds it to the score."""
+        return float(self._ties[kind])
+
+    def best(self) -> int | None:
+        """Give the kind with the highest score, the one in the lowest place among equals."""
+        block = int(self._block_best.argmax())
+        if self._block_best[block] == EMPTY:
+            return None
+        start = block * BLOCK
+        return start + int(self._scores[start : start + BLOCK].argmax())
+
+    def sweep(self, least: float) -> int | None:
+        """Give the shallowest kind that no sweep has met yet, passing over scores below ``least``.
+
+        Of those the oldest.
+        """
+        for depth, order in enumerate(self._order):
+            while self._swept[depth] < len(order):
+                kind = order[self._swept[depth]]
+                self._swept[depth] += 1
+                if self._scores[kind] >= least:
+                    return kind
+        return None
+
+    def waiting_in(self, block: int) -> npt.NDArray[np.intp]:
+        """Give the kinds of a block that have links waiting."""
+        start = block * BLOCK
+        return start + np.flatnonzero(self._scores[start : start + BLOCK] != EMPTY)
+
+    def set_block(self, block: int, kinds: npt.NDArray[np.intp], scores: npt.NDArray[np.float32]) -> None:
+        """Give kinds of one block their scores; ties are broken here."""
+        self._scores[kinds] = scores + self._ties[kinds]
+        start = block * BLOCK
+        self._block_best[block] = self._scores[start : start + BLOCK].max()
+
+    def _grow(self) -> None:
+        # By half: doubling would leave half of the memory empty at worst.
+        more = max(1, len(self._block_best) // 2)
+        rows = np.zeros((len(self._rows) + more * BLOCK, self._rows.shape[1]), np.uint32)
+        rows[: len(self._rows)] = self._rows
+        self._rows = rows
+        self._scores = np.concatenate([self._scores, np.full(more * BLOCK, EMPTY, np.float32)])
+        self._ties = np.concatenate([self._ties, np.zeros(more * BLOCK, np.float32)])
+        self._block_best = np.concatenate([self._block_best, np.full(more, EMPTY, np.float32)])
+        nothing = array("i", [_NONE]) * (more * BLOCK)
+        self._first.extend(nothing)
+        self._last.extend(nothing)
+
+    # --- saving ---------------------------------------------------------------------------------
+
+    def save(self) -> dict[str, Any]:
+        """Give the kinds and their queues."""
+        size = self._size
+        return {
+            "kinds_rows": self._rows[:size],
+            "kinds_scores": self._scores[:size],
+            "kinds_ties": self._ties[:size],
+            "kinds_made": self._made,
+            "kinds_order": np.concatenate([np.array(order, np.int32) for order in self._order]),
+            "kinds_order_sizes": [len(order) for order in self._order],
+            "kinds_swept": list(self._swept),
+            "kinds_first": np.array(self._first[:size], np.int32),
+            "kinds_last": np.array(self._last[:size], np.int32),
+            "kinds_behind": np.array(self._behind, np.int32),
+            "kinds_free": np.array(self._free, np.int32),
+            "kinds_passed": [[kind, passed] for kind, passed in self._passed.items()],
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take over saved kinds."""
+        self._size = len(state["kinds_rows"])
+        while len(self._rows) < self._size:
+            self._grow()
+        self._made = state["kinds_made"]
+        ends = np.cumsum(state["kinds_order_sizes"])[:-1]
+        self._order = [array("i", order.tobytes()) for order in np.split(state["kinds_order"], ends)]
+        self._swept = list(state["kinds_swept"])
+        self._ties[: self._size] = state["kinds_ties"]
+        self._rows[: self._size] = state["kinds_rows"]
+        self._scores[: self._size] = state["kinds_scores"]
+        self._block_best = self._scores.reshape(-1, BLOCK).max(1)
+        self._first[: self._size] = array("i", state["kinds_first"].tobytes())
+        self._last[: self._size] = array("i", state["kinds_last"].tobytes())
+        self._behind = array("i", state["kinds_behind"].tobytes())
+        self._free = state["kinds_free"].tolist()
+        self._passed = dict(state["kinds_passed"])
+        self._place_of = {}
+        for kind in range(self._size):
+            if self._first[kind] != _NONE:
+                self._place_of[_signature(self._rows[kind])] = kind
+
+
+def _signature(row: Row) -> bytes:
+    return blake2b(row.tobytes(), digest_size=8).digest()

@@ -1,0 +1,406 @@
+"""Scent: of all links that wait, follow the one that promises most targets a request.
+
+One frontier for every link, and no decision beforehand about what is a page and what is a target. A link is
+described by a row of keys (`link_keys`): its URL, its place on the page, its anchor, the page where it was
+found. Three things are learnt of rows, each fetch being one example:
+
+- the probability that the link is a target, and that it is of no use (an error, a picture, a redirect to what
+  is known): two logistic models (`coati.learners.hashed_logistic`);
+- how many targets a request it brings to follow it, if it is a page: means over chains of keys, with doubt
+  (`coati.learners.value_chains`), learnt from labels that look some steps ahead (`page_labels`).
+
+From these follows a link's score, the expected targets a request (`link_scores`); the value is raised by some
+of its doubt, for a kind of link that nobody tried may be good. Where bytes are scarce, scores are targets, or
+bytes of targets, a byte (`Aim`).
+
+Before anything is learnt there is general knowledge: what data files end with, and words such as "download"
+in a dozen languages (`data_words`). It only decides what is tried first.
+
+What remains are hubs that nothing announces. While even the best link promises much less than the crawl had
+so far, every third request is taken from a sweep over the kinds of links, the shallowest addresses first: the
+home page of a section is more often such a hub than a page deep inside.
+
+Scores are kept by kind of link and refreshed little by little (`link_kinds`), so that the cost of a request
+does not grow with the crawl.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from coati.learners.value_chains import ChainSettings
+from coati.model import Method, Page, Redirect, Refused, Request, Target
+from coati.strategies.data_words import DATA_EXTENSIONS, Meaning
+from coati.strategies.known_urls import KnownUrls
+from coati.strategies.link_keys import COLUMNS, SPECIFIC, Column, Likeness, LinkKeys, key_of
+from coati.strategies.link_kinds import EMPTY, LinkKinds
+from coati.strategies.link_scores import Aim, Answer, LinkScores
+from coati.strategies.page_labels import PageLabels
+from coati.strategies.scent_words import Reason, reasons_for
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    import numpy.typing as npt
+
+    from coati.model import Link, Outcome, PageLinks, Ready, Settlement
+    from coati.strategies.link_keys import Row
+    from coati.strategies.state import State
+
+    Floats = npt.NDArray[np.float32]
+
+CHAINS: tuple[tuple[Column, ...], ...] = (
+    (Column.TOP, Column.SECOND, Column.DIRECTORY, Column.SHAPE),
+    (Column.INNER_TOP, Column.INNER, Column.INNER_SHAPE),
+    (Column.TOP, Column.DIRECTORY, Column.FIRST_WORD),
+    (Column.ELEMENT, Column.TAIL, Column.TAG_PATH),
+    (Column.SOURCE_DIRECTORY, Column.SOURCE),
+    (Column.DIRECTORY_EXTENSION, Column.DIRECTORY_ANCHOR),
+    (Column.EXTENSION, Column.FILE_NAME),
+    (Column.MEANING, Column.ANCHOR),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScentSettings:
+    """What can be turned. Chosen over all sites of the study at once (experiments/scent), never for one.
+
+    ``exploration`` is the part of the doubt that is added to a link's value, ``caution`` the part that is
+    taken off a link's value when the page that leads to it is judged, ``discount`` what a step ahead costs.
+    ``file_odds`` and ``page_odds`` are the log-odds of being a target that an extension gives before
+    anything is learnt; ``word_visits`` is how many visits the words of a link count for.
+    """
+
+    aim: Aim = Aim.TARGETS_A_REQUEST
+    exploration: float = 0.3
+    caution: float = 0.25
+    discount: float = 0.7
+    rate: float = 0.15
+    file_odds: float = 2.0
+    page_odds: float = -1.5
+    word_visits: float = 1.0
+    expect_errors: bool = True
+    chains: tuple[tuple[Column, ...], ...] = CHAINS
+    values: ChainSettings = field(default_factory=ChainSettings)
+    # A hedge. It is a dry time while the best score is below this share of what the crawl had so far; then
+    # every so many requests go to the shallowest kind of link that no sweep has met (0: no sweep).
+    dry: float = 0.5
+    sweep_every: int = 2
+    # One block of kinds is scored anew every so many requests.
+    refresh_every: int = 2
+    # With more kinds than this waiting, new links are described by their general keys only.
+    most_kinds: int = 1 << 16
+
+
+# The labels that the words of a link stand for: about two targets a request, and hardly any.
+_GOOD, _BAD = 1.0, 0.05
+# The best kind is scored anew before it is used, and if it fell the next, at most so often.
+_TRIES = 4
+# A score that fell by less than this is still the best.
+_FALL = 1e-4
+# The sweep passes over links with less than this share of the best score.
+_HOPELESS = 0.1
+# Groups of links that get a number of their own, for reports.
+_MOST_ARMS = 10_000
+_OTHER_LINKS = "other links"
+
+
+class _Sent(NamedTuple):
+    """A request in flight; ``kind`` is -1 and ``row`` None for the start page."""
+
+    number: int
+    kind: int
+    row: Row | None
+
+
+class Scent:
+    """The crawler; ``likely_extensions`` are those of the wanted files, without dots.
+
+    >>> from coati.model import LinkList, Link, always_ready
+    >>> crawl = Scent("http://example.org/")
+    >>> request = crawl.choose(0.0, always_ready)
+    >>> links = [Link("http://example.org/" + name, ("html", "a")) for name in ("a.html", "b.csv")]
+    >>> crawl.observe(request.id, Page(200, 9, LinkList(links)))
+    []
+    >>> crawl.choose(1.0, always_ready).url
+    'http://example.org/b.csv'
+    """
+
+    def __init__(
+        self,
+        start_url: str,
+        seed: int = 0,
+        settings: ScentSettings | None = None,
+        likely_extensions: Collection[str] = DATA_EXTENSIONS,
+    ) -> None:
+        self._settings = settings or ScentSettings()
+        self._keys = LinkKeys(likely_extensions)
+        self._known = KnownUrls()
+        self._kinds = LinkKinds(COLUMNS, seed)
+        self._scores = LinkScores(
+            self._settings.aim,
+            self._settings.rate,
+            self._settings.chains,
+            self._settings.values,
+            expect_errors=self._settings.expect_errors,
+        )
+        self._labels = PageLabels(self._scores.values, self._settings.discount)
+        self._in_flight: dict[int, _Sent] = {}
+        # Where the start page redirects to is asked for before all else.
+        self._begin: list[int] = []
+        self._arms: dict[tuple[int, int], int] = {}
+        self._arm_labels: list[str] = []
+        self._turn = 0
+        self._refreshed = 0
+        self._set_priors()
+        self._begin_at(start_url)
+
+    def _set_priors(self) -> None:
+        settings = self._settings
+        for likeness, odds in ((Likeness.FILE, settings.file_odds), (Likeness.PAGE, settings.page_odds)):
+            self._scores.odds.set_prior(key_of(Column.FILE_LIKE, likeness.name), (odds, 0.0))
+        if settings.word_visits:
+            for meaning, label in ((Meaning.DATA, _GOOD), (Meaning.CHORE, _BAD)):
+                self._scores.values.set_prior(key_of(Column.MEANING, meaning.name), label, settings.word_visits)
+
+    # --- the contract ---------------------------------------------------------------------------
+
+    def choose(self, now: float, ready: Ready) -> Request | None:
+        """Take the most promising link."""
+        if self._begin:
+            return self._send(_Sent(self._begin.pop(), -1, None), 0.0)
+        kind = self._best_kind()
+        return None if kind is None else self._take(kind)
+
+    def redo(self, request: Request) -> None:
+        """Repeat a logged choice; nearly always it is the one that `choose` would make."""
+        if self._begin:
+            if self._known[self._begin[-1]] != request.url:
+                raise ValueError(f"the log chose {request.url} before the start page")
+            self._send(_Sent(self._begin.pop(), -1, None), 0.0)
+            return
+        kind = self._best_kind()
+        if kind is None or self._known[self._kinds.peek(kind)] != request.url:
+            kind = self._kinds.bring_forward(self._known.find(request.url))
+        self._take(kind)
+
+    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+        """Learn from one answer, and let the new links of a page wait."""
+        sent = self._in_flight.pop(request_id)
+        if isinstance(outcome, Refused):
+            return self._labels.follow(sent.number, target=False)
+        if isinstance(outcome, Redirect) and self._hop(sent, outcome.location):
+            return []
+        target, page = isinstance(outcome, Target), isinstance(outcome, Page)
+        self._scores.learn(sent.row, Answer(target, page, outcome.size_bytes))
+        settled = self._labels.follow(sent.number, target=target)
+        expected = self._expected(sent)
+        label = math.inf if target else -math.inf
+        if isinstance(outcome, Page):
+            label, more = self._read(request_id, sent, outcome.links)
+            settled += more
+        if expected is not None:
+            if label < expected:
+                self._kinds.pass_over(sent.kind)
+            else:
+                self._kinds.go_on(sent.kind)
+        return settled
+
+    def arm_label(self, arm: int) -> str:
+        """Name the links that share a directory, an extension and the end of their tag path."""
+        return self._arm_labels[arm] if 0 <= arm < len(self._arm_labels) else _OTHER_LINKS
+
+    def explain(self, link: str | Link, source_url: str = "") -> list[Reason]:
+        """Say what speaks for and against a link, the strongest reason first.
+
+        ``link`` is the URL of a link that waits, or any link with the page where it was found. A reason's
+        contribution is how much lower the score would be without it.
+        """
+        if isinstance(link, str):
+            row = self._kinds.row(self._kinds.find(self._known.find(link)))
+            url = link
+        else:
+            row = np.array(self._keys.row(link, self._keys.source(source_url)), np.uint32)
+            url = link.url
+        tail = self._keys.tail_text(int(row[Column.TAIL]))
+        return reasons_for(row, url, self._scores.odds, self._scores.values, tail)
+
+    # --- choosing -------------------------------------------------------------------------------
+
+    def _begin_at(self, url: str) -> None:
+        number = self._known.add(url)
+        if number is not None:
+            self._labels.meet(-1)
+            self._begin.append(number)
+
+    def _best_kind(self) -> int | None:
+        kinds = self._kinds
+        self._refresh()
+        if self._in_flight:
+            # What is asked for already may prove a kind good or bad: until then its doubt earns nothing.
+            for sent in self._in_flight.values():
+                if sent.kind >= 0 and kinds.score(sent.kind) != EMPTY:
+                    kinds.set_score(sent.kind, self._score(sent.kind, hope=0.0))
+        for _ in range(_TRIES):
+            kind = kinds.best()
+            if kind is None:
+                return None
+            if self._is_dry(kinds.score(kind)):
+                shallow = kinds.sweep(_HOPELESS * kinds.score(kind))
+                return kind if shallow is None else shallow
+            score = self._score(kind, self._settings.exploration)
+            if score >= kinds.score(kind) - _FALL or self._in_flight:
+                return kind
+            kinds.set_score(kind, score)
+        return kinds.best()
+
+    def _is_dry(self, best: float) -> bool:
+        """Tell whether it is the sweep's turn: the best link promises much less than the crawl had so far."""
+        every = self._settings.sweep_every
+        if not every or self._turn % every:
+            return False
+        return best < self._settings.dry * self._scores.so_far
+
+    def _refresh(self) -> None:
+        kinds = self._kinds
+        if self._turn % self._settings.refresh_every or not kinds.blocks:
+            return
+        block = self._refreshed % kinds.blocks
+        self._refreshed += 1
+        waiting = kinds.waiting_in(block)
+        if len(waiting):
+            hope = self._settings.exploration
+            scores, _, _ = self._scores.score_all(kinds.rows(waiting), hope=hope, caution=0.0)
+            kinds.set_block(block, waiting, scores)
+
+    def _take(self, kind: int) -> Request:
+        score = self._kinds.score(kind)
+        row = self._kinds.row(kind).copy()
+        return self._send(_Sent(self._kinds.pop(kind), kind, row), score)
+
+    def _send(self, sent: _Sent, score: float) -> Request:
+        url = self._known[sent.number]
+        request = Request(self._turn, Method.GET, url, self._arm(sent.row, url), score)
+        self._in_flight[self._turn] = sent
+        self._turn += 1
+        return request
+
+    def _arm(self, row: Row | None, url: str) -> int | None:
+        if row is None:
+            return None
+        group = (int(row[Column.DIRECTORY_EXTENSION]), int(row[Column.TAIL]))
+        arm = self._arms.get(group)
+        if arm is None:
+            if len(self._arms) >= _MOST_ARMS:
+                return _MOST_ARMS
+            arm = self._arms[group] = len(self._arms)
+            self._arm_labels.append(self._keys.label(url, group[1]))
+        return arm
+
+    # --- scoring --------------------------------------------------------------------------------
+
+    def _score(self, kind: int, hope: float) -> float:
+        return self._scores.score(self._kinds.row(kind), hope) + self._kinds.tie(kind)
+
+    def _score_new(self, rows: npt.NDArray[np.uint32]) -> tuple[Floats, Floats]:
+        """Give the scores of rows, and the targets that each promises to the page that links to it."""
+        settings = self._settings
+        scores, target, behind = self._scores.score_all(
+            rows, hope=settings.exploration, caution=settings.caution
+        )
+        return scores, target + np.float32(settings.discount) * behind
+
+    # --- learning -------------------------------------------------------------------------------
+
+    def _hop(self, sent: _Sent, location: str) -> bool:
+        """Let where a redirect leads wait in its place; False if that is known already."""
+        number = self._known.add(location)
+        if number is None:
+            return False
+        self._labels.meet_hop(sent.number)
+        if sent.row is None:
+            self._begin.append(number)
+            return True
+        kind = self._kinds.place(sent.row)
+        self._kinds.push(kind, number, front=True)
+        self._kinds.set_score(kind, self._score(kind, self._settings.exploration))
+        return True
+
+    def _expected(self, sent: _Sent) -> float | None:
+        """Give what is expected of the links that wait beside this one; None if none does."""
+        if sent.row is None or not self._kinds.holds(sent.kind, sent.row):
+            return None
+        return self._scores.values.predict(sent.row)[0]
+
+    def _read(self, request_id: int, sent: _Sent, links: PageLinks) -> tuple[float, list[Settlement]]:
+        """Let the new links of a page wait, and judge the page by them."""
+        found = self._new_links(sent.number, links)
+        if not found:
+            return self._labels.open(request_id, sent.number, sent.row, [])
+        kinds = np.array(sorted({kind for _, kind in found}))
+        scores, promises = self._score_new(self._kinds.rows(kinds))
+        promise_of = dict(zip(kinds.tolist(), promises.tolist(), strict=True))
+        for kind, score in zip(kinds.tolist(), scores.tolist(), strict=True):
+            self._kinds.set_score(kind, score + self._kinds.tie(kind))
+        promised = [(number, promise_of[kind]) for number, kind in found]
+        return self._labels.open(request_id, sent.number, sent.row, promised)
+
+    def _new_links(self, page: int, links: PageLinks) -> list[tuple[int, int]]:
+        """Let the links wait whose URLs were not met before; gives number and kind of each."""
+        known, kinds = self._known, self._kinds
+        source = None
+        found = []
+        for index, url in enumerate(links.urls):
+            if url in known:
+                continue
+            number = known.add(url)
+            if number is None:
+                continue
+            if source is None:
+                source = self._keys.source(known[page])
+            row = np.array(self._keys.row(links.link(index), source), np.uint32)
+            if len(kinds) >= self._settings.most_kinds:
+                row[SPECIFIC] = 0
+            kind = kinds.place(row, depth=url.rstrip("/").count("/"))
+            kinds.push(kind, number)
+            self._labels.meet(page)
+            found.append((number, kind))
+        return found
+
+    # --- saving ---------------------------------------------------------------------------------
+
+    def save(self) -> State:
+        """Give everything that was learnt, what waits, and what is in flight."""
+        return {
+            **self._known.save(),
+            **self._kinds.save(),
+            **self._scores.save(),
+            **self._labels.save(),
+            **self._keys.save(),
+            "in_flight": [
+                [turn, sent.number, sent.kind, None if sent.row is None else sent.row.tolist()]
+                for turn, sent in self._in_flight.items()
+            ],
+            "begin": list(self._begin),
+            "arms": [[*group, self._arm_labels[arm]] for group, arm in self._arms.items()],
+            "counters": [self._turn, self._refreshed],
+        }
+
+    def load(self, state: State) -> None:
+        """Take over a saved state."""
+        self._known = KnownUrls()
+        for part in (self._known, self._kinds, self._scores, self._labels, self._keys):
+            part.load(state)
+        self._in_flight = {
+            turn: _Sent(number, kind, None if row is None else np.array(row, np.uint32))
+            for turn, number, kind, row in state["in_flight"]
+        }
+        self._begin = list(state["begin"])
+        arms: list[Any] = state["arms"]
+        self._arms = {(first, second): arm for arm, (first, second, _) in enumerate(arms)}
+        self._arm_labels = [label for _, _, label in arms]
+        self._turn, self._refreshed = state["counters"]

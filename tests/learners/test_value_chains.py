@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coati.learners.value_chains import ChainSettings, ValueChains
+
+CHAINS = ((0, 1, 2), (0, 3), (4,))
+
+
+def row(*keys: int) -> np.ndarray:
+    return np.array(keys, np.uint32)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[tuple[list[int], float]]:
+    keys = st.lists(st.integers(0, 40), min_size=5, max_size=5)
+    return draw(st.lists(st.tuples(keys, st.floats(0, 5)), min_size=1, max_size=60))
+
+
+@settings(max_examples=60, deadline=None)
+@given(histories())
+def test_one_row_and_many_rows_are_predicted_alike(history: list[tuple[list[int], float]]) -> None:
+    chains = ValueChains(CHAINS, bits=6, most_bits=8)
+    for keys, value in history:
+        chains.learn(row(*keys), value)
+    rows = np.array([keys for keys, _ in history], np.uint32)
+    means, doubts = chains.predict_all(rows)
+    for at, keys in enumerate(rows):
+        mean, doubt = chains.predict(keys)
+        assert means[at] == pytest.approx(mean, rel=1e-3, abs=1e-4)
+        assert doubts[at] == pytest.approx(doubt, rel=1e-2, abs=1e-3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(histories(), st.floats(0, 5))
+def test_means_stay_within_what_was_seen_and_doubt_is_finite(
+    history: list[tuple[list[int], float]], revised: float
+) -> None:
+    chains = ValueChains(CHAINS, bits=6, most_bits=8)
+    for keys, value in history:
+        share = chains.learn(row(*keys), value)
+        chains.revise(row(*keys), value, revised, share)
+    for keys, _ in history:
+        mean, doubt = chains.predict(row(*keys))
+        assert -0.01 <= mean <= max(5.0, ChainSettings().prior_mean) + 0.01
+        assert 0 <= doubt < 10
+
+
+def test_a_revised_value_is_as_if_it_had_been_learnt_so() -> None:
+    first, second = ValueChains(CHAINS), ValueChains(CHAINS)
+    keys = row(1, 2, 3, 4, 5)
+    share = first.learn(keys, 0.5)
+    first.revise(keys, 0.5, 2.0, share)
+    second.learn(keys, 2.0)
+    assert first.predict(keys) == pytest.approx(second.predict(keys), rel=1e-5)
+
+
+def test_one_barren_page_is_not_counted_once_a_level() -> None:
+    deep, flat = ValueChains([(0, 1, 2, 3)]), ValueChains([(0,)])
+    keys = row(1, 2, 3, 4)
+    deep.learn(keys, 0.0)
+    flat.learn(keys, 0.0)
+    assert deep.predict(keys)[0] == pytest.approx(flat.predict(keys)[0], rel=1e-5)
+
+
+def test_a_new_key_among_barren_pages_is_no_promise_and_among_differing_ones_it_is() -> None:
+    barren, mixed = ValueChains([(0, 1)]), ValueChains([(0, 1)])
+    for at in range(30):
+        barren.learn(row(1, 100 + at), 0.0)
+        mixed.learn(row(1, 100 + at), 2.0 * (at % 2))
+    new = row(1, 999)
+    assert barren.predict(new)[1] < 0.3 * mixed.predict(new)[1]
+
+
+def test_many_visits_of_one_child_do_not_speak_for_its_siblings() -> None:
+    chains = ValueChains([(0, 1)])
+    for child in range(5):
+        chains.learn(row(1, 10 + child), 2.0)
+    for _ in range(500):
+        chains.learn(row(1, 99), 0.0)
+    assert chains.predict(row(1, 99))[0] < 0.1
+    assert chains.predict(row(1, 77))[0] > 5 * chains.predict(row(1, 99))[0]
+
+
+def test_a_table_that_grows_forgets_nothing() -> None:
+    small = ValueChains([(0,)], bits=4, most_bits=12)
+    large = ValueChains([(0,)], bits=12, most_bits=12)
+    for chains in (small, large):
+        for key in range(1, 4):
+            for _ in range(20):
+                chains.learn(row(key), float(key))
+        for key in range(4, 600):
+            chains.learn(row(key), 1.0)
+    for key in range(1, 4):
+        assert small.predict(row(key))[0] == pytest.approx(large.predict(row(key))[0], abs=0.4)
+
+
+def test_what_was_saved_predicts_the_same() -> None:
+    chains = ValueChains(CHAINS)
+    for at in range(50):
+        chains.learn(row(1, 2, at + 5, 4, at % 3 + 60), at % 4)
+    twin = ValueChains(CHAINS)
+    twin.load(chains.save())
+    keys = row(1, 2, 7, 4, 61)
+    assert twin.predict(keys) == chains.predict(keys)
+    assert twin.learn(keys, 1.0) == chains.learn(keys, 1.0)
+    assert twin.predict(keys) == chains.predict(keys)
+
+
+def test_evidence_names_the_most_specific_key_that_was_seen() -> None:
+    chains = ValueChains([(0, 1)])
+    chains.learn(row(1, 2), 1.0)
+    assert chains.evidence(row(1, 2))[0].column == 1
+    assert chains.evidence(row(1, 3))[0].column == 0

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+
+from coati.model import Link
+from coati.strategies.data_words import DATA_EXTENSIONS, Meaning, meaning_of
+from coati.strategies.link_keys import COLUMNS, Column, LinkKeys
+
+PATH = ("html", "body", "div.main", "ul.files", "li", "a")
+
+
+def keys(url: str, anchor: str = "", path: tuple[str, ...] = PATH) -> list[int]:
+    maker = LinkKeys(DATA_EXTENSIONS)
+    return maker.row(Link(url, path, anchor), maker.source("http://a.test/"))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.7z", "a.geojson", "A.H5"])
+def test_extensions_of_data_files_look_like_files(name: str) -> None:
+    file, page = keys("http://a.test/" + name), keys("http://a.test/a.html")
+    assert file[Column.FILE_LIKE] == keys("http://a.test/b.pdf")[Column.FILE_LIKE] != page[Column.FILE_LIKE]
+
+
+def test_a_row_has_one_32_bit_key_a_column() -> None:
+    row = keys("http://a.test/b/c.csv?x=1&y=2", "Get the data now, all of it")
+    assert len(row) == COLUMNS
+    assert all(0 <= key < 1 << 32 for key in row)
+
+
+def test_keys_are_the_same_in_every_process() -> None:
+    assert keys("http://a.test/b/c.csv", "Data")[Column.DIRECTORY] == 853375587
+
+
+def test_digits_do_not_tell_links_apart() -> None:
+    assert keys("http://a.test/2019/table-12.html", "Table 12") == keys(
+        "http://a.test/2021/table-7.html", "Table 7"
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        (keys("http://a.test/b/d.html"), {Column.DIRECTORY, Column.EXTENSION, Column.TAIL}),
+        (keys("http://a.test/x/c.html"), {Column.FILE_NAME, Column.EXTENSION, Column.TAG_PATH}),
+        (keys("http://a.test/z/b/c.html"), {Column.FOLDER, Column.FOLDER_FILE}),
+        (keys("http://a.test/b/c.html", path=("html", "ul.files", "li", "a")), {Column.TAIL, Column.SHAPE}),
+    ],
+)
+def test_likeness_shows_in_the_column_that_it_concerns(other: list[int], same: set[Column]) -> None:
+    row = keys("http://a.test/b/c.html")
+    assert row != other
+    assert all(row[column] == other[column] for column in same)
+
+
+def test_strange_urls_and_texts_have_keys_too() -> None:
+    for url in (
+        "http://a.test",
+        "http://a.test/%ff%00",
+        "http://a.test/a.b.c.d.e/...",
+        "http://a.test/?&&=;",
+    ):
+        assert len(keys(url, "\u0000\ud83d\ude00 ١٢٣", ())) == COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("words", "path", "meaning"),
+    [
+        (["download", "statistics"], "/a", Meaning.DATA),
+        (["téléchargements"], "/a", Meaning.DATA),
+        (["contact", "data", "office"], "/a", Meaning.CHORE),
+        ([], "/open-data/", Meaning.DATA),
+        ([], "/datasets/", Meaning.DATA),
+        (["hello"], "/login.php", Meaning.CHORE),
+        (["hello"], "/world", Meaning.NONE),
+    ],
+)
+def test_meaning_of_words(words: list[str], path: str, meaning: Meaning) -> None:
+    assert meaning_of(words, path) is meaning
+
+
+def test_a_label_names_directory_extension_and_place() -> None:
+    maker = LinkKeys(DATA_EXTENSIONS)
+    link = Link("http://a.test/stats/2020/a.csv", PATH)
+    row = maker.row(link, maker.source("http://a.test/"))
+    assert maker.label(link.url, row[Column.TAIL]) == "/stats/0/*.csv in ul.files > li > a"

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from coati.model import (
+    Failure,
+    Link,
+    LinkList,
+    Outcome,
+    Page,
+    Redirect,
+    Refused,
+    Request,
+    Settlement,
+    Target,
+    always_ready,
+)
+from coati.strategies.baselines import breadth_first
+from coati.strategies.scent import Scent, ScentSettings
+from coati.strategies.strategy import Strategy
+from coati.testing.checks import check_strategy
+from coati.testing.generator import generate_site
+from coati.testing.knobs import SiteKnobs
+from coati.testing.respond import Responder
+
+START = "http://a.test/"
+FILES = ("html", "body", "ul.files", "li", "a")
+MENU = ("html", "body", "nav", "a")
+
+
+def test_contract() -> None:
+    check_strategy(lambda site, seed: Scent(site.start_url, seed), seed=2)
+
+
+def test_contract_with_kinds_that_are_told_apart_coarsely() -> None:
+    settings = ScentSettings(most_kinds=8)
+    check_strategy(lambda site, seed: Scent(site.start_url, seed, settings), seed=3)
+
+
+def page(*links: Link) -> Page:
+    return Page(200, 100, LinkList(links))
+
+
+def ask(strategy: Strategy) -> Request:
+    request = strategy.choose(0.0, always_ready)
+    assert request is not None
+    return request
+
+
+def crawl(strategy: Strategy, answers: dict[str, Outcome]) -> list[Request]:
+    asked = []
+    while (request := strategy.choose(0.0, always_ready)) is not None:
+        asked.append(request)
+        strategy.observe(request.id, answers.get(request.url, Failure(404, 0, "not found")))
+    return asked
+
+
+def requests_to_share(strategy: Strategy, responder: Responder, share: float, total: int) -> int:
+    targets = requests = 0
+    while targets < share * total:
+        request = ask(strategy)
+        outcome = responder.outcome(request)
+        requests += 1
+        targets += isinstance(outcome, Target)
+        strategy.observe(request.id, outcome)
+    return requests
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_finds_most_targets_of_a_generated_site_well_before_breadth_first(seed: int) -> None:
+    knobs = SiteKnobs(pages=400, target_share=0.25, pages_with_targets=0.1)
+    site = generate_site(knobs, seed)
+    scent, plain = (
+        requests_to_share(strategy, Responder(site), 0.9, knobs.targets)
+        for strategy in (Scent(site.start_url, seed), breadth_first(site.start_url))
+    )
+    assert scent < 0.8 * plain
+
+
+def test_a_wanted_extension_comes_first_before_anything_is_learnt() -> None:
+    links = [Link(START + name, MENU) for name in ("a.html", "b.parquet", "c.html")]
+    plain, told = Scent(START, likely_extensions=()), Scent(START, likely_extensions={"parquet"})
+    plain.observe(ask(plain).id, page(*links))
+    told.observe(ask(told).id, page(*links))
+    assert ask(told).url == START + "b.parquet"
+    assert ask(told).score is not None
+
+
+def test_dead_links_are_left_alone_once_they_show() -> None:
+    dead = [Link(f"{START}old/{chr(97 + i)}x", MENU, "old") for i in range(20)]
+    live = [Link(f"{START}new/{chr(97 + i)}y", FILES, "new") for i in range(20)]
+    answers: dict[str, Outcome] = {START: page(*dead, *live)}
+    answers |= {link.url: page(Link(link.url + "/data.csv", FILES, "csv")) for link in live} | {
+        link.url + "/data.csv": Target(200, 10, "text/csv") for link in live
+    }
+    order = [request.url for request in crawl(Scent(START), answers)]
+    half = order[: len(order) // 2]
+    assert sum("/old/" in url for url in half) <= 5
+
+
+def test_a_hub_inherits_what_it_leads_to() -> None:
+    def sections(kind: str, *, filled: bool) -> dict[str, Outcome]:
+        pages: dict[str, Outcome] = {}
+        for hub in "abcdefgh":
+            items = [Link(f"{START}{kind}/{hub}/{item}.html", FILES) for item in "pqrs"]
+            pages[f"{START}{kind}/{hub}/"] = page(*items)
+            for item in items:
+                file = Link(item.url.replace(".html", ".csv"), FILES)
+                pages[item.url] = page(file) if filled else page()
+                if filled:
+                    pages[file.url] = Target(200, 10, "text/csv")
+        return pages
+
+    good, bad = sections("good", filled=True), sections("bad", filled=False)
+    hubs = [Link(url, MENU) for url in [*bad, *good] if url.endswith("/")]
+    order = [request.url for request in crawl(Scent(START), {START: page(*hubs), **good, **bad})]
+    last_good = max(at for at, url in enumerate(order) if url.endswith(".csv"))
+    assert sum("/bad/" in url for url in order[:last_good]) < 15
+
+
+def test_a_redirect_is_followed_in_the_place_of_its_link_and_a_known_one_is_a_miss() -> None:
+    strategy = Scent(START)
+    strategy.observe(ask(strategy).id, Redirect(301, 0, START + "home"))
+    first = ask(strategy)
+    assert first.url == START + "home"
+    strategy.observe(first.id, page(Link(START + "a", MENU), Link(START + "b", MENU)))
+    strategy.observe(ask(strategy).id, Redirect(302, 0, START + "c"))
+    assert ask(strategy).url in {START + "c", START + "b"}
+
+
+def test_a_page_is_settled_once_with_the_targets_among_its_new_links() -> None:
+    strategy = Scent(START)
+    start = ask(strategy)
+    strategy.observe(start.id, page(Link(START + "a.csv", FILES), Link(START + "b.csv", FILES)))
+    rewards: list[Settlement] = []
+    for outcome in (Target(200, 1, "text/csv"), Refused("robots")):
+        rewards += strategy.observe(ask(strategy).id, outcome)
+    assert [tuple(reward) for reward in rewards] == [(start.id, 1.0)]
+
+
+def test_several_in_flight_do_not_pile_on_one_untried_kind() -> None:
+    strategy = Scent(START)
+    many = [Link(f"{START}one/{i}.html", FILES) for i in range(30)]
+    few = [Link(f"{START}{name}/index.html", MENU, name) for name in ("two", "three", "four")]
+    strategy.observe(ask(strategy).id, page(*many, *few))
+    directories = {ask(strategy).url.split("/")[3] for _ in range(6)}
+    assert len(directories) >= 3
+
+
+def test_a_score_is_the_expected_targets_a_request() -> None:
+    strategy = Scent(START)
+    strategy.observe(ask(strategy).id, page(*[Link(f"{START}{i}.csv", FILES) for i in range(30)]))
+    scores = []
+    for _ in range(30):
+        request = ask(strategy)
+        scores.append(request.score or 0.0)
+        strategy.observe(request.id, Target(200, 1, "text/csv"))
+    assert all(0 <= score < 1.001 for score in scores)
+    assert scores[-1] > 0.95 > scores[0]
+
+
+def test_an_arm_has_a_name_that_a_user_understands() -> None:
+    strategy = Scent(START)
+    strategy.observe(ask(strategy).id, page(Link(START + "stats/2020.csv", FILES)))
+    request = ask(strategy)
+    assert request.arm is not None
+    assert strategy.arm_label(request.arm) == "/stats/*.csv in ul.files > li > a"
+    assert strategy.arm_label(99_999) == "other links"
+
+
+def test_explains_a_waiting_link_in_words() -> None:
+    strategy = Scent(START)
+    links = [Link(f"{START}stats/{name}.html", FILES, name) for name in ("alpha", "beta", "gamma")]
+    strategy.observe(ask(strategy).id, page(*links))
+    for _ in range(2):
+        request = ask(strategy)
+        found = [Link(request.url.replace(".html", f"{i}.csv"), FILES, "csv") for i in "xyz"]
+        strategy.observe(request.id, page(*found))
+        for _ in range(3):
+            strategy.observe(ask(strategy).id, Target(200, 1, "text/csv"))
+    waiting = ask(strategy).url
+    fresh = Link(waiting.replace(".html", "-b.html"), FILES, "delta")
+    reasons = strategy.explain(fresh, START)
+    assert any(
+        reason.words.startswith("links under /stats/ brought") and "in 2 visits" in reason.words
+        for reason in reasons
+    )
+    assert [abs(reason.contribution) for reason in reasons] == sorted(
+        (abs(reason.contribution) for reason in reasons), reverse=True
+    )
+    assert all(math.isfinite(reason.contribution) for reason in reasons)
+
+
+def test_explains_by_url_what_waits_and_refuses_what_does_not() -> None:
+    strategy = Scent(START)
+    strategy.observe(ask(strategy).id, page(Link(START + "a.html", MENU, "a")))
+    assert strategy.explain(START + "a.html")
+    with pytest.raises(ValueError, match="not known"):
+        strategy.explain(START + "never-met")
+
+
+def test_the_oldest_links_are_swept_when_nothing_promises_anything() -> None:
+    def order(sweep_every: int) -> list[str]:
+        early = Link(START + "hub/", MENU, "hub")
+        barren = {f"{START}b/{i}/{j}.html": page() for i in "abcdefgh" for j in "abcdefgh"}
+        rich = [Link(f"{START}f/{i}.csv", FILES) for i in range(20)]
+        links = [early, *rich, *[Link(url, FILES, url[-8:]) for url in barren]]
+        answers: dict[str, Outcome] = {START: page(*links), **barren, early.url: page()}
+        answers |= {link.url: Target(200, 1, "text/csv") for link in rich}
+        strategy = Scent(START, settings=ScentSettings(sweep_every=sweep_every, dry=1.0))
+        return [request.url for request in crawl(strategy, answers)]
+
+    assert sorted(order(0)) == sorted(order(2))
+    assert order(2).index(START + "hub/") < 40
