@@ -29,7 +29,7 @@ def test_show_tells_what_a_run_did(coati: Coati) -> None:
     for words in (
         "ended: nothing left to ask for",
         "data by sb-classifier, seed 0",
-        "1 have the same bytes as another",
+        "1 has the same bytes as another",
         "text/csv",
         "status 404",
         "out of scope",
