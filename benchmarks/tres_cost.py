@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -22,6 +22,9 @@ from coati.errors import UsageError
 from coati.model import Page, always_ready
 from coati.replay.example_pages import example_pages, joined
 from coati.replay.site import ReplaySite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _PARTS = 10
 
@@ -61,12 +64,11 @@ def measure(site: ReplaySite, name: str, texts: PageTexts | None) -> Cost:
     return Cost(name, building, pages, page_ms)
 
 
-def _texts(site: ReplaySite, archives: Path, own: str) -> PageTexts:
+def _texts(site: ReplaySite, folders: Iterable[Path]) -> PageTexts:
     found = []
-    for folder in sorted(path.parent for path in archives.glob("*/archive.toml")):
-        if folder.name != own:
-            with Archive.open(folder) as other:
-                found.append(example_pages(ReplaySite(other)))
+    for folder in folders:
+        with Archive.open(folder) as other:
+            found.append(example_pages(ReplaySite(other)))
     return PageTexts(site.page_text, joined(found))
 
 
@@ -91,17 +93,20 @@ def _draw(costs: list[Cost], site: str, file: Path) -> None:
 @click.option("--archives", type=click.Path(path_type=Path), required=True, help="Folder of archives.")
 @click.option("--site", "name", default="networkx", show_default=True, help="The archive that is crawled.")
 @click.option("--strategy", "strategies", default="tres-light,sb-classifier", show_default=True)
+@click.option("--examples", default="", help="Archives with example pages, by commas.  [default: all others]")
 @click.option("--picture", type=click.Path(path_type=Path), help="Also draw the numbers into this file.")
 @format_option
-def main(archives: Path, name: str, strategies: str, picture: Path | None, form: str) -> None:
+def main(archives: Path, name: str, strategies: str, examples: str, picture: Path | None, form: str) -> None:
     """Crawl one site with each strategy, and print what a page cost in each tenth of its crawl."""
+    others = sorted(path.parent.name for path in archives.glob("*/archive.toml") if path.parent.name != name)
+    folders = [archives / each for each in (examples.split(",") if examples else others)]
     costs = []
     with Archive.open(archives / name) as archive:
         site = ReplaySite(archive)
         texts: PageTexts | None = None
         for strategy in strategies.split(","):
             if strategy in WITH_EXAMPLES:
-                texts = texts or _texts(site, archives, name)
+                texts = texts or _texts(site, folders)
             try:
                 costs.append(measure(site, strategy, texts))
             except UsageError as error:
