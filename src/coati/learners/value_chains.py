@@ -96,14 +96,20 @@ class ValueChains:
         most_bits: int = 20,
     ) -> None:
         self._settings = settings or ChainSettings()
-        self._chains = [tuple(chain) for chain in chains]
+        self._chains = sorted((tuple(chain) for chain in chains), key=len, reverse=True)
         columns = sorted({column for chain in chains for column in chain})
         self._take = np.array(columns)
         # Chains as places among the columns that are taken.
-        self._places = [tuple(columns.index(column) for column in chain) for chain in chains]
-        levels = range(max(len(chain) for chain in chains))
-        self._grid = np.array([[p[min(level, len(p) - 1)] for p in self._places] for level in levels])
-        self._there = np.array([[level < len(p) for p in self._places] for level in levels])
+        self._places = [tuple(columns.index(column) for column in chain) for chain in self._chains]
+        # Level by level: each chain's place, one beyond the last where it has ended; and how many have not.
+        longest = max(len(chain) for chain in chains)
+        self._grid = np.array(
+            [
+                [place[level] if level < len(place) else len(columns) for place in self._places]
+                for level in range(longest)
+            ]
+        )
+        self._lasting = [sum(level < len(place) for place in self._places) for level in range(longest + 1)]
         # Count, sum and sum of squares of the values of each key; the place 0 stands for "no key".
         self._table = np.zeros((3, 1 << bits), np.float32)
         self._mask = np.uint32((1 << bits) - 1)
@@ -133,25 +139,30 @@ class ValueChains:
         """Give many rows' values and their standard deviations: `predict`, level by level over all rows."""
         settings = self._settings
         strength = np.float32(settings.strength)
-        # Keys before rows: each operation then runs over neighbours in memory.
-        places = (rows.T[self._take] & self._mask).astype(np.intp, order="C")
-        mean = np.full((len(self._chains), len(rows)), settings.prior_mean, np.float32)
+        # Keys before rows, and all levels in one: each operation then runs over neighbours in memory, and
+        # there are few of them, which is what a small batch costs.
+        inside = self._levels(rows)
+        around = inside[:, :-1] - inside[:, 1:]
+        np.maximum(around, 0, out=around)
+        counts, totals, squares = around
+        # Where nothing was counted nothing is known, whatever rounding left of the sums.
+        around[1:] *= counts > 0
+        shares = 1 / (counts + strength)
+        mean = np.full(counts.shape[1:], settings.prior_mean, np.float32)
         variance = np.full_like(mean, settings.prior_variance)
         doubt = variance
-        outer: list[Values] = [root[:, None] for root in self._roots]
-        for level in range(len(self._grid) + 1):
-            inner = self._level(places, level)
-            count = np.maximum(outer[0] - inner[0], 0)
-            total = np.maximum(outer[1] - inner[1], 0)
-            squares = np.maximum(outer[2] - inner[2], 0)
-            seen = count > 0
-            more = 1 / (count + strength)
-            mean = np.where(seen, (total + strength * mean) * more, mean)
-            spread = np.maximum(squares - mean * (2 * total - count * mean), 0)
-            variance = np.where(seen, (spread + strength * variance) * more, variance)
-            if level < len(self._grid):
-                doubt = np.where(self._there[level][:, None], variance / (inner[0] + 1), doubt)
-            outer = inner
+        for level, count in enumerate(counts):
+            total, share = totals[level], shares[level]
+            mean = (total + strength * mean) * share
+            spread = squares[level] - mean * (2 * total - count * mean)
+            np.maximum(spread, 0, out=spread)
+            variance = (spread + strength * variance) * share
+            lasting = self._lasting[level]
+            if lasting:
+                # Chains stand in the order of their lengths.
+                doubt = np.concatenate(
+                    [variance[:lasting] / (inside[0, level + 1, :lasting] + 1), doubt[lasting:]]
+                )
         weight = 1 / (doubt + np.float32(settings.within) * variance + np.float32(_LEAST_WEIGHED))
         sure = 1 / (doubt + np.float32(_LEAST_DOUBT))
         mean += np.float32(settings.tail) * variance
@@ -194,15 +205,21 @@ class ValueChains:
     def _weight(self, doubt: float, variance: float) -> float:
         return 1 / (doubt + self._settings.within * variance + _LEAST_WEIGHED)
 
-    def _level(self, places: npt.NDArray[np.intp], level: int) -> list[Values]:
-        """Give count, sum and squares of one level's keys, zeros where a chain has ended: chains x rows."""
-        if level == len(self._grid):
-            return [np.zeros((1, 1), np.float32)] * 3
-        chosen = places[self._grid[level]]
-        ended = ~self._there[level]
-        if ended.any():
-            chosen[ended] = 0
-        return [column.take(chosen) for column in self._table]
+    def _levels(self, rows: Rows) -> Values:
+        """Give count, sum and squares of the roots, then of each level's keys, then zeros.
+
+        An array of 3 x levels x chains x rows. Where a chain has ended there are zeros too.
+        """
+        depth, width = self._grid.shape
+        places = np.zeros((len(self._take) + 1, len(rows)), np.intp)
+        places[:-1] = rows.T[self._take] & self._mask
+        levels = np.zeros((3, depth + 2, width, len(rows)), np.float32)
+        levels[:, 0] = self._roots[:, :, None]
+        chosen = places[self._grid]
+        for mine, column in zip(levels, self._table, strict=True):
+            # Without "clip" numpy would write into a buffer of its own first.
+            column.take(chosen, out=mine[1:-1], mode="clip")
+        return levels
 
     # --- learning -------------------------------------------------------------------------------
 
