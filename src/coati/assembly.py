@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from coati.errors import UsageError, unknown_name
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.clairvoyant import clairvoyant, omniscient
-from coati.strategies.data_words import DATA_EXTENSIONS
 from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
 from coati.strategies.focused import focused
@@ -20,6 +19,7 @@ from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
 from coati.strategies.tp_off import TpOffSettings, tp_off
 from coati.strategies.tres import tres_light
 from coati.strategies.url_classes import LearntClasses, OracleClasses
+from coati.web.likely_extensions import DATA_EXTENSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,8 @@ from coati.cli.main import run
 from coati.cli.replay import replay
 from coati.cli.strategies import strategies
 from coati.errors import ArchiveError, CoatiError, ConfigError, UsageError
-from tests.experiments.made_sites import DEGENERATE, small_archive, write_archive
+from coati.testing.site import Response, Site
+from tests.experiments.made_sites import DEGENERATE, ROOT, small_archive, write_archive
 from tests.replay import tiny_site
 
 KEYS = (
@@ -107,6 +108,18 @@ def test_types_take_the_place_of_the_archives_definition_and_are_named(archive: 
     result = call(archive, "--strategy", "bfs", "--types", "text/css", "--format", "json")
     assert json.loads(result.stdout)["targets_total"] == 1
     assert "targets are text/css" in result.stderr
+
+
+def test_a_strategy_is_told_what_wanted_files_end_with(tmp_path: Path) -> None:
+    endings = ("px", "nc", "sav")
+    files = {
+        f"{ROOT}a.{ending}": Response.file("application/octet-stream", ending.encode()) for ending in endings
+    }
+    home = Response.page("".join(f"<p><a href=a.{ending}>It</a>" for ending in endings))
+    archive = write_archive(Site(ROOT, {ROOT: home, **files}), tmp_path / "files")
+    for ending in endings:
+        options = ("--strategy", "scent", "--types", f".{ending}", "--max-requests", 2)
+        assert [row["targets"] for row in lines(archive, *options)] == [1]
 
 
 def test_a_site_without_targets_has_null_measures(archive: Path) -> None:

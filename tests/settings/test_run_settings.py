@@ -8,10 +8,11 @@ import pytest
 
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
+from coati.model import Link, LinkList, Page
 from coati.runs.toml import to_toml
 from coati.settings.asking import live_settings, parse_cookies, parse_header
 from coati.settings.limits import LIMIT_KINDS, LIMIT_MEANINGS, read_limits, trap_settings, with_limits
-from coati.settings.plan import Surroundings, crawl_plan, snapshot_form
+from coati.settings.plan import Surroundings, crawl_plan, new_strategy, snapshot_form
 from coati.settings.run_file import (
     HIDDEN,
     read_run_file,
@@ -209,3 +210,20 @@ def test_a_snapshot_belongs_to_what_the_strategy_is_built_from() -> None:
     plain = snapshot_form(given())
     assert plain.digest() == snapshot_form(given(max_requests=5, delay=0)).digest()
     assert plain.digest() != snapshot_form(given(seed=1)).digest()
+    assert plain.digest() != snapshot_form(given(types="tables")).digest()
+    wanted = [snapshot_form(given(types=types)).digest() for types in ("tables,.nc,.px", ".px,tables,.nc")]
+    assert len(set(wanted)) == 1
+
+
+def test_the_strategy_of_a_crawl_knows_what_wanted_files_end_with() -> None:
+    def first(types: str) -> str:
+        strategy = new_strategy(given(types=types, strategy="scent"))
+        start = strategy.choose(0.0, lambda _: True)
+        assert start is not None
+        links = [Link(f"{URL}files/a.{ending}", ("html", "a")) for ending in ("px", "nc", "sav")]
+        strategy.observe(start.id, Page(200, 9, LinkList(links)))
+        request = strategy.choose(1.0, lambda _: True)
+        assert request is not None
+        return request.url.rpartition(".")[2]
+
+    assert [first(f".{ending}") for ending in ("px", "nc", "sav")] == ["px", "nc", "sav"]

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from coati.model import Link
-from coati.strategies.data_words import DATA_EXTENSIONS, Meaning, meaning_of
+from coati.strategies.data_words import Meaning, meaning_of
 from coati.strategies.link_keys import COLUMNS, Column, LinkKeys
+from coati.web.likely_extensions import DATA_EXTENSIONS
 
 PATH = ("html", "body", "div.main", "ul.files", "li", "a")
 

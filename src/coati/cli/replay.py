@@ -22,6 +22,7 @@ from coati.assembly import (
     STRATEGIES,
     WITH_EXAMPLES,
     PageTexts,
+    StrategySettings,
     build_early_stop,
     build_strategy,
 )
@@ -33,6 +34,7 @@ from coati.replay.comparison import Cell, SiteStudy
 from coati.replay.example_pages import example_pages, joined
 from coati.replay.site import ReplaySite
 from coati.settings.kinds import BYTES, SECONDS, above_zero
+from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 
 if TYPE_CHECKING:
@@ -126,8 +128,10 @@ def replay(  # noqa: PLR0917 - one parameter an option
 
         texts = _page_texts(site, opened, cells, examples)
 
+        settings = None if types is None else StrategySettings(likely_extensions=likely_extensions(types))
+
         def build(name: str, number: int) -> Strategy:
-            return build_strategy(name, site.start_url, number, site.truth, texts=texts)
+            return build_strategy(name, site.start_url, number, site.truth, settings, texts)
 
         study = SiteStudy(site, build)
         running = bar.add_task("", total=study.totals.urls)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coati.assembly import StrategySettings, build_strategy
@@ -11,6 +11,7 @@ from coati.runs.snapshots import SnapshotForm
 from coati.settings.asking import live_settings
 from coati.settings.limits import trap_settings
 from coati.strategies.state import pack, unpack
+from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 
 if TYPE_CHECKING:
@@ -39,13 +40,17 @@ class Surroundings:
 
 def new_strategy(settings: RunSettings) -> Strategy:
     """Build the strategy as it stands before its first choice."""
-    return build_strategy(settings.strategy, settings.url, settings.seed, settings=_LIVE)
+    return build_strategy(settings.strategy, settings.url, settings.seed, settings=_parameters(settings))
 
 
 def snapshot_form(settings: RunSettings) -> SnapshotForm:
     """Say what a snapshot of this run's strategy belongs to."""
-    belongs = {"url": settings.url, "seed": settings.seed, "parameters": repr(_LIVE)}
+    belongs = {"url": settings.url, "seed": settings.seed, "parameters": repr(_parameters(settings))}
     return SnapshotForm(settings.strategy, belongs, pack, unpack)
+
+
+def _parameters(settings: RunSettings) -> StrategySettings:
+    return replace(_LIVE, likely_extensions=likely_extensions(parse_types(settings.types)))
 
 
 def crawl_plan(settings: RunSettings, around: Surroundings) -> CrawlPlan:

@@ -53,16 +53,6 @@ _CHORE = (
 # What a page's URL ends with; the empty one is a directory's or a plain name's.
 PAGE_EXTENSIONS = frozenset({"", "html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "do", "cfm"})
 
-# What files of data and documents end with, where the user's definition of a target says nothing.
-DATA_EXTENSIONS = frozenset({
-    "csv", "tsv", "tab", "txt", "xls", "xlsx", "xlsm", "xlsb", "ods", "odt", "odp", "odg", "doc", "docx",
-    "ppt", "pptx", "pps", "ppsx", "rtf", "pdf", "ps", "epub", "zip", "gz", "tgz", "bz2", "xz", "tar", "7z",
-    "rar", "zst", "json", "jsonl", "ndjson", "jsonld", "geojson", "topojson", "xml", "rdf", "ttl", "nt",
-    "owl", "n3", "yaml", "yml", "parquet", "feather", "arrow", "avro", "sqlite", "db", "gpkg", "shp", "kml",
-    "kmz", "gml", "nc", "hdf", "h5", "hdf5", "mat", "rds", "rdata", "sav", "dta", "por", "sas7bdat", "ipynb",
-    "bib", "sql", "dbf", "mdb", "accdb", "px", "sdmx", "xsd", "dat",
-})  # fmt: skip
-
 _WORD = re.compile(r"[^\W\d_]+")
 
 

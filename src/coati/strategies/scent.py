@@ -34,13 +34,14 @@ import numpy as np
 
 from coati.learners.value_chains import ChainSettings
 from coati.model import Method, Page, Redirect, Refused, Request, Target
-from coati.strategies.data_words import DATA_EXTENSIONS, Meaning
+from coati.strategies.data_words import Meaning
 from coati.strategies.known_urls import KnownUrls
 from coati.strategies.link_keys import COLUMNS, SPECIFIC, Column, Likeness, LinkKeys, key_of
 from coati.strategies.link_kinds import EMPTY, LinkKinds
 from coati.strategies.link_scores import Aim, Answer, LinkScores
 from coati.strategies.page_labels import PageLabels
 from coati.strategies.scent_words import Reason, reasons_for
+from coati.web.likely_extensions import DATA_EXTENSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -165,7 +166,9 @@ class Scent:
             self._scores.odds.set_prior(key_of(Column.FILE_LIKE, likeness.name), (odds, 0.0))
         if settings.word_visits:
             for meaning, label in ((Meaning.DATA, _GOOD), (Meaning.CHORE, _BAD)):
-                self._scores.values.set_prior(key_of(Column.MEANING, meaning.name), label, settings.word_visits)
+                self._scores.values.set_prior(
+                    key_of(Column.MEANING, meaning.name), label, settings.word_visits
+                )
 
     # --- the contract ---------------------------------------------------------------------------
 
