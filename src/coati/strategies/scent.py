@@ -78,8 +78,8 @@ class ScentSettings:
 
     aim: Aim = Aim.TARGETS_A_REQUEST
     exploration: float = 0.3
-    caution: float = 0.25
-    discount: float = 0.7
+    caution: float = 0.4
+    discount: float = 0.8
     rate: float = 0.15
     file_odds: float = 2.0
     page_odds: float = -1.5
@@ -91,6 +91,8 @@ class ScentSettings:
     # every so many requests go to the shallowest kind of link that no sweep has met (0: no sweep).
     dry: float = 0.5
     sweep_every: int = 2
+    # Whether links of a kind are passed over after one that disappointed (`LinkKinds.pass_over`).
+    leaps: bool = True
     # One block of kinds is scored anew every so many requests.
     refresh_every: int = 2
     # With more kinds than this waiting, new links are described by their general keys only.
@@ -335,7 +337,7 @@ class Scent:
 
     def _expected(self, sent: _Sent) -> float | None:
         """Give what is expected of the links that wait beside this one; None if none does."""
-        if sent.row is None or not self._kinds.holds(sent.kind, sent.row):
+        if sent.row is None or not self._settings.leaps or not self._kinds.holds(sent.kind, sent.row):
             return None
         return self._scores.values.predict(sent.row)[0]
 
