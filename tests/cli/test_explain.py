@@ -189,3 +189,46 @@ def test_report_writes_the_page_and_says_where(folder: Path) -> None:
 
 def test_both_are_commands_of_coati() -> None:
     assert {"explain", "report"} <= set(COMMANDS)
+
+
+@pytest.fixture(scope="module")
+def scented(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = MadeRun(tmp_path_factory.mktemp("runs") / "scented", SITE, "scent")
+    run.steps(9)
+    return run.finish("interrupted")
+
+
+def in_words(folder: Path, url: str) -> list[str]:
+    done = CliRunner().invoke(explain, [url, "--run", str(folder)], catch_exceptions=False)
+    lines = done.stdout.splitlines()
+    first = next(at for at, line in enumerate(lines) if line.strip().startswith("weighed"))
+    return [line.strip() for line in lines[first:]]
+
+
+def test_scent_gives_its_reasons_for_a_link_that_waits(scented: Path) -> None:
+    answer = told(scented, "/more/8")
+    assert answer["verdict"] == "waiting"
+    reasons = answer["reasons"]
+    assert len(reasons) == 5
+    assert any("(ul.more > li > a) brought 0.0 files a page in 1 visit" in each["words"] for each in reasons)
+    strengths = [abs(each["contribution"]) for each in reasons]
+    assert strengths == sorted(strengths, reverse=True)
+    lines = in_words(scented, "/more/8")
+    assert lines[0].startswith("weighed now:")
+    assert [line.endswith(each["words"]) for line, each in zip(lines, reasons, strict=True)] == [True] * 5
+
+
+def test_scent_gives_the_reasons_that_it_had_when_it_chose(scented: Path) -> None:
+    answer = told(scented, "/table.csv")
+    assert answer["verdict"] == "target"
+    strongest = answer["reasons"][0]
+    assert strongest["words"].startswith("links to .csv")
+    assert "are often files" in strongest["words"]
+    assert strongest["contribution"] > 0.1
+    assert in_words(scented, "/table.csv")[0].startswith("weighed then:")
+
+
+def test_scent_explains_where_a_redirect_leads(scented: Path) -> None:
+    answer = told(scented, "/moved/again")
+    assert answer["met"]["redirected_from"] == f"{START}moved"
+    assert answer["reasons"]

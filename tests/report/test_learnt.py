@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from coati.report import Verdict, explain_url
+from coati.model import Link
+from coati.report import Verdict, explain_url, learnt
+from coati.report.explanation import Weighed
 from coati.runs.layout import Layout
 from coati.settings import RunSettings, plan
 from coati.strategies.strategy import Strategy
@@ -33,8 +34,9 @@ class Telling:
     def __getattr__(self, name: str) -> object:
         return getattr(self._strategy, name)
 
-    def explain(self, url: str) -> Mapping[str, object]:
-        return {"url": url, "choices": self._strategy.save()["turn"]}
+    def explain(self, link: str | Link, source_url: str = "") -> list[tuple[str, float]]:
+        assert isinstance(link, Link)
+        return [(f"{link.anchor} on {source_url}", self._strategy.save()["turn"])]
 
 
 @pytest.fixture
@@ -44,19 +46,31 @@ def folder(tmp_path: Path) -> Path:
     return run.finish("interrupted")
 
 
-def told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, object]:
+def told(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str = "/8") -> tuple[Weighed, ...]:
     original = plan.new_strategy
     monkeypatch.setattr(plan, "new_strategy", lambda settings: Telling(original(settings)))
-    explanation = explain_url(folder, "/8")
-    assert explanation.verdict is Verdict.WAITING
-    assert explanation.learnt is not None
-    return explanation.learnt
+    explanation = explain_url(folder, url)
+    assert explanation.verdict is (Verdict.WAITING if url == "/8" else Verdict.PAGE)
+    return explanation.reasons
 
 
 def test_it_is_brought_to_where_the_run_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    assert told(folder, monkeypatch) == {"url": f"{START}8", "choices": 4}
+    assert told(folder, monkeypatch) == (Weighed(f"Page 8 on {START}", 4),)
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_for_what_was_asked_it_is_brought_to_where_it_chose(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert told(folder, monkeypatch, "/1") == (Weighed(f"Page 1 on {START}", 2),)
+    monkeypatch.setattr(learnt, "_MOST_REDONE", 2)
+    assert explain_url(folder, "/1").reasons == ()
+    assert explain_url(folder, "/8").reasons == (Weighed(f"Page 8 on {START}", 4),)
+
+
+def test_nothing_speaks_for_the_start_page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert told(folder, monkeypatch, "/") == ()
 
 
 def test_a_run_without_snapshots_gives_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,7 +184,7 @@ def test_explains_a_waiting_link_in_words() -> None:
     fresh = Link(waiting.replace(".html", "-b.html"), FILES, "delta")
     reasons = strategy.explain(fresh, START)
     assert any(
-        reason.words.startswith("links under /stats/ brought") and "in 2 visits" in reason.words
+        reason.words.startswith("links under /stats/ brought 3.0 files a page in about 2 visits")
         for reason in reasons
     )
     assert [abs(reason.contribution) for reason in reasons] == sorted(

@@ -13,7 +13,7 @@ from coati.report.explanation import Asked, Explanation, GroupStanding
 from coati.report.markup import shortened
 from coati.report.words import count, size, when
 
-_WIDTH = 12
+_WIDTH = 13
 _MAX_CHARS = 500
 
 
@@ -58,10 +58,17 @@ def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
     if told.siblings is not None:
         waiting = f"; {count(told.siblings.waiting)} wait" if told.siblings.waiting else ""
         yield "same place", f"{_standing(told.siblings)}{waiting}"
-    for name, value in (told.learnt or {}).items():
-        yield str(name).replace("_", " "), f"{value:.3g}" if isinstance(value, float) else str(value)
+    yield from _reasons(told)
     for place, near in enumerate(told.nearest):
         yield "" if place else "nearest", near
+
+
+def _reasons(told: Explanation) -> Iterator[tuple[str, str]]:
+    """Show the reasons with what each adds to the score; the words say what the strategy had seen."""
+    name = "weighed then" if told.asked else "weighed now"
+    for reason in told.reasons:
+        yield name, f"{reason.contribution:+.3f} {reason.words}"
+        name = ""
 
 
 def _met(told: Explanation) -> Iterator[tuple[str, str]]:

@@ -69,10 +69,14 @@ class Share(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What one chain says of a row: the most specific key that was ever seen, and the chain's weight."""
+    """What one chain says of a row: the most specific key that was ever seen, and the chain's weight.
+
+    ``own`` is the mean of what was learnt under that key alone, ``mean`` what the chain makes of it.
+    """
 
     column: int
     visits: float
+    own: float
     mean: float
     weight: float
 
@@ -175,7 +179,9 @@ class ValueChains:
         for root, chain in zip(self._roots.T.tolist(), self._chains, strict=True):
             mean, variance, doubt = self._descend(root, [stats[column] for column in chain])
             seen = [column for column in chain if stats[column][0]] or [chain[0]]
-            found.append(Evidence(seen[-1], stats[seen[-1]][0], mean, self._weight(doubt, variance)))
+            visits, total, _ = stats[seen[-1]]
+            own = total / visits if visits else mean
+            found.append(Evidence(seen[-1], visits, own, mean, self._weight(doubt, variance)))
         whole = sum(part.weight for part in found)
         return [part._replace(weight=part.weight / whole) for part in found]
 

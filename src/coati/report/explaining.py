@@ -7,6 +7,7 @@ say; else the links that stood in the same place on their pages, and what came o
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from sqlite3 import Connection, Row
 
@@ -21,7 +22,7 @@ from coati.report.explanation import (
     SavedFile,
     Verdict,
 )
-from coati.report.learnt import learnt_about, settings_of
+from coati.report.learnt import reasons_about, settings_of
 from coati.report.nearby import nearest_known
 from coati.report.reasons import meaning_of
 from coati.report.words import count
@@ -42,6 +43,7 @@ SELECT requests.*, pages.links, pages.new_links,
 FROM requests LEFT JOIN pages ON pages.request = requests.id
 WHERE requests.url = ? ORDER BY chosen_event LIMIT ?
 """
+_CHOSEN = "SELECT chosen_event FROM requests WHERE id = ?"
 _LINK = """
 SELECT links.id, links.anchor, links.context, tag_paths.path, requests.url AS found_on
 FROM links JOIN requests ON requests.id = links.page
@@ -124,7 +126,11 @@ def _explain(run: RunReader, url: str) -> Explanation:
     asked = _asked(connection, url)
     left_alone = _left_alone(connection, url)
     if asked:
-        return _explain_asked(connection, url, asked, met, strategy)
+        explanation = _explain_asked(connection, url, asked, met, strategy)
+        if settings is None or met is None:
+            return explanation
+        (chosen_event,) = connection.execute(_CHOSEN, (asked[-1].request,)).fetchone()
+        return replace(explanation, reasons=reasons_about(run, settings, url, met, chosen_event))
     if left_alone is not None:
         because = f"It was met and left alone: {left_alone.reason}."
         return Explanation(url, Verdict.SKIPPED, because, met, left_alone=left_alone, strategy=strategy)
@@ -136,7 +142,7 @@ def _explain(run: RunReader, url: str) -> Explanation:
             met,
             siblings=_siblings(connection, met.tag_path),
             strategy=strategy,
-            learnt=learnt_about(run, settings, url) if settings else None,
+            reasons=reasons_about(run, settings, url, met) if settings else (),
         )
     refusal = settings.rules.refusal(url) if settings else None
     if refusal is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
-from typing import Any
 
 
 class Verdict(StrEnum):
@@ -94,8 +93,20 @@ class LeftAlone:
 
 
 @dataclass(frozen=True, slots=True)
+class Weighed:
+    """One reason of the strategy: its words, and how much lower the score would be without it."""
+
+    words: str
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything that a run knows of a URL."""
+    """Everything that a run knows of a URL.
+
+    ``reasons`` are the strategy's, the strongest first: as they stood when the URL was chosen, or as they
+    stand now if it waits.
+    """
 
     url: str
     verdict: Verdict
@@ -106,7 +117,7 @@ class Explanation:
     left_alone: LeftAlone | None = None
     siblings: GroupStanding | None = None
     strategy: str = ""
-    learnt: Mapping[str, Any] | None = None
+    reasons: tuple[Weighed, ...] = ()
     leads_to: tuple[str, ...] = ()
     nearest: tuple[str, ...] = ()
 

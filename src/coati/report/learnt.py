@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coati.errors import CoatiError
+from coati.model import Link
+from coati.report.explanation import Weighed
 from coati.runs.reader import RunReader
 from coati.runs.restoring import Tail, load_newest
-from coati.runs.snapshots import SnapshotFiles, SnapshotForm
+from coati.runs.snapshots import SnapshotFiles
+from coati.runs.tag_path_text import path_from_text
 
 if TYPE_CHECKING:
+    from coati.report.explanation import Meeting
     from coati.settings.run_settings import RunSettings
     from coati.strategies.strategy import Strategy
+
+# A choice further than this from a snapshot is not brought back: some twenty seconds.
+_MOST_REDONE = 60_000
 
 _LAST_EVENT = "SELECT max(coalesce(max(chosen_event), 0), coalesce(max(observed_event), 0)) FROM requests"
 
@@ -30,39 +35,44 @@ def settings_of(run: RunReader) -> RunSettings | None:
         return None
 
 
-def learnt_about(run: RunReader, settings: RunSettings, url: str) -> Mapping[str, Any] | None:
-    """Ask the strategy, brought to where the run is, what it expects of a URL.
+def reasons_about(
+    run: RunReader, settings: RunSettings, url: str, met: Meeting, before_event: int | None = None
+) -> tuple[Weighed, ...]:
+    """Ask the strategy for its reasons about a URL, as it stood before an event or as it stands now.
 
-    None where it has no way to say (`explain`), or where the log was not made by this version's strategy.
+    None are given where it has no way to say (`explain`), where the log was not made by this version's
+    strategy, and where it would take long to bring it back to the event.
     """
-    from coati.settings.plan import new_strategy, snapshot_form
-
-    try:
-        if not hasattr(new_strategy(settings), "explain"):
-            return None
-        strategy = _restored(run, settings, snapshot_form(settings))
-        return _as_mapping(strategy.explain(url))  # type: ignore[attr-defined]  # asked for above
-    except (CoatiError, ValueError, LookupError):
-        return None
-
-
-def _restored(run: RunReader, settings: RunSettings, form: SnapshotForm) -> Strategy:
     from coati.settings.plan import new_strategy
 
+    if not hasattr(new_strategy(settings), "explain"):
+        return ()
+    try:
+        strategy = _restored(run, settings, before_event)
+        # A link tells more than its URL. Where a redirect led has the place of the link that was redirected.
+        link = url if met.found_on is None else _link(url, met)
+        told = strategy.explain(link, met.found_on or "")  # type: ignore[attr-defined]  # asked for above
+    except (CoatiError, ValueError, LookupError):
+        return ()
+    return tuple(Weighed(str(words), float(contribution)) for words, contribution in told)
+
+
+def _link(url: str, met: Meeting) -> Link:
+    anchor = met.anchor or ""
+    return Link(url, path_from_text(met.tag_path), anchor, met.context or anchor)
+
+
+def _restored(run: RunReader, settings: RunSettings, before_event: int | None) -> Strategy:
+    from coati.settings.plan import new_strategy, snapshot_form
+
     messages: list[str] = []
+    form = snapshot_form(settings)
     (last_event,) = run.connection.execute(_LAST_EVENT).fetchone()
+    end = last_event + 1 if before_event is None else before_event
     snapshots = run.layout.snapshots
-    usable = SnapshotFiles(snapshots).usable(last_event, form, messages) if snapshots.is_dir() else ()
+    usable = SnapshotFiles(snapshots).usable(end - 1, form, messages) if snapshots.is_dir() else ()
     start = load_newest(usable, lambda: new_strategy(settings), form.unpack, messages)
-    Tail(run.connection, start.event, start.link).redo(start.strategy)
+    if before_event is not None and end - start.event > _MOST_REDONE:
+        raise LookupError(f"event {before_event} is {end - start.event} events from the next snapshot")
+    Tail(run.connection, start.event, start.link, end).redo(start.strategy)
     return start.strategy
-
-
-def _as_mapping(told: object) -> Mapping[str, Any] | None:
-    if told is None or isinstance(told, Mapping):
-        return told
-    if is_dataclass(told) and not isinstance(told, type):
-        return asdict(told)
-    if hasattr(told, "_asdict"):
-        return dict(told._asdict())
-    return {"because": str(told)}

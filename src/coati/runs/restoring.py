@@ -27,12 +27,15 @@ if TYPE_CHECKING:
     from coati.strategies.strategy import Strategy
 
 _CHOICE_COLUMNS = 6
+# Beyond every event: the largest number that SQLite keeps.
+_NO_END = (1 << 63) - 1
 _CHOICES = """
-SELECT chosen_event, id, method, url, arm, score FROM requests WHERE chosen_event > ? ORDER BY chosen_event
+SELECT chosen_event, id, method, url, arm, score FROM requests
+WHERE chosen_event > ? AND chosen_event < ? ORDER BY chosen_event
 """
 _OBSERVATIONS = """
 SELECT observed_event, id, kind, status, size_bytes, media_type, location, reason
-FROM requests WHERE observed_event > ? ORDER BY observed_event
+FROM requests WHERE observed_event > ? AND observed_event < ? ORDER BY observed_event
 """
 _LINKS = """
 SELECT links.page, links.url, links.anchor, links.context, tag_paths.path
@@ -94,11 +97,13 @@ def load_newest(
 
 
 class Tail:
-    """The events of a log after a point; the rewards that become final on the way are collected."""
+    """The events of a log after a point, or between two; rewards that become final are collected."""
 
-    def __init__(self, connection: Connection, after_event: int, after_link: int) -> None:
-        choices = connection.execute(_CHOICES, (after_event,))
-        observations = connection.execute(_OBSERVATIONS, (after_event,))
+    def __init__(
+        self, connection: Connection, after_event: int, after_link: int, before_event: int = _NO_END
+    ) -> None:
+        choices = connection.execute(_CHOICES, (after_event, before_event))
+        observations = connection.execute(_OBSERVATIONS, (after_event, before_event))
         self._events: Iterator[tuple[Any, ...]] = heapq.merge(choices, observations, key=itemgetter(0))
         self._links = connection.execute(_LINKS, (after_link,))
         self._next_link = self._links.fetchone()

@@ -210,7 +210,7 @@ class LinkKeys:
         """Name the links that are like this one: directory, extension, place on the page."""
         folder, _, name = url.partition("?")[0].partition("://")[2].rpartition("/")
         extension = name.rpartition(".")[2] if "." in name else ""
-        path = "/" + _fold(folder).partition("/")[2]
+        path = "/" + _any_number(folder).partition("/")[2]
         wild = f"*.{extension}" if extension else "*"
         return f"{path.rstrip('/')}/{wild} in {self.tail_text(tail) or 'any place'}"
 
@@ -251,8 +251,13 @@ def _path_keys(tag_path: tuple[str, ...]) -> _Path:
         key_of(Column.ELEMENT, tokens[-1] if tokens else ""),
         key_of(Column.TAIL, ">".join(tokens[-3:])),
         key_of(Column.TAG_PATH, ">".join(tokens)),
-        " > ".join(tokens[-3:]),
+        " > ".join(_any_number(token) for token in tag_path[-3:]),
     )
+
+
+def _any_number(text: str) -> str:
+    """Write a star for each number, for people: `_fold` is for keys."""
+    return _DIGITS.sub("*", text)
 
 
 def _fold(text: str) -> str:

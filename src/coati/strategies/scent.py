@@ -40,7 +40,7 @@ from coati.strategies.link_keys import COLUMNS, SPECIFIC, Column, Likeness, Link
 from coati.strategies.link_kinds import EMPTY, LinkKinds
 from coati.strategies.link_scores import Aim, Answer, LinkScores
 from coati.strategies.page_labels import PageLabels
-from coati.strategies.scent_words import Reason, reasons_for
+from coati.strategies.scent_words import LinkTexts, Reason, reasons_for
 from coati.web.likely_extensions import DATA_EXTENSIONS
 
 if TYPE_CHECKING:
@@ -227,12 +227,12 @@ class Scent:
         """
         if isinstance(link, str):
             row = self._kinds.row(self._kinds.find(self._known.find(link)))
-            url = link
+            texts = LinkTexts(link)
         else:
             row = np.array(self._keys.row(link, self._keys.source(source_url)), np.uint32)
-            url = link.url
-        tail = self._keys.tail_text(int(row[Column.TAIL]))
-        return reasons_for(row, url, self._scores.odds, self._scores.values, tail)
+            texts = LinkTexts(link.url, anchor=link.anchor, source_url=source_url)
+        texts = texts._replace(tail=self._keys.tail_text(int(row[Column.TAIL])))
+        return reasons_for(row, texts, self._scores.odds, self._scores.values)
 
     # --- choosing -------------------------------------------------------------------------------
 

@@ -1,7 +1,11 @@
 """Why a link has its score, in words: what each kind of evidence says, and what it adds.
 
-The contribution of evidence is how much lower the score would be without it: its keys are taken out of the
-logistic models, its chains out of the value, and the link is scored again.
+Evidence comes in five groups: the link's address, what its file is called, its place on the page, its words,
+and the page where it was found. The contribution of a group is how much lower the score would be without it:
+its keys are taken out of the logistic models, its chains out of the value, and the link is scored again.
+
+A group speaks by the key that it rests on most, and the words name that key: "links under /statistics/" when
+it is the directory that was seen, "links like /statistics/2019.html" when it is the shape of the name.
 """
 
 from __future__ import annotations
@@ -9,10 +13,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.strategies.link_keys import NOTHING, Column
-from coati.web.urls import path_of
+from coati.strategies.data_words import Meaning
+from coati.strategies.link_keys import NOTHING, Column, key_of
+from coati.web.urls import path_of, query_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from coati.learners.hashed_logistic import HashedLogistic
     from coati.learners.value_chains import Evidence, ValueChains
     from coati.strategies.link_keys import Row
@@ -25,7 +32,16 @@ class Reason(NamedTuple):
     contribution: float
 
 
-_DIRECTORY = frozenset({
+class LinkTexts(NamedTuple):
+    """What a link's keys were made of, as far as it is still known."""
+
+    url: str
+    tail: str = ""
+    anchor: str = ""
+    source_url: str = ""
+
+
+_ADDRESS = frozenset({
     Column.TOP, Column.SECOND, Column.DIRECTORY, Column.SHAPE, Column.FOLDER, Column.FOLDER_FILE,
     Column.FIRST_WORD, Column.DEPTH, Column.SEGMENT_1, Column.SEGMENT_2, Column.INNER_TOP, Column.INNER,
     Column.INNER_SHAPE,
@@ -36,60 +52,162 @@ _FILE = frozenset({
 })  # fmt: skip
 _PLACE = frozenset({Column.ELEMENT, Column.TAIL, Column.TAG_PATH, Column.TAIL_EXTENSION})
 _SOURCE = frozenset({Column.SOURCE_DIRECTORY, Column.SOURCE})
-_ANCHOR = frozenset(Column) - _DIRECTORY - _FILE - _PLACE - _SOURCE
+_WORDS = frozenset(Column) - _ADDRESS - _FILE - _PLACE - _SOURCE
+
+# Each group with the key that stands for it where no key of it was seen.
+_GROUPS: tuple[tuple[frozenset[Column], Column], ...] = (
+    (_ADDRESS, Column.DIRECTORY),
+    (_FILE, Column.EXTENSION),
+    (_PLACE, Column.TAIL),
+    (_WORDS, Column.ANCHOR),
+    (_SOURCE, Column.SOURCE_DIRECTORY),
+)
+
+_MEANINGS = {
+    Meaning.NONE: "links whose words promise nothing",
+    Meaning.DATA: "links whose words speak of data",
+    Meaning.CHORE: "links whose words speak of chores",
+}
+# The keys that end a chain. Keys above them count what differs below them, so that their visits are no plain
+# count (rule 3 of `coati.learners.value_chains`).
+_COUNTED = frozenset({
+    Column.SHAPE, Column.INNER_SHAPE, Column.FIRST_WORD, Column.TAG_PATH, Column.SOURCE,
+    Column.DIRECTORY_ANCHOR, Column.FILE_NAME, Column.ANCHOR,
+})  # fmt: skip
+
+# Log-odds that are worth a word: a factor of about 1.6.
+_TELLING = 0.5
+# Beyond this the log-odds say nothing more, and the exponential would overflow.
+_FAR = 30.0
 
 
-def reasons_for(row: Row, url: str, odds: HashedLogistic, values: ValueChains, tail: str) -> list[Reason]:
-    """Give the reasons for a row's score, the strongest first; ``tail`` is its place on the page in words."""
+def reasons_for(row: Row, texts: LinkTexts, odds: HashedLogistic, values: ValueChains) -> list[Reason]:
+    """Give the reasons for a row's score, the strongest first."""
     evidence = values.evidence(row)
     weights = odds.weights(row)
     weights[:, row == NOTHING] = 0
-    folder, _, name = path_of(url).rpartition("/")
-    subjects = (
-        (_DIRECTORY, f"links under {folder}/"),
-        (_FILE, f"links to {_ending(name)}"),
-        (_PLACE, f"links in {tail}" if tail else "links at this place of a page"),
-        (_ANCHOR, "links with these words"),
-        (_SOURCE, "links found on the same pages"),
-    )
     whole = _score(weights.sum(1).tolist(), odds.bias, evidence)
     reasons = []
-    for columns, subject in subjects:
-        left = [column not in columns for column in Column]
-        without = _score(
-            weights[:, left].sum(1).tolist(),
-            odds.bias,
-            [part for part in evidence if part.column not in columns],
-        )
-        own = [part for part in evidence if part.column in columns and part.visits]
-        target, useless = weights[:, [not kept for kept in left]].sum(1).tolist()
-        reasons.append(Reason(f"{subject} {_says(own, target, useless)}", whole - without))
+    for columns, plain in _GROUPS:
+        own = [column in columns for column in Column]
+        others = [part for part in evidence if part.column not in columns]
+        without = _score(weights[:, [not mine for mine in own]].sum(1).tolist(), odds.bias, others)
+        target, useless = weights[:, own].sum(1).tolist()
+        words = _words(row, texts, _strongest(evidence, columns), Column(plain), target, useless)
+        reasons.append(Reason(words, whole - without))
     return sorted(reasons, key=lambda reason: -abs(reason.contribution))
 
 
-def _score(odds: list[float], bias: tuple[float, float], evidence: list[Evidence]) -> float:
-    target, useless = (1 / (1 + math.exp(-x - b)) for x, b in zip(odds, bias, strict=True))
+def _strongest(evidence: Sequence[Evidence], columns: Collection[Column]) -> Evidence | None:
+    seen = [part for part in evidence if part.column in columns and part.visits]
+    return max(seen, key=lambda part: part.weight, default=None)
+
+
+def _score(odds: list[float], bias: tuple[float, float], evidence: Sequence[Evidence]) -> float:
+    target, useless = (_probability(x + b) for x, b in zip(odds, bias, strict=True))
     weight = sum(part.weight for part in evidence)
     value = sum(part.weight * part.mean for part in evidence) / weight if weight else 0.0
     beyond = math.expm1(max(value, 0.0)) * (1 - target) * (1 - useless)
     return (target + beyond) / (1 + beyond)
 
 
-def _says(evidence: list[Evidence], target: float, useless: float) -> str:
+def _probability(odds: float) -> float:
+    return 1 / (1 + math.exp(-max(-_FAR, min(_FAR, odds))))
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def _words(
+    row: Row, texts: LinkTexts, seen: Evidence | None, plain: Column, target: float, useless: float
+) -> str:
     """Say what a group of keys has shown so far."""
-    parts = []
-    if evidence:
-        seen = max(evidence, key=lambda part: part.weight)
-        visits = max(1, round(seen.visits))
-        files = math.expm1(max(seen.mean, 0.0))
-        parts.append(f"brought {files:.1f} files a page in {visits} visit{'s' if visits > 1 else ''}")
-    if abs(target) > 1:
+    column = plain if seen is None else Column(seen.column)
+    parts = [] if seen is None else [_brought(column, seen)]
+    if abs(target) > _TELLING:
         parts.append("are often files" if target > 0 else "are seldom files")
-    if useless > 1:
+    if useless > _TELLING:
         parts.append("are often dead")
-    return ", ".join(parts) if parts else "were not tried yet"
+    if not parts:
+        parts.append("tell little" if target or useless else "were not tried yet")
+    return f"{_subject(column, row, texts)} {', '.join(parts)}"
 
 
-def _ending(name: str) -> str:
+def _brought(column: Column, seen: Evidence) -> str:
+    visits = max(1, round(seen.visits))
+    about = "" if column in _COUNTED or visits == 1 else "about "
+    files = math.expm1(max(seen.own, 0.0))
+    return f"brought {files:.1f} files a page in {about}{visits} visit{'s' if visits > 1 else ''}"
+
+
+def _subject(column: Column, row: Row, texts: LinkTexts) -> str:
+    """Name the links that share one key with a link."""
+    if column in _ADDRESS:
+        return _address(column, texts.url)
+    if column in _FILE:
+        return _file(column, texts.url)
+    if column in _PLACE:
+        return _place(column, texts.tail)
+    if column in _SOURCE:
+        return _source(column, texts.source_url)
+    if column is Column.MEANING:
+        return next(
+            words for meaning, words in _MEANINGS.items() if key_of(column, meaning.name) == row[column]
+        )
+    called = f'links called "{texts.anchor}"' if texts.anchor else "links with these words"
+    return f"{called} under {_folder(texts.url)}" if column is Column.DIRECTORY_ANCHOR else called
+
+
+def _address(column: Column, url: str) -> str:
+    folder = _folder(url)
+    name = path_of(url).rpartition("/")[2]
+    first, second = (_first(folder, count) for count in (1, 2))
+    inner = "/*" + folder[len(first) - 1 :] if folder != "/" else "/"
+    return {
+        Column.TOP: f"links under {first}",
+        Column.SECOND: f"links under {second}",
+        Column.SHAPE: f"links like {folder}{name}",
+        Column.FIRST_WORD: f"links like {folder}{name}",
+        Column.INNER_TOP: f"links under {_first(inner, 2)}",
+        Column.INNER: f"links under {inner}",
+        Column.INNER_SHAPE: f"links like {inner}{name}",
+    }.get(column, f"links under {folder}")
+
+
+def _file(column: Column, url: str) -> str:
+    name = path_of(url).rpartition("/")[2]
+    if column is Column.FILE_NAME and name:
+        return f"links to names like {name}"
     _, dot, extension = name.rpartition(".")
-    return f".{extension}" if dot else "names without an extension"
+    ending = f".{extension}" if dot else "names without an extension"
+    parameters = " with parameters" if query_of(url) else ""
+    where = f" under {_folder(url)}" if column is Column.DIRECTORY_EXTENSION else ""
+    return f"links to {ending}{parameters}{where}"
+
+
+def _place(column: Column, tail: str) -> str:
+    if not tail:
+        return "links at this place of a page"
+    if column is Column.ELEMENT:
+        return f"links in {tail.rpartition(' > ')[2]}"
+    return f"links in the same place ({tail})" if column is Column.TAG_PATH else f"links in {tail}"
+
+
+def _source(column: Column, source_url: str) -> str:
+    if column is Column.SOURCE:
+        return "links of the same list on the same page"
+    where = f"under {_folder(source_url)}" if source_url else "nearby"
+    return f"links found on pages {where}"
+
+
+def _folder(url: str) -> str:
+    return path_of(url).rpartition("/")[0] + "/"
+
+
+def _first(folder: str, count: int) -> str:
+    """Give the first so many directories of a path that ends with a slash.
+
+    >>> _first("/a/b/c/", 2), _first("/a/", 2), _first("/", 1)
+    ('/a/b/', '/a/', '/')
+    """
+    return "/".join(folder.split("/")[: count + 1]).rstrip("/") + "/"
