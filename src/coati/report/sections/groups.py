@@ -37,9 +37,10 @@ WHERE found_on IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, min(request) LIMIT ?
 """
 
 _GROUPS_INTRO = (
-    "Links that stand in the same kind of place form a group. While it crawled, Coati learnt which groups"
-    " pay, and followed those. These paid most. Some links of a group are files themselves; others are pages"
-    " that led to files."
+    "Links that are alike form a group: they stand in the same kind of place and, with some strategies, lead"
+    " to the same directory and type of file; a star stands for any number or name. While it crawled, Coati"
+    " learnt which links pay, and followed those. These groups paid most. Some links of a group are files"
+    " themselves; others are pages that led to files. What spoke for a single link, coati explain says."
 )
 _LOST_INTRO = (
     "These took most requests and brought nothing. A new group gets a try, so that some requests are lost"
