@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coati.learners.value_chains import ChainSettings, ValueChains
+from coati.strategies.state import pack, unpack
 
 CHAINS = ((0, 1, 2), (0, 3), (4,))
 
@@ -115,3 +116,61 @@ def test_evidence_names_the_most_specific_key_that_was_seen() -> None:
     chains.learn(row(1, 2), 1.0)
     assert chains.evidence(row(1, 2))[0].column == 1
     assert chains.evidence(row(1, 3))[0].column == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(histories(), st.permutations([(0, 1, 2), (0, 3), (4,), (3, 1), (2,)]))
+def test_the_order_of_the_chains_does_not_matter(
+    history: list[tuple[list[int], float]], order: list[tuple[int, ...]]
+) -> None:
+    first, second = (ValueChains(chains, bits=6, most_bits=8) for chains in (sorted(order), order))
+    for keys, value in history:
+        for chains in (first, second):
+            share = chains.learn(row(*keys), value)
+            chains.revise(row(*keys), value, value / 2, share)
+    rows = np.array([keys for keys, _ in history], np.uint32)
+    for one, other in zip(first.predict_all(rows), second.predict_all(rows), strict=True):
+        assert one == pytest.approx(other, rel=1e-4, abs=1e-5)
+    for keys in rows:
+        assert first.predict(keys) == pytest.approx(second.predict(keys), rel=1e-4, abs=1e-5)
+        weights = [sorted(part.weight for part in chains.evidence(keys)) for chains in (first, second)]
+        assert weights[0] == pytest.approx(weights[1], rel=1e-4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(histories())
+def test_one_row_and_many_are_alike_with_priors_revisions_and_after_saving(
+    history: list[tuple[list[int], float]],
+) -> None:
+    settings = ChainSettings(memory=5.0, fresh=1.0, tail=0.4)
+    chains = ValueChains(CHAINS, settings, bits=6, most_bits=8)
+    chains.set_prior(7, 1.0, 1.0)
+    for keys, value in history:
+        share = chains.learn(row(*keys), value)
+        chains.revise(row(*keys), value, 5 - value, share)
+    twin = ValueChains(CHAINS, settings, bits=6, most_bits=8)
+    twin.load(unpack(pack(chains.save())))
+    rows = np.array([keys for keys, _ in history] + [[7, 7, 7, 7, 7], [0, 0, 0, 0, 0]], np.uint32)
+    means, doubts = chains.predict_all(rows)
+    for at, keys in enumerate(rows):
+        mean, doubt = chains.predict(keys)
+        assert means[at] == pytest.approx(mean, rel=1e-3, abs=1e-3)
+        assert doubts[at] == pytest.approx(doubt, rel=1e-2, abs=1e-2)
+        assert twin.predict(keys) == (mean, doubt)
+
+
+def test_evidence_tells_what_a_key_has_seen_from_what_is_made_of_it() -> None:
+    chains = ValueChains([(0, 1)])
+    for _ in range(4):
+        chains.learn(row(1, 2), 3.0)
+    (said,) = chains.evidence(row(1, 2))
+    assert (said.visits, said.own, said.weight) == pytest.approx((4.0, 3.0, 1.0))
+    assert ChainSettings().prior_mean < said.mean < said.own
+
+
+def test_of_two_keys_with_equal_means_the_one_that_varies_promises_more() -> None:
+    chains = ValueChains([(0,)], ChainSettings(tail=0.5))
+    for at in range(40):
+        chains.learn(row(1), 1.0)
+        chains.learn(row(2), 2.0 * (at % 2))
+    assert chains.predict(row(2))[0] > chains.predict(row(1))[0] + 0.2

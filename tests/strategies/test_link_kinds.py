@@ -24,9 +24,11 @@ class Frontier(RuleBasedStateMachine):
         self.kinds = LinkKinds(2, seed=3)
         self.queues: dict[int, deque[int]] = {}
         self.scores: dict[int, float] = {}
+        self.passed: dict[int, int] = {}
         self.links = 0
 
-    @rule(key=st.integers(1, 600), score=st.integers(0, 50), front=st.booleans())
+    # Few kinds, so that queues grow long; and many, so that blocks do.
+    @rule(key=st.integers(1, 4) | st.integers(1, 600), score=st.integers(0, 50), front=st.booleans())
     def push(self, key: int, score: int, *, front: bool) -> None:
         kind = self.kinds.place(row(key))
         queue = self.queues.setdefault(key, deque())
@@ -58,6 +60,21 @@ class Frontier(RuleBasedStateMachine):
         assert self.kinds.pop(kind) == number
         self._forget_if_empty(key)
 
+    @precondition(lambda self: self.queues)
+    @rule(data=st.data())
+    def pass_over(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from(sorted(self.queues)))
+        self.kinds.pass_over(self.kinds.place(row(key)))
+        self.passed[key] = min(64, 2 * self.passed.get(key, 0) or 1)
+        self.queues[key].rotate(-self.passed[key])
+
+    @precondition(lambda self: self.queues)
+    @rule(data=st.data())
+    def go_on(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from(sorted(self.queues)))
+        self.kinds.go_on(self.kinds.place(row(key)))
+        self.passed.pop(key, None)
+
     @rule()
     def reload(self) -> None:
         state = unpack(pack(self.kinds.save()))
@@ -68,10 +85,13 @@ class Frontier(RuleBasedStateMachine):
     def same_size(self) -> None:
         assert len(self.kinds) == len(self.queues)
         assert (self.kinds.best() is None) == (not self.queues)
+        for key, queue in self.queues.items():
+            assert self.kinds.peek(self.kinds.place(row(key))) == queue[0]
 
     def _forget_if_empty(self, key: int) -> None:
         if not self.queues[key]:
             del self.queues[key], self.scores[key]
+            self.passed.pop(key, None)
 
 
 Frontier.TestCase.settings = settings(max_examples=60, stateful_step_count=60, deadline=None)
@@ -103,3 +123,106 @@ def test_what_does_not_wait_is_not_found() -> None:
     with pytest.raises(ValueError, match="does not wait"):
         LinkKinds(2).find(3)
     assert LinkKinds(2).score(0) == EMPTY
+
+
+def queue_of(kinds: LinkKinds, kind: int) -> list[int]:
+    """Take a kind's links in the order in which they wait."""
+    taken = []
+    while kinds.score(kind) != EMPTY:
+        taken.append(kinds.pop(kind))
+    return taken
+
+
+def one_kind(links: int) -> tuple[LinkKinds, int]:
+    kinds = LinkKinds(2)
+    kind = kinds.place(row(1))
+    for number in range(links):
+        kinds.push(kind, number)
+    kinds.set_score(kind, 0.5)
+    return kinds, kind
+
+
+def test_leaps_double_until_something_is_found() -> None:
+    kinds, kind = one_kind(40)
+    for _ in range(3):
+        kinds.pass_over(kind)
+    assert kinds.peek(kind) == 1 + 2 + 4
+    kinds.go_on(kind)
+    kinds.pass_over(kind)
+    assert kinds.peek(kind) == 8
+    assert queue_of(kinds, kind) == [*range(8, 40), *range(8)]
+
+
+def test_leaps_have_an_end() -> None:
+    kinds, kind = one_kind(10_000)
+    places = []
+    for _ in range(10):
+        kinds.pass_over(kind)
+        places.append(kinds.peek(kind))
+    assert places[-1] - places[-2] == places[-2] - places[-3] == 64
+
+
+def test_a_kind_of_one_link_passes_over_nothing() -> None:
+    kinds, kind = one_kind(1)
+    for _ in range(5):
+        kinds.pass_over(kind)
+    assert queue_of(kinds, kind) == [0]
+
+
+def test_leaps_are_forgotten_with_the_kind_and_kept_by_saving() -> None:
+    kinds, kind = one_kind(30)
+    kinds.pass_over(kind)
+    kinds.pass_over(kind)
+    twin = LinkKinds(2)
+    twin.load(unpack(pack(kinds.save())))
+    for each in (kinds, twin):
+        each.pass_over(kind)
+        assert each.peek(kind) == 7
+        queue_of(each, kind)
+        again = each.place(row(2))
+        assert again == kind
+        for number in range(100, 110):
+            each.push(again, number)
+        each.set_score(again, 0.5)
+        each.pass_over(again)
+        assert each.peek(again) == 101
+
+
+def test_a_place_holds_a_row_only_while_links_of_it_wait_there() -> None:
+    kinds, kind = one_kind(2)
+    assert kinds.holds(kind, row(1))
+    assert not kinds.holds(kind, row(2))
+    queue_of(kinds, kind)
+    assert not kinds.holds(kind, row(1))
+    kinds.push(kinds.place(row(2)), 9)
+    assert kinds.holds(kind, row(2))
+    assert not kinds.holds(kind, row(1))
+
+
+def test_the_sweep_goes_by_depth_then_by_age_and_saving_keeps_where_it_was() -> None:
+    kinds = LinkKinds(2)
+    depths = [5, 3, 99, 3, 4, 5]
+    for number, depth in enumerate(depths):
+        kinds.push(kinds.place(row(number + 1), depth=depth), number)
+        kinds.set_score(number, 0.5)
+    assert [kinds.sweep(0.1) for _ in range(2)] == [1, 3]
+    twin = LinkKinds(2)
+    twin.load(unpack(pack(kinds.save())))
+    # A shallow kind that comes late is next.
+    for each in (kinds, twin):
+        each.push(each.place(row(50), depth=3), 50)
+        each.set_score(6, 0.5)
+        assert [each.sweep(0.1) for _ in range(5)] == [6, 4, 0, 5, 2]
+        assert each.sweep(0.0) is None
+
+
+def test_ties_are_drawn_by_the_seed_and_smaller_than_what_means_something() -> None:
+    ties = []
+    for seed in (1, 1, 2):
+        kinds = LinkKinds(2, seed)
+        for key in range(40):
+            kinds.push(kinds.place(row(key + 1)), key)
+        ties.append([kinds.tie(kind) for kind in range(40)])
+    assert ties[0] == ties[1] != ties[2]
+    assert all(0 <= tie < 1e-4 for tie in ties[0])
+    assert len(set(ties[0])) > 30
