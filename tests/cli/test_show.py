@@ -28,7 +28,7 @@ def test_show_tells_what_a_run_did(coati: Coati) -> None:
     assert said.code == 0
     for words in (
         "ended: nothing left to ask for",
-        "data by sb-classifier, seed 0",
+        "data by scent, seed 0",
         "1 has the same bytes as another",
         "text/csv",
         "status 404",

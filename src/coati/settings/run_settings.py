@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 _POLITE = LiveSettings()
 
-DEFAULT_STRATEGY = "sb-classifier"
+DEFAULT_STRATEGY = "scent"
 
 
 class Group(StrEnum):
