@@ -3,8 +3,12 @@
     python -m experiments.scent.study --archives DIR --out experiments/scent/results
 
 Each cell (site, variant, seed) is one file under OUT/cells, so that a study that was stopped goes on where it
-was. Main variants run to the end of the site; parts and parameters stop at 90 % of the targets, which is what
+was. Main variants run to the last target; parts and parameters stop at 90 % of the targets, which is what
 they are compared by. Generated sites (`GENERATED`) are made under OUT/generated, and reported apart.
+
+No seed changes what scent does, which makes it one draw of many: where scores are equal the older link comes
+first. So that luck is not taken for merit, its parts and parameters are compared, and its spread is measured,
+with ties that chance breaks.
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ from coati.replay.site import ReplaySite
 from coati.strategies.scent import CHAINS, Scent, ScentSettings
 from experiments.scent.curves import draw_curves
 from experiments.scent.results_file import made_sections, replica_sections, write_files
-from experiments.scent.summary import Results, Row
+from experiments.scent.summary import BY_CHANCE, Results, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,15 +45,15 @@ if TYPE_CHECKING:
     from coati.replay.trace import Trace
     from coati.strategies.strategy import Strategy
 
-BASELINES = ("bfs", "dfs", "focused", "clairvoyant")
-CHANCE = ("sb-classifier", "scent")
+WITHOUT_CHANCE = ("bfs", "dfs", "focused", "clairvoyant", "scent")
+CHANCE = ("sb-classifier", BY_CHANCE)
 BYTES = ("random", "scent-bytes", "scent-volume")
 
 # Sites with figures of the EDBT 2026 paper's Table 1, as far as `coati.testing` can make them.
 GENERATED = ("be", "cl", "ju", "qa")
 GENERATED_PAGES = 1200
 
-PLAIN = ScentSettings()
+PLAIN = ScentSettings(ties_by_chance=True)
 
 # One part taken out at a time.
 PARTS = {
@@ -137,7 +141,7 @@ def _cells(
     archives: Sequence[Path], generated: Sequence[Path], seeds: int, part_seeds: int, out: Path
 ) -> Iterable[Cell]:
     rounds: list[tuple[Sequence[Path], Iterable[str], int]] = [
-        ([*archives, *generated], BASELINES, 1),
+        ([*archives, *generated], WITHOUT_CHANCE, 1),
         (archives, CHANCE, seeds),
         (archives, [*CHOICES, *PARTS], part_seeds),
         (generated, CHANCE, seeds),
@@ -166,7 +170,7 @@ def _site(archive: Path) -> ReplaySite:
 
 
 def _strategy(cell: Cell, site: ReplaySite) -> Strategy:
-    settings = {"scent": PLAIN, **PARTS, **CHOICES}.get(cell.variant)
+    settings = {BY_CHANCE: PLAIN, **PARTS, **CHOICES}.get(cell.variant)
     if settings is not None:
         return Scent(site.start_url, cell.seed, settings)
     return build_strategy(cell.variant, site.start_url, cell.seed, site.truth)
@@ -175,7 +179,7 @@ def _strategy(cell: Cell, site: ReplaySite) -> Strategy:
 def _run(cell: Cell) -> Cell:
     site = _site(cell.archive)
     totals = SiteTotals.of(site.truth)
-    whole = cell.variant in {*BASELINES, *CHANCE, *BYTES}
+    whole = cell.variant in {*WITHOUT_CHANCE, *CHANCE, *BYTES}
     # After the last target nothing changes any more: measures hold the last value.
     enough = totals.targets if whole else -(-SHARE_PCT * totals.targets // 100)
     budget = Budget(max_targets=max(1, enough))

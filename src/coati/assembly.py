@@ -54,7 +54,9 @@ ORACLES = {
 }
 
 # A seed changes nothing about these.
-DETERMINISTIC = frozenset({"bfs", "dfs", "focused", "tp-off", "omniscient", "clairvoyant"})
+DETERMINISTIC = frozenset({
+    "bfs", "dfs", "focused", "scent", "scent-bytes", "scent-volume", "tp-off", "omniscient", "clairvoyant"
+})  # fmt: skip
 
 # These have to be given example pages of other sites (`PageTexts`).
 WITH_EXAMPLES = frozenset({"tres", "tres-light"})

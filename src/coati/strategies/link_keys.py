@@ -73,10 +73,11 @@ class Column(IntEnum):
 
 COLUMNS = len(Column)
 
-# Columns in which nearly every link has a key of its own; a crawl with very many links does without them.
+# Columns in which nearly every link has a key of its own, alone or together with another column; a crawl with
+# very many links does without them.
 SPECIFIC = np.array([
-    Column.FILE_NAME, Column.FIRST_WORD, Column.SOURCE, Column.DIRECTORY_ANCHOR, Column.ANCHOR,
-    Column.ANCHOR_WORD_1, Column.ANCHOR_WORD_2, Column.ANCHOR_WORD_3, Column.ANCHOR_WORD_4,
+    Column.FILE_NAME, Column.FIRST_WORD, Column.SOURCE, Column.SOURCE_DIRECTORY, Column.TAG_PATH,
+    Column.DIRECTORY_ANCHOR, Column.ANCHOR, Column.ANCHOR_LENGTH, Column.ANCHOR_WORD_1, Column.ANCHOR_WORD_2, Column.ANCHOR_WORD_3, Column.ANCHOR_WORD_4,
     Column.URL_WORD_1, Column.URL_WORD_2,
 ])  # fmt: skip
 

@@ -41,10 +41,15 @@ EMPTY = -1.0
 # Ties are broken by less than any difference that means something.
 _TIE_STEPS = 1 << 16
 _TIE_STEP = 1e-9
+# After so many kinds being older counts for half.
+_TIE_HALF = 256
 
 
 class LinkKinds:
     """The frontier of `coati.strategies.scent`.
+
+    Of kinds with equal scores the older one comes first: it stands nearer to the start page, and higher on
+    its page. With a ``seed`` chance decides instead.
 
     >>> kinds = LinkKinds(columns=2)
     >>> kind = kinds.place(np.array([1, 2], np.uint32))
@@ -53,12 +58,12 @@ class LinkKinds:
     (0, 7, None)
     """
 
-    def __init__(self, columns: int, seed: int = 0) -> None:
+    def __init__(self, columns: int, seed: int | None = None) -> None:
         self._seed = seed
         self._made = 0
         self._rows = np.zeros((BLOCK, columns), np.uint32)
         self._scores = np.full(BLOCK, EMPTY, np.float32)
-        # A chance amount that decides between kinds with equal scores.
+        # A small amount that decides between kinds with equal scores.
         self._ties = np.zeros(BLOCK, np.float32)
         self._block_best = np.full(1, EMPTY, np.float32)
         self._first = array("i", [_NONE]) * BLOCK
@@ -66,8 +71,8 @@ class LinkKinds:
         # For each URL number, the one behind it in its queue.
         self._behind = array("i")
         self._place_of: dict[bytes, int] = {}
-        # By depth: kinds in the order of their making, and the first that the sweep has not passed yet. A place
-        # may have been given to another kind since: then that one is met here too early, which does no harm.
+        # By depth: kinds in the order of their making, and the first that the sweep has not passed yet. A
+        # place may have gone to another kind since: then that one is met here too early, which does no harm.
         self._order = [array("i") for _ in range(DEPTHS + 1)]
         self._swept = [0] * (DEPTHS + 1)
         self._free: list[int] = []
@@ -101,11 +106,16 @@ class LinkKinds:
             if kind == len(self._rows):
                 self._grow()
         self._rows[kind] = row
-        self._ties[kind] = draw(self._seed, self._made, _TIE_STEPS) * _TIE_STEP
+        self._ties[kind] = self._next_tie()
         self._made += 1
         self._order[min(depth, DEPTHS)].append(kind)
         self._place_of[signature] = kind
         return kind
+
+    def _next_tie(self) -> float:
+        if self._seed is not None:
+            return draw(self._seed, self._made, _TIE_STEPS) * _TIE_STEP
+        return _TIE_STEPS * _TIE_STEP / (1 + self._made / _TIE_HALF)
 
     def row(self, kind: int) -> Row:
         """Give a kind's row of keys; a view that is good until the next `pop`."""

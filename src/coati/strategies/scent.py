@@ -91,6 +91,9 @@ class ScentSettings:
     # every so many requests go to the shallowest kind of link that no sweep has met (0: no sweep).
     dry: float = 0.5
     sweep_every: int = 2
+    # Whether chance decides between equal scores, by the seed, which shows how much of a result is luck; else
+    # the older link comes first.
+    ties_by_chance: bool = False
     # Whether links of a kind are passed over after one that disappointed (`LinkKinds.pass_over`).
     leaps: bool = True
     # One block of kinds is scored anew every so many requests.
@@ -143,7 +146,7 @@ class Scent:
         self._settings = settings or ScentSettings()
         self._keys = LinkKeys(likely_extensions)
         self._known = KnownUrls()
-        self._kinds = LinkKinds(COLUMNS, seed)
+        self._kinds = LinkKinds(COLUMNS, seed if self._settings.ties_by_chance else None)
         self._scores = LinkScores(
             self._settings.aim,
             self._settings.rate,
