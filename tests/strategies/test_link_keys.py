@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from coati.model import Link
 from coati.strategies.data_words import Meaning, meaning_of
-from coati.strategies.link_keys import COLUMNS, Column, LinkKeys
+from coati.strategies.link_keys import COLUMNS, NOTHING, SPECIFIC, Column, LinkKeys
 from coati.web.likely_extensions import DATA_EXTENSIONS
 
 PATH = ("html", "body", "div.main", "ul.files", "li", "a")
@@ -82,4 +83,20 @@ def test_a_label_names_directory_extension_and_place() -> None:
     maker = LinkKeys(DATA_EXTENSIONS)
     link = Link("http://a.test/stats/2020/a.csv", PATH)
     row = maker.row(link, maker.source("http://a.test/"))
-    assert maker.label(link.url, row[Column.TAIL]) == "/stats/0/*.csv in ul.files > li > a"
+    assert maker.label(link.url, row[Column.TAIL]) == "/stats/*/*.csv in ul.files > li > a"
+
+
+def test_without_the_specific_keys_links_of_one_directory_and_place_are_one_kind() -> None:
+    maker = LinkKeys(DATA_EXTENSIONS)
+    found = [
+        (f"{name}-report.html", ("html", f"body.{name}", *PATH[2:]), f"See {name * times}", f"/{name}/index")
+        for times, name in enumerate(("ab", "cd", "ef", "gh"), 1)
+    ]
+    rows = [
+        maker.row(Link(f"http://a.test/all/{url}", path, anchor), maker.source(f"http://a.test{source}"))
+        for url, path, anchor, source in found
+    ]
+    kinds = np.array(rows, np.uint32)
+    assert len(np.unique(kinds, axis=0)) == 4
+    kinds[:, SPECIFIC] = NOTHING
+    assert len(np.unique(kinds, axis=0)) == 1

@@ -77,8 +77,8 @@ COLUMNS = len(Column)
 # very many links does without them.
 SPECIFIC = np.array([
     Column.FILE_NAME, Column.FIRST_WORD, Column.SOURCE, Column.SOURCE_DIRECTORY, Column.TAG_PATH,
-    Column.DIRECTORY_ANCHOR, Column.ANCHOR, Column.ANCHOR_LENGTH, Column.ANCHOR_WORD_1, Column.ANCHOR_WORD_2, Column.ANCHOR_WORD_3, Column.ANCHOR_WORD_4,
-    Column.URL_WORD_1, Column.URL_WORD_2,
+    Column.DIRECTORY_ANCHOR, Column.ANCHOR, Column.ANCHOR_LENGTH, Column.ANCHOR_WORD_1,
+    Column.ANCHOR_WORD_2, Column.ANCHOR_WORD_3, Column.ANCHOR_WORD_4, Column.URL_WORD_1, Column.URL_WORD_2,
 ])  # fmt: skip
 
 # A key that stands for nothing: the last word of an anchor that has fewer.
