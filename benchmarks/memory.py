@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import resource
+from typing import NamedTuple
 
 import click
 
@@ -24,6 +25,30 @@ def _resident_bytes() -> int:
         return int(status.read().split()[1]) * resource.getpagesize()
 
 
+class Weight(NamedTuple):
+    """What a strategy weighs after so many requests."""
+
+    urls: int
+    requests: int
+    grown_bytes: int
+
+
+def weigh(strategy: str, site: EndlessSite) -> Weight:
+    """Let a strategy meet all URLs; exact in a fresh process only, where no memory was freed before."""
+    gc.collect()
+    before = _resident_bytes()
+    crawler = build_strategy(strategy, "http://site.example/")
+    requests = 0
+    while site.met < site.urls:
+        request = crawler.choose(0.0, always_ready)
+        if request is None:
+            break
+        crawler.observe(request.id, site.answer(request))
+        requests += 1
+    gc.collect()
+    return Weight(site.met, requests, _resident_bytes() - before)
+
+
 @click.command()
 @click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="sb-classifier", show_default=True)
 @click.option("--urls", default=1_000_000, show_default=True)
@@ -31,21 +56,8 @@ def _resident_bytes() -> int:
 @format_option
 def main(strategy: str, urls: int, groups: int, form: str) -> None:
     """Weigh a strategy."""
-    start = "http://site.example/"
-    site = EndlessSite(urls, groups)
-    gc.collect()
-    before = _resident_bytes()
-    crawler = build_strategy(strategy, start)
-    requests = 0
-    while site.met < urls:
-        request = crawler.choose(0.0, always_ready)
-        if request is None:
-            break
-        crawler.observe(request.id, site.answer(request))
-        requests += 1
-    gc.collect()
-    grown = _resident_bytes() - before
-    row = {"urls": site.met, "requests": requests, "MB": grown / 1e6, "bytes a known URL": grown / site.met}
+    met, requests, grown = weigh(strategy, EndlessSite(urls, groups))
+    row = {"urls": met, "requests": requests, "MB": grown / 1e6, "bytes a known URL": grown / met}
     report(f"memory of {strategy}", [row], form)
 
 

@@ -23,11 +23,14 @@ _ALWAYS: dict[str, Sizes] = {
     "many_sites": ([], ["--sites", "20", "--seconds", "20"]),
     "study_speed": ([], ["--pages", "300"]),
     "crawl_memory": ([], ["--requests", "3000"]),
+    "scent_cost": ([], ["--urls", "40000", "--known", "100000"]),
 }
 _WITH_ARCHIVES: dict[str, Sizes] = {
     "faithful": ([], ["--seeds", "3"]),
     "replay_speed": ([], ["--max-requests", "1000"]),
     "tres_cost": ([], ["--site", "edwards"]),
+    # In the place of the one without replicas.
+    "scent_cost": ([], ["--urls", "40000", "--known", "100000", "--max-requests", "1000"]),
 }
 
 

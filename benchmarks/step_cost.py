@@ -20,20 +20,35 @@ from coati.assembly import STRATEGIES, build_strategy
 from coati.model import NO_LINKS, Link, LinkList, Method, Page, Target, always_ready
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from coati.model import Outcome, Request
 
 _NEW, _KNOWN = 20, 80
 _START = "http://site.example/"
 _ADDRESS = "http://site.example/section-{section}/topic-{topic}/document-with-a-name-{number}.{ending}"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def in_letters(number: int) -> str:
+    """Write a number without digits: for strategies to which names that differ by a number are one.
+
+    >>> in_letters(0), in_letters(27)
+    ('a', 'bb')
+    """
+    rest, last = divmod(number, len(_LETTERS))
+    return (in_letters(rest) if rest else "") + _LETTERS[last]
 
 
 class EndlessSite:
-    """Answers any request; the tag paths of new links come from a growing number of templates."""
+    """Answers any request; the tag paths of new links come from a growing number of templates.
 
-    def __init__(self, urls: int, groups: int, seed: int = 1) -> None:
+    ``write`` says how numbers are written in URLs, tag paths and anchors.
+    """
+
+    def __init__(self, urls: int, groups: int, seed: int = 1, write: Callable[[int], str] = str) -> None:
         self.urls, self.groups = urls, groups
+        self._write = write
         self.met = 0
         self._rng = random.Random(seed)
         self._recent: list[Link] = []
@@ -54,9 +69,10 @@ class EndlessSite:
         available = max(1, self.groups * self.met // self.urls)
         template = self._rng.randrange(available)
         ending = "csv" if self._rng.random() < 0.1 else "html"  # noqa: PLR2004 - a tenth are files
-        url = _ADDRESS.format(section=template % 50, topic=template, number=self.met, ending=ending)
-        path = ("html", "body.site", "div#main", f"section.t{template}", f"ul.list-{template}", "li", "a")
-        return Link(url, path, f"Document {self.met}", f"Document {self.met}")
+        section, topic, number = (self._write(each) for each in (template % 50, template, self.met))
+        url = _ADDRESS.format(section=section, topic=topic, number=number, ending=ending)
+        path = ("html", "body.site", "div#main", f"section.t{topic}", f"ul.list-{topic}", "li", "a")
+        return Link(url, path, f"Document {number}", f"Document {number}")
 
 
 class Step(NamedTuple):
@@ -69,9 +85,8 @@ class Step(NamedTuple):
     arm: int
 
 
-def _drive(strategy: str, urls: int, groups: int) -> Iterator[Step]:
-    """Let the strategy crawl until the site has shown so many URLs."""
-    site = EndlessSite(urls, groups)
+def _drive(strategy: str, site: EndlessSite) -> Iterator[Step]:
+    """Let the strategy crawl until the site has shown all its URLs."""
     crawler = build_strategy(strategy, _START)
     while True:
         begun = time.process_time()
@@ -86,8 +101,35 @@ def _drive(strategy: str, urls: int, groups: int) -> Iterator[Step]:
         done = time.process_time()
         arm = -1 if request.arm is None else request.arm
         yield Step(site.met, chosen - begun, done - answered, site.met - before, arm)
-        if site.met >= urls:
+        if site.met >= site.urls:
             return
+
+
+class Tenth(NamedTuple):
+    """What a tenth of a crawl cost, in microseconds."""
+
+    choice: float
+    new_link: float
+
+
+def by_tenth(strategy: str, site: EndlessSite) -> tuple[list[Tenth], int]:
+    """Time choices and new links by tenth of the crawl; gives the number of arms too."""
+    choices, links = [0.0] * 10, [0.0] * 10
+    chosen, added = [0] * 10, [0] * 10
+    gc.collect()
+    gc.disable()
+    arms = 0
+    for step in _drive(strategy, site):
+        tenth = min(9, (step.met - 1) * 10 // site.urls) if step.met else 0
+        arms = max(arms, step.arm + 1)
+        choices[tenth] += step.choice
+        chosen[tenth] += 1
+        if step.new:
+            links[tenth] += step.answer
+            added[tenth] += step.new
+    gc.enable()
+    parts = zip(choices, chosen, links, added, strict=True)
+    return [Tenth(1e6 * a / max(1, b), 1e6 * c / max(1, d)) for a, b, c, d in parts], arms
 
 
 @click.command()
@@ -99,30 +141,13 @@ def _drive(strategy: str, urls: int, groups: int) -> Iterator[Step]:
 @format_option
 def main(strategy: str, urls: int, groups: int, form: str) -> None:
     """Time choices and new links by tenth of the crawl."""
-    choices, links = [0.0] * 10, [0.0] * 10
-    chosen, added = [0] * 10, [0] * 10
-    gc.collect()
-    gc.disable()
-    arms = 0
-    for step in _drive(strategy, urls, groups):
-        tenth = min(9, (step.met - 1) * 10 // urls) if step.met else 0
-        arms = max(arms, step.arm + 1)
-        choices[tenth] += step.choice
-        chosen[tenth] += 1
-        if step.new:
-            links[tenth] += step.answer
-            added[tenth] += step.new
-    gc.enable()
+    tenths, arms = by_tenth(strategy, EndlessSite(urls, groups))
     rows: list[dict[str, object]] = [
-        {
-            "tenth": tenth + 1,
-            "us a choice": 1e6 * choices[tenth] / max(1, chosen[tenth]),
-            "us a new link": 1e6 * links[tenth] / max(1, added[tenth]),
-        }
-        for tenth in range(10)
+        {"tenth": number, "us a choice": tenth.choice, "us a new link": tenth.new_link}
+        for number, tenth in enumerate(tenths, 1)
     ]
-    for name in ("us a choice", "us a new link"):
-        rows[-1][name + ", x second tenth"] = float(str(rows[9][name])) / float(str(rows[1][name]))
+    rows[-1]["us a choice, x second tenth"] = tenths[9].choice / tenths[1].choice
+    rows[-1]["us a new link, x second tenth"] = tenths[9].new_link / tenths[1].new_link
     report(f"step cost of {strategy}, {urls:,} URLs in {arms:,} groups", rows, form)
 
 
