@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments.scent.summary import BY_CHANCE
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -58,17 +60,18 @@ def draw_curves(results: Results, file: Path) -> None:
 
 
 def _draw_site(axes: Axes, results: Results, site: str) -> None:
+    percent = np.linspace(0, 100, _POINTS)
     for variant, (colour, style) in _STYLES.items():
-        lines = [_line(run) for run in results.runs(site, variant) if run.get("curve")]
+        lines = _lines(results, site, variant)
         if not lines:
             continue
-        percent = np.linspace(0, 100, _POINTS)
         width = 2.0 if variant == "scent" else 1.2
         axes.plot(percent, np.median(lines, axis=0), style, color=colour, label=variant, linewidth=width)
-        if len(lines) > 1:
-            axes.fill_between(
-                percent, np.min(lines, axis=0), np.max(lines, axis=0), color=colour, alpha=0.18, linewidth=0
-            )
+        # No seed changes what scent does itself.
+        spread = _lines(results, site, BY_CHANCE) if variant == "scent" else lines
+        if len(spread) > 1:
+            low, high = np.min(spread, axis=0), np.max(spread, axis=0)
+            axes.fill_between(percent, low, high, color=colour, alpha=0.18, linewidth=0)
     some = results.runs(site, "scent") or results.runs(site, "bfs")
     axes.set(xlim=(0, _reach(results, site)), ylim=(0, 102))
     axes.set_title(
@@ -76,6 +79,10 @@ def _draw_site(axes: Axes, results: Results, site: str) -> None:
     )
     axes.axhline(90, color="silver", linewidth=0.8, zorder=0)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _lines(results: Results, site: str, variant: str) -> list[Line]:
+    return [_line(run) for run in results.runs(site, variant) if run.get("curve")]
 
 
 def _reach(results: Results, site: str) -> float:
