@@ -30,10 +30,6 @@ FILES = ("html", "body", "ul.files", "li", "a")
 MENU = ("html", "body", "nav", "a")
 
 
-def test_contract() -> None:
-    check_strategy(lambda site, seed: Scent(site.start_url, seed), seed=2)
-
-
 def test_contract_with_kinds_that_are_told_apart_coarsely() -> None:
     settings = ScentSettings(most_kinds=8)
     check_strategy(lambda site, seed: Scent(site.start_url, seed, settings), seed=3)
