@@ -17,8 +17,8 @@ Before anything is learnt there is general knowledge: what data files end with, 
 in a dozen languages (`data_words`). It only decides what is tried first.
 
 What remains are hubs that nothing announces. While even the best link promises much less than the crawl had
-so far, every second request is taken from a sweep over the kinds of links, the shallowest addresses first: the
-home page of a section is more often such a hub than a page deep inside.
+so far, every second request is taken from a sweep over the kinds of links, the shallowest addresses first:
+the home page of a section is more often such a hub than a page deep inside.
 
 Scores are kept by kind of link and refreshed little by little (`link_kinds`), so that the cost of a request
 does not grow with the crawl.
