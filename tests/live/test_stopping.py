@@ -20,8 +20,8 @@ def interrupt_in(seconds: float) -> None:
 
 
 def busy(exchange: Exchange) -> None:
-    """Ask for a minute's patience, and be interrupted meanwhile."""
-    exchange.answer(503, Retry_After="60")
+    """Ask for ten seconds of patience, and be interrupted meanwhile."""
+    exchange.answer(503, Retry_After="10")
     interrupt_in(0.5)
 
 
@@ -29,7 +29,7 @@ def busy_at_last(exchange: Exchange) -> None:
     """Be interrupted first, then ask for patience."""
     interrupt_in(0.0)
     pause(0.4)
-    exchange.answer(503, Retry_After="60")
+    exchange.answer(503, Retry_After="10")
 
 
 def open_requests(folder: Path) -> list[str]:
