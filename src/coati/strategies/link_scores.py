@@ -93,9 +93,11 @@ class LinkScores:
             self._gained += answer.target
             self._paid += 1
             return
-        size = max(1, answer.size_bytes)
-        if row is not None and (answer.target or answer.page):
-            self._sizes.learn(_TARGETS if answer.target else _PAGES, row[_SIZE_KEYS], size)
+        useful = answer.target or answer.page
+        # The size of an answer without use depends on who asks: a crawl stops at its headers.
+        size = max(1, answer.size_bytes) if useful else _USELESS_BYTES
+        if row is not None and useful:
+            self._sizes.learn(_TARGETS if answer.target else _PAGES, row[_SIZE_KEYS], int(size))
         paid = size / BYTES_UNIT
         self._paid += paid
         if answer.target:
