@@ -122,16 +122,16 @@ class Scripted:
         return self.script[request.id - 1]
 
     def redo(self, request: Request) -> None:
-        raise NotImplementedError
+        raise NotImplementedError("a replay goes through no log")
 
     def save(self) -> State:
-        raise NotImplementedError
+        raise NotImplementedError("a replay saves no strategy")
 
     def load(self, state: State) -> None:
-        raise NotImplementedError
+        raise NotImplementedError("a replay restores no strategy")
 
     def arm_label(self, arm: int) -> str:
-        raise NotImplementedError
+        raise NotImplementedError("its requests have no arm")
 
 
 class FromScript(ReplaySite):

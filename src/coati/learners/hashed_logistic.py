@@ -7,10 +7,11 @@ that had to share a place part from then on.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from coati.learners.sigmoid import FAR, sigmoid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +25,6 @@ MODELS = 2
 # AdaGrad divides by the root of the squared gradients so far; this much of them is taken for granted, which
 # keeps a key's first step small.
 _GRADIENTS_BEFORE = 0.1
-# Beyond this the log-odds say nothing more, and the exponential would overflow.
-_FAR = 30.0
 # A table that is fuller than this doubles.
 _FULL = 0.25
 
@@ -59,7 +58,7 @@ class HashedLogistic:
         """Give both probabilities for one row."""
         # The empty key's place is never written, so that its weights are 0.
         first, second = (self._weights[:, row & self._mask].sum(1) + self._bias).tolist()
-        return _sigmoid(first), _sigmoid(second)
+        return sigmoid(first), sigmoid(second)
 
     def predict_all(self, rows: Rows) -> npt.NDArray[np.float32]:
         """Give both probabilities for each of many rows: an array of 2 x rows."""
@@ -67,7 +66,7 @@ class HashedLogistic:
         places = (rows.T & self._mask).astype(np.intp, order="C")
         odds = np.stack([weights.take(places).sum(0) for weights in self._weights])
         odds += self._bias[:, None].astype(np.float32)
-        np.clip(odds, -_FAR, _FAR, out=odds)
+        np.clip(odds, -FAR, FAR, out=odds)
         return np.asarray(1 / (1 + np.exp(-odds)))
 
     def weights(self, row: Rows) -> npt.NDArray[np.float32]:
@@ -119,7 +118,3 @@ class HashedLogistic:
         self._bias, self._bias_gradients = state["logistic_bias"].copy()
         self._mask = np.uint32(self._weights.shape[1] - 1)
         self._used = state["logistic_used"]
-
-
-def _sigmoid(x: float) -> float:
-    return 1 / (1 + math.exp(-max(-_FAR, min(_FAR, x))))

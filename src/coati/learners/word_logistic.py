@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coati.learners.sigmoid import sigmoid
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,8 +33,6 @@ _BITS = 16
 _KEPT_WORDS = 1 << 15
 _PASSES = 5
 _RATE = 0.3
-# Beyond this the odds say nothing more.
-_FAR = 30.0
 
 
 def words_of(text: str, most: int = MOST_WORDS) -> list[str]:
@@ -73,8 +73,7 @@ class WordLogistic:
         return self._probability(_places(text))
 
     def _probability(self, places: Places) -> float:
-        odds = float(self._weights[places].sum()) + self._bias
-        return 1 / (1 + math.exp(-max(-_FAR, min(_FAR, odds))))
+        return sigmoid(float(self._weights[places].sum()) + self._bias)
 
 
 def _places(text: str) -> Places:

@@ -1,7 +1,8 @@
 """Drive a strategy over the web, on Scrapy, politely."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from coati.lazy_names import names_from
 
 if TYPE_CHECKING:
     from coati.live.plan import (
@@ -58,10 +59,4 @@ _PLACES = {
     "StopReason": "coati.live.stop",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(_PLACES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = names_from(__name__, _PLACES)

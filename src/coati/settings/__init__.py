@@ -1,7 +1,8 @@
 """The settings of a crawl: what there is to set, how it is written, and what it means to the live driver."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from coati.lazy_names import names_from
 
 if TYPE_CHECKING:
     from coati.settings.run_file import (
@@ -34,10 +35,4 @@ _PLACES = {
     "Setting": "coati.settings.run_settings",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(_PLACES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = names_from(__name__, _PLACES)

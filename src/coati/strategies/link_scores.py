@@ -59,6 +59,19 @@ class Answer(NamedTuple):
     size_bytes: int
 
 
+class _Expected(NamedTuple):
+    """Of many rows: the probabilities of a target and of a page, a page's value and the doubt about it."""
+
+    target: Floats
+    page: Floats
+    values: Floats
+    doubts: Floats
+
+    def behind(self, share: float) -> Floats:
+        """Give the expected targets behind a page, with this share of the doubt added to its value."""
+        return np.expm1(np.maximum(self.values + np.float32(share) * self.doubts, 0)) * self.page
+
+
 class LinkScores:
     """Learns from answers, and scores rows of keys."""
 
@@ -110,26 +123,33 @@ class LinkScores:
         a target, and the expected targets behind a page, with ``caution`` as the part of the doubt that is
         taken off.
         """
+        expected = self._expect(rows)
+        return self._scored(rows, expected, hope), expected.target, expected.behind(-caution)
+
+    def scores(self, rows: Rows, hope: float) -> Floats:
+        """Score many rows, and nothing else: what a crawl does all the time."""
+        return self._scored(rows, self._expect(rows), hope)
+
+    def _expect(self, rows: Rows) -> _Expected:
         target, useless = self.odds.predict_all(rows)
         values, doubts = self.values.predict_all(rows)
         page = 1 - target
         if self._expect_errors:
             page *= 1 - useless
-        hoped = np.expm1(np.maximum(values + np.float32(hope) * doubts, 0)) * page
-        behind = np.expm1(np.maximum(values - np.float32(caution) * doubts, 0)) * page
-        return self._scored(rows, target, page, hoped), target, behind
+        return _Expected(target, page, values, doubts)
 
     def score(self, row: Row, hope: float) -> float:
         """Score one row."""
         if self._sizes is not None:
-            return float(self.score_all(row[None], hope=hope, caution=0.0)[0][0])
+            return float(self.scores(row[None], hope)[0])
         target, useless = self.odds.predict(row)
         value, doubt = self.values.predict(row)
         page = (1 - target) * (1 - useless if self._expect_errors else 1.0)
         hoped = float(np.expm1(max(value + hope * doubt, 0.0))) * page
         return (target + hoped) / (1 + hoped)
 
-    def _scored(self, rows: Rows, target: Floats, page: Floats, hoped: Floats) -> Floats:
+    def _scored(self, rows: Rows, expected: _Expected, hope: float) -> Floats:
+        target, page, hoped = expected.target, expected.page, expected.behind(hope)
         targets = target + hoped
         if self._sizes is None:
             return np.asarray(targets / (1 + hoped), np.float32)

@@ -281,8 +281,7 @@ class Scent:
         self._refreshed += 1
         waiting = kinds.waiting_in(block)
         if len(waiting):
-            hope = self._settings.exploration
-            scores, _, _ = self._scores.score_all(kinds.rows(waiting), hope=hope, caution=0.0)
+            scores = self._scores.scores(kinds.rows(waiting), self._settings.exploration)
             kinds.set_block(block, waiting, scores)
 
     def _take(self, kind: int) -> Request:

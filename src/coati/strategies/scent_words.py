@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from coati.learners.sigmoid import sigmoid
 from coati.strategies.data_words import Meaning
 from coati.strategies.link_keys import NOTHING, Column, key_of
 from coati.web.urls import path_of, query_of
@@ -77,8 +78,6 @@ _COUNTED = frozenset({
 
 # Log-odds that are worth a word: a factor of about 1.6.
 _TELLING = 0.5
-# Beyond this the log-odds say nothing more, and the exponential would overflow.
-_FAR = 30.0
 
 
 def reasons_for(row: Row, texts: LinkTexts, odds: HashedLogistic, values: ValueChains) -> list[Reason]:
@@ -104,15 +103,11 @@ def _strongest(evidence: Sequence[Evidence], columns: Collection[Column]) -> Evi
 
 
 def _score(odds: list[float], bias: tuple[float, float], evidence: Sequence[Evidence]) -> float:
-    target, useless = (_probability(x + b) for x, b in zip(odds, bias, strict=True))
+    target, useless = (sigmoid(x + b) for x, b in zip(odds, bias, strict=True))
     weight = sum(part.weight for part in evidence)
     value = sum(part.weight * part.mean for part in evidence) / weight if weight else 0.0
     beyond = math.expm1(max(value, 0.0)) * (1 - target) * (1 - useless)
     return (target + beyond) / (1 + beyond)
-
-
-def _probability(odds: float) -> float:
-    return 1 / (1 + math.exp(-max(-_FAR, min(_FAR, odds))))
 
 
 # --- words --------------------------------------------------------------------------------------

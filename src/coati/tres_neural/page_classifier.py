@@ -11,12 +11,12 @@ and the bins say how many keywords, how many different ones and how many keyphra
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coati.learners.sigmoid import sigmoid
 from coati.learners.word_logistic import words_of
 from coati.strategies.tres_terms import KEYPHRASES, KEYWORDS
 from coati.tres_neural.pytorch import pytorch
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from coati.tres_neural.word_vectors import WordVectors
 
 _BIN_STARTS = (1, 2, 4, 8, 16)
-# Beyond this the odds say nothing more.
-_FAR = 30.0
 _BINS = 3 * (len(_BIN_STARTS) + 1)
 _PHRASES = tuple(f" {' '.join(words_of(phrase))} " for phrase in KEYPHRASES)
 
@@ -94,7 +92,7 @@ class KeywordBiLstm:
     def probability(self, text: str) -> float:
         """Give the probability that a text is like the positive examples."""
         no, yes = self.logits([text])[0].tolist()
-        return 1 / (1 + math.exp(max(-_FAR, min(_FAR, no - yes))))
+        return sigmoid(yes - no)
 
     def logits(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Give what the network says for and against each text."""

@@ -1,0 +1,30 @@
+"""Names of a package that are imported when somebody asks for them.
+
+Some packages offer what takes a second to import beside what takes nothing, and most commands need only the
+latter. Such a package says where each of its names is defined, and takes its ``__getattr__`` from here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+
+def names_from(package: str, places: Mapping[str, str]) -> Callable[[str], object]:
+    """Make the ``__getattr__`` of a package; ``places`` gives for each name the module that defines it.
+
+    >>> find = names_from("coati", {"Kind": "coati.model"})
+    >>> find("Kind").__name__
+    'Kind'
+    """
+
+    def __getattr__(name: str) -> object:  # noqa: N807 - it becomes the package's
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value: object = getattr(import_module(places[name]), name)
+        # Found there from now on.
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return __getattr__

@@ -1,0 +1,17 @@
+"""From log-odds to a probability."""
+
+from __future__ import annotations
+
+import math
+
+# Beyond this the log-odds say nothing more, and the exponential would overflow.
+FAR = 30.0
+
+
+def sigmoid(log_odds: float) -> float:
+    """Give the probability that has these log-odds.
+
+    >>> sigmoid(0.0), sigmoid(1e9) < 1
+    (0.5, True)
+    """
+    return 1 / (1 + math.exp(-max(-FAR, min(FAR, log_odds))))
