@@ -27,6 +27,10 @@ _EQUAL = 0.005
 _MOST_OF_SIMPLE, _WIDEST_QUARTILES = 1.05, 2.0
 _LEAST_GAP, _MOST_RATIO, _LEAST_AUC, _LEAST_GAP_OF_HALVES = 0.90, 1.15, 0.97, 0.85
 
+_ONE_TYPE = (
+    "The same sites for somebody who wants one media type: every other file is of no use. These crawls were"
+    " looked at when parts were chosen (see the README)."
+)
 _MEASURES = (
     "urls", "targets_total", "requests", "targets", "requests_to_90_pct", "bytes_to_90_pct",
     "volume_to_90_pct", "auc", "cpu_us_a_request",
@@ -71,6 +75,23 @@ def replica_sections(
     ]
 
 
+def one_type_sections(results: Results) -> list[list[str]]:
+    """Give what is told of crawls for one type of file."""
+    if not results.sites:
+        return []
+    return [
+        [
+            "## One type of file alone",
+            "",
+            _ONE_TYPE,
+            "",
+            *_requests(results),
+            "",
+            *_means(results),
+        ]
+    ]
+
+
 def made_sections(results: Results) -> list[list[str]]:
     """Give what is told of generated sites."""
     if not results.sites:
@@ -106,9 +127,10 @@ def _requests(results: Results) -> list[str]:
         for site in results.sites
     ]
     seeds = max(len(results.runs(site, BY_CHANCE)) for site in results.sites)
+    many = f" ({seeds} where chance breaks ties)" if seeds else ""
     meaning = (
-        f"In % of the site's URLs: medians over seeds ({seeds} where chance breaks ties), in brackets the"
-        " quartiles. Scent itself breaks ties by age, so that a seed changes nothing."
+        f"In % of the site's URLs: medians over seeds{many}, in brackets the quartiles. Scent itself breaks"
+        " ties by age, so that a seed changes nothing."
     )
     return [
         meaning,

@@ -26,7 +26,7 @@ import click
 
 from benchmarks.reporting import circumstances
 from coati.archive.archive import Archive
-from coati.assembly import build_strategy
+from coati.assembly import StrategySettings, build_strategy
 from coati.budget import Budget
 from coati.cli.generated_sites import write_generated
 from coati.experiments.spec import GeneratedSite
@@ -35,8 +35,10 @@ from coati.replay.driver import replay
 from coati.replay.measures import SHARE_PCT, Measures, SiteTotals
 from coati.replay.site import ReplaySite
 from coati.strategies.scent import CHAINS, Scent, ScentSettings
+from coati.web.likely_extensions import likely_extensions
+from coati.web.media import parse_types
 from experiments.scent.curves import draw_curves
-from experiments.scent.results_file import made_sections, replica_sections, write_files
+from experiments.scent.results_file import made_sections, one_type_sections, replica_sections, write_files
 from experiments.scent.summary import BY_CHANCE, Results, Row
 
 if TYPE_CHECKING:
@@ -48,6 +50,20 @@ if TYPE_CHECKING:
 WITHOUT_CHANCE = ("bfs", "dfs", "focused", "clairvoyant", "scent")
 CHANCE = ("sb-classifier", BY_CHANCE)
 BYTES = ("random", "scent-bytes", "scent-volume")
+
+# Somebody who wants one type of file: the same sites with most of what they hold being of no use.
+ONE_TYPE = {
+    "cfconv": ("application/pdf", "application/xml"),
+    "networkx": ("application/zip",),
+    "nilearn": ("application/zip", "text/plain"),
+    "openoffice": (
+        "application/pdf",
+        "application/vnd.oasis.opendocument.text",
+        "application/vnd.sun.xml.writer",
+    ),
+    "skimage": ("application/zip", "text/x-python"),
+}
+ONE_TYPE_VARIANTS = ("bfs", "dfs", "sb-classifier", "scent", "clairvoyant")
 
 # Sites with figures of the EDBT 2026 paper's Table 1, as far as `coati.testing` can make them.
 GENERATED = ("be", "cl", "ju", "qa")
@@ -69,6 +85,9 @@ PARTS = {
     "no words known": replace(PLAIN, word_visits=0.0),
     "no sweep": replace(PLAIN, sweep_every=0),
     "kinds in order of discovery": replace(PLAIN, leaps=False),
+    "no chance for untried extensions": replace(PLAIN, untried=0.0),
+    "no sweep where all is poor": replace(PLAIN, poor=0.0),
+    "good news is not spread": replace(PLAIN, spread_news=False),
     "scores refreshed 8 times as seldom": replace(PLAIN, refresh_every=8 * PLAIN.refresh_every),
 }
 
@@ -77,7 +96,7 @@ CHOICES = {
     f"exploration {exploration}, tail {tail}": replace(
         PLAIN, exploration=exploration, values=ChainSettings(tail=tail)
     )
-    for exploration in (0.15, 0.3, 0.5)
+    for exploration in (0.2, 0.4, 0.6)
     for tail in (0.0, 0.2, 0.4)
 }
 
@@ -90,10 +109,18 @@ class Cell:
     variant: str
     seed: int
     out: Path
+    only: str = ""
+
+    @property
+    def site(self) -> str:
+        """What is crawled, and what for."""
+        return f"{self.archive.name}, {self.only}" if self.only else self.archive.name
 
     @property
     def file(self) -> Path:
-        name = f"{self.archive.name}--{self.variant}--{self.seed}".replace(" ", "_").replace(",", "")
+        name = f"{self.site}--{self.variant}--{self.seed}"
+        for awkward, plain in ((" ", "_"), (",", ""), ("/", "-")):
+            name = name.replace(awkward, plain)
         return self.out / "cells" / f"{name}.json"
 
 
@@ -118,7 +145,7 @@ def main() -> None:
             for done, cell in enumerate(pool.map(_run, missing, chunksize=3), 1):
                 click.echo(f"{done}/{len(missing)} {cell.file.stem}", err=True)
     finished = [
-        Row(cell.archive.name, cell.variant, cell.seed, json.loads(cell.file.read_text()))
+        Row(cell.site, cell.variant, cell.seed, json.loads(cell.file.read_text()))
         for cell in cells
         if cell.file.exists()
     ]
@@ -129,10 +156,14 @@ def main() -> None:
         "settings": repr(PLAIN),
     }
     replicas = Results(row for row in finished if row.site in facts["archives"])
-    made = Results(row for row in finished if row.site not in facts["archives"])
-    write_files(
-        options.out, finished, facts, [*replica_sections(replicas, PARTS, CHOICES), *made_sections(made)]
-    )
+    one_type = Results(row for row in finished if ", " in row.site)
+    made = Results(row for row in finished if row.site in {path.name for path in generated})
+    sections = [
+        *replica_sections(replicas, PARTS, CHOICES),
+        *one_type_sections(one_type),
+        *made_sections(made),
+    ]
+    write_files(options.out, finished, facts, sections)
     draw_curves(replicas, options.out / "curves")
     draw_curves(made, options.out / "curves-generated")
 
@@ -152,6 +183,11 @@ def _cells(
             for variant in variants:
                 for seed in range(count):
                     yield Cell(archive, variant, seed, out)
+    for archive in archives:
+        for only in ONE_TYPE.get(archive.name, ()):
+            for variant in ONE_TYPE_VARIANTS:
+                for seed in range(part_seeds if variant == "sb-classifier" else 1):
+                    yield Cell(archive, variant, seed, out, only)
 
 
 def _generated(name: str, folder: Path) -> Path:
@@ -165,19 +201,22 @@ def _generated(name: str, folder: Path) -> Path:
 
 
 @lru_cache(maxsize=1)
-def _site(archive: Path) -> ReplaySite:
-    return ReplaySite(Archive.open(archive))
+def _site(archive: Path, only: str) -> ReplaySite:
+    return ReplaySite(Archive.open(archive), types=parse_types(only) if only else None)
 
 
 def _strategy(cell: Cell, site: ReplaySite) -> Strategy:
     settings = {BY_CHANCE: PLAIN, **PARTS, **CHOICES}.get(cell.variant)
     if settings is not None:
         return Scent(site.start_url, cell.seed, settings)
-    return build_strategy(cell.variant, site.start_url, cell.seed, site.truth)
+    known = StrategySettings()
+    if cell.only:
+        known = StrategySettings(likely_extensions=likely_extensions(parse_types(cell.only)))
+    return build_strategy(cell.variant, site.start_url, cell.seed, site.truth, known)
 
 
 def _run(cell: Cell) -> Cell:
-    site = _site(cell.archive)
+    site = _site(cell.archive, cell.only)
     totals = SiteTotals.of(site.truth)
     whole = cell.variant in {*WITHOUT_CHANCE, *CHANCE, *BYTES}
     # After the last target nothing changes any more: measures hold the last value.

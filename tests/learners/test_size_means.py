@@ -16,7 +16,7 @@ def keys(general: int, specific: int) -> np.ndarray:
 
 
 def one(sizes: SizeMeans, size_class: int, general: int, specific: int) -> float:
-    return float(sizes.expected(size_class, keys(general, specific)[None])[0])
+    return float(sizes.expected(size_class, keys(general, specific)[:, None])[0])
 
 
 def test_before_anything_was_seen_every_answer_is_of_a_typical_size() -> None:

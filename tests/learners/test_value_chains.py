@@ -28,7 +28,7 @@ def test_one_row_and_many_rows_are_predicted_alike(history: list[tuple[list[int]
     for keys, value in history:
         chains.learn(row(*keys), value)
     rows = np.array([keys for keys, _ in history], np.uint32)
-    means, doubts = chains.predict_all(rows)
+    means, doubts = chains.predict_all(rows.T)
     for at, keys in enumerate(rows):
         mean, doubt = chains.predict(keys)
         assert means[at] == pytest.approx(mean, rel=1e-3, abs=1e-4)
@@ -129,7 +129,7 @@ def test_the_order_of_the_chains_does_not_matter(
             share = chains.learn(row(*keys), value)
             chains.revise(row(*keys), value, value / 2, share)
     rows = np.array([keys for keys, _ in history], np.uint32)
-    for one, other in zip(first.predict_all(rows), second.predict_all(rows), strict=True):
+    for one, other in zip(first.predict_all(rows.T), second.predict_all(rows.T), strict=True):
         assert one == pytest.approx(other, rel=1e-4, abs=1e-5)
     for keys in rows:
         assert first.predict(keys) == pytest.approx(second.predict(keys), rel=1e-4, abs=1e-5)
@@ -151,7 +151,7 @@ def test_one_row_and_many_are_alike_with_priors_revisions_and_after_saving(
     twin = ValueChains(CHAINS, settings, bits=6, most_bits=8)
     twin.load(unpack(pack(chains.save())))
     rows = np.array([keys for keys, _ in history] + [[7, 7, 7, 7, 7], [0, 0, 0, 0, 0]], np.uint32)
-    means, doubts = chains.predict_all(rows)
+    means, doubts = chains.predict_all(rows.T)
     for at, keys in enumerate(rows):
         mean, doubt = chains.predict(keys)
         assert means[at] == pytest.approx(mean, rel=1e-3, abs=1e-3)

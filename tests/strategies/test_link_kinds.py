@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -45,19 +44,21 @@ class Frontier(RuleBasedStateMachine):
         assert kind is not None
         key = int(self.kinds.row(kind)[0])
         assert self.scores[key] == max(self.scores.values())
-        assert self.kinds.peek(kind) == self.queues[key][0]
-        assert self.kinds.pop(kind) == self.queues[key].popleft()
+        assert self.kinds.first(kind) == self.queues[key][0]
+        self.kinds.take(self.queues[key].popleft())
         self._forget_if_empty(key)
 
     @precondition(lambda self: self.queues)
     @rule(data=st.data())
-    def bring_forward(self, data: st.DataObject) -> None:
+    def take_any(self, data: st.DataObject) -> None:
         key = data.draw(st.sampled_from(sorted(self.queues)))
         number = data.draw(st.sampled_from(sorted(self.queues[key])))
-        kind = self.kinds.bring_forward(number)
+        kind = self.kinds.kind_of(number)
+        assert kind is not None
         assert int(self.kinds.row(kind)[0]) == key
         self.queues[key].remove(number)
-        assert self.kinds.pop(kind) == number
+        self.kinds.take(number)
+        assert self.kinds.kind_of(number) is None
         self._forget_if_empty(key)
 
     @precondition(lambda self: self.queues)
@@ -86,7 +87,7 @@ class Frontier(RuleBasedStateMachine):
         assert len(self.kinds) == len(self.queues)
         assert (self.kinds.best() is None) == (not self.queues)
         for key, queue in self.queues.items():
-            assert self.kinds.peek(self.kinds.place(row(key))) == queue[0]
+            assert self.kinds.first(self.kinds.place(row(key))) == queue[0]
 
     def _forget_if_empty(self, key: int) -> None:
         if not self.queues[key]:
@@ -106,22 +107,12 @@ def test_a_whole_block_is_scored_at_once() -> None:
     assert kinds.blocks == 2
     waiting = kinds.waiting_in(1)
     assert waiting.tolist() == list(range(BLOCK, BLOCK + 20))
-    kinds.set_block(1, waiting, np.linspace(0.2, 0.9, 20, dtype=np.float32))
+    kinds.set_scores(waiting, np.linspace(0.2, 0.9, 20, dtype=np.float32))
     assert kinds.best() == BLOCK + 19
 
 
-def test_the_sweep_meets_each_kind_once_in_the_order_of_making() -> None:
-    kinds = LinkKinds(2)
-    for key in range(6):
-        kinds.push(kinds.place(row(key + 1)), key)
-        kinds.set_score(key, 0.0 if key == 2 else 0.5)
-    kinds.pop(1)
-    assert [kinds.sweep(0.1) for _ in range(5)] == [0, 3, 4, 5, None]
-
-
-def test_what_does_not_wait_is_not_found() -> None:
-    with pytest.raises(ValueError, match="does not wait"):
-        LinkKinds(2).find(3)
+def test_what_does_not_wait_has_no_kind() -> None:
+    assert LinkKinds(2).kind_of(3) is None
     assert LinkKinds(2).score(0) == EMPTY
 
 
@@ -129,7 +120,8 @@ def queue_of(kinds: LinkKinds, kind: int) -> list[int]:
     """Take a kind's links in the order in which they wait."""
     taken = []
     while kinds.score(kind) != EMPTY:
-        taken.append(kinds.pop(kind))
+        taken.append(kinds.first(kind))
+        kinds.take(taken[-1])
     return taken
 
 
@@ -146,10 +138,10 @@ def test_leaps_double_until_something_is_found() -> None:
     kinds, kind = one_kind(40)
     for _ in range(3):
         kinds.pass_over(kind)
-    assert kinds.peek(kind) == 1 + 2 + 4
+    assert kinds.first(kind) == 1 + 2 + 4
     kinds.go_on(kind)
     kinds.pass_over(kind)
-    assert kinds.peek(kind) == 8
+    assert kinds.first(kind) == 8
     assert queue_of(kinds, kind) == [*range(8, 40), *range(8)]
 
 
@@ -158,7 +150,7 @@ def test_leaps_have_an_end() -> None:
     places = []
     for _ in range(10):
         kinds.pass_over(kind)
-        places.append(kinds.peek(kind))
+        places.append(kinds.first(kind))
     assert places[-1] - places[-2] == places[-2] - places[-3] == 64
 
 
@@ -177,7 +169,7 @@ def test_leaps_are_forgotten_with_the_kind_and_kept_by_saving() -> None:
     twin.load(unpack(pack(kinds.save())))
     for each in (kinds, twin):
         each.pass_over(kind)
-        assert each.peek(kind) == 7
+        assert each.first(kind) == 7
         queue_of(each, kind)
         again = each.place(row(2))
         assert again == kind
@@ -185,7 +177,7 @@ def test_leaps_are_forgotten_with_the_kind_and_kept_by_saving() -> None:
             each.push(again, number)
         each.set_score(again, 0.5)
         each.pass_over(again)
-        assert each.peek(again) == 101
+        assert each.first(again) == 101
 
 
 def test_a_place_holds_a_row_only_while_links_of_it_wait_there() -> None:
@@ -199,23 +191,6 @@ def test_a_place_holds_a_row_only_while_links_of_it_wait_there() -> None:
     assert not kinds.holds(kind, row(1))
 
 
-def test_the_sweep_goes_by_depth_then_by_age_and_saving_keeps_where_it_was() -> None:
-    kinds = LinkKinds(2)
-    depths = [5, 3, 99, 3, 4, 5]
-    for number, depth in enumerate(depths):
-        kinds.push(kinds.place(row(number + 1), depth=depth), number)
-        kinds.set_score(number, 0.5)
-    assert [kinds.sweep(0.1) for _ in range(2)] == [1, 3]
-    twin = LinkKinds(2)
-    twin.load(unpack(pack(kinds.save())))
-    # A shallow kind that comes late is next.
-    for each in (kinds, twin):
-        each.push(each.place(row(50), depth=3), 50)
-        each.set_score(6, 0.5)
-        assert [each.sweep(0.1) for _ in range(5)] == [6, 4, 0, 5, 2]
-        assert each.sweep(0.0) is None
-
-
 def test_ties_are_drawn_by_the_seed_and_smaller_than_what_means_something() -> None:
     ties = []
     for seed in (1, 1, 2):
@@ -226,3 +201,26 @@ def test_ties_are_drawn_by_the_seed_and_smaller_than_what_means_something() -> N
     assert ties[0] == ties[1] != ties[2]
     assert all(0 <= tie < 1e-4 for tie in ties[0])
     assert len(set(ties[0])) > 30
+
+
+def test_the_likest_kinds_are_those_that_share_most_keys_and_have_links_waiting() -> None:
+    kinds = LinkKinds(3)
+    rows = [(1, 2, 3), (1, 2, 9), (1, 8, 9), (7, 8, 9), (1, 2, 4)]
+    for number, keys in enumerate(rows):
+        kinds.push(kinds.place(np.array(keys, np.uint32)), number)
+        kinds.set_score(number, 0.5)
+    kinds.take(4)
+    like = np.array((1, 2, 3), np.uint32)
+    assert kinds.alike(like, (0, 1, 2), 9).tolist() == [0, 1, 2]
+    assert kinds.alike(like, (0, 1, 2), 2).tolist() == [0, 1]
+    assert kinds.alike(like, (2,), 9).tolist() == [0]
+
+
+def test_the_best_of_a_block_are_those_with_the_highest_scores() -> None:
+    kinds = LinkKinds(2)
+    for key in range(50):
+        kinds.push(kinds.place(row(key + 1)), key)
+        kinds.set_score(key, (key * 7 % 50) / 50)
+    best = kinds.best_in(0, 5)
+    assert sorted(key * 7 % 50 for key in best.tolist()) == [45, 46, 47, 48, 49]
+    assert len(kinds.best_in(0, 500)) == 50

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 
 import pytest
 
@@ -64,15 +65,18 @@ def requests_to_share(strategy: Strategy, responder: Responder, share: float, to
     return requests
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_finds_most_targets_of_a_generated_site_well_before_breadth_first(seed: int) -> None:
+def test_finds_most_targets_of_generated_sites_well_before_breadth_first() -> None:
     knobs = SiteKnobs(pages=400, target_share=0.25, pages_with_targets=0.1)
-    site = generate_site(knobs, seed)
-    scent, plain = (
-        requests_to_share(strategy, Responder(site), 0.9, knobs.targets)
-        for strategy in (Scent(site.start_url, seed), breadth_first(site.start_url))
-    )
-    assert scent < 0.8 * plain
+    ratios = []
+    for seed in range(1, 7):
+        site = generate_site(knobs, seed)
+        scent, plain = (
+            requests_to_share(strategy, Responder(site), 0.9, knobs.targets)
+            for strategy in (Scent(site.start_url), breadth_first(site.start_url))
+        )
+        ratios.append(scent / plain)
+    assert statistics.fmean(ratios) < 0.7
+    assert max(ratios) < 0.9
 
 
 def test_a_wanted_extension_comes_first_before_anything_is_learnt() -> None:
@@ -210,3 +214,48 @@ def test_the_oldest_links_are_swept_when_nothing_promises_anything() -> None:
 
     assert sorted(order(0)) == sorted(order(2))
     assert order(2).index(START + "hub/") < 40
+
+
+def test_folders_that_differ_by_a_number_are_swept_while_nothing_was_found() -> None:
+    """Links to versions are of one kind; the one with files is found though the first ones led nowhere."""
+
+    def requests(poor: float) -> int:
+        versions = [f"{START}1.{number}/" for number in range(12)]
+        answers: dict[str, Outcome] = {START: page(*[Link(url, MENU, "version") for url in versions])}
+        for version in versions:
+            barren = [f"{version}{letter}{other}.html" for letter in "abcdefgh" for other in "abcdef"]
+            links = [Link(url, FILES, url[-7:]) for url in barren]
+            answers |= {version: page(*links), **dict.fromkeys(barren, page())}
+        answers[versions[-1]] = page(Link(versions[-1] + "table.csv", FILES))
+        answers[versions[-1] + "table.csv"] = Target(200, 1, "text/csv")
+        strategy = Scent(START, settings=ScentSettings(poor=poor, leaps=False))
+        asked = crawl(strategy, answers)
+        return [request.url for request in asked].index(versions[-1] + "table.csv")
+
+    assert requests(0.1) < 0.75 * requests(0.0)
+
+
+def test_a_port_changes_nothing() -> None:
+    def order(start: str) -> list[str]:
+        site = generate_site(SiteKnobs(pages=60), 1)
+        strategy = Scent(start)
+        asked = []
+        while (request := strategy.choose(0.0, always_ready)) is not None:
+            inner = request._replace(url=request.url.replace(start, site.start_url))
+            outcome = Responder(site).outcome(inner)
+            if isinstance(outcome, Page):
+                links = [outcome.links.link(at) for at in range(len(outcome.links.urls))]
+                moved = [link._replace(url=link.url.replace(site.start_url, start)) for link in links]
+                outcome = Page(outcome.status, outcome.size_bytes, LinkList(moved))
+            strategy.observe(request.id, outcome)
+            asked.append(inner.url)
+        return asked
+
+    assert order("http://127.0.0.1:8080/") == order("http://127.0.0.1:41213/")
+
+
+def test_words_that_were_not_tried_are_called_a_guess() -> None:
+    strategy = Scent(START)
+    said = {reason.words for reason in strategy.explain(Link(START + "x", MENU, "Download"), START)}
+    assert "links whose words speak of data are tried first while nothing is known" in said
+    assert not any("visit" in words for words in said)

@@ -114,7 +114,7 @@ def _score(asked: Asked) -> str:
 
 def _standing(group: GroupStanding) -> str:
     return (
-        f"{count(group.followed, 'request')} so far: {count(group.were_targets)} were targets,"
+        f"{count(group.followed, 'request')} so far: {count(group.were_targets, 'target')} among them,"
         f" its pages led to {count(round(group.led_to))}, {count(group.errors)} failed"
     )
 

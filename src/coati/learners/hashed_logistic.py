@@ -7,6 +7,7 @@ that had to share a place part from then on.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,78 +44,78 @@ class HashedLogistic:
     def __init__(self, bias: tuple[float, float], rate: float, bits: int = 14, most_bits: int = 20) -> None:
         self._rate = rate
         self._most = 1 << most_bits
-        self._bias = np.array(bias, np.float64)
-        self._bias_gradients = np.full(MODELS, _GRADIENTS_BEFORE)
-        self._weights = np.zeros((MODELS, 1 << bits), np.float32)
-        self._gradients = np.zeros((MODELS, 1 << bits), np.float32)
+        self._bias = list(bias)
+        self._bias_gradients = [_GRADIENTS_BEFORE] * MODELS
+        # Of each key the weights in both models, then the squared gradients.
+        self._table = np.zeros((2 * MODELS, 1 << bits), np.float32)
+        self._table[MODELS:] = _GRADIENTS_BEFORE
+        self._no_key = self._table[:, 0].copy()
         self._mask = np.uint32((1 << bits) - 1)
         self._used = 0
 
     def set_prior(self, key: int, weights: tuple[float, float]) -> None:
         """Give a key weights before anything was learnt."""
-        self._weights[:, key & self._mask] = weights
+        self._table[:MODELS, key & self._mask] = weights
 
     def predict(self, row: Rows) -> tuple[float, float]:
         """Give both probabilities for one row."""
-        # The empty key's place is never written, so that its weights are 0.
-        first, second = (self._weights[:, row & self._mask].sum(1) + self._bias).tolist()
-        return sigmoid(first), sigmoid(second)
+        return self._probabilities(self.weights(row))
 
-    def predict_all(self, rows: Rows) -> npt.NDArray[np.float32]:
-        """Give both probabilities for each of many rows: an array of 2 x rows."""
-        # Keys before rows: each addition then runs over neighbours in memory.
-        places = (rows.T & self._mask).astype(np.intp, order="C")
-        odds = np.stack([weights.take(places).sum(0) for weights in self._weights])
-        odds += self._bias[:, None].astype(np.float32)
+    def _probabilities(self, weights: npt.NDArray[np.float32]) -> tuple[float, float]:
+        # The empty key's place stays as it is, so that its weights are 0.
+        first, second = weights.sum(1).tolist()
+        return sigmoid(first + self._bias[0]), sigmoid(second + self._bias[1])
+
+    def predict_all(self, columns: Rows) -> npt.NDArray[np.float32]:
+        """Give both probabilities for many rows, one a column: an array of 2 x rows."""
+        odds = self.weights(columns).sum(1)
+        odds += np.array(self._bias, np.float32)[:, None]
         np.clip(odds, -FAR, FAR, out=odds)
         return np.asarray(1 / (1 + np.exp(-odds)))
 
     def weights(self, row: Rows) -> npt.NDArray[np.float32]:
         """Give what each key of a row adds to the log-odds: an array of 2 x keys."""
-        return np.asarray(self._weights[:, row & self._mask])
+        return self._table[:MODELS].take(row & self._mask, axis=1)
 
     @property
     def bias(self) -> tuple[float, float]:
         """The log-odds of a row of which nothing is known."""
-        first, second = self._bias.tolist()
-        return first, second
+        return self._bias[0], self._bias[1]
 
     def learn(self, row: Rows, answers: tuple[bool, bool]) -> None:
         """Take one step for one example."""
         places = row & self._mask
-        places = places[places != 0]
-        old = self._gradients[:, places]
-        probabilities = self.predict(row)
-        error = np.array([probabilities[0] - answers[0], probabilities[1] - answers[1]])
-        squared = error * error
-        self._used += int(np.count_nonzero(old[0] == 0))
-        new = old + squared[:, None]
-        self._gradients[:, places] = new
-        self._weights[:, places] -= (self._rate * error)[:, None] / np.sqrt(new + _GRADIENTS_BEFORE)
-        self._bias_gradients += squared
-        self._bias -= self._rate * error / np.sqrt(self._bias_gradients)
-        size = self._weights.shape[1]
+        cells = self._table.take(places, axis=1)
+        weights, gradients = cells[:MODELS], cells[MODELS:]
+        self._used += int(np.count_nonzero(gradients[0] == np.float32(_GRADIENTS_BEFORE)))
+        errors = [
+            probability - answer
+            for probability, answer in zip(self._probabilities(weights), answers, strict=True)
+        ]
+        gradients += np.array([[error * error] for error in errors], np.float32)
+        weights -= np.array([[self._rate * error] for error in errors], np.float32) / np.sqrt(gradients)
+        self._table[:, places] = cells
+        self._table[:, 0] = self._no_key
+        for model, error in enumerate(errors):
+            self._bias_gradients[model] += error * error
+            self._bias[model] -= self._rate * error / math.sqrt(self._bias_gradients[model])
+        size = self._table.shape[1]
         if self._used > _FULL * size and size < self._most:
-            self._grow()
-
-    def _grow(self) -> None:
-        self._weights = np.concatenate([self._weights, self._weights], axis=1)
-        self._gradients = np.concatenate([self._gradients, self._gradients], axis=1)
-        self._mask = np.uint32(self._weights.shape[1] - 1)
+            self._table = np.concatenate([self._table, self._table], axis=1)
+            self._mask = np.uint32(2 * size - 1)
 
     def save(self) -> dict[str, Any]:
         """Give the model's numbers."""
         return {
-            "logistic_weights": self._weights,
-            "logistic_gradients": self._gradients,
-            "logistic_bias": np.stack([self._bias, self._bias_gradients]),
+            "logistic_table": self._table,
+            "logistic_bias": [*self._bias, *self._bias_gradients],
             "logistic_used": self._used,
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over a saved model."""
-        self._weights = state["logistic_weights"].copy()
-        self._gradients = state["logistic_gradients"].copy()
-        self._bias, self._bias_gradients = state["logistic_bias"].copy()
-        self._mask = np.uint32(self._weights.shape[1] - 1)
+        self._table = state["logistic_table"].copy()
+        self._bias = list(state["logistic_bias"][:MODELS])
+        self._bias_gradients = list(state["logistic_bias"][MODELS:])
+        self._mask = np.uint32(self._table.shape[1] - 1)
         self._used = state["logistic_used"]

@@ -56,10 +56,10 @@ class SizeMeans:
         self._all[size_class] += (1.0, value)
 
     def expected(self, size_class: int, keys: npt.NDArray[np.uint32]) -> Sizes:
-        """Give the expected sizes for many pairs of keys."""
+        """Give the expected sizes for many pairs of keys, one a column."""
         count, total = self._all[size_class]
         mean = (total + _STRENGTH * np.log(_TYPICAL)) / (count + _STRENGTH)
-        for column in (keys & self._mask).T:
+        for column in keys & self._mask:
             counts, totals = self._table[size_class][:, column]
             mean = (totals + _STRENGTH * mean) / (counts + _STRENGTH)
         return np.asarray(np.expm1(mean), np.float32)

@@ -61,17 +61,15 @@ class ChainSettings:
     tail: float = 0.2
 
 
-class Share(NamedTuple):
-    """How much of a value went to each key and to each chain's root; `ValueChains.revise` wants it back."""
-
-    keys: tuple[float, ...]
-    roots: tuple[float, ...]
+# How much of a value went to each key, then to each chain's root; `ValueChains.revise` wants it back.
+Share = tuple[float, ...]
 
 
 class Evidence(NamedTuple):
     """What one chain says of a row: the most specific key that was ever seen, and the chain's weight.
 
-    ``own`` is the mean of what was learnt under that key alone, ``mean`` what the chain makes of it.
+    ``visits`` is 0 if all that is known of it is a prior. ``own`` is the mean of what was learnt under that
+    key alone, ``mean`` what the chain makes of it.
     """
 
     column: int
@@ -100,73 +98,81 @@ class ValueChains:
         most_bits: int = 20,
     ) -> None:
         self._settings = settings or ChainSettings()
-        self._chains = sorted((tuple(chain) for chain in chains), key=len, reverse=True)
+        self._chains = [tuple(chain) for chain in chains]
         columns = sorted({column for chain in chains for column in chain})
         self._take = np.array(columns)
-        # Chains as places among the columns that are taken.
+        # Chains as places among the columns that are taken; behind those are the roots.
         self._places = [tuple(columns.index(column) for column in chain) for chain in self._chains]
-        # Level by level: each chain's place, one beyond the last where it has ended; and how many have not.
+        # Level by level each chain's place. Chains end together: where one is shorter its root stands for
+        # what is missing, and taken out of itself a root says nothing.
         longest = max(len(chain) for chain in chains)
         self._grid = np.array(
             [
-                [place[level] if level < len(place) else len(columns) for place in self._places]
-                for level in range(longest)
+                [len(columns) + at] * (1 + longest - len(place)) + list(place)
+                for at, place in enumerate(self._places)
             ]
-        )
-        self._lasting = [sum(level < len(place) for place in self._places) for level in range(longest + 1)]
-        # Count, sum and sum of squares of the values of each key; the place 0 stands for "no key".
-        self._table = np.zeros((3, 1 << bits), np.float32)
-        self._mask = np.uint32((1 << bits) - 1)
+        ).T
+        # Count, sum and sum of squares of the values of each key; the place 0 stands for "no key". Behind the
+        # keys are the roots of the chains.
+        self._table = np.zeros((3, (1 << bits) + len(chains)), np.float32)
         self._most = 1 << most_bits
         self._used = 0
-        self._roots = np.zeros((3, len(chains)), np.float32)
+        self._priors: dict[int, float] = {}
+        self._find_roots()
+
+    def _find_roots(self) -> None:
+        size = self._table.shape[1] - len(self._chains)
+        self._mask = np.uint32(size - 1)
+        self._roots = np.arange(size, size + len(self._chains))
 
     def set_prior(self, key: int, value: float, count: float) -> None:
         """Let a key begin as if it had been seen ``count`` times with this value."""
+        self._priors[key] = count
         self._table[:, key & self._mask] = (count, count * value, count * value * value)
 
     # --- predicting -----------------------------------------------------------------------------
 
     def predict(self, row: Row) -> tuple[float, float]:
         """Give one row's value and its standard deviation."""
-        stats = list(zip(*self._table[:, row[self._take] & self._mask].tolist(), strict=True))
+        stats = self._table.take(self._places_of(row), axis=1).T.tolist()
+        tail = self._settings.tail
         weights = weighted = sure = 0.0
-        for root, chain in zip(self._roots.T.tolist(), self._places, strict=True):
-            mean, variance, doubt = self._descend(root, [stats[place] for place in chain])
+        for at, chain in enumerate(self._places, len(self._take)):
+            mean, variance, doubt = self._descend(stats[at], [stats[place] for place in chain])
             weight = self._weight(doubt, variance)
             weights += weight
-            weighted += weight * (mean + self._settings.tail * variance)
+            weighted += weight * (mean + tail * variance)
             sure += 1 / (doubt + _LEAST_DOUBT)
         return weighted / weights, (len(self._chains) / sure) ** 0.5
 
-    def predict_all(self, rows: Rows) -> tuple[Values, Values]:
-        """Give many rows' values and their standard deviations: `predict`, level by level over all rows."""
+    def predict_all(self, columns: Rows) -> tuple[Values, Values]:
+        """Give the values of many rows, one a column, and their standard deviations.
+
+        It is `predict`, level by level over all rows. Columns, and what all levels have in common in one,
+        since each operation then runs over neighbours in memory, and there are few of them, which is what a
+        small batch costs.
+        """
         settings = self._settings
         strength = np.float32(settings.strength)
-        # Keys before rows, and all levels in one: each operation then runs over neighbours in memory, and
-        # there are few of them, which is what a small batch costs.
-        inside = self._levels(rows)
-        around = inside[:, :-1] - inside[:, 1:]
+        inside = self._table.take(self._places_of(columns)[self._grid], axis=1)
+        around = inside.copy()
+        around[:, :-1] -= inside[:, 1:]
         np.maximum(around, 0, out=around)
-        counts, totals, squares = around
         # Where nothing was counted nothing is known, whatever rounding left of the sums.
-        around[1:] *= counts > 0
-        shares = 1 / (counts + strength)
+        around[1:] *= around[0] > 0
+        around *= 1 / (around[0] + strength)
+        counts, totals, squares = around
+        kept = 1 - counts
+        twice = totals + totals
         mean = np.full(counts.shape[1:], settings.prior_mean, np.float32)
-        variance = np.full_like(mean, settings.prior_variance)
-        doubt = variance
+        variance = before = np.full_like(mean, settings.prior_variance)
         for level, count in enumerate(counts):
-            total, share = totals[level], shares[level]
-            mean = (total + strength * mean) * share
-            spread = squares[level] - mean * (2 * total - count * mean)
+            before = variance
+            mean = totals[level] + kept[level] * mean
+            spread = squares[level] - mean * (twice[level] - count * mean)
             np.maximum(spread, 0, out=spread)
-            variance = (spread + strength * variance) * share
-            lasting = self._lasting[level]
-            if lasting:
-                # Chains stand in the order of their lengths.
-                doubt = np.concatenate(
-                    [variance[:lasting] / (inside[0, level + 1, :lasting] + 1), doubt[lasting:]]
-                )
+            variance = spread + kept[level] * before
+        doubt = before / (inside[0, -1] + 1)
         weight = 1 / (doubt + np.float32(settings.within) * variance + np.float32(_LEAST_WEIGHED))
         sure = 1 / (doubt + np.float32(_LEAST_DOUBT))
         mean += np.float32(settings.tail) * variance
@@ -174,14 +180,16 @@ class ValueChains:
 
     def evidence(self, row: Row) -> list[Evidence]:
         """Give what each chain says; the weights sum up to 1."""
-        stats = list(zip(*self._table[:, row & self._mask].tolist(), strict=True))
+        stats = self._table.take(row & self._mask, axis=1).T.tolist()
+        roots = self._table.take(self._roots, axis=1).T.tolist()
         found = []
-        for root, chain in zip(self._roots.T.tolist(), self._chains, strict=True):
+        for root, chain in zip(roots, self._chains, strict=True):
             mean, variance, doubt = self._descend(root, [stats[column] for column in chain])
             seen = [column for column in chain if stats[column][0]] or [chain[0]]
             visits, total, _ = stats[seen[-1]]
             own = total / visits if visits else mean
-            found.append(Evidence(seen[-1], visits, own, mean, self._weight(doubt, variance)))
+            visits -= self._priors.get(int(row[seen[-1]]), 0.0)
+            found.append(Evidence(seen[-1], max(0.0, visits), own, mean, self._weight(doubt, variance)))
         whole = sum(part.weight for part in found)
         return [part._replace(weight=part.weight / whole) for part in found]
 
@@ -211,85 +219,76 @@ class ValueChains:
     def _weight(self, doubt: float, variance: float) -> float:
         return 1 / (doubt + self._settings.within * variance + _LEAST_WEIGHED)
 
-    def _levels(self, rows: Rows) -> Values:
-        """Give count, sum and squares of the roots, then of each level's keys, then zeros.
-
-        An array of 3 x levels x chains x rows. Where a chain has ended there are zeros too.
-        """
-        depth, width = self._grid.shape
-        places = np.zeros((len(self._take) + 1, len(rows)), np.intp)
-        places[:-1] = rows.T[self._take] & self._mask
-        levels = np.zeros((3, depth + 2, width, len(rows)), np.float32)
-        levels[:, 0] = self._roots[:, :, None]
-        chosen = places[self._grid]
-        for mine, column in zip(levels, self._table, strict=True):
-            # Without "clip" numpy would write into a buffer of its own first.
-            column.take(chosen, out=mine[1:-1], mode="clip")
-        return levels
+    def _places_of(self, keys: Rows) -> npt.NDArray[np.intp]:
+        """Give where the statistics of a row's keys are, then those of the roots; rows may be many, too."""
+        count = len(self._take)
+        places = np.empty((count + len(self._roots), *keys.shape[1:]), np.intp)
+        np.bitwise_and(keys[self._take], self._mask, out=places[:count], casting="unsafe")
+        places[count:].T[...] = self._roots
+        return places
 
     # --- learning -------------------------------------------------------------------------------
 
     def learn(self, row: Row, value: float) -> Share:
         """Add one value to the keys of a row."""
-        places = row[self._take] & self._mask
-        stats = self._table[:, places]
-        counts = stats[0].tolist()
+        places = self._places_of(row)
+        stats = self._table.take(places, axis=1)
+        counts = stats[0, : len(self._take)].tolist()
         share = self._share(counts)
         self._used += counts.count(0.0)
-        values = np.array([1.0, value, value * value], np.float32)
-        self._table[:, places] = self._added(stats, np.array(share.keys, np.float32), values)
+        memory = self._settings.memory
+        shares = np.array(share, np.float32)
+        full = stats[0] >= memory
+        if full.any():
+            stats *= np.where(full, memory / (memory + shares), 1)
+        stats += shares * np.array([[1.0], [value], [value * value]], np.float32)
+        self._table[:, places] = stats
         self._table[:, 0] = 0
-        self._roots = self._added(self._roots, np.array(share.roots, np.float32), values)
-        size = self._table.shape[1]
-        if self._used > _FULL * size and size < self._most:
-            # Written twice in a row, every key finds what it had learnt.
-            self._table = np.concatenate([self._table, self._table], axis=1)
-            self._mask = np.uint32(2 * size - 1)
+        if self._used > _FULL * (len(self._table[0]) - len(self._roots)):
+            self._grow()
         return share
+
+    def _grow(self) -> None:
+        size = self._table.shape[1] - len(self._roots)
+        if size < self._most:
+            # Written twice in a row, every key finds what it had learnt.
+            self._table = np.concatenate([self._table[:, :size], self._table], axis=1)
+            self._find_roots()
 
     def revise(self, row: Row, before: float, after: float, share: Share) -> None:
         """Replace a value that was learnt; that some of it has faded since is left out of account."""
-        change = np.array([after - before, after * after - before * before], np.float32)
-        places = row[self._take] & self._mask
-        self._table[:, places] = _changed(self._table[:, places], np.array(share.keys, np.float32), change)
+        places = self._places_of(row)
+        stats = self._table.take(places, axis=1)
+        shares = np.array(share, np.float32)
+        stats[1:] += shares * np.array([[after - before], [after * after - before * before]], np.float32)
+        # What no values could give, because some have faded, is cut off.
+        count, total, squares = stats
+        np.maximum(total, 0, out=total)
+        np.maximum(squares, total * total / np.maximum(count, 1e-6), out=squares)
+        self._table[:, places] = stats
         self._table[:, 0] = 0
-        self._roots = _changed(self._roots, np.array(share.roots, np.float32), change)
 
     def _share(self, counts: list[float]) -> Share:
         fresh = self._settings.fresh
-        keys = [0.0] * len(counts)
-        roots = []
+        less = [fresh / (fresh + count) for count in counts]
+        shares = [0.0] * len(counts)
         for chain in self._places:
             share = 1.0
             for place in reversed(chain):
                 # A key of two chains takes the larger share.
-                keys[place] = max(keys[place], share)
-                share *= fresh / (fresh + counts[place])
-            roots.append(share)
-        return Share(tuple(keys), tuple(roots))
-
-    def _added(self, stats: Values, shares: Values, values: Values) -> Values:
-        memory = self._settings.memory
-        kept = np.where(stats[0] >= memory, memory / (memory + shares), 1)
-        return np.asarray(stats * kept + shares * values[:, None], np.float32)
+                shares[place] = max(shares[place], share)
+                share *= less[place]
+            shares.append(share)
+        return tuple(shares)
 
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> dict[str, Any]:
         """Give the statistics."""
-        return {"chains_table": self._table, "chains_roots": self._roots, "chains_used": self._used}
+        return {"chains_table": self._table, "chains_used": self._used}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over saved statistics."""
         self._table = state["chains_table"].copy()
-        self._mask = np.uint32(self._table.shape[1] - 1)
-        self._roots = state["chains_roots"].copy()
+        self._find_roots()
         self._used = state["chains_used"]
-
-
-def _changed(stats: Values, shares: Values, change: Values) -> Values:
-    """Correct sums and squares; what no values could give, because some have faded, is cut off."""
-    count = np.maximum(stats[0], 1e-6)
-    total = np.maximum(stats[1] + shares * change[0], 0)
-    squares = np.maximum(stats[2] + shares * change[1], total * total / count)
-    return np.stack([stats[0], total, squares])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,15 +65,22 @@ def meaning_of(anchor_words: Iterable[str], path: str) -> Meaning:
     """
     found = Meaning.NONE
     for word in anchor_words:
-        if word.startswith(_CHORE):
-            return Meaning.CHORE
-        if word.startswith(_DATA):
-            found = Meaning.DATA
+        meaning = _meaning_of_word(word)
+        if meaning is Meaning.CHORE:
+            return meaning
+        if meaning is Meaning.DATA:
+            found = meaning
     if found is Meaning.NONE:
         name = path.rstrip("/").rpartition("/")[2].lower()
         for word in _WORD.findall(name):
-            if word.startswith(_CHORE):
-                return Meaning.CHORE
-            if word.startswith(_DATA):
-                return Meaning.DATA
+            meaning = _meaning_of_word(word)
+            if meaning is not Meaning.NONE:
+                return meaning
     return found
+
+
+@lru_cache(maxsize=1 << 14)
+def _meaning_of_word(word: str) -> Meaning:
+    if word.startswith(_CHORE):
+        return Meaning.CHORE
+    return Meaning.DATA if word.startswith(_DATA) else Meaning.NONE

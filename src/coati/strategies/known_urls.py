@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from coati.strategies.state import State
 
 
@@ -42,6 +44,11 @@ class KnownUrls:
     def __contains__(self, url: str) -> bool:
         """Tell whether the URL was added before."""
         return hash(url) in self._hashes
+
+    def news(self, urls: Iterable[str]) -> list[int]:
+        """Give the places of URLs that were not added before; one that stands there twice has two."""
+        hashes = self._hashes
+        return [at for at, key in enumerate(map(hash, urls)) if key not in hashes]
 
     def add(self, url: str) -> int | None:
         """Number a new URL; None if it is known."""

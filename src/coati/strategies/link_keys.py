@@ -19,7 +19,7 @@ from zlib import crc32
 
 import numpy as np
 
-from coati.strategies.data_words import PAGE_EXTENSIONS, meaning_of
+from coati.strategies.data_words import PAGE_EXTENSIONS, Meaning, meaning_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -90,6 +90,8 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _MAX_EXTENSION = 8
 _MAX_ANCHOR = 60
 _MAX_SHAPE = 12
+# Anchors of so many words and more are alike.
+_LONG = 5
 _MOST_TAILS = 10_000
 
 
@@ -137,7 +139,10 @@ class LinkKeys:
     def source(self, url: str) -> Source:
         """Describe the page where links are found."""
         path = url.partition("?")[0]
-        return Source(key_of(Column.SOURCE_DIRECTORY, _fold(path.rpartition("/")[0])), crc32(url.encode()))
+        # A port is no property of a page: a site that is served on another one is crawled the same way.
+        host, _, rest = url.partition("://")[2].partition("/")
+        page = crc32(f"{host.partition(':')[0]}/{rest}".encode())
+        return Source(key_of(Column.SOURCE_DIRECTORY, _fold(path.rpartition("/")[0])), page)
 
     def row(self, link: Link, source: Source) -> list[int]:
         """Describe a link: `COLUMNS` keys."""
@@ -160,46 +165,46 @@ class LinkKeys:
         anchor_words = _WORDS.findall(anchor)
         folder_key = directory.whole
         kind = extension + "?" if query else extension
-        folder_extension = _also(Column.DIRECTORY_EXTENSION, folder_key, kind)
+        folder_extension = _also(_DIRECTORY_EXTENSION, folder_key, kind)
         shape = _shape(stem) + "." + extension + parameters
         row = [
             directory.top,
             directory.second,
             folder_key,
-            _also(Column.SHAPE, folder_key, shape),
-            key_of(Column.EXTENSION, kind),
-            _also(Column.FIRST_WORD, folder_key, words[0].lower() if words else ""),
-            key_of(Column.FILE_NAME, name + parameters),
+            _also(_SHAPE, folder_key, shape),
+            key_of(_EXTENSION, kind),
+            _also(_FIRST_WORD, folder_key, words[0].lower() if words else ""),
+            key_of(_FILE_NAME, name + parameters),
             directory.depth,
-            key_of(Column.PARAMETERS, parameters),
+            key_of(_PARAMETERS, parameters),
             path.element,
             path.tail,
             path.whole,
             source.directory,
             _mix(source.page, path.tail),
             folder_extension,
-            _also(Column.DIRECTORY_ANCHOR, folder_extension, anchor),
-            key_of(Column.ANCHOR, anchor),
-            key_of(Column.ANCHOR_LENGTH, str(min(len(anchor_words), 5))),
+            _also(_DIRECTORY_ANCHOR, folder_extension, anchor),
+            key_of(_ANCHOR, anchor),
+            _LENGTHS[min(len(anchor_words), _LONG)],
             NOTHING, NOTHING, NOTHING, NOTHING,
             NOTHING, NOTHING,
-            _also(Column.FOLDER_FILE, directory.segments[2], shape),
+            _also(_FOLDER_FILE, directory.segments[2], shape),
             *directory.segments,
-            _also(Column.TAIL_EXTENSION, path.tail, kind),
-            key_of(Column.MEANING, meaning_of(anchor_words, before).name),
-            key_of(Column.FILE_LIKE, self._likeness(ending, query).name),
+            _also(_TAIL_EXTENSION, path.tail, kind),
+            _MEANINGS[meaning_of(anchor_words, before)],
+            _LIKENESSES[self._likeness(ending, query)],
             NOTHING,
             directory.inner_top,
             directory.inner,
-            _also(Column.INNER_SHAPE, directory.inner, shape),
+            _also(_INNER_SHAPE, directory.inner, shape),
         ]  # fmt: skip
-        for column, word in enumerate(anchor_words[:4], Column.ANCHOR_WORD_1):
-            row[column] = key_of(Column.ANCHOR_WORD_1, word)
-        for column, word in enumerate(words, Column.URL_WORD_1):
-            row[column] = key_of(Column.URL_WORD_1, word.lower())
+        for column, word in enumerate(anchor_words[:4], _ANCHOR_WORD):
+            row[column] = key_of(_ANCHOR_WORD, word)
+        for column, word in enumerate(words, _URL_WORD):
+            row[column] = key_of(_URL_WORD, word.lower())
         for word in anchor_words:
             if word in self._likely:
-                row[Column.ANCHOR_FILE] = key_of(Column.ANCHOR_FILE, word)
+                row[_ANCHOR_FILE] = key_of(_ANCHOR_FILE, word)
                 break
         return row
 
@@ -274,14 +279,26 @@ def _parameter_names(query: str) -> str:
     return "?" + _fold("&".join(sorted(names)))
 
 
-def key_of(column: Column, text: str) -> int:
+def key_of(column: int, text: str) -> int:
     """Give the key for an aspect of one column."""
     return crc32(text.encode("utf-8", "surrogatepass"), column + 1) or 1
 
 
-def _also(column: Column, key: int, text: str) -> int:
+def _also(column: int, key: int, text: str) -> int:
     return crc32(text.encode("utf-8", "surrogatepass"), key ^ (column << 24)) or 1
 
 
 def _mix(first: int, second: int) -> int:
     return (first * 0x9E3779B1 + second) & 0xFFFFFFFF or 1
+
+
+# What `LinkKeys.row` looks up for each link: to ask an enumeration for a member takes as long as a hash.
+_SHAPE, _EXTENSION, _FIRST_WORD = int(Column.SHAPE), int(Column.EXTENSION), int(Column.FIRST_WORD)
+_FILE_NAME, _PARAMETERS = int(Column.FILE_NAME), int(Column.PARAMETERS)
+_DIRECTORY_EXTENSION, _DIRECTORY_ANCHOR = int(Column.DIRECTORY_EXTENSION), int(Column.DIRECTORY_ANCHOR)
+_ANCHOR, _ANCHOR_WORD, _URL_WORD = int(Column.ANCHOR), int(Column.ANCHOR_WORD_1), int(Column.URL_WORD_1)
+_FOLDER_FILE, _TAIL_EXTENSION = int(Column.FOLDER_FILE), int(Column.TAIL_EXTENSION)
+_ANCHOR_FILE, _INNER_SHAPE = int(Column.ANCHOR_FILE), int(Column.INNER_SHAPE)
+_LENGTHS = [key_of(Column.ANCHOR_LENGTH, str(length)) for length in range(_LONG + 1)]
+_MEANINGS = {meaning: key_of(Column.MEANING, meaning.name) for meaning in Meaning}
+_LIKENESSES = {likeness: key_of(Column.FILE_LIKE, likeness.name) for likeness in Likeness}

@@ -24,7 +24,7 @@ import numpy as np
 from coati.strategies.chance import draw
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import numpy.typing as npt
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 BLOCK = 256
 _NONE = -1
-# Deeper addresses are swept as if they were this deep.
-DEPTHS = 9
 # How many links of a kind are passed over at most.
 _MOST_PASSED = 64
 # Below every score: a place where nothing waits.
@@ -54,27 +52,27 @@ class LinkKinds:
     >>> kinds = LinkKinds(columns=2)
     >>> kind = kinds.place(np.array([1, 2], np.uint32))
     >>> kinds.push(kind, 7); kinds.set_score(kind, 0.5)
-    >>> kinds.best(), kinds.pop(kind), kinds.best()
-    (0, 7, None)
+    >>> kinds.best(), kinds.first(kind)
+    (0, 7)
+    >>> kinds.take(7); kinds.best()
     """
 
     def __init__(self, columns: int, seed: int | None = None) -> None:
         self._seed = seed
         self._made = 0
-        self._rows = np.zeros((BLOCK, columns), np.uint32)
+        # One kind a column: what has the same key in one of the rows is found at a glance.
+        self._keys = np.zeros((columns, BLOCK), np.uint32)
         self._scores = np.full(BLOCK, EMPTY, np.float32)
         # A small amount that decides between kinds with equal scores.
         self._ties = np.zeros(BLOCK, np.float32)
         self._block_best = np.full(1, EMPTY, np.float32)
         self._first = array("i", [_NONE]) * BLOCK
         self._last = array("i", [_NONE]) * BLOCK
-        # For each URL number, the one behind it in its queue.
+        # For each URL number its kind while it waits, and its neighbours in the queue.
+        self._kind_of = array("i")
+        self._before = array("i")
         self._behind = array("i")
         self._place_of: dict[bytes, int] = {}
-        # By depth: kinds in the order of their making, and the first that the sweep has not passed yet. A
-        # place may have gone to another kind since: then that one is met here too early, which does no harm.
-        self._order = [array("i") for _ in range(DEPTHS + 1)]
-        self._swept = [0] * (DEPTHS + 1)
         self._free: list[int] = []
         self._size = 0
         # How many links were passed over last, for kinds where that was the last thing to happen.
@@ -89,11 +87,8 @@ class LinkKinds:
         """The number of blocks that hold kinds."""
         return -(-self._size // BLOCK)
 
-    def place(self, row: Row, depth: int = DEPTHS) -> int:
-        """Give the kind with this row, a new one if there is none; push a link before anything else.
-
-        A new one is swept (`sweep`) after all of a smaller ``depth``.
-        """
+    def place(self, row: Row) -> int:
+        """Give the kind with this row, a new one if there is none; push a link before anything else."""
         signature = _signature(row)
         kind = self._place_of.get(signature)
         if kind is not None:
@@ -103,12 +98,11 @@ class LinkKinds:
         else:
             kind = self._size
             self._size += 1
-            if kind == len(self._rows):
+            if kind == len(self._scores):
                 self._grow()
-        self._rows[kind] = row
+        self._keys[:, kind] = row
         self._ties[kind] = self._next_tie()
         self._made += 1
-        self._order[min(depth, DEPTHS)].append(kind)
         self._place_of[signature] = kind
         return kind
 
@@ -118,50 +112,72 @@ class LinkKinds:
         return _TIE_STEPS * _TIE_STEP / (1 + self._made / _TIE_HALF)
 
     def row(self, kind: int) -> Row:
-        """Give a kind's row of keys; a view that is good until the next `pop`."""
-        row: Row = self._rows[kind]
-        return row
+        """Give a kind's row of keys."""
+        return self._keys[:, kind].copy()
 
-    def rows(self, kinds: npt.NDArray[np.intp]) -> npt.NDArray[np.uint32]:
-        """Give many kinds' rows."""
-        return self._rows[kinds]
+    def columns(self, kinds: npt.NDArray[np.intp]) -> npt.NDArray[np.uint32]:
+        """Give the rows of many kinds, one a column."""
+        return self._keys.take(kinds, axis=1)
+
+    def alike(self, row: Row, columns: Iterable[int], most: int) -> npt.NDArray[np.intp]:
+        """Give the kinds with links that share keys of these columns with a row; if too many, the likest."""
+        shared = np.zeros(self._size, np.int8)
+        for column in columns:
+            shared += self._keys[column, : self._size] == row[column]
+        shared[self._scores[: self._size] == EMPTY] = 0
+        found = np.flatnonzero(shared)
+        if len(found) > most:
+            found = found[np.argsort(-shared[found], kind="stable")[:most]]
+        return found
 
     def holds(self, kind: int, row: Row) -> bool:
         """Tell whether links with this row wait in this place: it may have gone to another kind."""
-        return self._first[kind] != _NONE and bool((self._rows[kind] == row).all())
+        return self._first[kind] != _NONE and bool((self._keys[:, kind] == row).all())
 
     def push(self, kind: int, number: int, *, front: bool = False) -> None:
         """Let a link wait behind the others of its kind, or before them."""
-        behind = self._behind
-        if number >= len(behind):
-            behind.extend(array("i", [_NONE]) * (number + 1 - len(behind)))
-        first = self._first[kind]
-        if first == _NONE:
-            self._first[kind] = self._last[kind] = number
-        elif front:
-            behind[number] = first
+        for links in (self._kind_of, self._before, self._behind):
+            if number >= len(links):
+                links.extend(array("i", [_NONE]) * (number + 1 - len(links)))
+        self._kind_of[number] = kind
+        first, last = self._first[kind], self._last[kind]
+        if front or first == _NONE:
             self._first[kind] = number
-        else:
-            behind[self._last[kind]] = number
+        if not front or last == _NONE:
             self._last[kind] = number
+        if first != _NONE:
+            self._link(number, first) if front else self._link(last, number)
 
-    def peek(self, kind: int) -> int:
-        """Give the link that `pop` would take."""
+    def _link(self, number: int, behind: int) -> None:
+        self._behind[number] = behind
+        self._before[behind] = number
+
+    def kind_of(self, number: int) -> int | None:
+        """Give the kind of a link that waits."""
+        kind = self._kind_of[number] if number < len(self._kind_of) else _NONE
+        return None if kind == _NONE else kind
+
+    def first(self, kind: int) -> int:
+        """Give the link of a kind that is next."""
         return self._first[kind]
 
-    def pop(self, kind: int) -> int:
-        """Take a kind's first link; with the last one the kind goes."""
-        number = self._first[kind]
-        following = self._behind[number] if number != self._last[kind] else _NONE
-        self._behind[number] = _NONE
-        self._first[kind] = following
-        if following == _NONE:
-            self._last[kind] = _NONE
+    def take(self, number: int) -> None:
+        """Let a link wait no longer; with the last one its kind goes."""
+        kind, before, behind = self._kind_of[number], self._before[number], self._behind[number]
+        self._kind_of[number] = self._before[number] = self._behind[number] = _NONE
+        if before != _NONE:
+            self._behind[before] = behind
+        else:
+            self._first[kind] = behind
+        if behind != _NONE:
+            self._before[behind] = before
+        else:
+            self._last[kind] = before
+        if before == behind == _NONE:
             self._passed.pop(kind, None)
-            del self._place_of[_signature(self._rows[kind])]
+            del self._place_of[_signature(self._keys[:, kind])]
             self._free.append(kind)
             self.set_score(kind, EMPTY)
-        return number
 
     def pass_over(self, kind: int) -> None:
         """Put some of a kind's links behind the others: one, and twice as many each further time."""
@@ -171,38 +187,14 @@ class LinkKinds:
             if first == last:
                 return
             self._first[kind] = self._behind[first]
-            self._behind[last] = first
+            self._before[self._behind[first]] = _NONE
             self._behind[first] = _NONE
+            self._link(last, first)
             self._last[kind] = first
 
     def go_on(self, kind: int) -> None:
         """Take a kind's links one after the other again."""
         self._passed.pop(kind, None)
-
-    def find(self, number: int) -> int:
-        """Search for the kind of a waiting link, slowly; raises `ValueError` if it does not wait."""
-        for kind in range(self._size):
-            at = self._first[kind]
-            while at not in (_NONE, number):
-                at = self._behind[at]
-            if at == number:
-                return kind
-        raise ValueError(f"link {number} does not wait")
-
-    def bring_forward(self, number: int) -> int:
-        """Make a waiting link the first of its kind, slowly; gives the kind."""
-        kind = self.find(number)
-        before = self._first[kind]
-        if before == number:
-            return kind
-        while self._behind[before] != number:
-            before = self._behind[before]
-        self._behind[before] = self._behind[number]
-        if self._last[kind] == number:
-            self._last[kind] = before
-        self._behind[number] = self._first[kind]
-        self._first[kind] = number
-        return kind
 
     # --- scores ---------------------------------------------------------------------------------
 
@@ -229,36 +221,30 @@ class LinkKinds:
         start = block * BLOCK
         return start + int(self._scores[start : start + BLOCK].argmax())
 
-    def sweep(self, least: float) -> int | None:
-        """Give the shallowest kind that no sweep has met yet, passing over scores below ``least``.
-
-        Of those the oldest.
-        """
-        for depth, order in enumerate(self._order):
-            while self._swept[depth] < len(order):
-                kind = order[self._swept[depth]]
-                self._swept[depth] += 1
-                if self._scores[kind] >= least:
-                    return kind
-        return None
-
     def waiting_in(self, block: int) -> npt.NDArray[np.intp]:
         """Give the kinds of a block that have links waiting."""
         start = block * BLOCK
         return start + np.flatnonzero(self._scores[start : start + BLOCK] != EMPTY)
 
-    def set_block(self, block: int, kinds: npt.NDArray[np.intp], scores: npt.NDArray[np.float32]) -> None:
-        """Give kinds of one block their scores; ties are broken here."""
+    def best_in(self, block: int, most: int) -> npt.NDArray[np.intp]:
+        """Give the kinds of a block with the highest scores."""
+        waiting = self.waiting_in(block)
+        if len(waiting) > most:
+            waiting = waiting[np.argpartition(self._scores[waiting], len(waiting) - most)[-most:]]
+        return waiting
+
+    def set_scores(self, kinds: npt.NDArray[np.intp], scores: npt.NDArray[np.float32]) -> None:
+        """Give many kinds their scores; ties are broken here."""
         self._scores[kinds] = scores + self._ties[kinds]
-        start = block * BLOCK
-        self._block_best[block] = self._scores[start : start + BLOCK].max()
+        blocks = np.unique(kinds // BLOCK)
+        self._block_best[blocks] = self._scores.reshape(-1, BLOCK)[blocks].max(1)
 
     def _grow(self) -> None:
         # By half: doubling would leave half of the memory empty at worst.
         more = max(1, len(self._block_best) // 2)
-        rows = np.zeros((len(self._rows) + more * BLOCK, self._rows.shape[1]), np.uint32)
-        rows[: len(self._rows)] = self._rows
-        self._rows = rows
+        self._keys = np.concatenate(
+            [self._keys, np.zeros((len(self._keys), more * BLOCK), np.uint32)], axis=1
+        )
         self._scores = np.concatenate([self._scores, np.full(more * BLOCK, EMPTY, np.float32)])
         self._ties = np.concatenate([self._ties, np.zeros(more * BLOCK, np.float32)])
         self._block_best = np.concatenate([self._block_best, np.full(more, EMPTY, np.float32)])
@@ -272,42 +258,38 @@ class LinkKinds:
         """Give the kinds and their queues."""
         size = self._size
         return {
-            "kinds_rows": self._rows[:size],
+            "kinds_keys": self._keys[:, :size],
             "kinds_scores": self._scores[:size],
             "kinds_ties": self._ties[:size],
             "kinds_made": self._made,
-            "kinds_order": np.concatenate([np.array(order, np.int32) for order in self._order]),
-            "kinds_order_sizes": [len(order) for order in self._order],
-            "kinds_swept": list(self._swept),
             "kinds_first": np.array(self._first[:size], np.int32),
             "kinds_last": np.array(self._last[:size], np.int32),
-            "kinds_behind": np.array(self._behind, np.int32),
+            "kinds_links": np.array([self._kind_of, self._before, self._behind], np.int32),
             "kinds_free": np.array(self._free, np.int32),
             "kinds_passed": [[kind, passed] for kind, passed in self._passed.items()],
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over saved kinds."""
-        self._size = len(state["kinds_rows"])
-        while len(self._rows) < self._size:
+        self._size = len(state["kinds_scores"])
+        while len(self._scores) < self._size:
             self._grow()
         self._made = state["kinds_made"]
-        ends = np.cumsum(state["kinds_order_sizes"])[:-1]
-        self._order = [array("i", order.tobytes()) for order in np.split(state["kinds_order"], ends)]
-        self._swept = list(state["kinds_swept"])
         self._ties[: self._size] = state["kinds_ties"]
-        self._rows[: self._size] = state["kinds_rows"]
+        self._keys[:, : self._size] = state["kinds_keys"]
         self._scores[: self._size] = state["kinds_scores"]
         self._block_best = self._scores.reshape(-1, BLOCK).max(1)
         self._first[: self._size] = array("i", state["kinds_first"].tobytes())
         self._last[: self._size] = array("i", state["kinds_last"].tobytes())
-        self._behind = array("i", state["kinds_behind"].tobytes())
+        self._kind_of, self._before, self._behind = (
+            array("i", links.tobytes()) for links in state["kinds_links"]
+        )
         self._free = state["kinds_free"].tolist()
         self._passed = dict(state["kinds_passed"])
         self._place_of = {}
         for kind in range(self._size):
             if self._first[kind] != _NONE:
-                self._place_of[_signature(self._rows[kind])] = kind
+                self._place_of[_signature(self._keys[:, kind])] = kind
 
 
 def _signature(row: Row) -> bytes:

@@ -11,6 +11,7 @@ its size.
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,7 @@ from coati.learners.hashed_logistic import HashedLogistic
 from coati.learners.size_means import SizeMeans
 from coati.learners.value_chains import ValueChains
 from coati.strategies.link_keys import Column
+from coati.strategies.untried_extensions import UntriedExtensions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +43,8 @@ _PAGES, _TARGETS = 0, 1
 _USELESS_BYTES = 2_000.0
 # Scores by bytes are targets in so many bytes, about as many as a request takes.
 BYTES_UNIT = 100_000.0
+# Up to so many rows are faster scored one by one than all at once.
+_FEW = 6
 
 
 class Aim(StrEnum):
@@ -57,6 +61,19 @@ class Answer(NamedTuple):
     target: bool
     page: bool
     size_bytes: int
+
+
+class Expected(NamedTuple):
+    """Of one row: the probabilities of a target and of a page, a page's value and the doubt about it."""
+
+    target: float
+    page: float
+    value: float
+    doubt: float
+
+    def behind(self, share: float) -> float:
+        """Give the expected targets behind a page, with this share of the doubt added to its value."""
+        return math.expm1(max(self.value + share * self.doubt, 0.0)) * self.page
 
 
 class _Expected(NamedTuple):
@@ -83,9 +100,11 @@ class LinkScores:
         values: ChainSettings,
         *,
         expect_errors: bool = True,
+        untried: float = 0.0,
     ) -> None:
         self.odds = HashedLogistic(_BIAS, rate)
         self.values = ValueChains(chains, values)
+        self._untried = UntriedExtensions(untried)
         self._aim = aim
         self._expect_errors = expect_errors
         self._sizes = None if aim is Aim.TARGETS_A_REQUEST else SizeMeans(classes=2)
@@ -101,6 +120,7 @@ class LinkScores:
     def learn(self, row: Row | None, answer: Answer) -> None:
         """Take one answer into account; ``row`` is None for the start page."""
         if row is not None:
+            self._untried.tried(row)
             self.odds.learn(row, (answer.target, not answer.target and not answer.page))
         if self._sizes is None:
             self._gained += answer.target
@@ -116,44 +136,54 @@ class LinkScores:
         if answer.target:
             self._gained += paid if self._aim is Aim.BYTES_A_BYTE else 1.0
 
-    def score_all(self, rows: Rows, *, hope: float, caution: float) -> tuple[Floats, Floats, Floats]:
-        """Score many rows.
+    def score_all(self, columns: Rows, *, hope: float, caution: float) -> list[tuple[float, float, float]]:
+        """Score some rows, one a column.
 
-        Gives the scores with ``hope`` as the part of the doubt that is added to a value, the probabilities of
-        a target, and the expected targets behind a page, with ``caution`` as the part of the doubt that is
-        taken off.
+        Gives for each the score with ``hope`` as the part of the doubt that is added to a value, the
+        probability of a target, and the expected targets behind a page, with ``caution`` as the part of the
+        doubt that is taken off.
         """
-        expected = self._expect(rows)
-        return self._scored(rows, expected, hope), expected.target, expected.behind(-caution)
+        if self._sizes is None and columns.shape[1] <= _FEW:
+            each = [(row, self.expect(row)) for row in columns.T]
+            return [(self.score(row, one, hope), one.target, one.behind(-caution)) for row, one in each]
+        expected = self._expect(columns)
+        parts = (self._scored(columns, expected, hope), expected.target, expected.behind(-caution))
+        return list(zip(*(part.tolist() for part in parts), strict=True))
 
-    def scores(self, rows: Rows, hope: float) -> Floats:
-        """Score many rows, and nothing else: what a crawl does all the time."""
-        return self._scored(rows, self._expect(rows), hope)
+    def scores(self, columns: Rows, hope: float) -> Floats:
+        """Score many rows, one a column, and nothing else: what a crawl does all the time."""
+        return self._scored(columns, self._expect(columns), hope)
 
-    def _expect(self, rows: Rows) -> _Expected:
-        target, useless = self.odds.predict_all(rows)
-        values, doubts = self.values.predict_all(rows)
+    def _expect(self, columns: Rows) -> _Expected:
+        target, useless = self.odds.predict_all(columns)
+        target = np.maximum(target, self._untried.least_all(columns))
+        values, doubts = self.values.predict_all(columns)
         page = 1 - target
         if self._expect_errors:
             page *= 1 - useless
         return _Expected(target, page, values, doubts)
 
-    def score(self, row: Row, hope: float) -> float:
-        """Score one row."""
-        if self._sizes is not None:
-            return float(self.scores(row[None], hope)[0])
+    def expect(self, row: Row) -> Expected:
+        """Say what one row leads to."""
         target, useless = self.odds.predict(row)
-        value, doubt = self.values.predict(row)
+        target = max(target, self._untried.least(row))
         page = (1 - target) * (1 - useless if self._expect_errors else 1.0)
-        hoped = float(np.expm1(max(value + hope * doubt, 0.0))) * page
-        return (target + hoped) / (1 + hoped)
+        return Expected(target, page, *self.values.predict(row))
 
-    def _scored(self, rows: Rows, expected: _Expected, hope: float) -> Floats:
+    def score(self, row: Row, expected: Expected, hope: float) -> float:
+        """Score one row of which this is expected."""
+        if self._sizes is not None:
+            many = _Expected(*(np.array([part], np.float32) for part in expected))
+            return float(self._scored(row[:, None], many, hope)[0])
+        hoped = expected.behind(hope)
+        return (expected.target + hoped) / (1 + hoped)
+
+    def _scored(self, columns: Rows, expected: _Expected, hope: float) -> Floats:
         target, page, hoped = expected.target, expected.page, expected.behind(hope)
         targets = target + hoped
         if self._sizes is None:
             return np.asarray(targets / (1 + hoped), np.float32)
-        keys = rows[:, _SIZE_KEYS]
+        keys = columns[_SIZE_KEYS]
         # A page says little about the size of the targets behind it.
         gained = target * self._sizes.expected(_TARGETS, keys) + hoped * self._sizes.overall(_TARGETS)
         useless = np.maximum(1 - target - page, 0)
@@ -170,6 +200,7 @@ class LinkScores:
         return {
             **self.odds.save(),
             **self.values.save(),
+            **self._untried.save(),
             **sizes,
             "scores_so_far": [self._gained, self._paid],
         }
@@ -178,6 +209,7 @@ class LinkScores:
         """Take over what was saved."""
         self.odds.load(state)
         self.values.load(state)
+        self._untried.load(state)
         if self._sizes is not None:
             self._sizes.load(state)
         self._gained, self._paid = state["scores_so_far"]

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import math
 from array import array
+from bisect import bisect_left, insort
 from dataclasses import dataclass
+from operator import neg
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coati.learners.value_chains import Share
 from coati.model import Settlement
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coati.learners.value_chains import ValueChains
+    from coati.learners.value_chains import Share, ValueChains
 
     Row = npt.NDArray[np.uint32]
 
@@ -112,9 +113,13 @@ class PageLabels:
         """Replace the promise that is nearest to ``before``, and pass on what that changes."""
         promises = page.promises
         if promises:
-            nearest = min(range(len(promises)), key=lambda at: abs(promises[at] - before))
-            promises[nearest] = after
-            promises.sort(reverse=True)
+            nearest = bisect_left(promises, -before, key=neg)
+            if nearest == len(promises) or (
+                nearest and promises[nearest - 1] - before <= before - promises[nearest]
+            ):
+                nearest -= 1
+            del promises[nearest]
+            insort(promises, after, key=neg)
         value = _label(page.targets, promises)
         if abs(value - page.value) <= _SMALL:
             return
@@ -139,7 +144,7 @@ class PageLabels:
                 number,
                 page.request_id,
                 None if page.row is None else page.row.tolist(),
-                None if page.share is None else [list(page.share.keys), list(page.share.roots)],
+                page.share,
                 page.value,
                 page.promises,
                 page.waiting,
@@ -162,7 +167,7 @@ class PageLabels:
             self._open[number] = _OpenPage(
                 request_id,
                 None if row is None else np.array(row, np.uint32),
-                None if share is None else Share(tuple(share[0]), tuple(share[1])),
+                None if share is None else tuple(share),
                 value,
                 list(promises),
                 waiting,
@@ -178,6 +183,9 @@ def _label(targets: int, promises: Sequence[float]) -> float:
     """
     rate = total = float(targets)
     for requests, promise in enumerate(promises, 2):
+        if promise <= rate:
+            # Neither this one nor any smaller one raises the rate.
+            break
         total += promise
-        rate = max(rate, total / requests)
+        rate = total / requests
     return math.log1p(rate)

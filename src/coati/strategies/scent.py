@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,10 +38,11 @@ from coati.model import Method, Page, Redirect, Refused, Request, Target
 from coati.strategies.data_words import Meaning
 from coati.strategies.known_urls import KnownUrls
 from coati.strategies.link_keys import COLUMNS, SPECIFIC, Column, Likeness, LinkKeys, key_of
-from coati.strategies.link_kinds import EMPTY, LinkKinds
-from coati.strategies.link_scores import Aim, Answer, LinkScores
+from coati.strategies.link_kinds import BLOCK, EMPTY, LinkKinds
+from coati.strategies.link_scores import Aim, Answer, Expected, LinkScores
 from coati.strategies.page_labels import PageLabels
 from coati.strategies.scent_words import LinkTexts, Reason, reasons_for
+from coati.strategies.sweep import Sweep
 from coati.web.likely_extensions import DATA_EXTENSIONS
 
 if TYPE_CHECKING:
@@ -73,54 +75,67 @@ class ScentSettings:
     ``exploration`` is the part of the doubt that is added to a link's value, ``caution`` the part that is
     taken off a link's value when the page that leads to it is judged, ``discount`` what a step ahead costs.
     ``file_odds`` and ``page_odds`` are the log-odds of being a target that an extension gives before
-    anything is learnt; ``word_visits`` is how many visits the words of a link count for.
+    anything is learnt, ``untried`` is the least probability of a target for one that was never tried;
+    ``word_visits`` is how many visits the words of a link count for.
     """
 
     aim: Aim = Aim.TARGETS_A_REQUEST
-    exploration: float = 0.3
+    exploration: float = 0.4
     caution: float = 0.4
     discount: float = 0.8
     rate: float = 0.15
     file_odds: float = 2.0
     page_odds: float = -1.5
+    untried: float = 0.25
     word_visits: float = 1.0
     expect_errors: bool = True
     chains: tuple[tuple[Column, ...], ...] = CHAINS
     values: ChainSettings = field(default_factory=ChainSettings)
-    # A hedge. It is a dry time while the best score is below this share of what the crawl had so far; then
-    # every so many requests go to the shallowest kind of link that no sweep has met (0: no sweep).
+    # A hedge. It is a dry time while the best score is below this share of what the crawl had so far, or
+    # below so many targets a request; then every so many requests are the sweep's (0: no sweep).
     dry: float = 0.5
+    poor: float = 0.1
     sweep_every: int = 2
     # Whether chance decides between equal scores, by the seed, which shows how much of a result is luck; else
     # the older link comes first.
     ties_by_chance: bool = False
     # Whether links of a kind are passed over after one that disappointed (`LinkKinds.pass_over`).
     leaps: bool = True
-    # One block of kinds is scored anew every so many requests.
-    refresh_every: int = 2
+    # One block of kinds is scored anew every so many requests; and whether links that are like one that was
+    # better than expected are scored anew at once.
+    refresh_every: int = 8
+    spread_news: bool = True
     # With more kinds than this waiting, new links are described by their general keys only.
     most_kinds: int = 1 << 16
 
 
 # The labels that the words of a link stand for: about two targets a request, and hardly any.
 _GOOD, _BAD = 1.0, 0.05
-# The best kind is scored anew before it is used, and if it fell the next, at most so often.
+# The best kind is scored anew before it is used; if it fell, so are the next best, at most so often.
 _TRIES = 4
+_NEXT_BEST = 64
 # A score that fell by less than this is still the best.
 _FALL = 1e-4
+# A page surprises by this much of a label, a target by this much of a probability; and what tells which links
+# are like it, of which so many are scored anew.
+_SURPRISE = 0.2
+_ALIKE_BY = (Column.DIRECTORY_EXTENSION, Column.SOURCE, Column.TAIL, Column.INNER, Column.FOLDER_FILE)
+_MOST_ALIKE = 256
 # The sweep passes over links with less than this share of the best score.
 _HOPELESS = 0.1
 # Groups of links that get a number of their own, for reports.
 _MOST_ARMS = 10_000
 _OTHER_LINKS = "other links"
+_NOTHING = Expected(0.0, 1.0, 0.0, 0.0)
 
 
 class _Sent(NamedTuple):
-    """A request in flight; ``kind`` is -1 and ``row`` None for the start page."""
+    """A request in flight; ``kind`` is -1 and ``row`` None for the start page: nothing is expected of it."""
 
     number: int
     kind: int
     row: Row | None
+    expected: Expected
 
 
 class Scent:
@@ -153,7 +168,9 @@ class Scent:
             self._settings.chains,
             self._settings.values,
             expect_errors=self._settings.expect_errors,
+            untried=self._settings.untried,
         )
+        self._sweep = Sweep()
         self._labels = PageLabels(self._scores.values, self._settings.discount)
         self._in_flight: dict[int, _Sent] = {}
         # Where the start page redirects to is asked for before all else.
@@ -180,21 +197,22 @@ class Scent:
     def choose(self, now: float, ready: Ready) -> Request | None:
         """Take the most promising link."""
         if self._begin:
-            return self._send(_Sent(self._begin.pop(), -1, None), 0.0)
-        kind = self._best_kind()
-        return None if kind is None else self._take(kind)
+            return self._send(_Sent(self._begin.pop(), -1, None, _NOTHING), 0.0)
+        chosen = self._best()
+        return None if chosen is None else self._take(*chosen)
 
     def redo(self, request: Request) -> None:
         """Repeat a logged choice; nearly always it is the one that `choose` would make."""
         if self._begin:
             if self._known[self._begin[-1]] != request.url:
                 raise ValueError(f"the log chose {request.url} before the start page")
-            self._send(_Sent(self._begin.pop(), -1, None), 0.0)
+            self._send(_Sent(self._begin.pop(), -1, None, _NOTHING), 0.0)
             return
-        kind = self._best_kind()
-        if kind is None or self._known[self._kinds.peek(kind)] != request.url:
-            kind = self._kinds.bring_forward(self._known.find(request.url))
-        self._take(kind)
+        chosen = self._best()
+        if chosen is None or self._known[chosen[0]] != request.url:
+            number = self._known.find(request.url)
+            chosen = number, self._scores.expect(self._kinds.row(self._kind_of(number)))
+        self._take(*chosen)
 
     def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
         """Learn from one answer, and let the new links of a page wait."""
@@ -206,16 +224,12 @@ class Scent:
         target, page = isinstance(outcome, Target), isinstance(outcome, Page)
         self._scores.learn(sent.row, Answer(target, page, outcome.size_bytes))
         settled = self._labels.follow(sent.number, target=target)
-        expected = self._expected(sent)
         label = math.inf if target else -math.inf
         if isinstance(outcome, Page):
             label, more = self._read(request_id, sent, outcome.links)
             settled += more
-        if expected is not None:
-            if label < expected:
-                self._kinds.pass_over(sent.kind)
-            else:
-                self._kinds.go_on(sent.kind)
+        if sent.row is not None:
+            self._compare(sent, sent.row, label)
         return settled
 
     def arm_label(self, arm: int) -> str:
@@ -229,7 +243,7 @@ class Scent:
         contribution is how much lower the score would be without it.
         """
         if isinstance(link, str):
-            row = self._kinds.row(self._kinds.find(self._known.find(link)))
+            row = self._kinds.row(self._kind_of(self._known.find(link)))
             texts = LinkTexts(link)
         else:
             row = np.array(self._keys.row(link, self._keys.source(source_url)), np.uint32)
@@ -245,49 +259,77 @@ class Scent:
             self._labels.meet(-1)
             self._begin.append(number)
 
+    def _kind_of(self, number: int) -> int:
+        kind = self._kinds.kind_of(number)
+        if kind is None:
+            raise ValueError(f"{self._known[number]} does not wait")
+        return kind
+
+    def _best(self) -> tuple[int, Expected] | None:
+        """Give the link to take, and what is expected of it."""
+        self._refresh()
+        kind = self._best_kind()
+        if kind is None:
+            return None
+        number, best = self._kinds.first(kind), self._kinds.score(kind)
+        if self._is_dry(best):
+            shallow = self._sweep.next(partial(self._is_worth_a_look, _HOPELESS * best))
+            if shallow is not None:
+                number, kind = shallow, self._kind_of(shallow)
+        return number, self._scores.expect(self._kinds.row(kind))
+
     def _best_kind(self) -> int | None:
         kinds = self._kinds
-        self._refresh()
-        if self._in_flight:
-            # What is asked for already may prove a kind good or bad: until then its doubt earns nothing.
-            for sent in self._in_flight.values():
-                if sent.kind >= 0 and kinds.score(sent.kind) != EMPTY:
-                    kinds.set_score(sent.kind, self._score(sent.kind, hope=0.0))
         for _ in range(_TRIES):
+            self._lower_what_is_asked_for()
             kind = kinds.best()
             if kind is None:
                 return None
-            if self._is_dry(kinds.score(kind)):
-                shallow = kinds.sweep(_HOPELESS * kinds.score(kind))
-                return kind if shallow is None else shallow
-            score = self._score(kind, self._settings.exploration)
-            if score >= kinds.score(kind) - _FALL or self._in_flight:
+            expected = self._scores.expect(kinds.row(kind))
+            if self._score(kind, expected, self._hope(kind)) >= kinds.score(kind) - _FALL:
                 return kind
-            kinds.set_score(kind, score)
+            self._refresh_kinds(kinds.best_in(kind // BLOCK, _NEXT_BEST))
         return kinds.best()
+
+    def _is_worth_a_look(self, least: float, number: int) -> bool:
+        kind = self._kinds.kind_of(number)
+        return kind is not None and self._kinds.score(kind) >= least
+
+    def _lower_what_is_asked_for(self) -> None:
+        """Let doubt earn nothing for kinds of which a link is asked for: the answer may prove them bad."""
+        for sent in self._in_flight.values():
+            if sent.kind >= 0 and self._kinds.score(sent.kind) != EMPTY:
+                expected = self._scores.expect(self._kinds.row(sent.kind))
+                self._kinds.set_score(sent.kind, self._score(sent.kind, expected, 0.0))
+
+    def _hope(self, kind: int) -> float:
+        asked_for = any(sent.kind == kind for sent in self._in_flight.values())
+        return 0.0 if asked_for else self._settings.exploration
 
     def _is_dry(self, best: float) -> bool:
         """Tell whether it is the sweep's turn: the best link promises much less than the crawl had so far."""
         every = self._settings.sweep_every
         if not every or self._turn % every:
             return False
-        return best < self._settings.dry * self._scores.so_far
+        return best < max(self._settings.dry * self._scores.so_far, self._settings.poor)
 
     def _refresh(self) -> None:
         kinds = self._kinds
-        if self._turn % self._settings.refresh_every or not kinds.blocks:
-            return
-        block = self._refreshed % kinds.blocks
-        self._refreshed += 1
-        waiting = kinds.waiting_in(block)
-        if len(waiting):
-            scores = self._scores.scores(kinds.rows(waiting), self._settings.exploration)
-            kinds.set_block(block, waiting, scores)
+        if self._turn % self._settings.refresh_every == 0 and kinds.blocks:
+            self._refresh_kinds(kinds.waiting_in(self._refreshed % kinds.blocks))
+            self._refreshed += 1
 
-    def _take(self, kind: int) -> Request:
+    def _refresh_kinds(self, kinds: npt.NDArray[np.intp]) -> None:
+        if len(kinds):
+            scores = self._scores.scores(self._kinds.columns(kinds), self._settings.exploration)
+            self._kinds.set_scores(kinds, scores)
+
+    def _take(self, number: int, expected: Expected) -> Request:
+        kind = self._kind_of(number)
+        sent = _Sent(number, kind, self._kinds.row(kind), expected)
         score = self._kinds.score(kind)
-        row = self._kinds.row(kind).copy()
-        return self._send(_Sent(self._kinds.pop(kind), kind, row), score)
+        self._kinds.take(number)
+        return self._send(sent, score)
 
     def _send(self, sent: _Sent, score: float) -> Request:
         url = self._known[sent.number]
@@ -310,16 +352,18 @@ class Scent:
 
     # --- scoring --------------------------------------------------------------------------------
 
-    def _score(self, kind: int, hope: float) -> float:
-        return self._scores.score(self._kinds.row(kind), hope) + self._kinds.tie(kind)
+    def _score(self, kind: int, expected: Expected, hope: float) -> float:
+        return self._scores.score(self._kinds.row(kind), expected, hope) + self._kinds.tie(kind)
 
-    def _score_new(self, rows: npt.NDArray[np.uint32]) -> tuple[Floats, Floats]:
-        """Give the scores of rows, and the targets that each promises to the page that links to it."""
+    def _score_new(self, columns: npt.NDArray[np.uint32]) -> list[tuple[float, float]]:
+        """Give the score of each row, and the targets that it promises to the page that links to it."""
         settings = self._settings
-        scores, target, behind = self._scores.score_all(
-            rows, hope=settings.exploration, caution=settings.caution
-        )
-        return scores, target + np.float32(settings.discount) * behind
+        return [
+            (score, target + settings.discount * behind)
+            for score, target, behind in self._scores.score_all(
+                columns, hope=settings.exploration, caution=settings.caution
+            )
+        ]
 
     # --- learning -------------------------------------------------------------------------------
 
@@ -334,14 +378,18 @@ class Scent:
             return True
         kind = self._kinds.place(sent.row)
         self._kinds.push(kind, number, front=True)
-        self._kinds.set_score(kind, self._score(kind, self._settings.exploration))
+        expected = self._scores.expect(sent.row)
+        self._kinds.set_score(kind, self._score(kind, expected, self._settings.exploration))
         return True
 
-    def _expected(self, sent: _Sent) -> float | None:
-        """Give what is expected of the links that wait beside this one; None if none does."""
-        if sent.row is None or not self._settings.leaps or not self._kinds.holds(sent.kind, sent.row):
-            return None
-        return self._scores.values.predict(sent.row)[0]
+    def _compare(self, sent: _Sent, row: Row, label: float) -> None:
+        """Draw conclusions from an answer that was worse or better than expected for links that are alike."""
+        kinds, expected = self._kinds, sent.expected
+        if self._settings.leaps and kinds.holds(sent.kind, row):
+            kinds.pass_over(sent.kind) if label < expected.value else kinds.go_on(sent.kind)
+        better = 1 - expected.target if label == math.inf else label - expected.value
+        if self._settings.spread_news and better > _SURPRISE:
+            self._refresh_kinds(kinds.alike(row, _ALIKE_BY, _MOST_ALIKE))
 
     def _read(self, request_id: int, sent: _Sent, links: PageLinks) -> tuple[float, list[Settlement]]:
         """Let the new links of a page wait, and judge the page by them."""
@@ -349,9 +397,10 @@ class Scent:
         if not found:
             return self._labels.open(request_id, sent.number, sent.row, [])
         kinds = np.array(sorted({kind for _, kind in found}))
-        scores, promises = self._score_new(self._kinds.rows(kinds))
-        promise_of = dict(zip(kinds.tolist(), promises.tolist(), strict=True))
-        for kind, score in zip(kinds.tolist(), scores.tolist(), strict=True):
+        promise_of = {}
+        expected = self._score_new(self._kinds.columns(kinds))
+        for kind, (score, promise) in zip(kinds.tolist(), expected, strict=True):
+            promise_of[kind] = promise
             self._kinds.set_score(kind, score + self._kinds.tie(kind))
         promised = [(number, promise_of[kind]) for number, kind in found]
         return self._labels.open(request_id, sent.number, sent.row, promised)
@@ -361,9 +410,8 @@ class Scent:
         known, kinds = self._known, self._kinds
         source = None
         found = []
-        for index, url in enumerate(links.urls):
-            if url in known:
-                continue
+        for index in known.news(links.urls):
+            url = links.urls[index]
             number = known.add(url)
             if number is None:
                 continue
@@ -372,8 +420,9 @@ class Scent:
             row = np.array(self._keys.row(links.link(index), source), np.uint32)
             if len(kinds) >= self._settings.most_kinds:
                 row[SPECIFIC] = 0
-            kind = kinds.place(row, depth=url.rstrip("/").count("/"))
+            kind = kinds.place(row)
             kinds.push(kind, number)
+            self._sweep.meet(url, number)
             self._labels.meet(page)
             found.append((number, kind))
         return found
@@ -386,10 +435,11 @@ class Scent:
             **self._known.save(),
             **self._kinds.save(),
             **self._scores.save(),
+            **self._sweep.save(),
             **self._labels.save(),
             **self._keys.save(),
             "in_flight": [
-                [turn, sent.number, sent.kind, None if sent.row is None else sent.row.tolist()]
+                [turn, sent.number, sent.kind, None if sent.row is None else sent.row.tolist(), sent.expected]
                 for turn, sent in self._in_flight.items()
             ],
             "begin": list(self._begin),
@@ -400,11 +450,11 @@ class Scent:
     def load(self, state: State) -> None:
         """Take over a saved state."""
         self._known = KnownUrls()
-        for part in (self._known, self._kinds, self._scores, self._labels, self._keys):
+        for part in (self._known, self._kinds, self._scores, self._sweep, self._labels, self._keys):
             part.load(state)
         self._in_flight = {
-            turn: _Sent(number, kind, None if row is None else np.array(row, np.uint32))
-            for turn, number, kind, row in state["in_flight"]
+            turn: _Sent(number, kind, None if row is None else np.array(row, np.uint32), Expected(*expected))
+            for turn, number, kind, row, expected in state["in_flight"]
         }
         self._begin = list(state["begin"])
         arms: list[Any] = state["arms"]

@@ -69,6 +69,11 @@ _MEANINGS = {
     Meaning.DATA: "links whose words speak of data",
     Meaning.CHORE: "links whose words speak of chores",
 }
+# What is said while there is nothing but a guess.
+_GUESSES = {
+    key_of(Column.MEANING, meaning.name): f"{_MEANINGS[meaning]} are tried {when} while nothing is known"
+    for meaning, when in ((Meaning.DATA, "first"), (Meaning.CHORE, "last"))
+}
 # The keys that end a chain. Keys above them count what differs below them, so that their visits are no plain
 # count (rule 3 of `coati.learners.value_chains`).
 _COUNTED = frozenset({
@@ -117,6 +122,9 @@ def _words(
     row: Row, texts: LinkTexts, seen: Evidence | None, plain: Column, target: float, useless: float
 ) -> str:
     """Say what a group of keys has shown so far."""
+    guess = _GUESSES.get(int(row[Column.MEANING])) if plain is Column.ANCHOR else None
+    if seen is None and guess is not None:
+        return guess
     column = plain if seen is None else Column(seen.column)
     parts = [] if seen is None else [_brought(column, seen)]
     if abs(target) > _TELLING:

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coati.model import Link
+from coati.strategies.link_keys import LinkKeys
+from coati.strategies.state import pack, unpack
+from coati.strategies.untried_extensions import UntriedExtensions
+
+keys = LinkKeys({"csv"})
+
+
+def row(path: str) -> np.ndarray:
+    link = Link("http://a.test/" + path, ("html", "a"))
+    return np.array(keys.row(link, keys.source("http://a.test/")), np.uint32)
+
+
+def test_a_try_costs_most_of_the_chance_and_more_tries_cost_the_rest() -> None:
+    untried = UntriedExtensions(0.25)
+    chances = []
+    for _ in range(4):
+        chances.append(untried.least(row("data.csv")))
+        untried.tried(row("other/more.csv"))
+    assert chances == pytest.approx([1 / 4, 1 / 16, 1 / 28, 1 / 40])
+    assert untried.least(row("data.sav")) == 0.25
+
+
+@pytest.mark.parametrize("path", ["", "a", "a/", "a.html", "a.php"])
+def test_pages_have_no_chance_of_their_own(path: str) -> None:
+    assert UntriedExtensions(0.25).least(row(path)) == 0
+
+
+def test_parameters_make_another_extension_of_a_page() -> None:
+    assert UntriedExtensions(0.25).least(row("get.php?file=3")) == 0.25
+
+
+def test_many_rows_have_the_chances_of_each_and_saving_keeps_them() -> None:
+    untried = UntriedExtensions(0.25)
+    untried.tried(row("a.csv"))
+    twin = UntriedExtensions(0.25)
+    twin.load(unpack(pack(untried.save())))
+    rows = [row(path) for path in ("b.csv", "b.zip", "b.html")]
+    for each in (untried, twin):
+        assert each.least_all(np.stack(rows).T).tolist() == [each.least(one) for one in rows]
+        assert each.least(rows[0]) == pytest.approx(1 / 16)
