@@ -114,8 +114,8 @@ _GOOD, _BAD = 1.0, 0.05
 # The best kind is scored anew before it is used; if it fell, so are the next best, at most so often.
 _TRIES = 4
 _NEXT_BEST = 64
-# A score that fell by less than this is still the best.
-_FALL = 1e-4
+# A score that fell by less than this share is still the best.
+_FALL = 0.03
 # A page surprises by this much of a label, a target by this much of a probability; and what tells which links
 # are like it, of which so many are scored anew.
 _SURPRISE = 0.2
@@ -268,28 +268,31 @@ class Scent:
     def _best(self) -> tuple[int, Expected] | None:
         """Give the link to take, and what is expected of it."""
         self._refresh()
-        kind = self._best_kind()
-        if kind is None:
+        best = self._best_kind()
+        if best is None:
             return None
-        number, best = self._kinds.first(kind), self._kinds.score(kind)
-        if self._is_dry(best):
-            shallow = self._sweep.next(partial(self._is_worth_a_look, _HOPELESS * best))
+        kind, expected = best
+        score = self._kinds.score(kind)
+        if self._is_dry(score):
+            shallow = self._sweep.next(partial(self._is_worth_a_look, _HOPELESS * score))
             if shallow is not None:
-                number, kind = shallow, self._kind_of(shallow)
-        return number, self._scores.expect(self._kinds.row(kind))
+                return shallow, self._scores.expect(self._kinds.row(self._kind_of(shallow)))
+        return self._kinds.first(kind), expected
 
-    def _best_kind(self) -> int | None:
+    def _best_kind(self) -> tuple[int, Expected] | None:
+        """Give the kind with the highest score that has not fallen since, and what is expected of it."""
         kinds = self._kinds
-        for _ in range(_TRIES):
+        for tries in range(_TRIES, -1, -1):
             self._lower_what_is_asked_for()
             kind = kinds.best()
             if kind is None:
                 return None
             expected = self._scores.expect(kinds.row(kind))
-            if self._score(kind, expected, self._hope(kind)) >= kinds.score(kind) - _FALL:
-                return kind
+            score = self._score(kind, expected, self._hope(kind))
+            if not tries or score >= (1 - _FALL) * kinds.score(kind):
+                return kind, expected
             self._refresh_kinds(kinds.best_in(kind // BLOCK, _NEXT_BEST))
-        return kinds.best()
+        return None
 
     def _is_worth_a_look(self, least: float, number: int) -> bool:
         kind = self._kinds.kind_of(number)
