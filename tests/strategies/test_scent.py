@@ -20,6 +20,7 @@ from coati.model import (
 )
 from coati.strategies.baselines import breadth_first
 from coati.strategies.scent import Scent, ScentSettings
+from coati.strategies.state import pack, unpack
 from coati.strategies.strategy import Strategy
 from coati.testing.checks import check_strategy
 from coati.testing.generator import generate_site
@@ -120,14 +121,41 @@ def test_a_hub_inherits_what_it_leads_to() -> None:
     assert sum("/bad/" in url for url in order[:last_good]) < 15
 
 
-def test_a_redirect_is_followed_in_the_place_of_its_link_and_a_known_one_is_a_miss() -> None:
+def test_a_redirect_is_followed_at_once_and_a_known_one_is_a_miss() -> None:
     strategy = Scent(START)
     strategy.observe(ask(strategy).id, Redirect(301, 0, START + "home"))
     first = ask(strategy)
     assert first.url == START + "home"
     strategy.observe(first.id, page(Link(START + "a", MENU), Link(START + "b", MENU)))
     strategy.observe(ask(strategy).id, Redirect(302, 0, START + "c"))
-    assert ask(strategy).url in {START + "c", START + "b"}
+    hop = ask(strategy)
+    assert hop.url == START + "c"
+    strategy.observe(hop.id, Redirect(302, 0, START + "a"))
+    assert ask(strategy).url == START + "b"
+
+
+def test_a_hop_outlives_saving_and_is_explained() -> None:
+    strategy = Scent(START)
+    strategy.observe(ask(strategy).id, page(Link(START + "a", MENU), Link(START + "b", MENU)))
+    strategy.observe(ask(strategy).id, Redirect(302, 0, START + "c"))
+    twin = Scent(START)
+    twin.load(unpack(pack(strategy.save())))
+    assert twin.explain(START + "c")
+    assert ask(twin).url == ask(strategy).url == START + "c"
+
+
+def test_a_server_that_leads_on_without_end_does_not_get_all_requests() -> None:
+    strategy = Scent(START)
+    files = [Link(f"{START}f/{number}.csv", FILES) for number in range(30)]
+    strategy.observe(ask(strategy).id, page(Link(START + "loop/data.csv", MENU, "csv"), *files))
+    urls = []
+    for turn in range(60):
+        request = ask(strategy)
+        urls.append(request.url)
+        trap = Redirect(302, 0, f"{START}loop/{turn}.csv")
+        strategy.observe(request.id, trap if "/loop/" in request.url else Target(200, 1, "text/csv"))
+    assert sum("/f/" in url for url in urls) == 30
+    assert sum("/loop/" in url for url in urls[:10]) >= 5
 
 
 def test_a_page_is_settled_once_with_the_targets_among_its_new_links() -> None:

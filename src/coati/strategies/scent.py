@@ -123,6 +123,8 @@ _ALIKE_BY = (Column.DIRECTORY_EXTENSION, Column.SOURCE, Column.TAIL, Column.INNE
 _MOST_ALIKE = 256
 # The sweep passes over links with less than this share of the best score.
 _HOPELESS = 0.1
+# Redirects are followed at once up to so many in a row.
+_MOST_HOPS = 5
 # Groups of links that get a number of their own, for reports.
 _MOST_ARMS = 10_000
 _OTHER_LINKS = "other links"
@@ -136,6 +138,19 @@ class _Sent(NamedTuple):
     kind: int
     row: Row | None
     expected: Expected
+    score: float = 0.0
+    # How many redirects led here.
+    hops: int = 0
+
+    def save(self) -> list[Any]:
+        row = None if self.row is None else self.row.tolist()
+        return [self.number, self.kind, row, list(self.expected), self.score, self.hops]
+
+    @classmethod
+    def load(cls, saved: Sequence[Any]) -> _Sent:
+        number, kind, row, expected, score, hops = saved
+        keys = None if row is None else np.array(row, np.uint32)
+        return cls(number, kind, keys, Expected(*expected), score, hops)
 
 
 class Scent:
@@ -173,8 +188,8 @@ class Scent:
         self._sweep = Sweep()
         self._labels = PageLabels(self._scores.values, self._settings.discount)
         self._in_flight: dict[int, _Sent] = {}
-        # Where the start page redirects to is asked for before all else.
-        self._begin: list[int] = []
+        # What is asked for before all else: the start page, and where redirects lead.
+        self._at_once: list[_Sent] = []
         self._arms: dict[tuple[int, int], int] = {}
         self._arm_labels: list[str] = []
         self._turn = 0
@@ -196,18 +211,17 @@ class Scent:
 
     def choose(self, now: float, ready: Ready) -> Request | None:
         """Take the most promising link."""
-        if self._begin:
-            return self._send(_Sent(self._begin.pop(), -1, None, _NOTHING), 0.0)
+        if self._at_once:
+            return self._send(self._at_once.pop())
         chosen = self._best()
         return None if chosen is None else self._take(*chosen)
 
     def redo(self, request: Request) -> None:
         """Repeat a logged choice; nearly always it is the one that `choose` would make."""
-        if self._begin:
-            if self._known[self._begin[-1]] != request.url:
-                raise ValueError(f"the log chose {request.url} before the start page")
-            self._send(_Sent(self._begin.pop(), -1, None, _NOTHING), 0.0)
-            return
+        for at, sent in enumerate(self._at_once):
+            if self._known[sent.number] == request.url:
+                self._send(self._at_once.pop(at))
+                return
         chosen = self._best()
         if chosen is None or self._known[chosen[0]] != request.url:
             number = self._known.find(request.url)
@@ -243,7 +257,7 @@ class Scent:
         contribution is how much lower the score would be without it.
         """
         if isinstance(link, str):
-            row = self._kinds.row(self._kind_of(self._known.find(link)))
+            row = self._row_of(self._known.find(link))
             texts = LinkTexts(link)
         else:
             row = np.array(self._keys.row(link, self._keys.source(source_url)), np.uint32)
@@ -257,7 +271,13 @@ class Scent:
         number = self._known.add(url)
         if number is not None:
             self._labels.meet(-1)
-            self._begin.append(number)
+            self._at_once.append(_Sent(number, -1, None, _NOTHING))
+
+    def _row_of(self, number: int) -> Row:
+        for sent in self._at_once:
+            if sent.number == number and sent.row is not None:
+                return sent.row
+        return self._kinds.row(self._kind_of(number))
 
     def _kind_of(self, number: int) -> int:
         kind = self._kinds.kind_of(number)
@@ -329,14 +349,13 @@ class Scent:
 
     def _take(self, number: int, expected: Expected) -> Request:
         kind = self._kind_of(number)
-        sent = _Sent(number, kind, self._kinds.row(kind), expected)
-        score = self._kinds.score(kind)
+        sent = _Sent(number, kind, self._kinds.row(kind), expected, self._kinds.score(kind))
         self._kinds.take(number)
-        return self._send(sent, score)
+        return self._send(sent)
 
-    def _send(self, sent: _Sent, score: float) -> Request:
+    def _send(self, sent: _Sent) -> Request:
         url = self._known[sent.number]
-        request = Request(self._turn, Method.GET, url, self._arm(sent.row, url), score)
+        request = Request(self._turn, Method.GET, url, self._arm(sent.row, url), sent.score)
         self._in_flight[self._turn] = sent
         self._turn += 1
         return request
@@ -371,13 +390,17 @@ class Scent:
     # --- learning -------------------------------------------------------------------------------
 
     def _hop(self, sent: _Sent, location: str) -> bool:
-        """Let where a redirect leads wait in its place; False if that is known already."""
+        """Go where a redirect leads; False if that is known already.
+
+        At once, since the link was the best one, and one that leads on is seldom dead. A server that leads on
+        without end must not have all requests: then the next hop waits in the place of the link.
+        """
         number = self._known.add(location)
         if number is None:
             return False
         self._labels.meet_hop(sent.number)
-        if sent.row is None:
-            self._begin.append(number)
+        if sent.row is None or sent.hops < _MOST_HOPS:
+            self._at_once.append(sent._replace(number=number, hops=sent.hops + 1))
             return True
         kind = self._kinds.place(sent.row)
         self._kinds.push(kind, number, front=True)
@@ -441,11 +464,8 @@ class Scent:
             **self._sweep.save(),
             **self._labels.save(),
             **self._keys.save(),
-            "in_flight": [
-                [turn, sent.number, sent.kind, None if sent.row is None else sent.row.tolist(), sent.expected]
-                for turn, sent in self._in_flight.items()
-            ],
-            "begin": list(self._begin),
+            "in_flight": [[turn, sent.save()] for turn, sent in self._in_flight.items()],
+            "at_once": [sent.save() for sent in self._at_once],
             "arms": [[*group, self._arm_labels[arm]] for group, arm in self._arms.items()],
             "counters": [self._turn, self._refreshed],
         }
@@ -455,11 +475,8 @@ class Scent:
         self._known = KnownUrls()
         for part in (self._known, self._kinds, self._scores, self._sweep, self._labels, self._keys):
             part.load(state)
-        self._in_flight = {
-            turn: _Sent(number, kind, None if row is None else np.array(row, np.uint32), Expected(*expected))
-            for turn, number, kind, row, expected in state["in_flight"]
-        }
-        self._begin = list(state["begin"])
+        self._in_flight = {turn: _Sent.load(sent) for turn, sent in state["in_flight"]}
+        self._at_once = [_Sent.load(sent) for sent in state["at_once"]]
         arms: list[Any] = state["arms"]
         self._arms = {(first, second): arm for arm, (first, second, _) in enumerate(arms)}
         self._arm_labels = [label for _, _, label in arms]
