@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments.scent.summary import BY_CHANCE
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -67,10 +65,8 @@ def _draw_site(axes: Axes, results: Results, site: str) -> None:
             continue
         width = 2.0 if variant == "scent" else 1.2
         axes.plot(percent, np.median(lines, axis=0), style, color=colour, label=variant, linewidth=width)
-        # No seed changes what scent does itself.
-        spread = _lines(results, site, BY_CHANCE) if variant == "scent" else lines
-        if len(spread) > 1:
-            low, high = np.min(spread, axis=0), np.max(spread, axis=0)
+        if len(lines) > 1:
+            low, high = np.min(lines, axis=0), np.max(lines, axis=0)
             axes.fill_between(percent, low, high, color=colour, alpha=0.18, linewidth=0)
     some = results.runs(site, "scent") or results.runs(site, "bfs")
     axes.set(xlim=(0, _reach(results, site)), ylim=(0, 102))

@@ -8,7 +8,7 @@ import math
 import statistics
 from typing import TYPE_CHECKING
 
-from experiments.scent.summary import BY_CHANCE, best_of
+from experiments.scent.summary import best_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from experiments.scent.summary import Results, Row
 
-_MAIN = ("bfs", "dfs", "random", "focused", "sb-classifier", "scent", BY_CHANCE, "clairvoyant")
+_MAIN = ("bfs", "dfs", "random", "focused", "sb-classifier", "scent", "clairvoyant")
 _BASELINES = ("bfs", "dfs", "random", "focused", "sb-classifier")
 # What a site's best simple strategy is chosen from.
 _SIMPLE = ("sb-classifier", "bfs", "dfs")
@@ -69,7 +69,7 @@ def replica_sections(
         ["## Wins and losses", "", *_wins(results)],
         ["## The worst cases", "", *_worst(results)],
         ["## Parameters chosen on the other half of the sites", "", *_halves(results, list(choices))],
-        ["## Without each part", "", *_gaps(results, "variant", ["scent", BY_CHANCE, *parts])],
+        ["## Without each part", "", *_gaps(results, "variant", ["scent", *parts])],
         ["## Where bytes are scarce", "", *_bytes(results)],
         ["## What a request costs", "", *_cpu(results)],
     ]
@@ -126,12 +126,8 @@ def _requests(results: Results) -> list[str]:
         ]
         for site in results.sites
     ]
-    seeds = max(len(results.runs(site, BY_CHANCE)) for site in results.sites)
-    many = f" ({seeds} where chance breaks ties)" if seeds else ""
-    meaning = (
-        f"In % of the site's URLs: medians over seeds{many}, in brackets the quartiles. Scent itself breaks"
-        " ties by age, so that a seed changes nothing."
-    )
+    seeds = max(len(results.runs(site, "scent")) for site in results.sites)
+    meaning = f"In % of the site's URLs: medians over {seeds} seeds, in brackets the quartiles."
     return [
         meaning,
         "",
@@ -147,7 +143,7 @@ def _means(results: Results) -> list[str]:
             f"{results.mean_ratio(variant):.3f}",
             f"{results.mean_auc_ratio(variant):.3f}",
         ]
-        for variant in (*_BASELINES, "scent", BY_CHANCE)
+        for variant in (*_BASELINES, "scent")
         if results.has(variant)
     ]
     bars = [
@@ -189,7 +185,7 @@ def _worst(results: Results) -> list[str]:
     rows = []
     for site in results.sites:
         simple = best_of(results, site, _SIMPLE)
-        low, high = results.quartiles(site, BY_CHANCE)
+        low, high = results.quartiles(site, "scent")
         ratio = results.ratio(site, "scent", simple)
         rows.append(
             [
@@ -213,7 +209,7 @@ def _worst(results: Results) -> list[str]:
     return [
         asked,
         "",
-        *_table(["site", "best simple", "scent", "ratio", "quartile range where chance breaks ties"], rows),
+        *_table(["site", "best simple", "scent", "ratio", "quartile range"], rows),
         "",
         named,
     ]

@@ -5,10 +5,6 @@
 Each cell (site, variant, seed) is one file under OUT/cells, so that a study that was stopped goes on where it
 was. Main variants run to the last target; parts and parameters stop at 90 % of the targets, which is what
 they are compared by. Generated sites (`GENERATED`) are made under OUT/generated, and reported apart.
-
-No seed changes what scent does, which makes it one draw of many: where scores are equal the older link comes
-first. So that luck is not taken for merit, its parts and parameters are compared, and its spread is measured,
-with ties that chance breaks.
 """
 
 from __future__ import annotations
@@ -39,7 +35,7 @@ from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from experiments.scent.curves import draw_curves
 from experiments.scent.results_file import made_sections, one_type_sections, replica_sections, write_files
-from experiments.scent.summary import BY_CHANCE, Results, Row
+from experiments.scent.summary import Results, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,8 +43,8 @@ if TYPE_CHECKING:
     from coati.replay.trace import Trace
     from coati.strategies.strategy import Strategy
 
-WITHOUT_CHANCE = ("bfs", "dfs", "focused", "clairvoyant", "scent")
-CHANCE = ("sb-classifier", BY_CHANCE)
+WITHOUT_CHANCE = ("bfs", "dfs", "focused", "clairvoyant")
+CHANCE = ("sb-classifier", "scent")
 BYTES = ("random", "scent-bytes", "scent-volume")
 
 # Somebody who wants one type of file: the same sites with most of what they hold being of no use.
@@ -69,7 +65,7 @@ ONE_TYPE_VARIANTS = ("bfs", "dfs", "sb-classifier", "scent", "clairvoyant")
 GENERATED = ("be", "cl", "ju", "qa")
 GENERATED_PAGES = 1200
 
-PLAIN = ScentSettings(ties_by_chance=True)
+PLAIN = ScentSettings()
 
 # One part taken out at a time.
 PARTS = {
@@ -186,7 +182,7 @@ def _cells(
     for archive in archives:
         for only in ONE_TYPE.get(archive.name, ()):
             for variant in ONE_TYPE_VARIANTS:
-                for seed in range(part_seeds if variant == "sb-classifier" else 1):
+                for seed in range(part_seeds if variant in CHANCE else 1):
                     yield Cell(archive, variant, seed, out, only)
 
 
@@ -206,7 +202,7 @@ def _site(archive: Path, only: str) -> ReplaySite:
 
 
 def _strategy(cell: Cell, site: ReplaySite) -> Strategy:
-    settings = {BY_CHANCE: PLAIN, **PARTS, **CHOICES}.get(cell.variant)
+    settings = {**PARTS, **CHOICES}.get(cell.variant)
     if settings is not None:
         return Scent(site.start_url, cell.seed, settings)
     known = StrategySettings()

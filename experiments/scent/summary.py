@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 REQUESTS = "requests_to_90_pct"
-# Scent where chance decides between equal scores.
-BY_CHANCE = "scent, ties by chance"
 _FEWEST_FOR_QUARTILES = 2
 
 

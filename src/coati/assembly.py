@@ -54,9 +54,7 @@ ORACLES = {
 }
 
 # A seed changes nothing about these.
-DETERMINISTIC = frozenset({
-    "bfs", "dfs", "focused", "scent", "scent-bytes", "scent-volume", "tp-off", "omniscient", "clairvoyant"
-})  # fmt: skip
+DETERMINISTIC = frozenset({"bfs", "dfs", "focused", "tp-off", "omniscient", "clairvoyant"})
 
 # These have to be given example pages of other sites (`PageTexts`).
 WITH_EXAMPLES = frozenset({"tres", "tres-light"})

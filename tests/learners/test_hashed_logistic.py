@@ -77,3 +77,11 @@ def test_extreme_odds_do_not_overflow() -> None:
     first, second = far.predict(row(1))
     assert (first, second) == pytest.approx((1.0, 0.0), abs=1e-9)
     assert np.isfinite(far.predict_all(np.array([[1]], np.uint32))).all()
+
+
+def test_rows_with_empty_keys_do_not_fill_the_table() -> None:
+    learnt = model(bits=6)
+    for _ in range(500):
+        learnt.learn(row(1, 0, 0, 2), (True, False))
+    assert learnt.save()["logistic_used"] == 2
+    assert learnt.save()["logistic_table"].shape[1] == 64

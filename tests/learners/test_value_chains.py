@@ -174,3 +174,10 @@ def test_of_two_keys_with_equal_means_the_one_that_varies_promises_more() -> Non
         chains.learn(row(1), 1.0)
         chains.learn(row(2), 2.0 * (at % 2))
     assert chains.predict(row(2))[0] > chains.predict(row(1))[0] + 0.2
+
+
+def test_rows_with_empty_keys_do_not_fill_the_table() -> None:
+    chains = ValueChains(CHAINS, bits=6, most_bits=12)
+    for _ in range(500):
+        chains.learn(row(1, 0, 0, 2, 0), 1.0)
+    assert chains.save()["chains_used"] == 2

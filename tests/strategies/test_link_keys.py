@@ -100,3 +100,14 @@ def test_without_the_specific_keys_links_of_one_directory_and_place_are_one_kind
     assert len(np.unique(kinds, axis=0)) == 4
     kinds[:, SPECIFIC] = NOTHING
     assert len(np.unique(kinds, axis=0)) == 1
+
+
+def test_a_file_type_may_be_named_by_the_anchor_or_around_it() -> None:
+    def named(anchor: str, context: str = "") -> int:
+        link = Link("http://a.test/x", ("html", "a"), anchor, context)
+        made = LinkKeys({"pdf", "csv"})
+        return made.row(link, made.source("http://a.test/"))[Column.NAMED_TYPE]
+
+    assert named("Report (PDF, 2 MB)") == named("Report", "Report: PDF") == named("PDF", "PDF") != NOTHING
+    assert named("Report", "Report as CSV") not in {NOTHING, named("PDF")}
+    assert named("Report") == named("Report", "Report") == named("Report", "x " * 100 + "pdf") == NOTHING

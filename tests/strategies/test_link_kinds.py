@@ -27,12 +27,12 @@ class Frontier(RuleBasedStateMachine):
         self.links = 0
 
     # Few kinds, so that queues grow long; and many, so that blocks do.
-    @rule(key=st.integers(1, 4) | st.integers(1, 600), score=st.integers(0, 50), front=st.booleans())
-    def push(self, key: int, score: int, *, front: bool) -> None:
+    @rule(key=st.integers(1, 4) | st.integers(1, 600), score=st.integers(0, 50))
+    def push(self, key: int, score: int) -> None:
         kind = self.kinds.place(row(key))
         queue = self.queues.setdefault(key, deque())
-        self.kinds.push(kind, self.links, front=front)
-        queue.appendleft(self.links) if front else queue.append(self.links)
+        self.kinds.push(kind, self.links)
+        queue.append(self.links)
         self.kinds.set_score(kind, score / 10)
         self.scores[key] = score / 10
         self.links += 1

@@ -87,7 +87,8 @@ class HashedLogistic:
         places = row & self._mask
         cells = self._table.take(places, axis=1)
         weights, gradients = cells[:MODELS], cells[MODELS:]
-        self._used += int(np.count_nonzero(gradients[0] == np.float32(_GRADIENTS_BEFORE)))
+        new = gradients[0] == np.float32(_GRADIENTS_BEFORE)
+        self._used += int(np.count_nonzero(new & (places != 0)))
         errors = [
             probability - answer
             for probability, answer in zip(self._probabilities(weights), answers, strict=True)

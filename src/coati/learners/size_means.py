@@ -35,7 +35,7 @@ class SizeMeans:
     >>> keys = np.array([5, 6], np.uint32)
     >>> for _ in range(20):
     ...     sizes.learn(0, keys, 1_000_000)
-    >>> small, large = sizes.expected(1, keys[None])[0], sizes.expected(0, keys[None])[0]
+    >>> small, large = sizes.expected(1, keys[:, None])[0], sizes.expected(0, keys[:, None])[0]
     >>> bool(small < 50_000 < 500_000 < large)
     True
     """

@@ -148,9 +148,8 @@ class ValueChains:
     def predict_all(self, columns: Rows) -> tuple[Values, Values]:
         """Give the values of many rows, one a column, and their standard deviations.
 
-        It is `predict`, level by level over all rows. Columns, and what all levels have in common in one,
-        since each operation then runs over neighbours in memory, and there are few of them, which is what a
-        small batch costs.
+        It is `predict`, level by level over all rows, with few operations that each run over neighbours in
+        memory: their number is what a small batch costs.
         """
         settings = self._settings
         strength = np.float32(settings.strength)
@@ -235,7 +234,9 @@ class ValueChains:
         stats = self._table.take(places, axis=1)
         counts = stats[0, : len(self._take)].tolist()
         share = self._share(counts)
-        self._used += counts.count(0.0)
+        self._used += sum(
+            not count and place for count, place in zip(counts, (places != 0).tolist(), strict=False)
+        )
         memory = self._settings.memory
         shares = np.array(share, np.float32)
         full = stats[0] >= memory

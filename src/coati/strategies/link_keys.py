@@ -65,7 +65,7 @@ class Column(IntEnum):
     TAIL_EXTENSION = 28
     MEANING = 29
     FILE_LIKE = 30
-    ANCHOR_FILE = 31  # the anchor names a file type: "CSV", "PDF (2 MB)"
+    NAMED_TYPE = 31  # the anchor, or what stands around it, names a file type: "CSV", "Report (PDF, 2 MB)"
     INNER_TOP = 32  # without the first directory: what versions, languages and years have in common
     INNER = 33
     INNER_SHAPE = 34
@@ -86,9 +86,9 @@ NOTHING = 0
 
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"[^\W\d_]+")
-_LETTERS = re.compile(r"[^\W\d_]+")
 _MAX_EXTENSION = 8
 _MAX_ANCHOR = 60
+_MAX_CONTEXT = 120
 _MAX_SHAPE = 12
 # Anchors of so many words and more are alike.
 _LONG = 5
@@ -202,9 +202,9 @@ class LinkKeys:
             row[column] = key_of(_ANCHOR_WORD, word)
         for column, word in enumerate(words, _URL_WORD):
             row[column] = key_of(_URL_WORD, word.lower())
-        for word in anchor_words:
+        for word in anchor_words if link.context in {"", link.anchor} else _around(link):
             if word in self._likely:
-                row[_ANCHOR_FILE] = key_of(_ANCHOR_FILE, word)
+                row[_NAMED_TYPE] = key_of(_NAMED_TYPE, word)
                 break
         return row
 
@@ -261,6 +261,11 @@ def _path_keys(tag_path: tuple[str, ...]) -> _Path:
     )
 
 
+def _around(link: Link) -> list[str]:
+    """Give the words of a link's anchor and of what stands around it."""
+    return _WORDS.findall(link.context[:_MAX_CONTEXT].lower())
+
+
 def _any_number(text: str) -> str:
     """Write a star for each number, for people: `_fold` is for keys."""
     return _DIGITS.sub("*", text)
@@ -271,7 +276,7 @@ def _fold(text: str) -> str:
 
 
 def _shape(stem: str) -> str:
-    return _LETTERS.sub("a", stem)[:_MAX_SHAPE]
+    return _WORDS.sub("a", stem)[:_MAX_SHAPE]
 
 
 def _parameter_names(query: str) -> str:
@@ -298,7 +303,7 @@ _FILE_NAME, _PARAMETERS = int(Column.FILE_NAME), int(Column.PARAMETERS)
 _DIRECTORY_EXTENSION, _DIRECTORY_ANCHOR = int(Column.DIRECTORY_EXTENSION), int(Column.DIRECTORY_ANCHOR)
 _ANCHOR, _ANCHOR_WORD, _URL_WORD = int(Column.ANCHOR), int(Column.ANCHOR_WORD_1), int(Column.URL_WORD_1)
 _FOLDER_FILE, _TAIL_EXTENSION = int(Column.FOLDER_FILE), int(Column.TAIL_EXTENSION)
-_ANCHOR_FILE, _INNER_SHAPE = int(Column.ANCHOR_FILE), int(Column.INNER_SHAPE)
+_NAMED_TYPE, _INNER_SHAPE = int(Column.NAMED_TYPE), int(Column.INNER_SHAPE)
 _LENGTHS = [key_of(Column.ANCHOR_LENGTH, str(length)) for length in range(_LONG + 1)]
 _MEANINGS = {meaning: key_of(Column.MEANING, meaning.name) for meaning in Meaning}
 _LIKENESSES = {likeness: key_of(Column.FILE_LIKE, likeness.name) for likeness in Likeness}

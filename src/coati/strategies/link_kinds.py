@@ -3,14 +3,14 @@
 Scores change with everything that is learnt, and to work all of them out anew at each step would cost time in
 proportion to the frontier. Here a score may be old. Kinds stand in blocks; the best score of each block is
 kept, so that finding the best kind looks at one number a block and then into one block. Whoever owns the
-scores refreshes one block after the other, and the best one before it is used.
+scores refreshes them: a whole block (`waiting_in`), its best (`best_in`), what is like a link (`alike`).
 
 Links of one kind wait in the order of their discovery, and there neighbours are alike: editions of one year,
 pages of one letter. So where a link disappoints, some are passed over, and more with each that follows
 (`pass_over`): the kind is searched in leaps until something is found, and from there link by link.
 
-A kind whose last link was taken gives its place to the next new one. Links are numbers of `KnownUrls`; each
-queue is a chain through one array, so that a waiting link costs four bytes.
+A kind whose last link was taken gives its place to the next new one. Links are numbers of `KnownUrls`; queues
+are chains through arrays, so that any link can be taken out, and a URL costs twelve bytes.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coati.strategies.chance import draw
+from coati.strategies.link_keys import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -39,15 +40,12 @@ EMPTY = -1.0
 # Ties are broken by less than any difference that means something.
 _TIE_STEPS = 1 << 16
 _TIE_STEP = 1e-9
-# After so many kinds being older counts for half.
-_TIE_HALF = 256
 
 
 class LinkKinds:
     """The frontier of `coati.strategies.scent`.
 
-    Of kinds with equal scores the older one comes first: it stands nearer to the start page, and higher on
-    its page. With a ``seed`` chance decides instead.
+    Between kinds with equal scores chance decides, by the seed.
 
     >>> kinds = LinkKinds(columns=2)
     >>> kind = kinds.place(np.array([1, 2], np.uint32))
@@ -57,7 +55,7 @@ class LinkKinds:
     >>> kinds.take(7); kinds.best()
     """
 
-    def __init__(self, columns: int, seed: int | None = None) -> None:
+    def __init__(self, columns: int, seed: int = 0) -> None:
         self._seed = seed
         self._made = 0
         # One kind a column: what has the same key in one of the rows is found at a glance.
@@ -101,15 +99,10 @@ class LinkKinds:
             if kind == len(self._scores):
                 self._grow()
         self._keys[:, kind] = row
-        self._ties[kind] = self._next_tie()
+        self._ties[kind] = draw(self._seed, self._made, _TIE_STEPS) * _TIE_STEP
         self._made += 1
         self._place_of[signature] = kind
         return kind
-
-    def _next_tie(self) -> float:
-        if self._seed is not None:
-            return draw(self._seed, self._made, _TIE_STEPS) * _TIE_STEP
-        return _TIE_STEPS * _TIE_STEP / (1 + self._made / _TIE_HALF)
 
     def row(self, kind: int) -> Row:
         """Give a kind's row of keys."""
@@ -123,6 +116,8 @@ class LinkKinds:
         """Give the kinds with links that share keys of these columns with a row; if too many, the likest."""
         shared = np.zeros(self._size, np.int8)
         for column in columns:
+            if row[column] == NOTHING:
+                continue
             shared += self._keys[column, : self._size] == row[column]
         shared[self._scores[: self._size] == EMPTY] = 0
         found = np.flatnonzero(shared)
@@ -134,19 +129,18 @@ class LinkKinds:
         """Tell whether links with this row wait in this place: it may have gone to another kind."""
         return self._first[kind] != _NONE and bool((self._keys[:, kind] == row).all())
 
-    def push(self, kind: int, number: int, *, front: bool = False) -> None:
-        """Let a link wait behind the others of its kind, or before them."""
+    def push(self, kind: int, number: int) -> None:
+        """Let a link wait behind the others of its kind."""
         for links in (self._kind_of, self._before, self._behind):
             if number >= len(links):
                 links.extend(array("i", [_NONE]) * (number + 1 - len(links)))
         self._kind_of[number] = kind
-        first, last = self._first[kind], self._last[kind]
-        if front or first == _NONE:
+        last = self._last[kind]
+        self._last[kind] = number
+        if last == _NONE:
             self._first[kind] = number
-        if not front or last == _NONE:
-            self._last[kind] = number
-        if first != _NONE:
-            self._link(number, first) if front else self._link(last, number)
+        else:
+            self._link(last, number)
 
     def _link(self, number: int, behind: int) -> None:
         self._behind[number] = behind

@@ -104,7 +104,7 @@ class LinkScores:
     ) -> None:
         self.odds = HashedLogistic(_BIAS, rate)
         self.values = ValueChains(chains, values)
-        self._untried = UntriedExtensions(untried)
+        self.untried = UntriedExtensions(untried)
         self._aim = aim
         self._expect_errors = expect_errors
         self._sizes = None if aim is Aim.TARGETS_A_REQUEST else SizeMeans(classes=2)
@@ -120,7 +120,7 @@ class LinkScores:
     def learn(self, row: Row | None, answer: Answer) -> None:
         """Take one answer into account; ``row`` is None for the start page."""
         if row is not None:
-            self._untried.tried(row)
+            self.untried.tried(row, target=answer.target)
             self.odds.learn(row, (answer.target, not answer.target and not answer.page))
         if self._sizes is None:
             self._gained += answer.target
@@ -156,7 +156,7 @@ class LinkScores:
 
     def _expect(self, columns: Rows) -> _Expected:
         target, useless = self.odds.predict_all(columns)
-        target = np.maximum(target, self._untried.least_all(columns))
+        target = np.maximum(target, self.untried.least_all(columns))
         values, doubts = self.values.predict_all(columns)
         page = 1 - target
         if self._expect_errors:
@@ -166,7 +166,7 @@ class LinkScores:
     def expect(self, row: Row) -> Expected:
         """Say what one row leads to."""
         target, useless = self.odds.predict(row)
-        target = max(target, self._untried.least(row))
+        target = max(target, self.untried.least(row))
         page = (1 - target) * (1 - useless if self._expect_errors else 1.0)
         return Expected(target, page, *self.values.predict(row))
 
@@ -200,7 +200,7 @@ class LinkScores:
         return {
             **self.odds.save(),
             **self.values.save(),
-            **self._untried.save(),
+            **self.untried.save(),
             **sizes,
             "scores_so_far": [self._gained, self._paid],
         }
@@ -209,7 +209,7 @@ class LinkScores:
         """Take over what was saved."""
         self.odds.load(state)
         self.values.load(state)
-        self._untried.load(state)
+        self.untried.load(state)
         if self._sizes is not None:
             self._sizes.load(state)
         self._gained, self._paid = state["scores_so_far"]

@@ -40,7 +40,6 @@ _STEPS_UP = 3
 _SMALL = 0.02
 # A promise is kept in one byte, in steps of this size.
 _GRAIN = 1 / 32
-_NO_PAGE = -1
 
 
 @dataclass(slots=True)

@@ -17,11 +17,12 @@ Before anything is learnt there is general knowledge: what data files end with, 
 in a dozen languages (`data_words`). It only decides what is tried first.
 
 What remains are hubs that nothing announces. While even the best link promises much less than the crawl had
-so far, every second request is taken from a sweep over the kinds of links, the shallowest addresses first:
-the home page of a section is more often such a hub than a page deep inside.
+so far, or hardly anything, every second request is taken from a sweep over the folders of the site, the
+shallowest first (`sweep`): the home page of a section is more often such a hub than a page deep inside.
 
-Scores are kept by kind of link and refreshed little by little (`link_kinds`), so that the cost of a request
-does not grow with the crawl.
+Scores are kept by kind of link (`link_kinds`) and refreshed where it counts: the best one before it is used
+and the next best if it fell, what is like a pleasant surprise at once, and everything else in turn. So the
+cost of a request does not grow with the crawl beyond what `most_kinds` allows.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from coati.model import Method, Page, Redirect, Refused, Request, Target
 from coati.strategies.data_words import Meaning
 from coati.strategies.known_urls import KnownUrls
 from coati.strategies.link_keys import COLUMNS, SPECIFIC, Column, Likeness, LinkKeys, key_of
-from coati.strategies.link_kinds import BLOCK, EMPTY, LinkKinds
+from coati.strategies.link_kinds import BLOCK, LinkKinds
 from coati.strategies.link_scores import Aim, Answer, Expected, LinkScores
 from coati.strategies.page_labels import PageLabels
 from coati.strategies.scent_words import LinkTexts, Reason, reasons_for
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
     from coati.model import Link, Outcome, PageLinks, Ready, Settlement
     from coati.strategies.link_keys import Row
     from coati.strategies.state import State
-
-    Floats = npt.NDArray[np.float32]
 
 CHAINS: tuple[tuple[Column, ...], ...] = (
     (Column.TOP, Column.SECOND, Column.DIRECTORY, Column.SHAPE),
@@ -96,9 +95,6 @@ class ScentSettings:
     dry: float = 0.5
     poor: float = 0.1
     sweep_every: int = 2
-    # Whether chance decides between equal scores, by the seed, which shows how much of a result is luck; else
-    # the older link comes first.
-    ties_by_chance: bool = False
     # Whether links of a kind are passed over after one that disappointed (`LinkKinds.pass_over`).
     leaps: bool = True
     # One block of kinds is scored anew every so many requests; and whether links that are like one that was
@@ -154,7 +150,7 @@ class _Sent(NamedTuple):
 
 
 class Scent:
-    """The crawler; ``likely_extensions`` are those of the wanted files, without dots.
+    """The crawler; ``likely_extensions`` are those of the wanted files, without dots. A seed breaks ties.
 
     >>> from coati.model import LinkList, Link, always_ready
     >>> crawl = Scent("http://example.org/")
@@ -176,7 +172,7 @@ class Scent:
         self._settings = settings or ScentSettings()
         self._keys = LinkKeys(likely_extensions)
         self._known = KnownUrls()
-        self._kinds = LinkKinds(COLUMNS, seed if self._settings.ties_by_chance else None)
+        self._kinds = LinkKinds(COLUMNS, seed)
         self._scores = LinkScores(
             self._settings.aim,
             self._settings.rate,
@@ -193,7 +189,6 @@ class Scent:
         self._arms: dict[tuple[int, int], int] = {}
         self._arm_labels: list[str] = []
         self._turn = 0
-        self._refreshed = 0
         self._set_priors()
         self._begin_at(start_url)
 
@@ -263,7 +258,7 @@ class Scent:
             row = np.array(self._keys.row(link, self._keys.source(source_url)), np.uint32)
             texts = LinkTexts(link.url, anchor=link.anchor, source_url=source_url)
         texts = texts._replace(tail=self._keys.tail_text(int(row[Column.TAIL])))
-        return reasons_for(row, texts, self._scores.odds, self._scores.values)
+        return reasons_for(row, texts, self._scores)
 
     # --- choosing -------------------------------------------------------------------------------
 
@@ -288,6 +283,7 @@ class Scent:
     def _best(self) -> tuple[int, Expected] | None:
         """Give the link to take, and what is expected of it."""
         self._refresh()
+        self._lower_what_is_asked_for()
         best = self._best_kind()
         if best is None:
             return None
@@ -302,16 +298,17 @@ class Scent:
     def _best_kind(self) -> tuple[int, Expected] | None:
         """Give the kind with the highest score that has not fallen since, and what is expected of it."""
         kinds = self._kinds
-        for tries in range(_TRIES, -1, -1):
-            self._lower_what_is_asked_for()
-            kind = kinds.best()
-            if kind is None:
-                return None
+        tries = 0
+        while (kind := kinds.best()) is not None:
             expected = self._scores.expect(kinds.row(kind))
-            score = self._score(kind, expected, self._hope(kind))
-            if not tries or score >= (1 - _FALL) * kinds.score(kind):
+            hope = 0.0 if kind in self._asked_for() else self._settings.exploration
+            before, score = kinds.score(kind), self._score(kind, expected, hope)
+            if tries == _TRIES or score >= (1 - _FALL) * before:
+                kinds.set_score(kind, score)
                 return kind, expected
             self._refresh_kinds(kinds.best_in(kind // BLOCK, _NEXT_BEST))
+            self._lower_what_is_asked_for()
+            tries += 1
         return None
 
     def _is_worth_a_look(self, least: float, number: int) -> bool:
@@ -320,27 +317,32 @@ class Scent:
 
     def _lower_what_is_asked_for(self) -> None:
         """Let doubt earn nothing for kinds of which a link is asked for: the answer may prove them bad."""
-        for sent in self._in_flight.values():
-            if sent.kind >= 0 and self._kinds.score(sent.kind) != EMPTY:
-                expected = self._scores.expect(self._kinds.row(sent.kind))
-                self._kinds.set_score(sent.kind, self._score(sent.kind, expected, 0.0))
+        for kind in self._asked_for():
+            expected = self._scores.expect(self._kinds.row(kind))
+            self._kinds.set_score(kind, self._score(kind, expected, 0.0))
 
-    def _hope(self, kind: int) -> float:
-        asked_for = any(sent.kind == kind for sent in self._in_flight.values())
-        return 0.0 if asked_for else self._settings.exploration
+    def _asked_for(self) -> set[int]:
+        """Give the kinds of which one link is in flight and others wait."""
+        return {
+            sent.kind
+            for sent in self._in_flight.values()
+            if sent.row is not None and self._kinds.holds(sent.kind, sent.row)
+        }
 
     def _is_dry(self, best: float) -> bool:
-        """Tell whether it is the sweep's turn: the best link promises much less than the crawl had so far."""
+        """Tell whether it is the sweep's turn: the best link promises much less than before, or little."""
         every = self._settings.sweep_every
         if not every or self._turn % every:
             return False
-        return best < max(self._settings.dry * self._scores.so_far, self._settings.poor)
+        # What is poor is said in targets a request.
+        poor = self._settings.poor if self._settings.aim is Aim.TARGETS_A_REQUEST else 0.0
+        return best < max(self._settings.dry * self._scores.so_far, poor)
 
     def _refresh(self) -> None:
         kinds = self._kinds
         if self._turn % self._settings.refresh_every == 0 and kinds.blocks:
-            self._refresh_kinds(kinds.waiting_in(self._refreshed % kinds.blocks))
-            self._refreshed += 1
+            turn = self._turn // self._settings.refresh_every
+            self._refresh_kinds(kinds.waiting_in(turn % kinds.blocks))
 
     def _refresh_kinds(self, kinds: npt.NDArray[np.intp]) -> None:
         if len(kinds):
@@ -392,27 +394,33 @@ class Scent:
     def _hop(self, sent: _Sent, location: str) -> bool:
         """Go where a redirect leads; False if that is known already.
 
-        At once, since the link was the best one, and one that leads on is seldom dead. A server that leads on
-        without end must not have all requests: then the next hop waits in the place of the link.
+        At once, since the link was worth a request, and one that leads on is seldom dead. A server that leads
+        on without end must not have all requests: after some hops it counts as a miss, and the next waits.
         """
         number = self._known.add(location)
         if number is None:
             return False
-        self._labels.meet_hop(sent.number)
         if sent.row is None or sent.hops < _MOST_HOPS:
+            self._labels.meet_hop(sent.number)
             self._at_once.append(sent._replace(number=number, hops=sent.hops + 1))
             return True
+        self._labels.meet(-1)
         kind = self._kinds.place(sent.row)
-        self._kinds.push(kind, number, front=True)
+        self._kinds.push(kind, number)
         expected = self._scores.expect(sent.row)
         self._kinds.set_score(kind, self._score(kind, expected, self._settings.exploration))
-        return True
+        return False
 
     def _compare(self, sent: _Sent, row: Row, label: float) -> None:
         """Draw conclusions from an answer that was worse or better than expected for links that are alike."""
         kinds, expected = self._kinds, sent.expected
-        if self._settings.leaps and kinds.holds(sent.kind, row):
-            kinds.pass_over(sent.kind) if label < expected.value else kinds.go_on(sent.kind)
+        if kinds.holds(sent.kind, row):
+            if self._settings.leaps:
+                kinds.pass_over(sent.kind) if label < expected.value else kinds.go_on(sent.kind)
+            if self._in_flight:
+                # Then its score was lowered while the link was asked for.
+                fresh = self._score(sent.kind, self._scores.expect(row), self._settings.exploration)
+                kinds.set_score(sent.kind, fresh)
         better = 1 - expected.target if label == math.inf else label - expected.value
         if self._settings.spread_news and better > _SURPRISE:
             self._refresh_kinds(kinds.alike(row, _ALIKE_BY, _MOST_ALIKE))
@@ -467,7 +475,7 @@ class Scent:
             "in_flight": [[turn, sent.save()] for turn, sent in self._in_flight.items()],
             "at_once": [sent.save() for sent in self._at_once],
             "arms": [[*group, self._arm_labels[arm]] for group, arm in self._arms.items()],
-            "counters": [self._turn, self._refreshed],
+            "turn": self._turn,
         }
 
     def load(self, state: State) -> None:
@@ -480,4 +488,4 @@ class Scent:
         arms: list[Any] = state["arms"]
         self._arms = {(first, second): arm for arm, (first, second, _) in enumerate(arms)}
         self._arm_labels = [label for _, _, label in arms]
-        self._turn, self._refreshed = state["counters"]
+        self._turn = state["turn"]

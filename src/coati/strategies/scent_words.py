@@ -21,9 +21,9 @@ from coati.web.urls import path_of, query_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from coati.learners.hashed_logistic import HashedLogistic
-    from coati.learners.value_chains import Evidence, ValueChains
+    from coati.learners.value_chains import Evidence
     from coati.strategies.link_keys import Row
+    from coati.strategies.link_scores import LinkScores
 
 
 class Reason(NamedTuple):
@@ -85,19 +85,25 @@ _COUNTED = frozenset({
 _TELLING = 0.5
 
 
-def reasons_for(row: Row, texts: LinkTexts, odds: HashedLogistic, values: ValueChains) -> list[Reason]:
+def reasons_for(row: Row, texts: LinkTexts, scores: LinkScores) -> list[Reason]:
     """Give the reasons for a row's score, the strongest first."""
-    evidence = values.evidence(row)
+    odds, evidence = scores.odds, scores.values.evidence(row)
     weights = odds.weights(row)
     weights[:, row == NOTHING] = 0
-    whole = _score(weights.sum(1).tolist(), odds.bias, evidence)
+    least = scores.untried.least(row)
+    whole = _score(weights.sum(1).tolist(), odds.bias, evidence, least)
+    # Whether the link owes its score to an extension that was hardly tried.
+    novel = least > odds.predict(row)[0]
     reasons = []
     for columns, plain in _GROUPS:
         own = [column in columns for column in Column]
         others = [part for part in evidence if part.column not in columns]
-        without = _score(weights[:, [not mine for mine in own]].sum(1).tolist(), odds.bias, others)
+        of_others = weights[:, [not mine for mine in own]].sum(1).tolist()
+        without = _score(of_others, odds.bias, others, 0.0 if columns is _FILE else least)
         target, useless = weights[:, own].sum(1).tolist()
         words = _words(row, texts, _strongest(evidence, columns), Column(plain), target, useless)
+        if novel and columns is _FILE:
+            words = f"{_subject(Column.EXTENSION, row, texts)} were hardly tried yet"
         reasons.append(Reason(words, whole - without))
     return sorted(reasons, key=lambda reason: -abs(reason.contribution))
 
@@ -107,8 +113,9 @@ def _strongest(evidence: Sequence[Evidence], columns: Collection[Column]) -> Evi
     return max(seen, key=lambda part: part.weight, default=None)
 
 
-def _score(odds: list[float], bias: tuple[float, float], evidence: Sequence[Evidence]) -> float:
+def _score(odds: list[float], bias: tuple[float, float], evidence: Sequence[Evidence], least: float) -> float:
     target, useless = (sigmoid(x + b) for x, b in zip(odds, bias, strict=True))
+    target = max(target, least)
     weight = sum(part.weight for part in evidence)
     value = sum(part.weight * part.mean for part in evidence) / weight if weight else 0.0
     beyond = math.expm1(max(value, 0.0)) * (1 - target) * (1 - useless)

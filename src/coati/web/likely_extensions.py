@@ -19,7 +19,7 @@ DATA_EXTENSIONS = frozenset({
     "owl", "n3", "yaml", "yml", "parquet", "feather", "arrow", "avro", "sqlite", "db", "gpkg", "shp", "kml",
     "kmz", "gml", "nc", "hdf", "h5", "hdf5", "mat", "rds", "rdata", "sav", "dta", "por", "sas7bdat", "ipynb",
     "bib", "sql", "dbf", "mdb", "accdb", "px", "sdmx", "xsd", "dat", "sxw", "sxc", "sxi", "sxd", "wpd", "wps",
-    "wks", "wk1", "123", "mobi",
+    "wks", "wk1",
 })  # fmt: skip
 
 # A server that has no name for a file's type sends this one, so that it may be any file.
@@ -54,7 +54,7 @@ _BY_MEDIA_TYPE: dict[str, tuple[str, ...]] = {
     "application/vnd.apache.parquet": ("parquet",),
     "application/vnd.google-earth.kml+xml": ("kml",),
     "application/vnd.google-earth.kmz": ("kmz",),
-    "application/vnd.lotus-1-2-3": ("123", "wk1", "wks"),
+    "application/vnd.lotus-1-2-3": ("wk1", "wks"),
     "application/vnd.ms-excel": ("xls",),
     "application/vnd.ms-excel.sheet.binary.macroenabled.12": ("xlsb",),
     "application/vnd.ms-excel.sheet.macroenabled.12": ("xlsm",),
