@@ -287,3 +287,32 @@ def test_words_that_were_not_tried_are_called_a_guess() -> None:
     said = {reason.words for reason in strategy.explain(Link(START + "x", MENU, "Download"), START)}
     assert "links whose words speak of data are tried first while nothing is known" in said
     assert not any("visit" in words for words in said)
+
+
+def test_links_that_nothing_tells_apart_are_searched_in_leaps() -> None:
+    def first_file(*, leaps: bool) -> int:
+        items = [Link(f"{START}list/item-{number}.html", FILES, "item") for number in range(80)]
+        answers: dict[str, Outcome] = {START: page(*items)}
+        for number, item in enumerate(items):
+            files = [Link(f"{START}f/{number}-{at}.csv", FILES) for at in range(3)]
+            answers[item.url] = page(*files) if number >= 60 else page()
+            answers |= {file.url: Target(200, 1, "text/csv") for file in files}
+        settings = ScentSettings(leaps=leaps, sweep_every=0)
+        order = [request.url for request in crawl(Scent(START, settings=settings), answers)]
+        return next(at for at, url in enumerate(order) if url.endswith(".csv"))
+
+    assert first_file(leaps=True) < 20
+    assert first_file(leaps=False) > 60
+
+
+def test_a_link_that_owes_its_score_to_an_untried_extension_is_explained_so() -> None:
+    strategy = Scent(START)
+    useless = [Link(f"{START}x/{letter}{other}.zip", FILES) for letter in "abcdefgh" for other in "abcdefgh"]
+    strategy.observe(ask(strategy).id, page(*useless))
+    for _ in useless:
+        strategy.observe(ask(strategy).id, Failure(404, 0, "gone"))
+    said = strategy.explain(Link(START + "x/one.sav", FILES), START)
+    assert ("links to .sav were hardly tried yet", True) in {
+        (reason.words, reason.contribution > 0) for reason in said
+    }
+    assert not any("hardly" in reason.words for reason in strategy.explain(useless[0], START))

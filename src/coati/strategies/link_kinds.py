@@ -230,8 +230,9 @@ class LinkKinds:
     def set_scores(self, kinds: npt.NDArray[np.intp], scores: npt.NDArray[np.float32]) -> None:
         """Give many kinds their scores; ties are broken here."""
         self._scores[kinds] = scores + self._ties[kinds]
-        blocks = np.unique(kinds // BLOCK)
-        self._block_best[blocks] = self._scores.reshape(-1, BLOCK)[blocks].max(1)
+        first, last = int(kinds.min()) // BLOCK, int(kinds.max()) // BLOCK
+        within = self._scores[first * BLOCK : (last + 1) * BLOCK]
+        self._block_best[first : last + 1] = within.reshape(-1, BLOCK).max(1)
 
     def _grow(self) -> None:
         # By half: doubling would leave half of the memory empty at worst.
