@@ -3,10 +3,12 @@
 The site is generated: pages of 40 KB with 100 links. Its server runs in a process of its own, on loopback,
 and there is no delay. Each contestant runs in a process of its own, too, and counts the CPU seconds that its
 crawl took, so that neither the server nor an import is charged to it. All crawl breadth-first until they have
-asked for the same number of URLs.
+asked for the same number of URLs, but for two that show what deciding costs in a live crawl.
 
 - ``coati``: `coati.live.crawl` with everything that a user's crawl has: robots.txt, limits, a run folder.
 - ``coati, nothing kept``: the same without the run folder, which the spiders do not write either.
+- ``coati, scent`` and ``coati, sb-classifier``: ``coati`` with strategies that learn. They fetch other pages,
+  and SB-CLASSIFIER also sends HEAD requests, which are cheap.
 - ``scrapy``: a spider as Scrapy's tutorial writes it, with Scrapy's own link extractor.
 - ``scrapy, tuned``: the fastest that we found: links by selectolax, known ones left out before they become
   requests, one item worker, no statistics, no logging.
@@ -66,24 +68,24 @@ def serve_site(pages: int, pipe: Connection) -> None:
         pipe.poll(None)
 
 
-def crawl_with_coati(start_url: str, requests: int, *, keep: bool) -> int:
+def crawl_with_coati(start_url: str, requests: int, *, keep: bool, strategy: str = "bfs") -> int:
     """Crawl with our driver; gives the number of requests that were answered."""
+    from coati.assembly import build_strategy
     from coati.budget import Budget
     from coati.live import CrawlPlan, LiveSettings, crawl
     from coati.runs.store import RunStore, SnapshotForm
-    from coati.strategies.baselines import breadth_first
     from coati.strategies.state import pack, unpack
     from coati.web.rules import Rules
 
     with tempfile.TemporaryDirectory() as folder:
         store = RunStore.create(Path(folder) / "run", {}, time.time()) if keep else None
         plan = CrawlPlan(
-            new_strategy=lambda: breadth_first(start_url),
+            new_strategy=lambda: build_strategy(strategy, start_url),
             rules=Rules(start_url),
             settings=LiveSettings(delay_seconds=0, concurrency=CONCURRENCY, per_host=CONCURRENCY),
             budget=Budget(max_requests=requests),
             store=store,
-            form=SnapshotForm("bfs", {}, pack, unpack),
+            form=SnapshotForm(strategy, {}, pack, unpack),
         )
         result = crawl(plan)
         if store is not None:
@@ -159,6 +161,10 @@ def crawl_with_scrapy(start_url: str, requests: int, *, tuned: bool) -> int:
 CONTESTANTS: dict[str, Callable[[str, int], int]] = {
     "coati": lambda url, requests: crawl_with_coati(url, requests, keep=True),
     "coati, nothing kept": lambda url, requests: crawl_with_coati(url, requests, keep=False),
+    "coati, scent": lambda url, requests: crawl_with_coati(url, requests, keep=True, strategy="scent"),
+    "coati, sb-classifier": lambda url, requests: crawl_with_coati(
+        url, requests, keep=True, strategy="sb-classifier"
+    ),
     "scrapy": lambda url, requests: crawl_with_scrapy(url, requests, tuned=False),
     "scrapy, tuned": lambda url, requests: crawl_with_scrapy(url, requests, tuned=True),
 }
@@ -167,7 +173,13 @@ CONTESTANTS: dict[str, Callable[[str, int], int]] = {
 def measure(name: str, start_url: str, requests: int, pipe: Connection) -> None:
     """Run one contestant and send what it did and took."""
     # Imported beforehand: a crawl of hours does not notice.
-    for module in ("coati.live", "coati.runs.store", "scrapy.crawler", "scrapy.linkextractors"):
+    for module in (
+        "coati.assembly",
+        "coati.live",
+        "coati.runs.store",
+        "scrapy.crawler",
+        "scrapy.linkextractors",
+    ):
         importlib.import_module(module)
 
     wall, cpu = time.perf_counter(), time.process_time()
