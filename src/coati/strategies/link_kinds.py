@@ -235,8 +235,8 @@ class LinkKinds:
         self._block_best[first : last + 1] = within.reshape(-1, BLOCK).max(1)
 
     def _grow(self) -> None:
-        # By half: doubling would leave half of the memory empty at worst.
-        more = max(1, len(self._block_best) // 2)
+        # By an eighth: doubling would leave half of the memory empty at worst.
+        more = max(1, len(self._block_best) // 8)
         self._keys = np.concatenate(
             [self._keys, np.zeros((len(self._keys), more * BLOCK), np.uint32)], axis=1
         )

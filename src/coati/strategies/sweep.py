@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Deeper addresses are swept as if they were this deep.
 DEPTHS = 9
 # A site with more folders than this is not swept to its end.
-MOST_FOLDERS = 1 << 16
+MOST_FOLDERS = 1 << 14
 
 
 class Sweep:
