@@ -31,6 +31,7 @@ _ONE_TYPE = (
     "The same sites for somebody who wants one media type: every other file is of no use. These crawls were"
     " looked at when parts were chosen (see the README)."
 )
+_GENERATED = "Sites with figures of the EDBT 2026 paper's Table 1. No parameter was chosen on them."
 _MEASURES = (
     "urls", "targets_total", "requests", "targets", "requests_to_90_pct", "bytes_to_90_pct",
     "volume_to_90_pct", "auc", "cpu_us_a_request",
@@ -79,17 +80,7 @@ def one_type_sections(results: Results) -> list[list[str]]:
     """Give what is told of crawls for one type of file."""
     if not results.sites:
         return []
-    return [
-        [
-            "## One type of file alone",
-            "",
-            _ONE_TYPE,
-            "",
-            *_requests(results),
-            "",
-            *_means(results),
-        ]
-    ]
+    return [_overview("One type of file alone", _ONE_TYPE, results)]
 
 
 def made_sections(results: Results) -> list[list[str]]:
@@ -97,15 +88,7 @@ def made_sections(results: Results) -> list[list[str]]:
     if not results.sites:
         return []
     return [
-        [
-            "## Generated sites",
-            "",
-            "Sites with figures of the EDBT 2026 paper's Table 1. No parameter was chosen on them.",
-            "",
-            *_requests(results),
-            "",
-            *_means(results),
-        ],
+        _overview("Generated sites", _GENERATED, results),
         ["![curves of generated sites](curves-generated.png)"],
         ["### Wins and losses", "", *_wins(results)],
         ["### Where bytes are scarce", "", *_bytes(results)],
@@ -113,6 +96,10 @@ def made_sections(results: Results) -> list[list[str]]:
 
 
 # --- sections -----------------------------------------------------------------------------------
+
+
+def _overview(title: str, about: str, results: Results) -> list[str]:
+    return [f"## {title}", "", about, "", *_requests(results), "", *_means(results)]
 
 
 def _requests(results: Results) -> list[str]:

@@ -316,3 +316,36 @@ def test_a_link_that_owes_its_score_to_an_untried_extension_is_explained_so() ->
         (reason.words, reason.contribution > 0) for reason in said
     }
     assert not any("hardly" in reason.words for reason in strategy.explain(useless[0], START))
+
+
+def scores_of(strategy: Scent) -> list[float]:
+    """Give the scores that the kinds of links have, by place."""
+    return [float(score) for score in strategy.save()["kinds_scores"]]
+
+
+@pytest.mark.parametrize("spread_news", [True, False])
+def test_links_that_are_like_a_pleasant_surprise_are_scored_anew_at_once(*, spread_news: bool) -> None:
+    settings = ScentSettings(spread_news=spread_news, refresh_every=10_000)
+    strategy = Scent(START, settings=settings)
+    pages = [Link(f"{START}good/{letter * 3}.html", FILES, letter) for letter in "abcdefghijkl"]
+    strategy.observe(ask(strategy).id, page(*pages))
+    for _ in range(4):
+        strategy.observe(ask(strategy).id, page())
+    first = ask(strategy)
+    before = scores_of(strategy)
+    strategy.observe(first.id, page(*[Link(f"{START}f/{number}.csv", FILES) for number in range(20)]))
+    risen = sum(new > old > 0 for old, new in zip(before, scores_of(strategy), strict=True))
+    assert risen == (7 if spread_news else 0)
+
+
+def test_a_kind_is_worth_less_while_a_link_of_it_is_asked_for() -> None:
+    strategy = Scent(START)
+    items = [Link(f"{START}list/item-{number}.html", FILES, "item") for number in range(9)]
+    strategy.observe(ask(strategy).id, page(*items))
+    first = ask(strategy)
+    (before,) = scores_of(strategy)
+    ask(strategy)
+    (lowered,) = scores_of(strategy)
+    assert lowered < 0.9 * before
+    strategy.observe(first.id, page(Link(START + "x.csv", FILES)))
+    assert scores_of(strategy)[0] > lowered

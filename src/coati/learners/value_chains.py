@@ -135,11 +135,11 @@ class ValueChains:
     def predict(self, row: Row) -> tuple[float, float]:
         """Give one row's value and its standard deviation."""
         stats = self._table.take(self._places_of(row), axis=1).T.tolist()
-        tail, within = self._settings.tail, self._settings.within
+        tail = self._settings.tail
         weights = weighted = sure = 0.0
         for at, chain in enumerate(self._places, len(self._take)):
             mean, variance, doubt = self._descend(stats[at], [stats[place] for place in chain])
-            weight = 1 / (doubt + within * variance + _LEAST_WEIGHED)
+            weight = self._weight(doubt, variance)
             weights += weight
             weighted += weight * (mean + tail * variance)
             sure += 1 / (doubt + _LEAST_DOUBT)
@@ -188,8 +188,7 @@ class ValueChains:
             visits, total, _ = stats[seen[-1]]
             own = total / visits if visits else mean
             visits -= self._priors.get(int(row[seen[-1]]), 0.0)
-            weight = 1 / (doubt + self._settings.within * variance + _LEAST_WEIGHED)
-            found.append(Evidence(seen[-1], max(0.0, visits), own, mean, weight))
+            found.append(Evidence(seen[-1], max(0.0, visits), own, mean, self._weight(doubt, variance)))
         whole = sum(part.weight for part in found)
         return [part._replace(weight=part.weight / whole) for part in found]
 
@@ -215,6 +214,9 @@ class ValueChains:
             spread = squares - mean * (2 * total - count * mean)
             variance = ((spread if spread > 0 else 0.0) + strength * variance) / (count + strength)
         return mean, variance, doubt
+
+    def _weight(self, doubt: float, variance: float) -> float:
+        return 1 / (doubt + self._settings.within * variance + _LEAST_WEIGHED)
 
     def _places_of(self, keys: Rows) -> npt.NDArray[np.intp]:
         """Give where the statistics of a row's keys are, then those of the roots; rows may be many, too."""

@@ -220,7 +220,7 @@ class Scent:
         chosen = self._best()
         if chosen is None or self._known[chosen[0]] != request.url:
             number = self._known.find(request.url)
-            chosen = number, self._scores.expect(self._kinds.row(self._kind_of(number)))
+            chosen = number, self._expect(self._kind_of(number))
         self._take(*chosen)
 
     def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
@@ -283,7 +283,6 @@ class Scent:
     def _best(self) -> tuple[int, Expected] | None:
         """Give the link to take, and what is expected of it."""
         self._refresh()
-        self._lower_what_is_asked_for()
         best = self._best_kind()
         if best is None:
             return None
@@ -292,22 +291,23 @@ class Scent:
         if self._is_dry(score):
             shallow = self._sweep.next(partial(self._is_worth_a_look, _HOPELESS * score))
             if shallow is not None:
-                return shallow, self._scores.expect(self._kinds.row(self._kind_of(shallow)))
+                return shallow, self._expect(self._kind_of(shallow))
         return self._kinds.first(kind), expected
 
     def _best_kind(self) -> tuple[int, Expected] | None:
         """Give the kind with the highest score that has not fallen since, and what is expected of it."""
         kinds = self._kinds
+        asked_for = self._asked_for()
+        self._lower(asked_for)
         tries = 0
         while (kind := kinds.best()) is not None:
-            expected = self._scores.expect(kinds.row(kind))
-            hope = 0.0 if kind in self._asked_for() else self._settings.exploration
-            before, score = kinds.score(kind), self._score(kind, expected, hope)
-            if tries == _TRIES or score >= (1 - _FALL) * before:
+            hope = 0.0 if kind in asked_for else self._settings.exploration
+            score, expected = self._judge(kind, hope)
+            if tries == _TRIES or score >= (1 - _FALL) * kinds.score(kind):
                 kinds.set_score(kind, score)
                 return kind, expected
             self._refresh_kinds(kinds.best_in(kind // BLOCK, _NEXT_BEST))
-            self._lower_what_is_asked_for()
+            self._lower(asked_for)
             tries += 1
         return None
 
@@ -315,11 +315,10 @@ class Scent:
         kind = self._kinds.kind_of(number)
         return kind is not None and self._kinds.score(kind) >= least
 
-    def _lower_what_is_asked_for(self) -> None:
+    def _lower(self, asked_for: set[int]) -> None:
         """Let doubt earn nothing for kinds of which a link is asked for: the answer may prove them bad."""
-        for kind in self._asked_for():
-            expected = self._scores.expect(self._kinds.row(kind))
-            self._kinds.set_score(kind, self._score(kind, expected, 0.0))
+        for kind in asked_for:
+            self._score_anew(kind, 0.0)
 
     def _asked_for(self) -> set[int]:
         """Give the kinds of which one link is in flight and others wait."""
@@ -376,8 +375,17 @@ class Scent:
 
     # --- scoring --------------------------------------------------------------------------------
 
-    def _score(self, kind: int, expected: Expected, hope: float) -> float:
-        return self._scores.score(self._kinds.row(kind), expected, hope) + self._kinds.tie(kind)
+    def _expect(self, kind: int) -> Expected:
+        return self._scores.expect(self._kinds.row(kind))
+
+    def _judge(self, kind: int, hope: float) -> tuple[float, Expected]:
+        """Give a kind's score of now, and what is expected of it."""
+        row = self._kinds.row(kind)
+        expected = self._scores.expect(row)
+        return self._scores.score(row, expected, hope) + self._kinds.tie(kind), expected
+
+    def _score_anew(self, kind: int, hope: float) -> None:
+        self._kinds.set_score(kind, self._judge(kind, hope)[0])
 
     def _score_new(self, columns: npt.NDArray[np.uint32]) -> list[tuple[float, float]]:
         """Give the score of each row, and the targets that it promises to the page that links to it."""
@@ -392,7 +400,7 @@ class Scent:
     # --- learning -------------------------------------------------------------------------------
 
     def _hop(self, sent: _Sent, location: str) -> bool:
-        """Go where a redirect leads; False if that is known already.
+        """Go where a redirect leads; False if it was a miss: what it leads to is known, or it never ends.
 
         At once, since the link was worth a request, and one that leads on is seldom dead. A server that leads
         on without end must not have all requests: after some hops it counts as a miss, and the next waits.
@@ -407,8 +415,7 @@ class Scent:
         self._labels.meet(-1)
         kind = self._kinds.place(sent.row)
         self._kinds.push(kind, number)
-        expected = self._scores.expect(sent.row)
-        self._kinds.set_score(kind, self._score(kind, expected, self._settings.exploration))
+        self._score_anew(kind, self._settings.exploration)
         return False
 
     def _compare(self, sent: _Sent, row: Row, label: float) -> None:
@@ -419,8 +426,7 @@ class Scent:
                 kinds.pass_over(sent.kind) if label < expected.value else kinds.go_on(sent.kind)
             if self._in_flight:
                 # Then its score was lowered while the link was asked for.
-                fresh = self._score(sent.kind, self._scores.expect(row), self._settings.exploration)
-                kinds.set_score(sent.kind, fresh)
+                self._score_anew(sent.kind, self._settings.exploration)
         better = 1 - expected.target if label == math.inf else label - expected.value
         if self._settings.spread_news and better > _SURPRISE:
             self._refresh_kinds(kinds.alike(row, _ALIKE_BY, _MOST_ALIKE))
