@@ -17,7 +17,7 @@ import click
 from benchmarks.reporting import format_option, report
 from benchmarks.step_cost import EndlessSite
 from coati.assembly import STRATEGIES, build_strategy
-from coati.model import always_ready
+from coati.model import EVERY_HOST
 
 
 def _resident_bytes() -> int:
@@ -37,10 +37,10 @@ def weigh(strategy: str, site: EndlessSite) -> Weight:
     """Let a strategy meet all URLs; exact in a fresh process only, where no memory was freed before."""
     gc.collect()
     before = _resident_bytes()
-    crawler = build_strategy(strategy, "http://site.example/")
+    crawler = build_strategy(strategy, ["http://site.example/"])
     requests = 0
     while site.met < site.urls:
-        request = crawler.choose(0.0, always_ready)
+        request = crawler.choose(0.0, EVERY_HOST)
         if request is None:
             break
         crawler.observe(request.id, site.answer(request))

@@ -21,7 +21,7 @@ import click
 
 from benchmarks.reporting import format_option, report
 from coati.assembly import STRATEGIES, build_strategy
-from coati.model import NO_LINKS, Link, LinkList, Method, Outcome, Page, Request, Target, always_ready
+from coati.model import NO_LINKS, Link, LinkList, Method, Outcome, Page, Request, Target, EVERY_HOST
 from coati.runs import Fetched, Layout, RunStore, SnapshotForm
 from coati.strategies.state import pack
 
@@ -92,7 +92,7 @@ def _build(folder: Path, site: MadeUpSite, strategy: str, requests: int) -> dict
     for step in range(requests):
         # Two hundred requests a second: much faster than polite.
         now = step / 200
-        request = crawler.choose(now, always_ready)
+        request = crawler.choose(now, EVERY_HOST)
         if request is None:
             break
         fetched = site.answer(request, now)

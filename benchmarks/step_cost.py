@@ -17,7 +17,7 @@ import click
 
 from benchmarks.reporting import format_option, report
 from coati.assembly import STRATEGIES, build_strategy
-from coati.model import NO_LINKS, Link, LinkList, Method, Page, Target, always_ready
+from coati.model import NO_LINKS, Link, LinkList, Method, Page, Target, EVERY_HOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,7 +90,7 @@ def _drive(strategy: str, site: EndlessSite) -> Iterator[Step]:
     crawler = build_strategy(strategy, _START)
     while True:
         begun = time.process_time()
-        request = crawler.choose(0.0, always_ready)
+        request = crawler.choose(0.0, EVERY_HOST)
         chosen = time.process_time()
         if request is None:
             return

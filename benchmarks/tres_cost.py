@@ -19,7 +19,7 @@ from benchmarks.reporting import format_option, report
 from coati.archive.archive import Archive
 from coati.assembly import WITH_EXAMPLES, PageTexts, build_strategy
 from coati.errors import UsageError
-from coati.model import Page, always_ready
+from coati.model import Page, EVERY_HOST
 from coati.replay.example_pages import example_pages, joined
 from coati.replay.site import ReplaySite
 
@@ -41,14 +41,14 @@ class Cost(NamedTuple):
 def measure(site: ReplaySite, name: str, texts: PageTexts | None) -> Cost:
     """Crawl the whole site once."""
     begun = time.process_time()
-    strategy = build_strategy(name, site.start_url, 0, site.truth, texts=texts)
+    strategy = build_strategy(name, [site.start_url], 0, site.truth, texts=texts)
     building = time.process_time() - begun
     spent = 0.0
     # After each page: the time spent so far.
     marks = [0.0]
     while True:
         begun = time.process_time()
-        request = strategy.choose(0.0, always_ready)
+        request = strategy.choose(0.0, EVERY_HOST)
         spent += time.process_time() - begun
         if request is None:
             break

@@ -12,7 +12,7 @@ from coati.testing.checks import check_policy, check_strategy
 @pytest.mark.parametrize("seed", [1, 5])
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_strategy(name: str, seed: int) -> None:
-    check_strategy(lambda site, number: build_strategy(name, site.start_url, number), seed=seed)
+    check_strategy(lambda site, number: build_strategy(name, [site.start_url], number), seed=seed)
 
 
 def test_policy() -> None:

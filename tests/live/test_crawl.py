@@ -222,7 +222,7 @@ PROGRAM = """
 
     start = sys.argv[1]
     settings = LiveSettings(delay_seconds=0.3, robots=False)
-    plan = CrawlPlan(new_strategy=lambda: breadth_first(start), rules=Rules(start), settings=settings)
+    plan = CrawlPlan(new_strategy=lambda: breadth_first([start]), rules=Rules(start), settings=settings)
     result = crawl(plan)
     print(result.stop.name, result.progress.requests, result.progress.in_flight, flush=True)
     sys.exit(result.stop.exit_code)
@@ -287,7 +287,7 @@ def test_many_crawls_run_side_by_side_and_a_slow_one_holds_up_nobody() -> None:
         plans = [
             plan_for(
                 site.start_url,
-                new_strategy=lambda url=site.start_url: breadth_first(url),
+                new_strategy=lambda url=site.start_url: breadth_first([url]),
                 rules=Rules(site.start_url),
                 on_progress=note(site.start_url),
             )

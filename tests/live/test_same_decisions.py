@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from coati.assembly import STRATEGIES, build_strategy
-from coati.model import Refused, always_ready
+from coati.model import Refused, EVERY_HOST
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
@@ -26,7 +26,7 @@ def in_memory(site: Site, strategy: Strategy) -> Asked:
     """Ask, answer, tell: what a strategy asks of a site without any engine."""
     responder = Responder(site)
     asked: Asked = []
-    while (request := strategy.choose(0.0, always_ready)) is not None:
+    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
         outcome = responder.outcome(request)
         if not isinstance(outcome, Refused):
             asked.append((request.method.value, request.url))
@@ -39,9 +39,9 @@ def over_http(make: Callable[[str], Site], name: str, seed: int, *, kept: bool) 
     with serve(make) as server, TemporaryDirectory() as folder:
         start = server.url
         crawl = partial(crawl_into, Path(folder) / "run") if kept else crawl_from
-        crawl(start, new_strategy=lambda: build_strategy(name, start, seed), robots=False)
+        crawl(start, new_strategy=lambda: build_strategy(name, [start], seed), robots=False)
         live = [(seen.method, seen.url) for seen in server.requests]
-        return live, in_memory(server.site, build_strategy(name, start, seed))
+        return live, in_memory(server.site, build_strategy(name, [start], seed))
 
 
 sites = st.builds(

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from coati.live import StopReason
-from coati.model import Link, LinkList, Method, Outcome, Page, Ready, Request, Settlement
+from coati.model import Link, LinkList, Method, Outcome, Page, Hosts, Request, Settlement
 from coati.strategies.baselines import FrontierStrategy
 from coati.strategies.frontier import Fifo
 from coati.web.rules import Rules
@@ -21,7 +21,7 @@ class Noted(FrontierStrategy):
         self.notes: list[str] = []
         self.open = self.most_open = 0
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         request = super().choose(now, ready)
         if request is not None:
             self.notes.append(f"choose {request.id}")
@@ -29,7 +29,7 @@ class Noted(FrontierStrategy):
             self.most_open = max(self.most_open, self.open)
         return request
 
-    def observe(self, request_id: int, outcome: Outcome) -> "tuple[Settlement, ...]":
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> "tuple[Settlement, ...]":
         self.notes.append(f"observe {request_id}")
         self.open -= 1
         return tuple(super().observe(request_id, outcome))
@@ -159,7 +159,7 @@ class TwoHosts:
         self._next = 0
         self.order: list[str] = []
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         for start, urls in self._waiting.items():
             if urls and ready(start.split("/")[2].split(":")[0]):
                 self._next += 1
@@ -167,10 +167,10 @@ class TwoHosts:
                 return Request(self._next, Method.GET, urls.pop(0))
         return None
 
-    def observe(self, request_id: int, outcome: Outcome) -> tuple[Settlement, ...]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> tuple[Settlement, ...]:
         return ()
 
-    def redo(self, request: Request) -> None: ...
+    def redo(self, request: Request, now: float) -> None: ...
     def save(self) -> dict[str, object]:
         return {}
 
@@ -210,7 +210,7 @@ def test_links_of_the_start_page_are_read_with_their_paths() -> None:
     seen: list[Link] = []
 
     class Reader(FrontierStrategy):
-        def observe(self, request_id: int, outcome: Outcome) -> "tuple[Settlement, ...]":
+        def observe(self, request_id: int, outcome: Outcome, now: float) -> "tuple[Settlement, ...]":
             if isinstance(outcome, Page):
                 seen.extend(outcome.links.link(index) for index in range(len(outcome.links.urls)))
                 outcome = Page(200, 0, LinkList())

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
-from coati.model import Page, Refused, Target, always_ready
+from coati.model import Page, Refused, Target, EVERY_HOST
 from coati.runs.fetched import Fetched
 from coati.runs.store import RunStore
 from coati.settings.plan import new_strategy, snapshot_form
@@ -47,7 +47,7 @@ class MadeRun:
     def steps(self, limit: int = 1_000_000) -> int:
         """Make so many requests, or as many as there are."""
         for done in range(limit):
-            request = self.strategy.choose(self.now, always_ready)
+            request = self.strategy.choose(self.now, EVERY_HOST)
             if request is None:
                 return done
             self.store.chosen(request, self.now)

@@ -23,7 +23,7 @@ from coati.model import (
     Redirect,
     Request,
     Target,
-    always_ready,
+    EVERY_HOST,
 )
 from coati.runs.fetched import Fetched
 from coati.runs.restoring import Restored
@@ -114,7 +114,7 @@ class Loop:
         self.width = width
         self.form = form(strategy, seed)
         self.restored: Restored[Strategy] = store.restore(
-            lambda: build_strategy(strategy, START, seed), self.form
+            lambda: build_strategy(strategy, [START], seed), self.form
         )
         self.strategy = self.restored.strategy
         self.open: list[Request] = []
@@ -128,7 +128,7 @@ class Loop:
         for done in range(limit):
             while len(self.open) < self.width:
                 now = 1000.0 + self.store.totals.requests / 1000
-                chosen = self.strategy.choose(now, always_ready)
+                chosen = self.strategy.choose(now, EVERY_HOST)
                 if chosen is None:
                     break
                 self.store.chosen(chosen, now)

@@ -19,7 +19,7 @@ from coati.model import (
     Refused,
     Request,
     Target,
-    always_ready,
+    EVERY_HOST,
 )
 from coati.strategies.baselines import FrontierStrategy, breadth_first, depth_first, uniformly_random
 from coati.strategies.state import pack, unpack
@@ -29,7 +29,7 @@ Graph = dict[int, list[int]]
 MAKE: dict[str, Callable[[str], FrontierStrategy]] = {
     "bfs": breadth_first,
     "dfs": depth_first,
-    "random": lambda start: uniformly_random(start, seed=5),
+    "random": lambda start: uniformly_random([start], seed=5),
 }
 
 LEAVES: tuple[Outcome, ...] = (
@@ -81,7 +81,7 @@ def reached(graph: Graph) -> set[int]:
 
 def crawl(strategy: FrontierStrategy, graph: Graph) -> list[str]:
     order = []
-    while (request := strategy.choose(0.0, always_ready)) is not None:
+    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
         assert request.method is Method.GET
         order.append(request.url)
         assert strategy.observe(request.id, answer(graph, request)) == ()
@@ -98,8 +98,8 @@ def test_everything_that_can_be_reached_is_asked_for_once(kind: str, graph: Grap
 
 def test_the_orders_are_those_of_their_names() -> None:
     graph = {0: [1, 3, 1, 6], 1: [7, 9], 3: [10], 6: [12, 13], 7: [], 9: [], 10: [], 12: [], 13: []}
-    assert crawl(breadth_first(url(0)), graph) == [url(n) for n in (0, 1, 3, 6, 7, 9, 10, 12, 13)]
-    assert crawl(depth_first(url(0)), graph) == [url(n) for n in (0, 6, 13, 12, 3, 10, 1, 9, 7)]
+    assert crawl(breadth_first([url](0)), graph) == [url(n) for n in (0, 1, 3, 6, 7, 9, 10, 12, 13)]
+    assert crawl(depth_first([url](0)), graph) == [url(n) for n in (0, 6, 13, 12, 3, 10, 1, 9, 7)]
 
 
 def test_random_depends_on_the_seed_and_prefers_nothing() -> None:
@@ -116,7 +116,7 @@ def test_several_may_be_in_flight(kind: str, graph: Graph, data: st.DataObject) 
     in_flight: list[Request] = []
     asked = []
     while True:
-        request = strategy.choose(0.0, always_ready) if data.draw(st.booleans()) or not in_flight else None
+        request = strategy.choose(0.0, EVERY_HOST) if data.draw(st.booleans()) or not in_flight else None
         if request is not None:
             asked.append(request)
             in_flight.append(request)
@@ -139,7 +139,7 @@ def test_a_crawl_that_was_saved_or_redone_goes_on_as_it_would_have(
     in_flight: list[Request] = []
     observed: list[Request | None] = []
     for _ in range(data.draw(st.integers(0, 12))):
-        request = strategy.choose(0.0, always_ready)
+        request = strategy.choose(0.0, EVERY_HOST)
         if request is None:
             break
         log.append(request)
@@ -169,12 +169,12 @@ def test_a_crawl_that_was_saved_or_redone_goes_on_as_it_would_have(
 @pytest.mark.parametrize("kind", MAKE)
 def test_a_logged_choice_that_another_version_made_is_redone_all_the_same(kind: str) -> None:
     strategy = MAKE[kind](url(0))
-    first = strategy.choose(0.0, always_ready)
+    first = strategy.choose(0.0, EVERY_HOST)
     assert first is not None
     strategy.observe(first.id, page([1, 2, 3]))
     for turn, number in enumerate((2, 1, 3), start=1):
         strategy.redo(Request(turn, Method.GET, url(number)))
-    assert strategy.choose(0.0, always_ready) is None
+    assert strategy.choose(0.0, EVERY_HOST) is None
     with pytest.raises(ValueError, match="not known"):
         strategy.redo(Request(4, Method.GET, url(99)))
     with pytest.raises(ValueError, match="not in"):
@@ -182,8 +182,8 @@ def test_a_logged_choice_that_another_version_made_is_redone_all_the_same(kind: 
 
 
 def test_a_request_is_observed_once_and_only_if_it_was_made() -> None:
-    strategy = breadth_first(url(0))
-    request = strategy.choose(0.0, always_ready)
+    strategy = breadth_first([url](0))
+    request = strategy.choose(0.0, EVERY_HOST)
     assert request is not None
     strategy.observe(request.id, page([]))
     with pytest.raises(KeyError):
@@ -191,10 +191,10 @@ def test_a_request_is_observed_once_and_only_if_it_was_made() -> None:
 
 
 def test_a_redirect_loop_ends() -> None:
-    strategy = breadth_first(url(0))
+    strategy = breadth_first([url](0))
     hops = {url(0): url(1), url(1): url(2), url(2): url(0)}
     asked = []
-    while (request := strategy.choose(0.0, always_ready)) is not None:
+    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
         asked.append(request.url)
         strategy.observe(request.id, Redirect(302, 0, hops[request.url]))
     assert asked == [url(0), url(1), url(2)]

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coati.model import Kind, always_ready
+from coati.model import Kind, EVERY_HOST
 from coati.strategies.clairvoyant import clairvoyant, omniscient
 from coati.strategies.strategy import Strategy
 from coati.strategies.truth import SiteTruth
@@ -75,7 +75,7 @@ def literal_order(truth: SiteTruth) -> list[int]:
 
 def plan(strategy: Strategy) -> list[str]:
     urls = []
-    while (request := strategy.choose(0.0, always_ready)) is not None:
+    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
         urls.append(request.url)
     return urls
 

@@ -20,7 +20,7 @@ from coati.model import (
     Refused,
     Request,
     Target,
-    always_ready,
+    EVERY_HOST,
 )
 from coati.strategies.baselines import breadth_first
 from coati.strategies.focused import FocusedSettings, focused
@@ -36,7 +36,7 @@ SPARSE = CountVectorizer(analyzer=iter, vocabulary=[*map(str, range(2 * DIMENSIO
 
 def order_of(strategy: Strategy, answer: Callable[[Request], Outcome]) -> list[str]:
     order = []
-    while (request := strategy.choose(0.0, always_ready)) is not None:
+    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
         order.append(request.url)
         strategy.observe(request.id, answer(request))
     return order
@@ -106,20 +106,20 @@ def test_same_order_as_the_literal_text(seed: int) -> None:
     responder = Responder(generate_site(knobs, seed))
     start_url = generate_site(knobs, seed).start_url
     literal = LiteralFocused(start_url, responder.outcome, warm_up=30, batch=10)
-    order = order_of(focused(start_url, FocusedSettings(30, 10)), responder.outcome)
+    order = order_of(focused([start_url], FocusedSettings(30, 10)), responder.outcome)
     assert order == literal.order
-    assert order != order_of(breadth_first(start_url), responder.outcome)
-    assert order[:30] == order_of(breadth_first(start_url), responder.outcome)[:30]
+    assert order != order_of(breadth_first([start_url]), responder.outcome)
+    assert order[:30] == order_of(breadth_first([start_url]), responder.outcome)[:30]
 
 
 @pytest.mark.parametrize("settings", [FocusedSettings(12, 3), FocusedSettings(0, 1)])
 def test_keeps_the_contract(settings: FocusedSettings) -> None:
-    check_strategy(lambda site, _seed: focused(site.start_url, settings), in_flight=[5])
+    check_strategy(lambda site, _seed: focused([site.start_url], settings), in_flight=[5])
 
 
 def test_a_link_is_not_scored_again_after_the_first_training() -> None:
     """The first link with data in its name was scored when nothing spoke for it, and keeps that score."""
-    strategy = focused(START, FocusedSettings(1, 1))
+    strategy = focused([START], FocusedSettings(1, 1))
 
     def answer(request: Request) -> Outcome:
         if request.url == START:
@@ -127,11 +127,11 @@ def test_a_link_is_not_scored_again_after_the_first_training() -> None:
             return Page(200, 1, LinkList(links))
         return Target(200, 1, "text/csv")
 
-    first = strategy.choose(0.0, always_ready)
+    first = strategy.choose(0.0, EVERY_HOST)
     assert first is not None
     strategy.observe(first.id, answer(first))
     scores = {}
-    while (request := strategy.choose(0.0, always_ready)) is not None:
+    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
         scores[request.url] = request.score
         strategy.observe(request.id, Target(200, 1, "text/csv"))
     # Both were scored by the model that knew one page: a later, better score would be above zero.
@@ -140,16 +140,16 @@ def test_a_link_is_not_scored_again_after_the_first_training() -> None:
 
 
 def test_what_fails_is_no_example_and_what_is_refused_no_request() -> None:
-    strategy = focused(START, FocusedSettings(2, 1))
-    first = strategy.choose(0.0, always_ready)
+    strategy = focused([START], FocusedSettings(2, 1))
+    first = strategy.choose(0.0, EVERY_HOST)
     assert first is not None
     urls = [START + name for name in ("dead", "barred", "b", "c")]
     strategy.observe(first.id, Page(200, 1, LinkList([Link(url, ("html", "a")) for url in urls])))
-    barred = strategy.choose(0.0, always_ready)
+    barred = strategy.choose(0.0, EVERY_HOST)
     assert barred is not None
     strategy.observe(barred.id, Refused("robots.txt"))
     assert strategy.save()["focused_counters"] == [1, False]
-    dead = strategy.choose(0.0, always_ready)
+    dead = strategy.choose(0.0, EVERY_HOST)
     assert dead is not None
     strategy.observe(dead.id, Failure(404, 0, "status 404"))
     assert strategy.save()["focused_counters"] == [2, True]

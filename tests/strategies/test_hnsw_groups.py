@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 
 from coati.assembly import StrategySettings, build_strategy
-from coati.model import always_ready
+from coati.model import EVERY_HOST
 from coati.strategies.hnsw_groups import HnswGroups
 from coati.strategies.path_groups import PathGroups
 from coati.strategies.tag_path_vectors import TagPathSpace
@@ -38,9 +38,9 @@ def test_a_crawl_over_hnsw_makes_the_same_requests() -> None:
     for index in ("exact", "hnsw"):
         responder = Responder(site)
         settings = StrategySettings(group_index=index)
-        strategy = build_strategy("sb-classifier", site.start_url, 3, settings=settings)
+        strategy = build_strategy("sb-classifier", [site.start_url], 3, settings=settings)
         order = []
-        while (request := strategy.choose(0.0, always_ready)) is not None:
+        while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
             order.append(request.url)
             strategy.observe(request.id, responder.outcome(request))
         orders.append(order)

@@ -16,7 +16,7 @@ from coati.model import (
     Request,
     Settlement,
     Target,
-    always_ready,
+    EVERY_HOST,
 )
 from coati.strategies.baselines import breadth_first
 from coati.strategies.scent import Scent, ScentSettings
@@ -34,7 +34,7 @@ MENU = ("html", "body", "nav", "a")
 
 def test_contract_with_kinds_that_are_told_apart_coarsely() -> None:
     settings = ScentSettings(most_kinds=8)
-    check_strategy(lambda site, seed: Scent(site.start_url, seed, settings), seed=3)
+    check_strategy(lambda site, seed: Scent([site.start_url], seed, settings), seed=3)
 
 
 def page(*links: Link) -> Page:
@@ -42,14 +42,14 @@ def page(*links: Link) -> Page:
 
 
 def ask(strategy: Strategy) -> Request:
-    request = strategy.choose(0.0, always_ready)
+    request = strategy.choose(0.0, EVERY_HOST)
     assert request is not None
     return request
 
 
 def crawl(strategy: Strategy, answers: dict[str, Outcome]) -> list[Request]:
     asked = []
-    while (request := strategy.choose(0.0, always_ready)) is not None:
+    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
         asked.append(request)
         strategy.observe(request.id, answers.get(request.url, Failure(404, 0, "not found")))
     return asked
@@ -73,7 +73,7 @@ def test_finds_most_targets_of_generated_sites_well_before_breadth_first() -> No
         site = generate_site(knobs, seed)
         scent, plain = (
             requests_to_share(strategy, Responder(site), 0.9, knobs.targets)
-            for strategy in (Scent(site.start_url), breadth_first(site.start_url))
+            for strategy in (Scent([site.start_url]), breadth_first([site.start_url]))
         )
         ratios.append(scent / plain)
     assert statistics.fmean(ratios) < 0.7
@@ -82,7 +82,7 @@ def test_finds_most_targets_of_generated_sites_well_before_breadth_first() -> No
 
 def test_a_wanted_extension_comes_first_before_anything_is_learnt() -> None:
     links = [Link(START + name, MENU) for name in ("a.html", "b.parquet", "c.html")]
-    plain, told = Scent(START, likely_extensions=()), Scent(START, likely_extensions={"parquet"})
+    plain, told = Scent([START], likely_extensions=()), Scent([START], likely_extensions={"parquet"})
     plain.observe(ask(plain).id, page(*links))
     told.observe(ask(told).id, page(*links))
     assert ask(told).url == START + "b.parquet"
@@ -96,7 +96,7 @@ def test_dead_links_are_left_alone_once_they_show() -> None:
     answers |= {link.url: page(Link(link.url + "/data.csv", FILES, "csv")) for link in live} | {
         link.url + "/data.csv": Target(200, 10, "text/csv") for link in live
     }
-    order = [request.url for request in crawl(Scent(START), answers)]
+    order = [request.url for request in crawl(Scent([START]), answers)]
     half = order[: len(order) // 2]
     assert sum("/old/" in url for url in half) <= 5
 
@@ -116,13 +116,13 @@ def test_a_hub_inherits_what_it_leads_to() -> None:
 
     good, bad = sections("good", filled=True), sections("bad", filled=False)
     hubs = [Link(url, MENU) for url in [*bad, *good] if url.endswith("/")]
-    order = [request.url for request in crawl(Scent(START), {START: page(*hubs), **good, **bad})]
+    order = [request.url for request in crawl(Scent([START]), {START: page(*hubs), **good, **bad})]
     last_good = max(at for at, url in enumerate(order) if url.endswith(".csv"))
     assert sum("/bad/" in url for url in order[:last_good]) < 15
 
 
 def test_a_redirect_is_followed_at_once_and_a_known_one_is_a_miss() -> None:
-    strategy = Scent(START)
+    strategy = Scent([START])
     strategy.observe(ask(strategy).id, Redirect(301, 0, START + "home"))
     first = ask(strategy)
     assert first.url == START + "home"
@@ -135,17 +135,17 @@ def test_a_redirect_is_followed_at_once_and_a_known_one_is_a_miss() -> None:
 
 
 def test_a_hop_outlives_saving_and_is_explained() -> None:
-    strategy = Scent(START)
+    strategy = Scent([START])
     strategy.observe(ask(strategy).id, page(Link(START + "a", MENU), Link(START + "b", MENU)))
     strategy.observe(ask(strategy).id, Redirect(302, 0, START + "c"))
-    twin = Scent(START)
+    twin = Scent([START])
     twin.load(unpack(pack(strategy.save())))
     assert twin.explain(START + "c")
     assert ask(twin).url == ask(strategy).url == START + "c"
 
 
 def test_a_server_that_leads_on_without_end_does_not_get_all_requests() -> None:
-    strategy = Scent(START)
+    strategy = Scent([START])
     pages = [Link(f"{START}p/{letter}{other}.html", MENU) for letter in "abcde" for other in "abcd"]
     strategy.observe(ask(strategy).id, page(Link(START + "loop/data.csv", FILES, "csv"), *pages))
     urls = []
@@ -159,7 +159,7 @@ def test_a_server_that_leads_on_without_end_does_not_get_all_requests() -> None:
 
 
 def test_a_page_is_settled_once_with_the_targets_among_its_new_links() -> None:
-    strategy = Scent(START)
+    strategy = Scent([START])
     start = ask(strategy)
     strategy.observe(start.id, page(Link(START + "a.csv", FILES), Link(START + "b.csv", FILES)))
     rewards: list[Settlement] = []
@@ -169,7 +169,7 @@ def test_a_page_is_settled_once_with_the_targets_among_its_new_links() -> None:
 
 
 def test_several_in_flight_do_not_pile_on_one_untried_kind() -> None:
-    strategy = Scent(START)
+    strategy = Scent([START])
     many = [Link(f"{START}one/{i}.html", FILES) for i in range(30)]
     few = [Link(f"{START}{name}/index.html", MENU, name) for name in ("two", "three", "four")]
     strategy.observe(ask(strategy).id, page(*many, *few))
@@ -178,7 +178,7 @@ def test_several_in_flight_do_not_pile_on_one_untried_kind() -> None:
 
 
 def test_a_score_is_the_expected_targets_a_request() -> None:
-    strategy = Scent(START)
+    strategy = Scent([START])
     strategy.observe(ask(strategy).id, page(*[Link(f"{START}{i}.csv", FILES) for i in range(30)]))
     scores = []
     for _ in range(30):
@@ -190,7 +190,7 @@ def test_a_score_is_the_expected_targets_a_request() -> None:
 
 
 def test_an_arm_has_a_name_that_a_user_understands() -> None:
-    strategy = Scent(START)
+    strategy = Scent([START])
     strategy.observe(ask(strategy).id, page(Link(START + "stats/2020.csv", FILES)))
     request = ask(strategy)
     assert request.arm is not None
@@ -199,7 +199,7 @@ def test_an_arm_has_a_name_that_a_user_understands() -> None:
 
 
 def test_explains_a_waiting_link_in_words() -> None:
-    strategy = Scent(START)
+    strategy = Scent([START])
     links = [Link(f"{START}stats/{name}.html", FILES, name) for name in ("alpha", "beta", "gamma")]
     strategy.observe(ask(strategy).id, page(*links))
     for _ in range(2):
@@ -222,7 +222,7 @@ def test_explains_a_waiting_link_in_words() -> None:
 
 
 def test_explains_by_url_what_waits_and_refuses_what_does_not() -> None:
-    strategy = Scent(START)
+    strategy = Scent([START])
     strategy.observe(ask(strategy).id, page(Link(START + "a.html", MENU, "a")))
     assert strategy.explain(START + "a.html")
     with pytest.raises(ValueError, match="not known"):
@@ -237,7 +237,7 @@ def test_the_oldest_links_are_swept_when_nothing_promises_anything() -> None:
         links = [early, *rich, *[Link(url, FILES, url[-8:]) for url in barren]]
         answers: dict[str, Outcome] = {START: page(*links), **barren, early.url: page()}
         answers |= {link.url: Target(200, 1, "text/csv") for link in rich}
-        strategy = Scent(START, settings=ScentSettings(sweep_every=sweep_every, dry=1.0))
+        strategy = Scent([START], settings=ScentSettings(sweep_every=sweep_every, dry=1.0))
         return [request.url for request in crawl(strategy, answers)]
 
     assert sorted(order(0)) == sorted(order(2))
@@ -256,7 +256,7 @@ def test_folders_that_differ_by_a_number_are_swept_while_nothing_was_found() -> 
             answers |= {version: page(*links), **dict.fromkeys(barren, page())}
         answers[versions[-1]] = page(Link(versions[-1] + "table.csv", FILES))
         answers[versions[-1] + "table.csv"] = Target(200, 1, "text/csv")
-        strategy = Scent(START, settings=ScentSettings(poor=poor, leaps=False))
+        strategy = Scent([START], settings=ScentSettings(poor=poor, leaps=False))
         asked = crawl(strategy, answers)
         return [request.url for request in asked].index(versions[-1] + "table.csv")
 
@@ -266,9 +266,9 @@ def test_folders_that_differ_by_a_number_are_swept_while_nothing_was_found() -> 
 def test_a_port_changes_nothing() -> None:
     def order(start: str) -> list[str]:
         site = generate_site(SiteKnobs(pages=60), 1)
-        strategy = Scent(start)
+        strategy = Scent([start])
         asked = []
-        while (request := strategy.choose(0.0, always_ready)) is not None:
+        while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
             inner = request._replace(url=request.url.replace(start, site.start_url))
             outcome = Responder(site).outcome(inner)
             if isinstance(outcome, Page):
@@ -283,7 +283,7 @@ def test_a_port_changes_nothing() -> None:
 
 
 def test_words_that_were_not_tried_are_called_a_guess() -> None:
-    strategy = Scent(START)
+    strategy = Scent([START])
     said = {reason.words for reason in strategy.explain(Link(START + "x", MENU, "Download"), START)}
     assert "links whose words speak of data are tried first while nothing is known" in said
     assert not any("visit" in words for words in said)
@@ -298,7 +298,7 @@ def test_links_that_nothing_tells_apart_are_searched_in_leaps() -> None:
             answers[item.url] = page(*files) if number >= 60 else page()
             answers |= {file.url: Target(200, 1, "text/csv") for file in files}
         settings = ScentSettings(leaps=leaps, sweep_every=0)
-        order = [request.url for request in crawl(Scent(START, settings=settings), answers)]
+        order = [request.url for request in crawl(Scent([START], settings=settings), answers)]
         return next(at for at, url in enumerate(order) if url.endswith(".csv"))
 
     assert first_file(leaps=True) < 20
@@ -306,7 +306,7 @@ def test_links_that_nothing_tells_apart_are_searched_in_leaps() -> None:
 
 
 def test_a_link_that_owes_its_score_to_an_untried_extension_is_explained_so() -> None:
-    strategy = Scent(START)
+    strategy = Scent([START])
     useless = [Link(f"{START}x/{letter}{other}.zip", FILES) for letter in "abcdefgh" for other in "abcdefgh"]
     strategy.observe(ask(strategy).id, page(*useless))
     for _ in useless:
@@ -326,7 +326,7 @@ def scores_of(strategy: Scent) -> list[float]:
 @pytest.mark.parametrize("spread_news", [True, False])
 def test_links_that_are_like_a_pleasant_surprise_are_scored_anew_at_once(*, spread_news: bool) -> None:
     settings = ScentSettings(spread_news=spread_news, refresh_every=10_000)
-    strategy = Scent(START, settings=settings)
+    strategy = Scent([START], settings=settings)
     pages = [Link(f"{START}good/{letter * 3}.html", FILES, letter) for letter in "abcdefghijkl"]
     strategy.observe(ask(strategy).id, page(*pages))
     for _ in range(4):
@@ -339,7 +339,7 @@ def test_links_that_are_like_a_pleasant_surprise_are_scored_anew_at_once(*, spre
 
 
 def test_a_kind_is_worth_less_while_a_link_of_it_is_asked_for() -> None:
-    strategy = Scent(START)
+    strategy = Scent([START])
     items = [Link(f"{START}list/item-{number}.html", FILES, "item") for number in range(9)]
     strategy.observe(ask(strategy).id, page(*items))
     first = ask(strategy)

@@ -13,7 +13,7 @@ from coati.model import (
     Redirect,
     Request,
     Target,
-    always_ready,
+    EVERY_HOST,
 )
 from coati.strategies.strategy import Strategy
 from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
@@ -28,7 +28,7 @@ START = "http://a.test/"
 
 def drive(strategy: Strategy, responder: Responder) -> tuple[list[tuple[str, str]], dict[int, float]]:
     order, rewards = [], {}
-    while (request := strategy.choose(0.0, always_ready)) is not None:
+    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
         order.append((request.method.value, request.url))
         for settlement in strategy.observe(request.id, responder.outcome(request)):
             rewards[settlement.request_id] = settlement.reward
@@ -40,7 +40,7 @@ def test_same_requests_and_rewards_as_the_literal_text(seed: int) -> None:
     site = generate_site(SiteKnobs(pages=150), seed)
     responder = Responder(site)
     literal = LiteralCrawl(site.start_url, responder.outcome, seed)
-    order, rewards = drive(build_strategy("sb-classifier", site.start_url, seed), responder)
+    order, rewards = drive(build_strategy("sb-classifier", [site.start_url], seed), responder)
     assert order == literal.order
     assert rewards == literal.rewards
     assert len(order) > 150
@@ -51,13 +51,13 @@ def page(*urls: str, path: tuple[str, ...] = ("html", "a")) -> Page:
 
 
 def ask(strategy: TagPathStrategy) -> Request:
-    request = strategy.choose(0.0, always_ready)
+    request = strategy.choose(0.0, EVERY_HOST)
     assert request is not None
     return request
 
 
 def test_first_links_are_asked_for_with_head_until_a_batch_of_examples_is_there() -> None:
-    strategy = TagPathStrategy(START, LearntClasses(batch=3))
+    strategy = TagPathStrategy([START], LearntClasses(batch=3))
     links = [f"{START}{i}.html" for i in range(6)]
     strategy.observe(ask(strategy).id, page(*links))
     methods = []
@@ -70,7 +70,7 @@ def test_first_links_are_asked_for_with_head_until_a_batch_of_examples_is_there(
 
 
 def test_a_head_that_fails_drops_the_link_and_is_no_example() -> None:
-    strategy = TagPathStrategy(START, LearntClasses(batch=1))
+    strategy = TagPathStrategy([START], LearntClasses(batch=1))
     strategy.observe(ask(strategy).id, page(START + "dead", START + "live"))
     dead = ask(strategy)
     strategy.observe(dead.id, Failure(404, 0, "status 404"))
@@ -81,7 +81,7 @@ def test_a_head_that_fails_drops_the_link_and_is_no_example() -> None:
 
 
 def test_a_target_told_by_head_is_fetched_at_once_and_pays_its_page() -> None:
-    strategy = TagPathStrategy(START, LearntClasses(batch=2))
+    strategy = TagPathStrategy([START], LearntClasses(batch=2))
     root = ask(strategy)
     strategy.observe(root.id, page(START + "a.csv", START + "b.html"))
     strategy.observe(ask(strategy).id, Target(200, 0, "text/csv"))
@@ -93,9 +93,9 @@ def test_a_target_told_by_head_is_fetched_at_once_and_pays_its_page() -> None:
 
 
 def test_redirect_to_a_known_url_ends_there() -> None:
-    strategy = TagPathStrategy(START, LearntClasses())
+    strategy = TagPathStrategy([START], LearntClasses())
     strategy.observe(ask(strategy).id, Redirect(301, 0, START))
-    assert strategy.choose(0.0, always_ready) is None
+    assert strategy.choose(0.0, EVERY_HOST) is None
 
 
 def test_counting_pulls_at_pages_keeps_returning_to_dead_links() -> None:
@@ -104,7 +104,7 @@ def test_counting_pulls_at_pages_keeps_returning_to_dead_links() -> None:
     live = [f"{START}live{i}.html" for i in range(30)]
 
     def first_live(settings: TagPathSettings) -> int:
-        strategy = TagPathStrategy(START, LearntClasses(batch=1), settings=settings)
+        strategy = TagPathStrategy([START], LearntClasses(batch=1), settings=settings)
         links = [Link(START + "x.html", ("html", "body", "p", "a"))]
         links += [Link(url, ("html", "body", "div.dead", "ul", "li", "a")) for url in dead]
         links += [Link(url, ("html", "table.live", "tr", "td", "b")) for url in live]
@@ -124,16 +124,16 @@ def test_counting_pulls_at_pages_keeps_returning_to_dead_links() -> None:
 @pytest.mark.parametrize("status", [405, 501])
 def test_robust_probes_stop_where_a_server_does_not_know_head(status: int) -> None:
     settings = StrategySettings(robust_probes=True)
-    strategy = build_strategy("sb-classifier", START, settings=settings)
-    first = strategy.choose(0.0, always_ready)
+    strategy = build_strategy("sb-classifier", [START], settings=settings)
+    first = strategy.choose(0.0, EVERY_HOST)
     assert first is not None
     strategy.observe(first.id, page(START + "a.csv", START + "b", START + "c.zip"))
-    probe = strategy.choose(0.0, always_ready)
+    probe = strategy.choose(0.0, EVERY_HOST)
     assert probe is not None
     assert probe.method is Method.HEAD
     strategy.observe(probe.id, Failure(status, 0, f"status {status}"))
     seen = []
-    while (request := strategy.choose(0.0, always_ready)) is not None:
+    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
         seen.append((request.method.value, request.url))
         strategy.observe(request.id, Target(200, 5, "text/csv"))
     assert seen == [("GET", START + "a.csv"), ("GET", START + "c.zip"), ("GET", START + "b")]

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from coati.errors import UsageError
 from coati.learners.double_q import QSettings
-from coati.model import Kind, Link, LinkList, Outcome, Page, Request, Target, always_ready
+from coati.model import Kind, Link, LinkList, Outcome, Page, Request, Target, EVERY_HOST
 from coati.strategies.tres import FEATURES, TresExamples, TresSettings, TresStrategy, tres_light
 from coati.strategies.tres_terms import KEYPHRASES, KEYWORDS
 from coati.strategies.tres_tree import TreeFrontier, TreeSettings, best_split
@@ -47,7 +47,7 @@ def test_keeps_the_contract() -> None:
     }
 
     def build(site: Site, seed: int) -> TresStrategy:
-        return tres_light(site.start_url, truths.of(site), text_of(site), EXAMPLES, seed, QUICK)
+        return tres_light([site.start_url], truths.of(site), text_of(site), EXAMPLES, seed, QUICK)
 
     check_strategy(build, sites, in_flight=[1, 5])
 
@@ -74,7 +74,7 @@ def test_files_follow_their_page_at_once_and_features_are_those_of_the_paper() -
         START + "deep": [],
     }
     texts = {START: "about us", START + "data/x": "download the data as csv"}
-    strategy = tres_light(START, truth_of_pages(pages), lambda url: texts.get(url, "the team"), EXAMPLES)
+    strategy = tres_light([START], truth_of_pages(pages), lambda url: texts.get(url, "the team"), EXAMPLES)
     rows: dict[str, list[float]] = {}
 
     def answer(request: Request) -> Outcome:
@@ -82,7 +82,7 @@ def test_files_follow_their_page_at_once_and_features_are_those_of_the_paper() -
         return Target(200, 1, "text/csv") if links is None else Page(200, 1, LinkList(links))
 
     order, rewards = [], {}
-    while (request := strategy.choose(0.0, always_ready)) is not None:
+    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
         order.append(request.url.removeprefix(START))
         for _, number, row in strategy.save()["in_flight"]:
             if row is not None:

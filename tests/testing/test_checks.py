@@ -8,7 +8,7 @@ import pytest
 from coati.assembly import build_strategy
 from coati.bandits.policy import Choice
 from coati.bandits.sleeping_ucb import SleepingUcb
-from coati.model import Failure, Method, Outcome, Page, Ready, Redirect, Refused, Request, Settlement
+from coati.model import Failure, Method, Outcome, Page, Hosts, Redirect, Refused, Request, Settlement
 from coati.strategies.state import State
 from coati.testing.checks import check_policy, check_strategy, default_sites
 from coati.testing.rehearsal import ContractError
@@ -16,7 +16,7 @@ from coati.testing.rehearsal import ContractError
 
 @pytest.mark.parametrize("name", ["bfs", "dfs", "random"])
 def test_the_baselines_keep_the_contract(name: str) -> None:
-    check_strategy(lambda site, seed: build_strategy(name, site.start_url, seed))
+    check_strategy(lambda site, seed: build_strategy(name, [site.start_url], seed))
 
 
 class Sound:
@@ -28,19 +28,19 @@ class Sound:
         self.in_flight: dict[int, str] = {}
         self.turn = 0
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         if not self.waiting:
             return None
         self.in_flight[self.turn] = self.waiting.pop(0)
         self.turn += 1
         return Request(self.turn - 1, Method.GET, self.in_flight[self.turn - 1], arm=0, score=0.5)
 
-    def redo(self, request: Request) -> None:
+    def redo(self, request: Request, now: float) -> None:
         self.waiting.remove(request.url)
         self.in_flight[request.id] = request.url
         self.turn = request.id + 1
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         del self.in_flight[request_id]
         if isinstance(outcome, Page):
             new = [url for url in dict.fromkeys(outcome.links.urls) if url not in self.met]
@@ -75,7 +75,7 @@ def test_a_sound_strategy_passes() -> None:
 
 
 class UsesAnIdTwice(Sound):
-    def choose(self, now: float, ready: Ready) -> Request | None:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         request = super().choose(now, ready)
         return request and request._replace(id=request.id // 2)
 
@@ -83,7 +83,7 @@ class UsesAnIdTwice(Sound):
 class AsksTwice(Sound):
     last: Request | None = None
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         request = super().choose(now, ready)
         if request is not None and self.last is not None:
             request = request._replace(url=self.last.url)
@@ -92,13 +92,13 @@ class AsksTwice(Sound):
 
 
 class MakesUpUrls(Sound):
-    def choose(self, now: float, ready: Ready) -> Request | None:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         request = super().choose(now, ready)
         return request and request._replace(url=request.url + "made-up")
 
 
 class ScoresNothing(Sound):
-    def choose(self, now: float, ready: Ready) -> Request | None:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         request = super().choose(now, ready)
         return request and request._replace(score=float("nan"))
 
@@ -106,7 +106,7 @@ class ScoresNothing(Sound):
 class RisesFromTheDead(Sound):
     nones = 0
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         request = super().choose(now, ready)
         self.nones += request is None
         return Request(10**6, Method.GET, "http://start.test/") if self.nones > 2 else request
@@ -136,7 +136,7 @@ class LoadsOnlyOnce(Sound):
         super().load(state)
         self.loaded = True
 
-    def redo(self, request: Request) -> None:
+    def redo(self, request: Request, now: float) -> None:
         if self.loaded:
             raise ContractError("the log's tail")
         super().redo(request)
@@ -150,13 +150,13 @@ class IsChangedBySaving(Sound):
 
 
 class RedoesNothing(Sound):
-    def redo(self, request: Request) -> None:
+    def redo(self, request: Request, now: float) -> None:
         if request.url not in self.met:
             raise ValueError(request.url)
 
 
 class RedoesAnything(Sound):
-    def redo(self, request: Request) -> None:
+    def redo(self, request: Request, now: float) -> None:
         if request.url in self.met:
             super().redo(request)
 
@@ -164,7 +164,7 @@ class RedoesAnything(Sound):
 class LearnsFromKnownLinks(Sound):
     """Lets links that it knows already decide: the log does not have them."""
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         settled = super().observe(request_id, outcome)
         if isinstance(outcome, Page) and len(outcome.links.urls) % 2:
             self.waiting.reverse()
@@ -172,33 +172,33 @@ class LearnsFromKnownLinks(Sound):
 
 
 class PaysTwice(Sound):
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         super().observe(request_id, outcome)
         return [Settlement(0, 1.0)] if request_id % 2 else []
 
 
 class PaysForWhatIsInFlight(Sound):
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         super().observe(request_id, outcome)
         return [Settlement(request_id + 1, 1.0)]
 
 
 class FallsOverFailures(Sound):
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         if isinstance(outcome, Failure) and outcome.status == 0:
             raise ZeroDivisionError
         return super().observe(request_id, outcome)
 
 
 class FallsOverRefusals(Sound):
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         if isinstance(outcome, Refused):
             raise ZeroDivisionError
         return super().observe(request_id, outcome)
 
 
 class FollowsLoops(Sound):
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         url = self.in_flight[request_id]
         settled = super().observe(request_id, outcome)
         if isinstance(outcome, Redirect) and outcome.location == url:
@@ -207,7 +207,7 @@ class FollowsLoops(Sound):
 
 
 class PaysInfinitely(Sound):
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         super().observe(request_id, outcome)
         return [Settlement(request_id, float("inf"))]
 
@@ -219,7 +219,7 @@ class DependsOnWhatWasBefore(Sound):
         super().__init__(start_url)
         self.number = next(self.instances)
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         settled = super().observe(request_id, outcome)
         if self.number % 2:
             self.waiting.reverse()

@@ -11,7 +11,7 @@ import pytest
 
 from coati.errors import UsageError
 from coati.learners.double_q import DoubleQ, QSettings
-from coati.model import always_ready
+from coati.model import EVERY_HOST
 from coati.strategies.state import pack, unpack
 from coati.strategies.tres import FEATURES, TresExamples, TresSettings, TresStrategy
 from coati.testing.checks import check_strategy
@@ -130,14 +130,14 @@ def test_keeps_the_contract() -> None:
 
     examples = TresExamples(POSITIVE, NEGATIVE)
     trained = tres(site.start_url, truths.of(site), text_of(site), examples, 1, SMALL)
-    request = trained.choose(0.0, always_ready)
+    request = trained.choose(0.0, EVERY_HOST)
     assert request is not None
 
     def build(site: Site, seed: int) -> TresStrategy:
         # Trained once for all crawls; only the values learn while crawling.
         values = TorchDoubleQ(len(FEATURES), SMALL.crawl.values, seed)
         parts = replace(trained.parts, values=values)
-        return TresStrategy(site.start_url, parts, seed, SMALL.crawl)
+        return TresStrategy([site.start_url], parts, seed, SMALL.crawl)
 
     check_strategy(build, {"small": site}, in_flight=[3])
 
