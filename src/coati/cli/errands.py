@@ -128,6 +128,7 @@ def _carry_out(
         archive=bodies,
         answer_from_archive=False,
         on_event=on_event,
+        defers=False,
     )
     # Scrapy takes a second to import, and nobody who asks for help should wait for it.
     from coati.live.running import crawl

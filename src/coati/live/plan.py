@@ -29,7 +29,8 @@ class CrawlPlan:
 
     ``new_strategy`` makes the strategy as it stands before its first choice; a run that is gone on with is
     restored from ``store``, which then needs ``form``. Without a store nothing is kept. ``archive`` answers
-    what it holds, and takes what it does not. ``one_site`` is false for strategies that choose among hosts.
+    what it holds, and takes what it does not. ``one_site`` is false for strategies that choose among hosts,
+    and ``defers`` where what met an outage is not asked again, or by somebody else.
     """
 
     new_strategy: Callable[[], Strategy]
@@ -46,6 +47,7 @@ class CrawlPlan:
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
     one_site: bool = True
+    defers: bool = True
 
     def __post_init__(self) -> None:
         """Refuse a run folder that could not be gone on with."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import time
+from collections import Counter
 from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
@@ -35,8 +36,10 @@ TOO_LONG: Final = "coati_wait_too_long"
 
 _ASKS_FOR_PATIENCE = frozenset({429, 503})
 
-# The first pause of a host that gives none itself; each further attempt at the same request doubles it.
+# The first pause of a host that gives none itself; each further answer of this kind in a row doubles it, up
+# to this often.
 _FIRST_PAUSE_SECONDS = 5.0
+_DOUBLINGS = 2
 
 _DEFAULT_MAXIMUM = 300.0
 
@@ -51,6 +54,7 @@ class RetryAfterMiddleware:
         self._maximum = maximum_seconds
         self._until: dict[str, float] = {}
         self._why: dict[str, str] = {}
+        self._in_a_row: Counter[str] = Counter()
         self._crawler: Crawler | None = None
 
     @classmethod
@@ -92,20 +96,22 @@ class RetryAfterMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Let the host rest if it asks for it; what is done with the response is Scrapy's business."""
+        host = urlparse_cached(request).hostname or ""
         if response.status not in _ASKS_FOR_PATIENCE:
+            self._in_a_row.pop(host, None)
             return response
         header = response.headers.get("Retry-After")
         seconds = None if header is None else parse_retry_after(header.decode("latin-1"), time.time())
         why = "Retry-After"
         if seconds is None:
-            seconds = _FIRST_PAUSE_SECONDS * 2 ** request.meta.get("retry_times", 0)
+            seconds = _FIRST_PAUSE_SECONDS * 2 ** min(self._in_a_row[host], _DOUBLINGS)
+            self._in_a_row[host] += 1
             why = f"status {response.status}"
         if seconds > self._maximum:
             if header is not None:
                 request.meta["dont_retry"] = True
                 request.meta[TOO_LONG] = seconds
             seconds = self._maximum
-        host = urlparse_cached(request).hostname or ""
         self.let_rest(host, seconds, why)
         self._tell(host, seconds, why)
         return response

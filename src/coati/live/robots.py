@@ -3,8 +3,8 @@
 Scrapy parses whatever answers under /robots.txt as if it were rules, also a server error, and takes a failed
 download for permission. This middleware hands it what the standard means instead:
 
-- a server error, 429, or no answer at all: nothing may be fetched, and of a host that gave no answer at all
-  `RobotsAnswerMiddleware.silence` says why, since such a host refuses nobody;
+- a server error, 429, or no answer at all: nothing may be fetched. `RobotsAnswerMiddleware.silence` says why,
+  since such a host refuses nobody, and `RulesMiddleware.forget` lets it be asked again;
 - any other error status: there are no rules, everything may be;
 - of the rules, the first 500 KiB are read.
 
@@ -21,10 +21,12 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.http import Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
+from scrapy.robotstxt import RobotParser
 
-from coati.live.failures import FailureReason, failure_reason
+from coati.live.failures import SILENCE, FailureReason, failure_reason
 
 if TYPE_CHECKING:
     from typing import Self
@@ -38,17 +40,7 @@ _TOO_MANY_REQUESTS = 429
 _SERVER_ERRORS = range(500, 600)
 _SUCCESS = range(200, 300)
 _REDIRECTS = range(300, 400)
-# These mean that nobody spoke to us.
-_SILENCE = frozenset(
-    {
-        FailureReason.NO_HOST,
-        FailureReason.NOT_CONNECTED,
-        FailureReason.CERTIFICATE,
-        FailureReason.TIMEOUT,
-        FailureReason.BROKEN_OFF,
-    }
-)
-# Names without end lead to a host that does not answer; of so many it is known why.
+# Names without end lead to a host that does not answer; of this many it is known why.
 _REMEMBERED_HOSTS = 10_000
 _FORBID_ALL = b"User-agent: *\nDisallow: /\n"
 
@@ -73,6 +65,16 @@ class RobotsRedirectMiddleware(RedirectMiddleware):
 
     def _engine_started(self) -> None:
         """Look for no other middleware."""
+
+
+class RulesMiddleware(RobotsTxtMiddleware):
+    """Scrapy's own, which asks for the rules of a host once, with a way to ask again."""
+
+    def forget(self, netloc: str) -> None:
+        """Have the rules of a host (with its port) asked for before its next request."""
+        # What is being asked for at this moment stands for a parser that is not there yet.
+        if isinstance(self._parsers.get(netloc), RobotParser):
+            del self._parsers[netloc]
 
 
 class RobotsAnswerMiddleware:
@@ -109,7 +111,8 @@ class RobotsAnswerMiddleware:
         if not asks_for_robots(request) or response.status in _REDIRECTS:
             return response
         if response.status in _SERVER_ERRORS or response.status == _TOO_MANY_REQUESTS:
-            return self._forbid_all(request)
+            return self._forbid_all(request, FailureReason.NO_RULES)
+        self._silent.pop(urlsplit(request.url).netloc, None)
         body = response.body if response.status in _SUCCESS else b""
         if len(body) > MAX_RULES_BYTES:
             body = body[:MAX_RULES_BYTES].rpartition(b"\n")[0]
@@ -120,11 +123,11 @@ class RobotsAnswerMiddleware:
         if not asks_for_robots(request):
             return None
         reason = failure_reason(exception)
-        # A host that sends us elsewhere for its rules has answered.
-        heard = "redirect_urls" in request.meta or len(self._silent) >= _REMEMBERED_HOSTS
-        if reason in _SILENCE and not heard:
-            self._silent[urlsplit(request.url).netloc] = reason
-        return self._forbid_all(request)
+        return self._forbid_all(request, reason if reason in SILENCE else FailureReason.NO_RULES)
 
-    def _forbid_all(self, request: Request) -> Response:
+    def _forbid_all(self, request: Request, reason: FailureReason) -> Response:
+        # Rules that are elsewhere are missed by the host that sent us there.
+        asked: str = request.meta.get("redirect_urls", [request.url])[0]
+        if len(self._silent) < _REMEMBERED_HOSTS:
+            self._silent[urlsplit(asked).netloc] = reason
         return TextResponse(request.url, body=_FORBID_ALL, encoding="utf-8", request=request)

@@ -38,6 +38,7 @@ from coati.runs.durable import write_whole
 from coati.runs.errands import Errands, PastErrand
 from coati.runs.errors import NoRunError, RunWriteError, explained
 from coati.runs.groups import write_groups
+from coati.runs.host_answers import HostAnswer, host_answers
 from coati.runs.host_pauses import HostPause, HostPauses
 from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
@@ -282,6 +283,10 @@ class RunStore:
     def fresh(self, urls: Sequence[str]) -> list[int]:
         """Give the places of the URLs that the run has not met, the first of each."""
         return self._seen.fresh(urls)
+
+    def host_answers(self) -> Iterator[HostAnswer]:
+        """Go through which hosts answered, and which URLs met an outage, in order."""
+        return host_answers(self._log.connection)
 
     def last_answers(self) -> Iterator[PastAnswer]:
         """Go through the last answers to GETs, in order, with the links that each brought."""
