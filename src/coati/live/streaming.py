@@ -60,6 +60,7 @@ from yarl import URL
 
 from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
+from coati.live.connections import AnswerConnector
 from coati.live.failures import BadAnswerError, CertificateError, TooSlowError
 from coati.live.loop_turns import CrawlLoop, seconds_of_server
 from coati.live.outcomes import ANSWER_SECONDS, BODY_BYTES, BODY_FILE, CUT, DAMAGED
@@ -126,7 +127,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         settings = self.crawler.settings
         # With a proxy it is the proxy that resolves and connects; it may well be on a private address.
         guarded = not self._allow_private and self._proxy is None
-        connector = aiohttp.TCPConnector(
+        connector = AnswerConnector(
             # In all, Scrapy limits the requests; by host, this is the promise of one connection.
             limit=0,
             limit_per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
