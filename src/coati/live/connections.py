@@ -8,8 +8,8 @@ aiohttp's parser tells an error to whoever waits for the headers. So without thi
   the error is in the bytes after it;
 - a body without a declared length that ends with a reset counts as whole.
 
-Here headers are parsed apart from what follows them, and an error after them ends the body at once. Waiting
-for the end of the connection instead would not do: under TLS that can take half a minute.
+Here headers are parsed apart from what follows them, and an error after them ends the body at once, and the
+connection.
 
 aiohttp has no public place for a protocol of one's own; the factory of its connector is replaced.
 """
@@ -77,6 +77,9 @@ class _AnswerProtocol(ResponseHandler):
         error = self.exception()
         if isinstance(error, HttpProcessingError):
             self._end_body(BadAnswerError(error.message[:200]))
+            if self.transport is not None:
+                # Closing, as aiohttp does, waits under TLS until the server agrees.
+                self.transport.abort()
 
     def _end_body(self, error: Exception) -> None:
         if self._payload is not None and not self._payload.is_eof():

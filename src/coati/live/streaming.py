@@ -199,7 +199,12 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     async def _download(self, request: Request) -> Response:
         await self._take_turn(request)
         started = time.monotonic()
-        timeout = request.meta.get("download_timeout")
+        timeout = aiohttp.ClientTimeout(
+            # Scrapy's middleware for time-outs puts it into every request.
+            total=request.meta.get("download_timeout") or self._timeout.total,
+            sock_connect=self._timeout.sock_connect,
+            sock_read=self._timeout.sock_read,
+        )
         verbatim = bool(request.meta.get("verbatim_url"))
         pairs = _pairs(request)
         # Headers may come byte by byte, each in time.
@@ -212,7 +217,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
                 allow_redirects=False,
                 proxy=request.meta.get("proxy") or self._proxy,
                 proxy_headers=[pair for pair in pairs if pair[0] == _PROXY_AUTHORISATION] or None,
-                timeout=aiohttp.ClientTimeout(total=timeout) if timeout else self._timeout,
+                timeout=timeout,
                 trace_request_ctx=request,
             )
         async with answer:
