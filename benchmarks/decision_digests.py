@@ -86,6 +86,9 @@ def _decide(folder: Path, names: Sequence[str], examples: TresExamples | None) -
 def decide(archives: Path, sites: Sequence[str], names: Sequence[str], jobs: int) -> dict[str, SiteDecisions]:
     """Replay each of the sites with each of the strategies, the largest sites first."""
     everything = {file.parent.name: file.parent for file in archives.glob("*/archive.toml")}
+    for site in sites:
+        if site not in everything:
+            raise click.UsageError(f"{archives} has no archive {site}")
     sizes = {site: sum(file.stat().st_size for file in everything[site].iterdir()) for site in sites}
     found: dict[str, SiteDecisions] = {}
     # Not forked: what is decided must not depend on what this process has done before.
