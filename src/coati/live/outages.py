@@ -43,6 +43,9 @@ _LONGEST_SECONDS: Final = 3600.0
 _FIRST_TRIES: Final = 3
 _FIRST_SHARE: Final = 0.1
 
+# What is asked for as a sign of life is no larger.
+_SMALL_BYTES: Final = 100_000
+
 # A host of which this many pages ended at the same byte twice sends all of its pages like that.
 _HABIT: Final = 3
 
@@ -69,6 +72,7 @@ class _Spell:
 class _Host:
     """``tries`` and ``due`` count through a spell: how often it was tried, and when it should be again."""
 
+    heard: bool = False
     proof: str | None = None
     spell: _Spell | None = None
     tries: int = 0
@@ -122,12 +126,14 @@ class Outages:
         """Count the URLs that wait, or are being asked again."""
         return len(self._waiting)
 
-    def answered(self, url: str) -> None:
+    def answered(self, url: str, size_bytes: int = 0) -> None:
         """Take note that the host of a URL is there."""
         self._answers += 1
         self._first_tries.clear()
         host = self._host(url)
-        host.proof, host.spell, host.tries, host.due = url, None, 0, 0.0
+        host.heard, host.spell, host.tries, host.due = True, None, 0, 0.0
+        if size_bytes <= _SMALL_BYTES:
+            host.proof = url
 
     def judge(self, request: Request, reading: Reading, now: float) -> Reading:
         """Return what came of a request, as `Deferred` where it is to be asked again."""
@@ -138,8 +144,8 @@ class Outages:
         until = self._until(key, reading, now) if is_outage(reading) else None
         if until is None:
             self._waiting.pop(key, None)
-            if isinstance(outcome, Page) or not is_outage(reading):
-                self.answered(request.url)
+            if not is_outage(reading):
+                self.answered(request.url, outcome.size_bytes)
             return reading
         self._waiting[key].until = until
         reason = outcome.reason if isinstance(outcome, Failure) else DAMAGED
@@ -173,7 +179,7 @@ class Outages:
             self._first_tries[key] += 1
             self.hopeless |= self._first_tries[key] >= _FIRST_TRIES
             return now + _FIRST_SHARE * self._first_seconds * self._first_tries[key]
-        if host.proof is None:
+        if not host.heard:
             return None if self._is_dead(host) else host.due
         if waiting.alone >= self._retries and host.spell is not None and not host.spell.shared:
             # One that is known to fail alone says nothing about the others.
@@ -207,7 +213,7 @@ class Outages:
             return
         self._waiting.pop(key, None)
         if past.kind != Kind.BROKEN or (past.status and past.status not in PASSING_STATUSES):
-            self.answered(past.url)
+            self.answered(past.url, past.size_bytes)
 
     def _time_of_try(self, tries: int, now: float) -> float:
         if tries >= self._retries:
@@ -222,7 +228,7 @@ class Outages:
         return now >= host.due or at_the_end or not self._answers
 
     def _is_dead(self, host: _Host) -> bool:
-        return host.proof is None and host.tries > self._retries and self._answers > 0
+        return not host.heard and host.tries > self._retries and self._answers > 0
 
     def _host(self, url: str) -> _Host:
         return self._hosts.setdefault(host_of(url), _Host())

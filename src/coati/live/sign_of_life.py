@@ -1,19 +1,22 @@
 """Asks a host that failed for something that it answered before, and only then again for what failed.
 
 Whether a URL is broken or its host is down cannot be told by asking for that URL again. So a retry whose host
-has not answered since the outage is preceded by a HEAD of the URL that the host answered last. If that fails,
-the failure stands for the retry, which is not sent; if it does not, both are charged.
+has not answered since the outage is preceded by a GET of the last small answer that the host gave: a HEAD
+would not show that bodies break off. If that fails, the failure stands for the retry, which is not sent; if
+it does not, both are charged.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrapy import Request as ScrapyRequest
+from scrapy.exceptions import ResponseDataLossError
 from scrapy.http.request import NO_CALLBACK
 
-from coati.live.failures import PASSING_STATUSES
-from coati.live.outcomes import LIVE_ONLY, REQUEST
+from coati.live.failures import PASSING_REASONS, PASSING_STATUSES, failure_reason
+from coati.live.outcomes import BODY_FILE, DAMAGED, LIVE_ONLY, REQUEST
 
 if TYPE_CHECKING:
     from typing import Self
@@ -52,14 +55,24 @@ class SignOfLifeMiddleware:
         url = None if chosen is None else drive.outages.proof(chosen)
         if chosen is None or url is None or not drive.charge(chosen.id):
             return None
-        sign = ScrapyRequest(url, method="HEAD", callback=NO_CALLBACK, meta=dict(_META))
+        bad = await self._ask(url)
+        if bad is None:
+            drive.outages.answered(url)
+            return None
+        drive.charge(chosen.id, -1)
+        if isinstance(bad, Exception):
+            raise bad
+        return bad.replace(url=request.url, request=request)
+
+    async def _ask(self, url: str) -> Response | Exception | None:
+        """Ask for a URL; returns what is as bad as no answer, or None."""
+        request = ScrapyRequest(url, callback=NO_CALLBACK, meta=dict(_META))
         try:
-            response = await self._crawler.engine.download_async(sign)
-        except Exception:
-            drive.charge(chosen.id, -1)
-            raise
-        if response.status in PASSING_STATUSES:
-            drive.charge(chosen.id, -1)
-            return response.replace(url=request.url, request=request)
-        drive.outages.answered(url)
-        return None
+            response = await self._crawler.engine.download_async(request)
+        except Exception as error:  # noqa: BLE001 - whoever asks for what failed meets it, too
+            return error if failure_reason(error) in PASSING_REASONS else None
+        if BODY_FILE in request.meta:
+            Path(request.meta[BODY_FILE]).unlink(missing_ok=True)
+        if DAMAGED in response.flags:
+            return ResponseDataLossError(url)
+        return response if response.status in PASSING_STATUSES else None
