@@ -54,7 +54,7 @@ def test_the_sample_site_is_crawled_into_a_folder(coati: Coati, sample: SiteServ
     settings = tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))
     assert settings["url"] == sample.url
     assert settings["max_targets"] == 20
-    assert settings["limits"]["retries"] == 2
+    assert settings["limits"]["retries"] == 3
 
 
 def test_json_says_everything_in_one_object(coati: Coati) -> None:

@@ -8,10 +8,12 @@ import random
 import sqlite3
 import struct
 from collections.abc import Iterator
+from contextlib import ExitStack
 from enum import StrEnum
+from itertools import cycle
 from pathlib import Path
 from socket import SO_LINGER, SOL_SOCKET
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -58,11 +60,11 @@ class Down(StrEnum):
 class Weather:
     """Says how the next request to a host fares: stretches of calm and of one kind of outage."""
 
-    def __init__(self, seed: int, kinds: list[Down]) -> None:
+    def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
-        self._kinds = kinds
         self._days: dict[str, Iterator[Down | None]] = {}
         self.met: set[Down] = set()
+        self._cuts = 0
 
     def next(self, host: str) -> Down | None:
         kind = next(self._days.setdefault(host, self._stretches()))
@@ -70,24 +72,33 @@ class Weather:
             self.met.add(kind)
         return kind
 
+    def cut(self) -> int:
+        """Say where an answer breaks off."""
+        self._cuts += 1
+        return self._cuts % 200
+
     def _stretches(self) -> Iterator[Down | None]:
-        while True:
-            # Long enough for a sign of life and a retry, and too short to be no outage at all.
+        kinds = self._random.sample(list(Down), len(Down))
+        for kind in cycle(kinds):
+            # Long enough for a sign of life and a retry.
             yield from [None] * self._random.randint(4, 30)
-            kind = self._random.choice(self._kinds)
-            yield from [kind] * self._random.randint(2, 30 if kind is not Down.SILENT else 8)
+            # More than one request, so that it is no fault of one address. To be silent takes time.
+            yield from [kind] * self._random.randint(2, 6 if kind is Down.SILENT else 30)
 
 
 def under(weather: Weather, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each request that leaves meet the weather: a port that nobody listens on, or a word to the server."""
-    send = StreamingDownloadHandler._download
+    """Let each request that leaves meet the weather: at a port of nobody's, or by a word to the server."""
+    send = StreamingDownloadHandler._download  # noqa: SLF001 - where a request leaves
 
     async def send_under(self: StreamingDownloadHandler, request: Request) -> Response:
         kind = weather.next(urlsplit(request.url).hostname or "")
         if kind is Down.REFUSED:
             parts = urlsplit(request.url)
-            return await send(self, request.replace(url=parts._replace(netloc=f"{parts.hostname}:1").geturl()))
+            return await send(
+                self, request.replace(url=parts._replace(netloc=f"{parts.hostname}:1").geturl())
+            )
         request.headers["X-Weather"] = kind or "calm"
+        request.headers["X-Cut"] = str(weather.cut())
         return await send(self, request)
 
     monkeypatch.setattr(StreamingDownloadHandler, "_download", send_under)
@@ -107,11 +118,12 @@ def answer(exchange: Exchange, body: str | bytes, media_type: str = "text/html",
             exchange.connection.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
             exchange.close_connection = True
         case Down.SILENT:
-            pause(0.5)
+            pause(0.3)
             exchange.close_connection = True
         case Down.BROKEN_OFF:
             head = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nContent-Length: 9999\r\n\r\n"
-            exchange.raw(head.encode() + (body.encode() if isinstance(body, str) else body)[:50])
+            content = body.encode() if isinstance(body, str) else body
+            exchange.raw(head.encode() + content[: int(exchange.headers["X-Cut"])])
         case Down.BUSY:
             exchange.answer(503)
         case Down.LIMITED:
@@ -173,34 +185,33 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
         return database.execute(query).fetchall()
 
 
+class Case(NamedTuple):
+    """One crawl: who decides, how many requests are in flight, and whether an archive is filled."""
+
+    seed: int
+    strategy: str
+    concurrency: int = 1
+    archived: bool = False
+
+
 CASES = [
-    (strategy, seed, concurrency, archived)
-    for seed, (strategy, concurrency, archived) in enumerate(
-        [
-            ("bfs", 1, False),
-            ("dfs", 1, True),
-            ("random", 4, False),
-            ("sb-classifier", 1, False),
-            ("sb-classifier", 3, True),
-            ("scent", 1, True),
-            ("scent", 4, False),
-        ]
-    )
+    Case(0, "bfs"),
+    Case(1, "dfs", archived=True),
+    Case(2, "random", concurrency=4),
+    Case(3, "sb-classifier"),
+    Case(4, "sb-classifier", concurrency=3, archived=True),
+    Case(5, "scent", archived=True),
+    Case(6, "scent", concurrency=4),
 ]
 
 
-@pytest.mark.parametrize(("strategy", "seed", "concurrency", "archived"), CASES)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_target_is_there_at_the_end(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    strategy: str,
-    seed: int,
-    concurrency: int,
-    archived: bool,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case
 ) -> None:
-    weather = Weather(seed, list(Down))
+    weather = Weather(case.seed)
     under(weather, monkeypatch)
-    site, chance, run = Site(), random.Random(seed), tmp_path / "run"
+    site, chance, run = Site(), random.Random(case.seed), tmp_path / "run"
     stops: list[StopReason] = []
     with scripted({}, HOSTS[0]) as one, scripted({}, HOSTS[1]) as two:
         site.build(one, two)
@@ -208,40 +219,39 @@ def test_every_target_is_there_at_the_end(
         while StopReason.FINISHED not in stops:
             assert len(stops) < 300, stops
             limit += chance.randint(5, 60)
-            stops.append(session(run, one.start, strategy, seed, concurrency, tmp_path if archived else None, limit))
-    taken = {url for (url,) in rows(run, "SELECT url FROM targets")}
-    assert site.targets == taken
-    assert {url for (url,) in rows(run, "SELECT DISTINCT url FROM requests WHERE kind = 'broken'")} == site.broken
-    assert rows(run, "SELECT * FROM in_flight") == []
-    assert len(list((run / "files").iterdir())) == len(taken)
-    print(len(stops), stops, len(weather.met), rows(run, "SELECT kind, count(*), sum(charged) FROM requests GROUP BY 1"))
+            stops.append(session(run, one.start, case, limit))
+    taken = rows(run, "SELECT DISTINCT url FROM targets")
+    assert {url for (url,) in taken} == site.targets
+    broken = rows(run, "SELECT DISTINCT url FROM requests WHERE kind = 'broken'")
+    assert {url for (url,) in broken} == site.broken
+    assert rows(run, "SELECT url FROM in_flight") == []
+    assert len(list((run / "files").iterdir())) == len(site.targets)
+    assert len(weather.met) > 1
+    assert len(stops) > 1
 
 
-def session(
-    run: Path, start: str, strategy: str, seed: int, concurrency: int, archive: Path | None, limit: int
-) -> StopReason:
+def session(run: Path, start: str, case: Case, limit: int) -> StopReason:
     """Crawl until this many requests are spent, or until something else ends it."""
-    more: dict[str, Any] = {}
-    opened: Archive | None = None
-    if archive is not None:
-        folder = archive / "archive"
-        meta = ArchiveMeta("site", start, PRESETS["data"], frozenset(), "a test")
-        opened = Archive.open(folder, writable=True) if folder.exists() else Archive.create(folder, meta)
-        more["archive"] = opened
-    try:
+    with ExitStack() as stack:
+        archive = (
+            stack.enter_context(opened_archive(run.parent / "archive", start)) if case.archived else None
+        )
         crawled = crawl_into(
             run,
             start,
             **QUICK,
-            **more,
-            new_strategy=lambda: build_strategy(strategy, [start], seed),
-            form=SnapshotForm(strategy, {}, pack, unpack),
+            archive=archive,
+            new_strategy=lambda: build_strategy(case.strategy, [start], case.seed),
+            form=SnapshotForm(case.strategy, {}, pack, unpack),
             rules=TwoHosts(start),
-            concurrency=concurrency,
-            per_host=concurrency,
+            concurrency=case.concurrency,
+            per_host=case.concurrency,
             max_requests=limit,
         )
-    finally:
-        if opened is not None:
-            opened.close()
     return crawled.result.stop
+
+
+def opened_archive(folder: Path, start: str) -> Archive:
+    if folder.exists():
+        return Archive.open(folder, writable=True)
+    return Archive.create(folder, ArchiveMeta("site", start, PRESETS["data"]))

@@ -76,7 +76,7 @@ class Drive:
         self._open: dict[int, _Open] = {}
         self._again: deque[Request] = deque()
         self._hops: OrderedDict[str, int] = OrderedDict()
-        self._endings = Endings(plan.early_stop, one_site=plan.one_site)
+        self._endings = Endings(plan.early_stop, one_site=plan.one_site, defers=plan.defers)
         self._strategy = self._restore()
         past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
@@ -145,6 +145,11 @@ class Drive:
         """Tell whether a host that did not give its rules should be asked for them again."""
         return self.outages.may_try(request, self._clock.now())
 
+    def hear_from(self, url: str) -> None:
+        """Take note of a sign of life: the host of a URL is there."""
+        self.outages.answered(url)
+        self._endings.hear()
+
     def charge(self, request_id: int, attempts: int = 1) -> bool:
         """Charge an open request with more attempts, or fewer; False if there is no budget for more."""
         if attempts > 0 and (self.stopping or self._limit() is not None):
@@ -162,7 +167,9 @@ class Drive:
         state = self._open[request_id]
         request = state.request
         now = self._clock.now()
-        if self.plan.defers and not from_archive:
+        if from_archive:
+            self.outages.archived(request)
+        elif self.plan.defers:
             reading = self.outages.judge(request, reading, now)
         if not isinstance(reading.outcome, Deferred):
             reading = self._sift(request, self._bound_redirects(request, reading))

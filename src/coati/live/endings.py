@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.live.failures import PASSING_STATUSES, SILENCE
+from coati.live.failures import PASSING_STATUSES, SILENCE, FailureReason
 from coati.live.stop import StopReason
 from coati.model import Deferred, Failure, Refused
 
@@ -23,11 +23,19 @@ _UNAUTHORISED = frozenset({401, 403, 407, 451})
 
 
 class Endings:
-    """Watches outcomes. ``one_site`` is false where other sites may well answer."""
+    """Watches outcomes. ``one_site`` is false where other sites may well answer.
 
-    def __init__(self, early_stop: EarlyStop | None, *, one_site: bool) -> None:
+    ``defers`` says that silence is `Deferred`: a `Failure` is then one of its URL.
+    """
+
+    def __init__(self, early_stop: EarlyStop | None, *, one_site: bool, defers: bool) -> None:
         self._early_stop = early_stop
         self._one_site = one_site
+        self._defers = defers
+        self._silent = self._limited = 0
+
+    def hear(self) -> None:
+        """Take note that somebody answered."""
         self._silent = self._limited = 0
 
     def after(self, outcome: Outcome, charged: int, tally: Tally, *, hopeless: bool) -> StopReason | None:
@@ -37,7 +45,7 @@ class Endings:
         """
         if isinstance(outcome, Refused):
             return None
-        self._silent = self._silent + charged if _is_silence(outcome) else 0
+        self._silent = self._silent + charged if self._is_silence(outcome) else 0
         self._limited = self._limited + charged if outcome.status == _TOO_MANY_REQUESTS else 0
         enough = self._silent >= _SILENT_ATTEMPTS or self._limited >= _LIMITED_ATTEMPTS
         if hopeless or (enough and self._one_site):
@@ -46,12 +54,13 @@ class Endings:
             return StopReason.STOPPED_EARLY
         return None
 
-
-def _is_silence(outcome: Outcome) -> bool:
-    """Tell whether nobody answered; a file that is too large, or a part of one, is an answer."""
-    if not isinstance(outcome, Failure | Deferred) or outcome.status == _TOO_MANY_REQUESTS:
-        return False
-    return outcome.reason in SILENCE or outcome.status in PASSING_STATUSES
+    def _is_silence(self, outcome: Outcome) -> bool:
+        """Tell whether nobody answered; a file that is too large, or a part of one, is an answer."""
+        if isinstance(outcome, Failure):
+            return outcome.reason == FailureReason.CERTIFICATE if self._defers else outcome.reason in SILENCE
+        if not isinstance(outcome, Deferred) or outcome.status == _TOO_MANY_REQUESTS:
+            return False
+        return outcome.status in PASSING_STATUSES or outcome.reason in SILENCE
 
 
 def final_reason(reached: StopReason, tally: Tally) -> StopReason:

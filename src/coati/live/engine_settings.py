@@ -84,7 +84,7 @@ def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
         _OURS + "adaptive_delay.AdaptiveDelayMiddleware": 890,
     }
     if plan.defers:
-        chosen[_OURS + "sign_of_life.SignOfLifeMiddleware"] = 90
+        chosen[_OURS + "sign_of_life.SignOfLifeMiddleware"] = 105
     if own.robots:
         chosen[_OURS + "robots.RulesMiddleware"] = 100
         chosen[_OURS + "robots.RobotsAnswerMiddleware"] = 110

@@ -7,13 +7,15 @@ out. So a URL is called broken only on evidence:
    other URL failed in the same spell: the host was well before and after.
 2. After ``retries`` failures that count, the next one is final. The distance between them grows, and the last
    try comes at the end, when nothing else is left to ask for.
-3. Before a URL is asked again whose host has not answered since, the host is asked for something that it
-   answered before (`Outages.proof`, `coati.live.sign_of_life`): a retry alone would not tell the two apart.
+3. Before a URL is asked again whose host has not answered since, and in a long spell before any URL is, the
+   host is asked for something that it answered before (`Outages.proof`, `coati.live.sign_of_life`): a retry
+   alone would not tell the two apart.
 4. A host that never answered, while others do, counts as a whole: its URLs are broken when ``retries`` tries
    of the host have failed. One that is down, and was not, breaks no URL, however long that takes.
 
-Where nobody has answered yet, there are a few quick tries. `Outages.hopeless` tells when to give up: what
-waits then is asked again when the run is resumed. Time is an argument, so nothing here waits.
+Of a page that breaks off the part that came is taken in the end: where every try gave as much, it is all that
+there is. Where nobody has answered yet, there are a few quick tries. `Outages.hopeless` tells when to give
+up: what waits then is asked again when the run is resumed. Time is an argument, so nothing here waits.
 """
 
 from __future__ import annotations
@@ -43,10 +45,13 @@ _LONGEST_SECONDS: Final = 3600.0
 _FIRST_TRIES: Final = 3
 _FIRST_SHARE: Final = 0.1
 
+# After this many outages in a row, not only retries need a sign of life.
+_DOUBT: Final = 5
+
 # What is asked for as a sign of life is no larger.
 _SMALL_BYTES: Final = 100_000
 
-# A host of which this many pages ended at the same byte twice sends all of its pages like that.
+# A host of which this many pages always ended at the same byte sends all of its pages like that.
 _HABIT: Final = 3
 
 _Key = tuple["Method", str]
@@ -65,6 +70,7 @@ class _Spell:
     """Outages of a host in a row; ``shared``: of more than one URL."""
 
     first: _Key
+    length: int = 0
     shared: bool = False
 
 
@@ -92,7 +98,7 @@ class _Waiting:
     spell: _Spell | None = None
     until: float = 0.0
     answers: int = -1
-    size_bytes: int = -1
+    sizes: frozenset[int] = frozenset()
 
 
 class Outages:
@@ -126,14 +132,21 @@ class Outages:
         """Count the URLs that wait, or are being asked again."""
         return len(self._waiting)
 
-    def answered(self, url: str, size_bytes: int = 0) -> None:
-        """Take note that the host of a URL is there."""
+    def answered(self, url: str, *, is_proof: bool = True) -> None:
+        """Take note that the host of a URL is there; ``is_proof``: asking for it again would show so."""
         self._answers += 1
         self._first_tries.clear()
         host = self._host(url)
         host.heard, host.spell, host.tries, host.due = True, None, 0, 0.0
-        if size_bytes <= _SMALL_BYTES:
+        if is_proof:
             host.proof = url
+
+    def archived(self, request: Request) -> None:
+        """Take note that an archive answered: the crawl goes on, and the host is one that once was there."""
+        self._answers += 1
+        self._first_tries.clear()
+        self._waiting.pop((request.method, request.url), None)
+        self._host(request.url).heard = True
 
     def judge(self, request: Request, reading: Reading, now: float) -> Reading:
         """Return what came of a request, as `Deferred` where it is to be asked again."""
@@ -144,8 +157,9 @@ class Outages:
         until = self._until(key, reading, now) if is_outage(reading) else None
         if until is None:
             self._waiting.pop(key, None)
-            if not is_outage(reading):
-                self.answered(request.url, outcome.size_bytes)
+            whole = not is_outage(reading)
+            if whole or isinstance(outcome, Page):
+                self.answered(request.url, is_proof=whole and outcome.size_bytes <= _SMALL_BYTES)
             return reading
         self._waiting[key].until = until
         reason = outcome.reason if isinstance(outcome, Failure) else DAMAGED
@@ -154,10 +168,11 @@ class Outages:
 
     def proof(self, request: Request) -> str | None:
         """Return a URL whose answer shows that the host is back, where a retry alone would not tell."""
-        if (request.method, request.url) not in self._waiting:
-            return None
         host = self._host(request.url)
-        return None if host.spell is None or host.proof == request.url else host.proof
+        if host.spell is None or host.proof == request.url:
+            return None
+        doubtful = (request.method, request.url) in self._waiting or host.spell.length >= _DOUBT
+        return host.proof if doubtful else None
 
     def may_try(self, request: Request, now: float) -> bool:
         """Tell whether a host that did not give its rules should be asked for them again."""
@@ -169,7 +184,9 @@ class Outages:
         """Return the time from which on to ask again; None to take what came as it is."""
         host, waiting = self._host(key[1]), self._waiting.setdefault(key, _Waiting())
         size = 0 if isinstance(reading.outcome, Refused) else reading.outcome.size_bytes
-        if self._is_dead(host) or (isinstance(reading.outcome, Page) and _is_as_ever(host, waiting, size)):
+        if self._is_dead(host) or (
+            isinstance(reading.outcome, Page) and self._is_as_ever(host, waiting, size)
+        ):
             return None
         if reading.unsent and not self._is_due(host, waiting, now):
             return host.due
@@ -194,12 +211,13 @@ class Outages:
             waiting.alone += 1
         if host.spell is None:
             host.spell = _Spell(key)
+        host.spell.length += 1
         host.spell.shared |= host.spell.first != key
         if now >= host.due or waiting.until == AT_THE_END:
             host.tries += 1
             host.due = self._time_of_try(host.tries, now)
         waiting.tries += 1
-        waiting.spell, waiting.size_bytes = host.spell, size
+        waiting.spell, waiting.sizes = host.spell, waiting.sizes | {size}
         waiting.answers = self._answers
 
     def _redo(self, past: HostAnswer) -> None:
@@ -213,7 +231,7 @@ class Outages:
             return
         self._waiting.pop(key, None)
         if past.kind != Kind.BROKEN or (past.status and past.status not in PASSING_STATUSES):
-            self.answered(past.url, past.size_bytes)
+            self.answered(past.url, is_proof=past.size_bytes <= _SMALL_BYTES)
 
     def _time_of_try(self, tries: int, now: float) -> float:
         if tries >= self._retries:
@@ -227,16 +245,16 @@ class Outages:
         at_the_end = waiting is not None and waiting.until == AT_THE_END
         return now >= host.due or at_the_end or not self._answers
 
+    def _is_as_ever(self, host: _Host, waiting: _Waiting, size: int) -> bool:
+        """Tell whether a page that seems cut short is all that there is: always the same, or a habit."""
+        enough = self._retries if self._answers else min(self._retries, _FIRST_TRIES - 1)
+        if waiting.tries >= enough and waiting.sizes <= {size}:
+            host.habits += 1
+            return True
+        return host.habits >= _HABIT
+
     def _is_dead(self, host: _Host) -> bool:
         return not host.heard and host.tries > self._retries and self._answers > 0
 
     def _host(self, url: str) -> _Host:
         return self._hosts.setdefault(host_of(url), _Host())
-
-
-def _is_as_ever(host: _Host, waiting: _Waiting, size_bytes: int) -> bool:
-    """Tell whether a page that seems cut short is all that there is: twice the same, or a host's habit."""
-    if waiting.size_bytes == size_bytes:
-        host.habits += 1
-        return True
-    return host.habits >= _HABIT

@@ -26,7 +26,7 @@ from scrapy.http import Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.robotstxt import RobotParser
 
-from coati.live.failures import SILENCE, FailureReason, failure_reason
+from coati.live.failures import SILENCE, FailureReason, PrivateAddressError, failure_reason
 
 if TYPE_CHECKING:
     from typing import Self
@@ -43,6 +43,8 @@ _REDIRECTS = range(300, 400)
 # Names without end lead to a host that does not answer; of this many it is known why.
 _REMEMBERED_HOSTS = 10_000
 _FORBID_ALL = b"User-agent: *\nDisallow: /\n"
+# The mark of rules that no host sent.
+_OURS = "no rules"
 
 
 def asks_for_robots(request: Request) -> bool:
@@ -108,7 +110,7 @@ class RobotsAnswerMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Replace an answer that holds no rules by the rules that it means."""
-        if not asks_for_robots(request) or response.status in _REDIRECTS:
+        if not asks_for_robots(request) or response.status in _REDIRECTS or _OURS in response.flags:
             return response
         if response.status in _SERVER_ERRORS or response.status == _TOO_MANY_REQUESTS:
             return self._forbid_all(request, FailureReason.NO_RULES)
@@ -122,12 +124,17 @@ class RobotsAnswerMiddleware:
         """Take no answer for a ban, and keep why there was none."""
         if not asks_for_robots(request):
             return None
-        reason = failure_reason(exception)
-        return self._forbid_all(request, reason if reason in SILENCE else FailureReason.NO_RULES)
+        reason: FailureReason | None = failure_reason(exception)
+        if isinstance(exception, PrivateAddressError):
+            # That is a refusal: ours.
+            reason = None
+        elif reason not in SILENCE:
+            reason = FailureReason.NO_RULES
+        return self._forbid_all(request, reason)
 
-    def _forbid_all(self, request: Request, reason: FailureReason) -> Response:
+    def _forbid_all(self, request: Request, reason: FailureReason | None) -> Response:
         # Rules that are elsewhere are missed by the host that sent us there.
         asked: str = request.meta.get("redirect_urls", [request.url])[0]
-        if len(self._silent) < _REMEMBERED_HOSTS:
+        if reason is not None and len(self._silent) < _REMEMBERED_HOSTS:
             self._silent[urlsplit(asked).netloc] = reason
-        return TextResponse(request.url, body=_FORBID_ALL, encoding="utf-8", request=request)
+        return TextResponse(request.url, body=_FORBID_ALL, encoding="utf-8", request=request, flags=[_OURS])

@@ -57,7 +57,7 @@ class SignOfLifeMiddleware:
             return None
         bad = await self._ask(url)
         if bad is None:
-            drive.outages.answered(url)
+            drive.hear_from(url)
             return None
         drive.charge(chosen.id, -1)
         if isinstance(bad, Exception):
@@ -71,8 +71,13 @@ class SignOfLifeMiddleware:
             response = await self._crawler.engine.download_async(request)
         except Exception as error:  # noqa: BLE001 - whoever asks for what failed meets it, too
             return error if failure_reason(error) in PASSING_REASONS else None
-        if BODY_FILE in request.meta:
-            Path(request.meta[BODY_FILE]).unlink(missing_ok=True)
+        _discard_file(request)
         if DAMAGED in response.flags:
             return ResponseDataLossError(url)
         return response if response.status in PASSING_STATUSES else None
+
+
+def _discard_file(request: ScrapyRequest) -> None:
+    """Remove what was large enough to go to disk."""
+    if BODY_FILE in request.meta:
+        Path(request.meta[BODY_FILE]).unlink(missing_ok=True)
