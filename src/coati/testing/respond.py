@@ -20,6 +20,7 @@ from coati.model import (
 from coati.readers.formats import Format, format_of, is_missing_robots
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.registry import PageReader
+from coati.web.facts import LazyFacts
 from coati.web.media import PRESETS, TargetTypes, essence
 from coati.web.rules import Rules
 from coati.web.urls import resolve
@@ -87,8 +88,12 @@ class Responder:
             return Failure(response.status, 0, f"status {response.status}")
         elif (form := format_of(request.url, media_type, body, is_list=is_list, wanted=wanted)) is None:
             return (Target if wanted else Other)(response.status, size, media_type)
-        links = NO_LINKS if body is None else self._links_of(request.url, form, body, response.media_type)
-        return Page(response.status, size, links)
+        if body is None:
+            return Page(response.status, size, NO_LINKS)
+        facts = LazyFacts(lambda: response.body or b"", response.media_type)
+        return Page(
+            response.status, size, self._links_of(request.url, form, body, response.media_type), facts
+        )
 
     def _links_of(self, url: str, form: Format, body: bytes, media_type: str) -> PageLinks:
         links = self._links.get(url)
