@@ -31,10 +31,11 @@ def read_sitemap(text: str) -> Iterator[Listed]:
             continue
         if tag.closes and tag.name == "loc":
             continue
-        # Anything else ends the entry before.
+        # Anything else ends the entry before, if there was one.
         if reference:
             yield Listed(reference, path, modified=modified)
-        reference, modified = "", None
+        if reference or tag.name != "loc":
+            reference, modified = "", None
         if tag.name == "loc":
             reference = tag.text
         elif not tag.closes and tag.name in {"urlset", "sitemapindex"}:

@@ -27,7 +27,7 @@ def unpack(body: bytes, content_type: str = "", max_bytes: int = MAX_LIST_BYTES)
     r"""Return the text of a list, or of its first bytes.
 
     >>> import gzip
-    >>> unpack(gzip.compress(b"caf\xc3\xa9"), max_bytes=4)
+    >>> unpack(gzip.compress(b"caf\xc3\xa9"), max_bytes=3)
     Unpacked(text='caf', truncated=True)
     """
     truncated = False

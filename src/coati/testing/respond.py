@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.model import Outcome, PageLinks
-    from coati.testing.site import Site
+    from coati.testing.site import Response, Site
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SUCCESS = range(200, 300)
@@ -78,6 +78,9 @@ class Responder:
             if location is None:
                 return Failure(response.status, 0, "redirect without a usable location")
             return Redirect(response.status, size, location)
+        return self._content(request, response, size, is_list=is_list)
+
+    def _content(self, request: Request, response: Response, size: int, *, is_list: bool) -> Outcome:
         media_type = essence(response.media_type)
         wanted = self._types.kind(media_type, request.url) is Kind.TARGET
         body = (response.body or b"") if request.method is Method.GET else None
