@@ -270,27 +270,27 @@ def test_a_crawl_that_is_killed_among_its_sitemaps_loses_nothing(
     rng = random.Random(seed)
 
     def command(name: str) -> list[str]:
-        starts = [server.url, server.url + "more/", server.url + "feed"]
+        starts = [serving.url, serving.url + "more/", serving.url + "feed"]
         how = ["--sitemaps", "--strategy", strategy, "--no-stop-when-dry", "--delay", "0", "--quiet"]
         return ["crawl", *starts, *how, "--out", str(tmp_path / name)]
 
-    with serve(make_listed_site, latency=LATENCY) as server:
+    with serve(make_listed_site, latency=LATENCY) as serving:
         assert Fork(command("whole")).ended() == 0
         whole = chosen_in(tmp_path / "whole")
-        server.requests.clear()
+        serving.requests.clear()
         kills = amid = read = 0
         while read < SITEMAPS // 2:
-            running, asked = kill_some_time(Fork, server, command("run"), rng, 5)
+            running, asked = kill_some_time(Fork, serving, command("run"), rng, 5)
             kills += running
             amid += running and asked
-            read = len({url for _, url in asked_of(server) if "sitemap-" in url})
+            read = len({url for _, url in asked_of(serving) if "sitemap-" in url})
         # Half of the sitemaps were read before the last kill, and the rest was not.
         assert read < SITEMAPS
         assert kills >= 4
         assert Fork(command("run")).ended() == 0
-        asked_for = asked_of(server)
+        asked_for = asked_of(serving)
     assert chosen_in(tmp_path / "run") == whole
-    assert {url for _, url in whole} >= {url for url in server.site if url.endswith(".csv")}
+    assert {url for _, url in whole} >= {url for url in serving.site if url.endswith(".csv")}
     assert set(asked_for) == {request for request in whole if not request[1].endswith("/robots.txt")}
     assert sum(asked_for.values()) - len(asked_for) <= amid * CONCURRENCY
     for table in ("lists", "links", "targets"):
