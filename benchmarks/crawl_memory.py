@@ -62,7 +62,7 @@ def main(requests: int, strategy: str, form: str) -> None:
     with tempfile.TemporaryDirectory() as folder, served(1) as (start_url,):
         store = RunStore.create(Path(folder) / "run", {}, time.time())
         plan = CrawlPlan(
-            new_strategy=lambda: build_strategy(strategy, start_url),
+            new_strategy=lambda: build_strategy(strategy, [start_url]),
             rules=Rules(start_url),
             settings=LiveSettings(delay_seconds=0, concurrency=8, per_host=8),
             budget=Budget(max_requests=requests),

@@ -48,7 +48,7 @@ def main(archives: Path, seeds: int, form: str) -> None:
             site = ReplaySite(archive)
 
             def build(strategy: str, seed: int, site: ReplaySite = site) -> Strategy:
-                return build_strategy(strategy, site.start_url, seed, site.truth)
+                return build_strategy(strategy, [site.start_url], seed, site.truth)
 
             study = SiteStudy(site, build)
             cells = [Cell("bfs", None), Cell("clairvoyant", None)]

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from coati.errors import ConfigError
-from coati.model import Outcome, Refused, Request, Target, always_ready
+from coati.model import EVERY_HOST, Outcome, Refused, Request, Target
 from coati.strategies.baselines import FrontierStrategy, breadth_first, depth_first, uniformly_random
 from coati.testing import generate_site, paper_knobs
 from coati.testing.knobs import SiteKnobs
@@ -55,17 +55,19 @@ class Crawled:
         """Give the requests to 90 % of the targets, in % of the URLs."""
         start = self._site.start_url
         if build == "random":
-            return statistics.median(self._run(uniformly_random(start, seed)) for seed in range(RANDOM_SEEDS))
-        return self._run(breadth_first(start) if build == "bfs" else depth_first(start))
+            return statistics.median(
+                self._run(uniformly_random([start], seed)) for seed in range(RANDOM_SEEDS)
+            )
+        return self._run(breadth_first([start]) if build == "bfs" else depth_first([start]))
 
     def _run(self, strategy: FrontierStrategy) -> float:
         found, requests = [], 0
-        while (request := strategy.choose(0.0, always_ready)) is not None:
+        while isinstance(request := strategy.choose(0.0, EVERY_HOST), Request):
             outcome = self._answer(request)
             requests += not isinstance(outcome, Refused)
             if isinstance(outcome, Target):
                 found.append(requests)
-            strategy.observe(request.id, outcome)
+            strategy.observe(request.id, outcome, 0.0)
         return 100 * found[math.ceil(0.9 * len(found)) - 1] / requests
 
     def _answer(self, request: Request) -> Outcome:

@@ -80,7 +80,7 @@ def crawl_with_coati(start_url: str, requests: int, *, keep: bool, strategy: str
     with tempfile.TemporaryDirectory() as folder:
         store = RunStore.create(Path(folder) / "run", {}, time.time()) if keep else None
         plan = CrawlPlan(
-            new_strategy=lambda: build_strategy(strategy, start_url),
+            new_strategy=lambda: build_strategy(strategy, [start_url]),
             rules=Rules(start_url),
             settings=LiveSettings(delay_seconds=0, concurrency=CONCURRENCY, per_host=CONCURRENCY),
             budget=Budget(max_requests=requests),

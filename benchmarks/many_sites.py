@@ -37,7 +37,7 @@ _SLOW_SECONDS = 3.0
 
 def _plan(start_url: str, strategy: str, seconds: float, store: RunStore) -> CrawlPlan:
     def new_strategy() -> Strategy:
-        return build_strategy(strategy, start_url)
+        return build_strategy(strategy, [start_url])
 
     return CrawlPlan(
         new_strategy=new_strategy,

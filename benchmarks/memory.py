@@ -16,8 +16,8 @@ import click
 
 from benchmarks.reporting import format_option, report
 from benchmarks.step_cost import EndlessSite
-from coati.assembly import STRATEGIES, build_strategy
-from coati.model import always_ready
+from coati.assembly import LIVE_STRATEGIES, build_strategy
+from coati.model import EVERY_HOST, Request
 
 
 def _resident_bytes() -> int:
@@ -37,20 +37,22 @@ def weigh(strategy: str, site: EndlessSite) -> Weight:
     """Let a strategy meet all URLs; exact in a fresh process only, where no memory was freed before."""
     gc.collect()
     before = _resident_bytes()
-    crawler = build_strategy(strategy, "http://site.example/")
+    crawler = build_strategy(strategy, ["http://site.example/"])
     requests = 0
     while site.met < site.urls:
-        request = crawler.choose(0.0, always_ready)
-        if request is None:
+        request = crawler.choose(0.0, EVERY_HOST)
+        if not isinstance(request, Request):
             break
-        crawler.observe(request.id, site.answer(request))
+        crawler.observe(request.id, site.answer(request), 0.0)
         requests += 1
     gc.collect()
     return Weight(site.met, requests, _resident_bytes() - before)
 
 
 @click.command()
-@click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="sb-classifier", show_default=True)
+@click.option(
+    "--strategy", type=click.Choice(list(LIVE_STRATEGIES)), default="sb-classifier", show_default=True
+)
 @click.option("--urls", default=1_000_000, show_default=True)
 @click.option("--groups", default=2_000, show_default=True)
 @format_option

@@ -91,10 +91,10 @@ def main(archives: Path, sites: Sequence[str], strategy: str, max_requests: int,
             pages = [entry.url for entry in archive.entries() if is_page(entry)]
             bodies = [archive.body(url) for url in pages[:: max(1, len(pages) // _SAMPLE_PAGES)]]
             alone, remembered = _rate(plain_pass, bodies), _rate(remembered_pass, bodies)
-            run = replay(site, build_strategy(strategy, site.start_url), Budget(max_requests=max_requests))
+            run = replay(site, build_strategy(strategy, [site.start_url]), Budget(max_requests=max_requests))
             fetched = sum(step.kind == "html" and step.method == "GET" for step in run.trace.steps())
             cached = ReplaySite(archive)
-            fast = replay(cached, build_strategy(strategy, site.start_url), Budget())
+            fast = replay(cached, build_strategy(strategy, [site.start_url]), Budget())
             rows.append(
                 {
                     "site": name,

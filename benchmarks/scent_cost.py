@@ -58,7 +58,7 @@ def crawl(site: ReplaySite, strategy: str, budget: Budget) -> Spent:
 
 
 def _once(site: ReplaySite, strategy: str, budget: Budget) -> Spent:
-    run = replay(site, build_strategy(strategy, site.start_url), budget)
+    run = replay(site, build_strategy(strategy, [site.start_url]), budget)
     return Spent(len(run.trace), run.cpu_seconds)
 
 

@@ -204,11 +204,11 @@ def _site(archive: Path, only: str) -> ReplaySite:
 def _strategy(cell: Cell, site: ReplaySite) -> Strategy:
     settings = {**PARTS, **CHOICES}.get(cell.variant)
     if settings is not None:
-        return Scent(site.start_url, cell.seed, settings)
+        return Scent([site.start_url], cell.seed, settings)
     known = StrategySettings()
     if cell.only:
         known = StrategySettings(likely_extensions=likely_extensions(parse_types(cell.only)))
-    return build_strategy(cell.variant, site.start_url, cell.seed, site.truth, known)
+    return build_strategy(cell.variant, [site.start_url], cell.seed, site.truth, known)
 
 
 def _run(cell: Cell) -> Cell:

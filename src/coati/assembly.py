@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from coati.errors import UsageError, unknown_name
@@ -22,42 +24,12 @@ from coati.strategies.url_classes import LearntClasses, OracleClasses
 from coati.web.likely_extensions import DATA_EXTENSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.path_groups import GroupIndex
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres import TresExamples
     from coati.strategies.truth import SiteTruth
     from coati.strategies.url_classes import UrlClasses
-
-# What each name crawls by, for help texts and errors.
-STRATEGIES = {
-    "bfs": "breadth-first: links in the order of discovery",
-    "dfs": "depth-first: the link found last goes first",
-    "random": "any known link with the same probability",
-    "focused": "the link that looks most like a target, by its URL, anchor and depth",
-    "sb-classifier": "learns which groups of similar tag paths lead to targets (EDBT 2026)",
-    "scent": "ours: the link that promises most targets a request, by all that is seen of it",
-    "scent-bytes": "scent where bytes are scarce: most targets for each byte fetched",
-    "scent-volume": "scent for much data: most bytes of targets for each byte fetched",
-}
-
-# These know what no crawler can know, so only a replay can run them.
-ORACLES = {
-    "sb-oracle": "sb-classifier that is told for free which links are targets",
-    "tp-off": "learns the worth of tag paths from 3,000 requests that it knows the truth of (ACEBot)",
-    "tres-light": "TRES with a light page classifier: told which links are pages, learns from example pages",
-    "tres": "TRES with its neural networks (needs the extra tres); the same advantages",
-    "omniscient": "asks for the targets and nothing else: a bound that no crawler reaches",
-    "clairvoyant": "knows the site, but must walk to its targets: the reference for all others",
-}
-
-# A seed changes nothing about these.
-DETERMINISTIC = frozenset({"bfs", "dfs", "focused", "tp-off", "omniscient", "clairvoyant"})
-
-# These have to be given example pages of other sites (`PageTexts`).
-WITH_EXAMPLES = frozenset({"tres", "tres-light"})
 
 GROUP_INDEXES = {"exact": "sparse and exact", "hnsw": "approximate, as published; needs the extra hnsw"}
 
@@ -88,88 +60,200 @@ class StrategySettings:
     likely_extensions: tuple[str, ...] = tuple(sorted(DATA_EXTENSIONS))
 
 
-# What the variants of scent aim at.
-_AIMS = {
-    "scent": Aim.TARGETS_A_REQUEST,
-    "scent-bytes": Aim.TARGETS_A_BYTE,
-    "scent-volume": Aim.BYTES_A_BYTE,
-}
+class Need(StrEnum):
+    """What a strategy is given beyond the new links of pages; only what is needed is found out and logged."""
+
+    TRUTH = "the truth about the site"
+    EXAMPLES = "example pages of other sites"
+    OUT_LINKS = "all out-links of a page"
 
 
 @dataclass(frozen=True, slots=True)
-class PageTexts:
-    """What TRES reads: the text of a fetched page by its URL, and example pages of other sites."""
+class StrategyRow:
+    """What is known of a strategy by name; whoever asks anything about one reads its row.
 
-    page_text: Callable[[str], str]
-    examples: TresExamples
-
-
-def build_strategy(
-    name: str,
-    start_url: str,
-    seed: int = 0,
-    truth: SiteTruth | None = None,
-    settings: StrategySettings | None = None,
-    texts: PageTexts | None = None,
-) -> Strategy:
-    """Build a strategy by its name, for a crawl that begins at ``start_url``.
-
-    ``truth`` is for those of `ORACLES`, ``texts`` for those of `WITH_EXAMPLES`.
+    ``build`` makes it as it stands before its first choice. ``seeded`` says whether a seed changes what it
+    does, ``extractors`` name the facts about pages that it reads (`coati.web.facts`).
     """
-    settings = settings or StrategySettings()
-    if name in STRATEGIES:
-        return _build_crawler(name, start_url, seed, settings)
-    if name not in ORACLES:
-        raise unknown_name("strategy", name, [*STRATEGIES, *ORACLES])
-    if truth is None:
-        raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
-    if name == "tp-off":
-        return tp_off(start_url, truth, TpOffSettings(settings.warm_up, settings.tag_paths))
-    if name in WITH_EXAMPLES:
-        return _build_tres(name, start_url, seed, truth, texts)
-    if name == "omniscient":
-        return omniscient(truth)
-    if name == "clairvoyant":
-        return clairvoyant(truth)
-    return _build_tag_paths(start_url, OracleClasses(truth), seed, settings)
+
+    summary: str
+    build: Callable[[Ingredients], Strategy]
+    needs: frozenset[Need] = frozenset()
+    seeded: bool = True
+    extractors: tuple[str, ...] = ()
+
+    @property
+    def replay_only(self) -> bool:
+        """Whether it knows what no crawler can know."""
+        return Need.TRUTH in self.needs
 
 
-def _build_crawler(name: str, start_url: str, seed: int, settings: StrategySettings) -> Strategy:
-    if name == "bfs":
-        return breadth_first(start_url)
-    if name == "dfs":
-        return depth_first(start_url)
-    if name == "random":
-        return uniformly_random(start_url, seed)
-    if name == "focused":
-        return focused(start_url)
-    if name in _AIMS:
-        return Scent(start_url, seed, replace(settings.scent, aim=_AIMS[name]), settings.likely_extensions)
+@dataclass(frozen=True, slots=True)
+class Ingredients:
+    """What a strategy is built from; ``truth`` and ``examples`` are there for those that need them."""
+
+    start_urls: tuple[str, ...]
+    seed: int
+    settings: StrategySettings
+    truth: SiteTruth | None = None
+    examples: TresExamples | None = None
+
+    @property
+    def known_truth(self) -> SiteTruth:
+        """The truth, which only a replay has."""
+        if self.truth is None:
+            raise UsageError("this strategy must know the site beforehand: it runs in replay only")
+        return self.truth
+
+
+def _sb_classifier(given: Ingredients) -> Strategy:
+    settings = given.settings
     model = LinkModel(settings.url_model, settings.url_context)
-    classes = LearntClasses(settings.batch, robust_probes=settings.robust_probes, model=model)
-    return _build_tag_paths(start_url, classes, seed, settings)
+    return _tag_paths(given, LearntClasses(settings.batch, robust_probes=settings.robust_probes, model=model))
 
 
-def _build_tres(name: str, start_url: str, seed: int, truth: SiteTruth, texts: PageTexts | None) -> Strategy:
-    if texts is None:
-        raise UsageError(f"{name} needs example pages of other sites: --examples names archives of some")
-    if name == "tres-light":
-        return tres_light(start_url, truth, texts.page_text, texts.examples, seed)
-    from coati.tres_neural import tres
-
-    return tres(start_url, truth, texts.page_text, texts.examples, seed)
+def _sb_oracle(given: Ingredients) -> Strategy:
+    return _tag_paths(given, OracleClasses(given.known_truth))
 
 
-def _build_tag_paths(
-    start_url: str, classes: UrlClasses, seed: int, settings: StrategySettings
-) -> TagPathStrategy:
+def _tag_paths(given: Ingredients, classes: UrlClasses) -> Strategy:
+    settings = given.settings
     if settings.group_index not in GROUP_INDEXES:
         raise unknown_name("group index", settings.group_index, GROUP_INDEXES)
     groups: GroupIndex | None = None
     if settings.group_index == "hnsw":
         tag_paths = settings.tag_paths
         groups = HnswGroups(tag_paths.similarity, 1 << tag_paths.log2_dimensions)
-    return TagPathStrategy(start_url, classes, seed, settings.tag_paths, groups)
+    return TagPathStrategy(given.start_urls, classes, given.seed, settings.tag_paths, groups)
+
+
+def _scent(aim: Aim) -> Callable[[Ingredients], Strategy]:
+    def build(given: Ingredients) -> Strategy:
+        settings = given.settings
+        scent = replace(settings.scent, aim=aim)
+        return Scent(given.start_urls, given.seed, scent, settings.likely_extensions)
+
+    return build
+
+
+def _tp_off(given: Ingredients) -> Strategy:
+    settings = given.settings
+    return tp_off(given.start_urls, given.known_truth, TpOffSettings(settings.warm_up, settings.tag_paths))
+
+
+def _tres_light(given: Ingredients) -> Strategy:
+    return tres_light(given.start_urls, given.known_truth, _examples(given), given.seed)
+
+
+def _tres(given: Ingredients) -> Strategy:
+    from coati.tres_neural import tres
+
+    return tres(given.start_urls, given.known_truth, _examples(given), given.seed)
+
+
+def _examples(given: Ingredients) -> TresExamples:
+    if given.examples is None:
+        raise UsageError("TRES needs example pages of other sites: --examples names archives of some")
+    return given.examples
+
+
+_KNOWS = frozenset({Need.TRUTH})
+
+REGISTRY: Mapping[str, StrategyRow] = {
+    "bfs": StrategyRow(
+        "breadth-first: links in the order of discovery",
+        lambda given: breadth_first(given.start_urls),
+        seeded=False,
+    ),
+    "dfs": StrategyRow(
+        "depth-first: the link found last goes first",
+        lambda given: depth_first(given.start_urls),
+        seeded=False,
+    ),
+    "random": StrategyRow(
+        "any known link with the same probability",
+        lambda given: uniformly_random(given.start_urls, given.seed),
+    ),
+    "focused": StrategyRow(
+        "the link that looks most like a target, by its URL, anchor and depth",
+        lambda given: focused(given.start_urls),
+        seeded=False,
+    ),
+    "sb-classifier": StrategyRow(
+        "learns which groups of similar tag paths lead to targets (EDBT 2026)", _sb_classifier
+    ),
+    "scent": StrategyRow(
+        "ours: the link that promises most targets per request, by all that is seen of it",
+        _scent(Aim.TARGETS_A_REQUEST),
+    ),
+    "scent-bytes": StrategyRow(
+        "scent where bytes are scarce: most targets for each byte fetched", _scent(Aim.TARGETS_A_BYTE)
+    ),
+    "scent-volume": StrategyRow(
+        "scent for much data: most bytes of targets for each byte fetched", _scent(Aim.BYTES_A_BYTE)
+    ),
+    "sb-oracle": StrategyRow(
+        "sb-classifier that is told for free which links are targets", _sb_oracle, _KNOWS
+    ),
+    "tp-off": StrategyRow(
+        "learns the worth of tag paths from 3,000 requests that it knows the truth of (ACEBot)",
+        _tp_off,
+        _KNOWS,
+        seeded=False,
+    ),
+    "tres-light": StrategyRow(
+        "TRES with a light page classifier: told which links are pages, learns from example pages",
+        _tres_light,
+        _KNOWS | {Need.EXAMPLES},
+        extractors=("text",),
+    ),
+    "tres": StrategyRow(
+        "TRES with its neural networks (needs the extra tres); the same advantages",
+        _tres,
+        _KNOWS | {Need.EXAMPLES},
+        extractors=("text",),
+    ),
+    "omniscient": StrategyRow(
+        "asks for the targets and nothing else: a bound that no crawler reaches",
+        lambda given: omniscient(given.known_truth),
+        _KNOWS,
+        seeded=False,
+    ),
+    "clairvoyant": StrategyRow(
+        "knows the site, but must walk to its targets: the reference for all others",
+        lambda given: clairvoyant(given.known_truth),
+        _KNOWS,
+        seeded=False,
+    ),
+}
+
+
+LIVE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if not row.replay_only)
+
+
+def strategy_row(name: str) -> StrategyRow:
+    """Look a strategy up by its name."""
+    if name not in REGISTRY:
+        raise unknown_name("strategy", name, REGISTRY)
+    return REGISTRY[name]
+
+
+def build_strategy(
+    name: str,
+    start_urls: Sequence[str],
+    seed: int = 0,
+    truth: SiteTruth | None = None,
+    settings: StrategySettings | None = None,
+    examples: TresExamples | None = None,
+) -> Strategy:
+    """Build a strategy by its name, for a crawl that begins at ``start_urls``.
+
+    ``truth`` and ``examples`` are for those whose row needs them.
+    """
+    row = strategy_row(name)
+    if row.replay_only and truth is None:
+        raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
+    return row.build(Ingredients(tuple(start_urls), seed, settings or StrategySettings(), truth, examples))
 
 
 def build_early_stop(name: str) -> EarlyStop | None:

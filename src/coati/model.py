@@ -6,10 +6,12 @@ socket or a file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Final, NamedTuple, Protocol
 
 
 class Kind(StrEnum):
@@ -54,7 +56,7 @@ class PageLinks(Protocol):
         """The links' URLs in document order; one may stand more than once."""
 
     def link(self, index: int) -> Link:
-        """Give the link at this position of ``urls``, whole."""
+        """Return the link at this position of ``urls``, whole."""
 
 
 class LinkList:
@@ -71,7 +73,7 @@ class LinkList:
         self.urls = [link.url for link in links]
 
     def link(self, index: int) -> Link:
-        """Give the link at this position."""
+        """Return the link at this position."""
         return self._links[index]
 
 
@@ -88,13 +90,32 @@ class Request(NamedTuple):
     score: float | None = None
 
 
+class Later(NamedTuple):
+    """An answer of ``choose``: nothing before this time, in seconds since the epoch."""
+
+    at: float
+
+
+Facts = Mapping[str, object]
+"""What extractors found on a page, by the extractor's name; values that JSON can hold."""
+
+NO_FACTS: Final[Facts] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
-    """HTML. ``links`` holds what the rules of the run admit; `NO_LINKS` in the answer to a HEAD."""
+    """What lists links: HTML, a sitemap, a feed, the answer of a search engine.
+
+    ``links`` holds what the rules of the run admit; `NO_LINKS` in the answer to a HEAD. ``facts`` are what
+    the extractors of the run found. ``out_links`` are the hashes (`coati.web.urls.url_hash`) of all links
+    that are there now, known ones included, in rising order; None where the strategy did not ask for them.
+    """
 
     status: int
     size_bytes: int
     links: PageLinks
+    facts: Facts = field(default_factory=lambda: NO_FACTS)
+    out_links: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +146,34 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
+class Unchanged:
+    """What this run observed of the URL before still holds (304)."""
+
+    status: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
-    """An error status, a time-out, a broken body. ``status`` is 0 where no answer came at all."""
+    """An error status, a broken body. ``status`` is 0 where no answer came at all."""
 
     status: int
     size_bytes: int
     reason: str
+
+
+AT_THE_END: Final = math.inf
+"""A time for `Deferred.until`: when nothing else is left to ask for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """An outage, which says nothing about the URL: it waits again, and is asked from ``until`` on."""
+
+    status: int
+    size_bytes: int
+    reason: str
+    until: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +183,7 @@ class Refused:
     reason: str
 
 
-Outcome = Page | Target | Redirect | Other | Failure | Refused
+Outcome = Page | Target | Redirect | Other | Unchanged | Failure | Deferred | Refused
 
 
 class Settlement(NamedTuple):
@@ -150,10 +193,27 @@ class Settlement(NamedTuple):
     reward: float
 
 
-Ready = Callable[[str], bool]
-"""Whether a host may be asked now; a driver passes it to ``choose``."""
+class Hosts(Protocol):
+    """Which hosts may be asked at the time of a choice; a driver passes it to ``choose``."""
+
+    def ready(self, host: str) -> bool:
+        """Tell whether a host may be asked now."""
+
+    def woken(self) -> Sequence[str]:
+        """Return the hosts that were not ready when asked about, and are now; each once.
+
+        A strategy over many hosts lets those sleep that are not ready, and wakes these. Which hosts sleep is
+        not part of its state: a restored strategy takes all for awake, and asks.
+        """
 
 
-def always_ready(_host: str) -> bool:
-    """Answer that any host may be asked: the clock-free drivers' `Ready`."""
-    return True
+class _EveryHost:
+    def ready(self, host: str) -> bool:
+        return True
+
+    def woken(self) -> Sequence[str]:
+        return ()
+
+
+EVERY_HOST: Final[Hosts] = _EveryHost()
+"""Any host may be asked at any time: what drivers without a clock pass."""

@@ -79,7 +79,7 @@ def test_predictions_are_read_off_the_order_of_requests(tmp_path: Path) -> None:
     with Archive.open(small_archive(tmp_path / "a", pages=200)) as archive:
         site = ReplaySite(archive)
         classes = NotedClasses()
-        watched = Watched(TagPathStrategy(site.start_url, classes, seed=1), site.truth)
+        watched = Watched(TagPathStrategy([site.start_url], classes, seed=1), site.truth)
         replay(site, watched, Budget())
     expected = dict.fromkeys(watched.confusion, 0)
     for url, taken in classes.taken.items():

@@ -50,7 +50,7 @@ def plan_for(start_url: str, **changes: Any) -> CrawlPlan:
     """Plan a crawl; settings and budget may be given by the names of their fields."""
     settings = {name: changes.pop(name) for name in list(changes) if name in LiveSettings.__slots__}
     limits = {name: changes.pop(name) for name in list(changes) if name in Budget.__slots__}
-    changes.setdefault("new_strategy", lambda: breadth_first(start_url))
+    changes.setdefault("new_strategy", lambda: breadth_first([start_url]))
     changes.setdefault("rules", Rules(start_url))
     return CrawlPlan(settings=replace(QUICK, **settings), budget=Budget(**limits), **changes)
 

@@ -18,7 +18,7 @@ def test_nobody_is_asked_for_the_list_of_public_suffixes() -> None:
 
 
 def test_crawls_use_it() -> None:
-    plan = CrawlPlan(new_strategy=lambda: breadth_first(START), rules=Rules(START))
+    plan = CrawlPlan(new_strategy=lambda: breadth_first([START]), rules=Rules(START))
     middlewares = engine_settings(plan)["DOWNLOADER_MIDDLEWARES"]
     name = f"{OfflineCookiesMiddleware.__module__}.{OfflineCookiesMiddleware.__qualname__}"
     assert name in middlewares

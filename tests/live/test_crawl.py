@@ -205,11 +205,11 @@ def test_a_full_disk_ends_the_crawl_with_its_error(tmp_path: Path, monkeypatch: 
 
 def test_a_mistake_in_a_strategy_comes_out_at_once() -> None:
     class Wrong(FrontierStrategy):
-        def observe(self, request_id: int, outcome: object) -> tuple[()]:
+        def observe(self, request_id: int, outcome: object, now: float) -> tuple[()]:
             raise ZeroDivisionError
 
     with scripted(SMALL) as server:
-        strategy = Wrong(server.start, Fifo())
+        strategy = Wrong([server.start], Fifo())
         with pytest.raises(ZeroDivisionError):
             crawl_from(server.start, new_strategy=lambda: strategy)
 
@@ -222,7 +222,7 @@ PROGRAM = """
 
     start = sys.argv[1]
     settings = LiveSettings(delay_seconds=0.3, robots=False)
-    plan = CrawlPlan(new_strategy=lambda: breadth_first(start), rules=Rules(start), settings=settings)
+    plan = CrawlPlan(new_strategy=lambda: breadth_first([start]), rules=Rules(start), settings=settings)
     result = crawl(plan)
     print(result.stop.name, result.progress.requests, result.progress.in_flight, flush=True)
     sys.exit(result.stop.exit_code)
@@ -287,7 +287,7 @@ def test_many_crawls_run_side_by_side_and_a_slow_one_holds_up_nobody() -> None:
         plans = [
             plan_for(
                 site.start_url,
-                new_strategy=lambda url=site.start_url: breadth_first(url),
+                new_strategy=lambda url=site.start_url: breadth_first([url]),
                 rules=Rules(site.start_url),
                 on_progress=note(site.start_url),
             )

@@ -7,7 +7,7 @@ import pytest
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.budget import Budget
-from coati.model import Method, Outcome, Ready, Request, Settlement
+from coati.model import Hosts, Later, Method, Outcome, Request, Settlement
 from coati.replay.driver import replay
 from coati.replay.site import ReplaySite
 from coati.strategies.baselines import breadth_first
@@ -90,14 +90,14 @@ class Heads:
         self._waiting = [Request(0, Method.HEAD, start_url), Request(1, Method.GET, start_url)]
         self.outcomes: list[Outcome] = []
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         return self._waiting.pop(0) if self._waiting else None
 
-    def observe(self, request_id: int, outcome: Outcome) -> tuple[Settlement, ...]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> tuple[Settlement, ...]:
         self.outcomes.append(outcome)
         return ()
 
-    def redo(self, request: Request) -> None: ...
+    def redo(self, request: Request, now: float) -> None: ...
     def load(self, state: object) -> None: ...
     def save(self) -> dict[str, object]:
         return {}

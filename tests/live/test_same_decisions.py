@@ -9,14 +9,15 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from coati.assembly import STRATEGIES, build_strategy
-from coati.model import Refused, always_ready
+from coati.assembly import LIVE_STRATEGIES, build_strategy
+from coati.model import Refused
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
 from coati.testing.server import serve
 from coati.testing.site import Site
+from tests.driving import ask
 from tests.live.crawling import crawl_from, crawl_into
 
 Asked = list[tuple[str, str]]
@@ -26,11 +27,11 @@ def in_memory(site: Site, strategy: Strategy) -> Asked:
     """Ask, answer, tell: what a strategy asks of a site without any engine."""
     responder = Responder(site)
     asked: Asked = []
-    while (request := strategy.choose(0.0, always_ready)) is not None:
+    while (request := ask(strategy)) is not None:
         outcome = responder.outcome(request)
         if not isinstance(outcome, Refused):
             asked.append((request.method.value, request.url))
-        strategy.observe(request.id, outcome)
+        strategy.observe(request.id, outcome, 0.0)
     return asked
 
 
@@ -39,9 +40,9 @@ def over_http(make: Callable[[str], Site], name: str, seed: int, *, kept: bool) 
     with serve(make) as server, TemporaryDirectory() as folder:
         start = server.url
         crawl = partial(crawl_into, Path(folder) / "run") if kept else crawl_from
-        crawl(start, new_strategy=lambda: build_strategy(name, start, seed), robots=False)
+        crawl(start, new_strategy=lambda: build_strategy(name, [start], seed), robots=False)
         live = [(seen.method, seen.url) for seen in server.requests]
-        return live, in_memory(server.site, build_strategy(name, start, seed))
+        return live, in_memory(server.site, build_strategy(name, [start], seed))
 
 
 sites = st.builds(
@@ -61,7 +62,7 @@ sites = st.builds(
 )
 
 
-@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@pytest.mark.parametrize("name", sorted(LIVE_STRATEGIES))
 @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(knobs=sites, seed=st.integers(0, 1000), kept=st.booleans())
 @example(knobs=SiteKnobs(pages=60, target_bytes=500, target_bytes_sd=100), seed=1, kept=True)

@@ -18,7 +18,7 @@ NO_LIMITS = Budget()
 def results(folder: Path, cells: list[Cell], budget: Budget = NO_LIMITS) -> list[Result]:
     with Archive.open(tiny_site.make(folder / "tiny")) as archive:
         site = ReplaySite(archive)
-        study = SiteStudy(site, lambda name, seed: build_strategy(name, site.start_url, seed, site.truth))
+        study = SiteStudy(site, lambda name, seed: build_strategy(name, [site.start_url], seed, site.truth))
         return list(study.run(cells, budget, lambda: None))
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from coati.archive.archive import Archive
-from coati.assembly import ORACLES, STRATEGIES, WITH_EXAMPLES, PageTexts, build_strategy
+from coati.assembly import REGISTRY, Need, build_strategy
 from coati.budget import Budget, Limit
-from coati.model import NO_LINKS, Method, Outcome, Page, Ready, Refused, Request, Settlement, Target
+from coati.model import NO_LINKS, Hosts, Later, Method, Outcome, Page, Refused, Request, Settlement, Target
 from coati.replay.driver import FINISHED, STOPPED_EARLY, Replay, replay
 from coati.replay.site import ReplaySite
 from coati.strategies.state import State
@@ -18,13 +18,13 @@ from tests.replay.tiny_site import START
 
 NO_LIMITS = Budget()
 # The neural one needs PyTorch, and has tests of its own.
-NAMES = [name for name in (*STRATEGIES, *ORACLES) if name != "tres"]
+NAMES = [name for name in REGISTRY if name != "tres"]
 EXAMPLES = TresExamples(["download the data"], ["about us"])
 
 
 def run(site: ReplaySite, name: str = "bfs", budget: Budget = NO_LIMITS) -> Replay:
-    texts = PageTexts(site.page_text, EXAMPLES) if name in WITH_EXAMPLES else None
-    return replay(site, build_strategy(name, site.start_url, 1, site.truth, texts=texts), budget)
+    examples = EXAMPLES if Need.EXAMPLES in REGISTRY[name].needs else None
+    return replay(site, build_strategy(name, [site.start_url], 1, site.truth, examples=examples), budget)
 
 
 def test_breadth_first_by_hand(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_an_early_stop_sees_every_request_once_and_ends_the_run(tmp_path: Path) 
     rule = After(7)
     with Archive.open(tiny_site.make(tmp_path / "tiny")) as archive:
         site = ReplaySite(archive)
-        result = replay(site, build_strategy("bfs", START), Budget(), rule)
+        result = replay(site, build_strategy("bfs", [START]), Budget(), rule)
     assert rule.told == [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 1), (7, 2)]
     assert result.stop == STOPPED_EARLY
     assert len(result.trace) == 7
@@ -106,22 +106,22 @@ class Scripted:
         self.observed: list[tuple[int, Outcome]] = []
         self.asked_at: list[float] = []
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
-        assert ready("anywhere.test")
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        assert hosts.ready("anywhere.test")
         self.asked_at.append(now)
         if self.turn == len(self.script):
             return None
         self.turn += 1
         return Request(self.turn, Method.GET, f"http://a.test/{self.turn}")
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         self.observed.append((request_id, outcome))
         return [Settlement(1, 3.0)] if request_id == self.settle_after else []
 
     def respond(self, request: Request) -> Outcome:
         return self.script[request.id - 1]
 
-    def redo(self, request: Request) -> None:
+    def redo(self, request: Request, now: float) -> None:
         raise NotImplementedError("a replay goes through no log")
 
     def save(self) -> State:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coati.assembly import STRATEGIES, build_strategy
+from coati.assembly import LIVE_STRATEGIES, build_strategy
 from coati.model import Outcome, Request, Settlement
 from coati.runs.errors import RunMismatchError
 from coati.runs.layout import Layout
@@ -24,7 +24,7 @@ from tests.runs.synthetic import START, Loop, Site, dump, fast_folder, form, new
 @given(
     seed=st.integers(0, 1000),
     size=st.integers(1, 60),
-    strategy=st.sampled_from(sorted(STRATEGIES)),
+    strategy=st.sampled_from(sorted(LIVE_STRATEGIES)),
     width=st.integers(1, 5),
     cuts=st.lists(st.tuples(st.integers(0, 25), st.booleans()), max_size=3),
 )
@@ -55,13 +55,13 @@ def test_a_restored_strategy_has_the_same_state(tmp_path: Path) -> None:
     with new_store(tmp_path) as store:
         loop = Loop(store, Site(1, 80), "random", 3)
         loop.steps(40)
-        again = store.restore(lambda: build_strategy("random", START), loop.form)
+        again = store.restore(lambda: build_strategy("random", [START]), loop.form)
         assert pack(again.strategy.save()) == pack(loop.strategy.save())
         assert again.in_flight == loop.open
         assert (again.from_snapshot, again.events_redone) == (False, 40 + 40 + len(loop.open))
         store.snapshot(loop.strategy, loop.form)
         loop.steps(7)
-        again = store.restore(lambda: build_strategy("random", START), loop.form)
+        again = store.restore(lambda: build_strategy("random", [START]), loop.form)
         assert (again.from_snapshot, again.events_redone) == (True, 14)
         assert pack(again.strategy.save()) == pack(loop.strategy.save())
         assert again.totals == store.totals
@@ -80,13 +80,13 @@ def test_two_snapshots_are_kept_and_a_damaged_one_is_left_aside(tmp_path: Path) 
     damaged[-5] ^= 1
     snapshots[1].write_bytes(damaged)
     with RunStore.open(tmp_path, 2000.0) as store:
-        restored = store.restore(lambda: build_strategy("bfs", START), form("bfs"))
+        restored = store.restore(lambda: build_strategy("bfs", [START]), form("bfs"))
         assert restored.from_snapshot
         assert restored.events_redone == 10
         assert [message.split(": ", 1)[1] for message in restored.messages] == ["it is damaged"]
         assert pack(restored.strategy.save()) == expected
         snapshots[0].write_bytes(b"not a snapshot")
-        restored = store.restore(lambda: build_strategy("bfs", START), form("bfs"))
+        restored = store.restore(lambda: build_strategy("bfs", [START]), form("bfs"))
         assert not restored.from_snapshot
         assert len(restored.messages) == 2
         assert pack(restored.strategy.save()) == expected
@@ -104,7 +104,7 @@ def test_snapshots_of_others_are_left_aside(tmp_path: Path) -> None:
         def restored_with(**changes: object) -> str:
             changed = json.dumps({**json.loads(head), **changes}).encode()
             path.write_bytes(b"\n".join([magic, changed, state]))
-            restored = store.restore(lambda: build_strategy("bfs", START), loop.form)
+            restored = store.restore(lambda: build_strategy("bfs", [START]), loop.form)
             assert not restored.from_snapshot
             assert pack(restored.strategy.save()) == expected
             (message,) = restored.messages
@@ -121,18 +121,18 @@ class _Forgetful:
     """A strategy that cannot load what it saved, and breaks half-way when it tries."""
 
     def __init__(self) -> None:
-        self._inner = build_strategy("bfs", START)
+        self._inner = build_strategy("bfs", [START])
         self._broken = False
         self.choose = self._inner.choose
         self.save = self._inner.save
         self.arm_label = self._inner.arm_label
 
-    def redo(self, request: Request) -> None:
+    def redo(self, request: Request, now: float) -> None:
         assert not self._broken
-        self._inner.redo(request)
+        self._inner.redo(request, 0.0)
 
-    def observe(self, request_id: int, outcome: Outcome) -> tuple[Settlement, ...]:
-        self._inner.observe(request_id, outcome)
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> tuple[Settlement, ...]:
+        self._inner.observe(request_id, outcome, 0.0)
         return ()
 
     def load(self, state: Mapping[str, Any]) -> None:
@@ -152,7 +152,7 @@ def test_a_snapshot_that_does_not_load_spoils_nothing(tmp_path: Path) -> None:
 
 def test_a_log_of_another_strategy_is_an_error_in_words(tmp_path: Path) -> None:
     def elsewhere() -> Strategy:
-        return build_strategy("bfs", "http://another.example/")
+        return build_strategy("bfs", ["http://another.example/"])
 
     with new_store(tmp_path) as store:
         Loop(store, Site(1, 80), "bfs", 2).steps(10)
@@ -162,8 +162,8 @@ def test_a_log_of_another_strategy_is_an_error_in_words(tmp_path: Path) -> None:
 
 def test_rewards_that_were_not_written_yet_are_found_again(tmp_path: Path) -> None:
     class Paying(_Forgetful):
-        def observe(self, request_id: int, outcome: Outcome) -> tuple[Settlement, ...]:
-            super().observe(request_id, outcome)
+        def observe(self, request_id: int, outcome: Outcome, now: float) -> tuple[Settlement, ...]:
+            super().observe(request_id, outcome, 0.0)
             return (Settlement(request_id, 2.5),)
 
     with new_store(tmp_path) as store:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coati.model import Kind, Link, LinkList, Method, Page, Request, Target, always_ready
+from coati.model import Kind, Link, LinkList, Method, Page, Request, Target
 from coati.strategies.baselines import breadth_first
 from coati.strategies.tp_off import TpOffSettings, tp_off
 from coati.strategies.truth import SiteTruth
@@ -12,6 +12,7 @@ from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
 from coati.testing.site import Site
+from tests.driving import ask
 from tests.strategies.literal_sb import LiteralGroups, LiteralPaths
 from tests.strategies.test_focused import order_of
 from tests.strategies.truths import Truths, truth_of
@@ -57,9 +58,9 @@ def test_same_order_as_the_literal_text(seed: int) -> None:
     knobs = SiteKnobs(pages=60, links_per_page=15, error_share=0.1, redirect_share=0.1)
     site = generate_site(knobs, seed)
     truth = truth_of(site)
-    order = order_of(tp_off(site.start_url, truth, TpOffSettings(25)), Responder(site).outcome)
+    order = order_of(tp_off([site.start_url], truth, TpOffSettings(25)), Responder(site).outcome)
     assert order == literal_order(site, truth, 25)
-    plain = order_of(breadth_first(site.start_url), Responder(site).outcome)
+    plain = order_of(breadth_first([site.start_url]), Responder(site).outcome)
     assert order[:25] == plain[:25]
     assert order != plain
 
@@ -68,7 +69,7 @@ def test_same_order_as_the_literal_text(seed: int) -> None:
 def test_keeps_the_contract(warm_up: int) -> None:
     settings, truths = TpOffSettings(warm_up), Truths()
     check_strategy(
-        lambda site, _seed: tp_off(site.start_url, truths.of(site), settings),
+        lambda site, _seed: tp_off([site.start_url], truths.of(site), settings),
         in_flight=[1, 5] if warm_up else [4],
         sites=SMALL,
     )
@@ -96,14 +97,14 @@ def test_known_targets_count_and_unknown_groups_are_worth_nothing() -> None:
     kinds = [Kind.PAGE if url in pages else Kind.TARGET for url in urls]
     none = np.zeros(len(urls), np.int64)
     truth = SiteTruth(urls, kinds, none, children, none.astype(np.int32), number_of)
-    strategy = tp_off(site.start_url, truth, TpOffSettings(4))
+    strategy = tp_off([site.start_url], truth, TpOffSettings(4))
     order: list[str] = []
     rewards: dict[int, float] = {}
-    while (request := strategy.choose(0.0, always_ready)) is not None:
+    while (request := ask(strategy)) is not None:
         order.append(request.url.removeprefix(start))
         links = pages.get(request.url)
         outcome = Target(200, 1, "text/csv") if links is None else Page(200, 1, LinkList(links))
-        rewards.update(strategy.observe(request.id, outcome))
+        rewards.update(strategy.observe(request.id, outcome, 0.0))
     # t.csv was known when g2 was fetched, and still pays; then the rest of the good group comes first.
     assert order == ["", "g1", "p1", "g2", "g3", "t.csv", "new"]
     assert [rewards[number] for number in range(4)] == [0, 1, 0, 1]

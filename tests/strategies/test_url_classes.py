@@ -26,7 +26,7 @@ def link(number: int, anchor: str, *, path: tuple[str, ...] = ("html", "a"), con
 @pytest.mark.parametrize("model", URL_MODELS)
 def test_every_variant_crawls_by_the_contract(model: str, context: str) -> None:
     def build(start_url: str, seed: int) -> TagPathStrategy:
-        return TagPathStrategy(start_url, LearntClasses(model=LinkModel(model, context)), seed)
+        return TagPathStrategy([start_url], LearntClasses(model=LinkModel(model, context)), seed)
 
     check_strategy(lambda site, seed: build(site.start_url, seed), {"wasteful": SITE}, in_flight=[3])
 

@@ -29,6 +29,9 @@ class Policy(Protocol):
     def pull(self, arm: int) -> None:
         """Count a pull at once: its reward comes later, and others are chosen meanwhile."""
 
+    def undo_pull(self, arm: int) -> None:
+        """Take back a pull that met an outage: it is as if it had never been made."""
+
     def observe(self, arm: int, reward: float) -> None:
         """Learn the reward of one pull. A pull that came to nothing may stay without one."""
 

@@ -12,7 +12,7 @@ from coati.budget import Budget
 from coati.live.plan import CrawlPlan
 from coati.live.progress import Event, Happening
 from coati.live.stop import StopReason
-from coati.model import Failure, Method, Other, Redirect, Refused, Request, always_ready
+from coati.model import EVERY_HOST, Failure, Method, Other, Redirect, Refused, Request
 from coati.runs.fetched import Fetched
 from coati.web.media import PRESETS
 from coati.web.rules import Rules, Scope
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from coati.live.plan import CrawlResult
     from coati.live.progress import OnEvent
     from coati.live.settings import LiveSettings
-    from coati.model import Outcome, Ready, Settlement
+    from coati.model import Hosts, Outcome, Settlement
     from coati.runs.errands import PastErrand
     from coati.runs.store import RunStore
 
@@ -171,7 +171,7 @@ class _ErrandStrategy:
     def go_through(self, past: Sequence[PastErrand]) -> None:
         """Take what an earlier session asked for, as long as the errand still wants the same."""
         for request, _, outcome, body in past:
-            asked = self.choose(0.0, always_ready)
+            asked = self.choose(0.0, EVERY_HOST)
             if asked is None:
                 break
             # Somebody may have cleared the folder with the bodies.
@@ -182,7 +182,7 @@ class _ErrandStrategy:
             self._take(asked, outcome, (), body)
         self._made = len(past)
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
+    def choose(self, now: float, hosts: Hosts) -> Request | None:
         if self._asked is not None:
             return None
         url, self._next = self._next, None
@@ -195,7 +195,7 @@ class _ErrandStrategy:
         self._asked = Request(-self._made, Method.GET, url)
         return self._asked
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         asked = self._asked
         if asked is None:
             raise ValueError("nothing was asked for")
@@ -217,7 +217,7 @@ class _ErrandStrategy:
         else:
             self._errand.take(self._wanted, Answer(asked.url, outcome, headers, body, self._hops))
 
-    def redo(self, request: Request) -> None:
+    def redo(self, request: Request, now: float) -> None:
         raise NotImplementedError("an errand is not restored")
 
     def save(self) -> Mapping[str, Any]:

@@ -16,19 +16,16 @@ from rich.text import Text
 
 from coati.archive.archive import Archive
 from coati.assembly import (
-    DETERMINISTIC,
     EARLY_STOPS,
-    ORACLES,
-    STRATEGIES,
-    WITH_EXAMPLES,
-    PageTexts,
+    Need,
     StrategySettings,
     build_early_stop,
     build_strategy,
+    strategy_row,
 )
 from coati.budget import Budget
 from coati.cli.setting_options import KindParam
-from coati.errors import ConfigError, UsageError, unknown_name
+from coati.errors import ConfigError, UsageError
 from coati.replay.charts import draw_curves
 from coati.replay.comparison import Cell, SiteStudy
 from coati.replay.example_pages import example_pages, joined
@@ -42,6 +39,7 @@ if TYPE_CHECKING:
 
     from coati.replay.comparison import Result
     from coati.strategies.strategy import Strategy
+    from coati.strategies.tres import TresExamples
 
 _PLAIN_WIDTH = 140
 _REMARKS_SHOWN = 5
@@ -126,12 +124,12 @@ def replay(  # noqa: PLR0917 - one parameter an option
         bar.remove_task(reading)
         messages.print(f"{site.name}: starts at {site.start_url}; targets are {site.definition}")
 
-        texts = _page_texts(site, opened, cells, examples)
+        pages = _example_pages(opened, cells, examples)
 
         settings = None if types is None else StrategySettings(likely_extensions=likely_extensions(types))
 
         def build(name: str, number: int) -> Strategy:
-            return build_strategy(name, site.start_url, number, site.truth, settings, texts)
+            return build_strategy(name, site.start_urls, number, site.truth, settings, pages)
 
         study = SiteStudy(site, build)
         running = bar.add_task("", total=study.totals.urls)
@@ -155,11 +153,9 @@ def replay(  # noqa: PLR0917 - one parameter an option
         messages.print(f"wrote {len(results)} traces, results.jsonl and curves.png to {out}")
 
 
-def _page_texts(
-    site: ReplaySite, archive: Archive, cells: Sequence[Cell], examples: Sequence[Path]
-) -> PageTexts | None:
+def _example_pages(archive: Archive, cells: Sequence[Cell], examples: Sequence[Path]) -> TresExamples | None:
     """Read the example pages of other archives, if a strategy needs them and there are any."""
-    if not examples or not any(cell.strategy in WITH_EXAMPLES for cell in cells):
+    if not examples or not any(Need.EXAMPLES in strategy_row(cell.strategy).needs for cell in cells):
         return None
     found = []
     for folder in examples:
@@ -169,7 +165,7 @@ def _page_texts(
                     f"--examples {folder}: that is the site itself, and examples must be of others"
                 )
             found.append(example_pages(ReplaySite(other)))
-    return PageTexts(site.page_text, joined(found))
+    return joined(found)
 
 
 def _warn(messages: Console, remarks: Sequence[str]) -> None:
@@ -188,11 +184,10 @@ def _cells(strategies: str, seeds: int, first: int) -> list[Cell]:
     if not names:
         raise ConfigError("no strategy given; `coati strategies` lists them")
     for name in names:
-        if name not in STRATEGIES and name not in ORACLES:
-            raise unknown_name("strategy", name, [*STRATEGIES, *ORACLES])
+        strategy_row(name)
     cells = []
     for name in dict.fromkeys(names):
-        if name in DETERMINISTIC:
+        if not strategy_row(name).seeded:
             cells.append(Cell(name, None))
         else:
             cells.extend(Cell(name, number) for number in range(first, first + seeds))

@@ -6,15 +6,15 @@ import json
 
 import click
 
-from coati.assembly import ORACLES, STRATEGIES
+from coati.assembly import REGISTRY
 
 
 @click.command()
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def strategies(form: str) -> None:
     """List the strategies, and which of them run in replay only."""
-    for name, summary in {**STRATEGIES, **ORACLES}.items():
+    for name, row in REGISTRY.items():
         if form == "json":
-            click.echo(json.dumps({"name": name, "summary": summary, "replay_only": name in ORACLES}))
+            click.echo(json.dumps({"name": name, "summary": row.summary, "replay_only": row.replay_only}))
         else:
-            click.echo(f"{name:<15} {summary}{' (replay only)' if name in ORACLES else ''}")
+            click.echo(f"{name:<15} {row.summary}{' (replay only)' if row.replay_only else ''}")

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coati.assembly import WITH_EXAMPLES, PageTexts
+from coati.assembly import Need, strategy_row
 from coati.errors import UsageError
 from coati.experiments.errors import ExperimentError
 from coati.experiments.ingredients import modules_digest
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from coati.experiments.spec import Experiment
     from coati.experiments.workers import Desk, Workers
-    from coati.replay.site import ReplaySite
+    from coati.strategies.tres import TresExamples
 
 _FOLDER = "examples"
 
@@ -49,7 +49,9 @@ def collect_examples(
     progress: Callable[[str, int, int], None],
 ) -> tuple[ExampleFile, ...]:
     """Read the example pages of an experiment; none where no strategy needs any."""
-    needing = sorted({variant.strategy for variant in experiment.variants} & WITH_EXAMPLES)
+    needing = sorted(
+        {v.strategy for v in experiment.variants if Need.EXAMPLES in strategy_row(v.strategy).needs}
+    )
     if not needing:
         return ()
     if not experiment.examples:
@@ -69,9 +71,9 @@ def collect_examples(
     return tuple(found[number] for number in range(len(archives)))
 
 
-def page_texts(site: ReplaySite, files: Sequence[ExampleFile]) -> PageTexts:
-    """Give the texts for a run, from the files of other archives."""
-    return PageTexts(site.page_text, joined(json.loads(each.file.read_bytes()) for each in files))
+def read_examples(files: Sequence[ExampleFile]) -> TresExamples:
+    """Return the examples for a run, from the files of other archives."""
+    return joined(json.loads(each.file.read_bytes()) for each in files)
 
 
 def _collect(desk: Desk, task: tuple[str, Path, Path]) -> ExampleFile:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coati.assembly import WITH_EXAMPLES, build_strategy
+from coati.assembly import Need, build_strategy, strategy_row
 from coati.experiments.cells import Cell, CellResult, measured
 from coati.experiments.errors import ExperimentError
-from coati.experiments.examples import ExampleFile, collect_examples, page_texts
+from coati.experiments.examples import ExampleFile, collect_examples, read_examples
 from coati.experiments.sites import Places, SiteFacts, describe, open_site
 from coati.experiments.spec import BOUNDS, PLAIN, GeneratedSite, Variant
 from coati.experiments.watching import Watched
@@ -91,7 +91,7 @@ def _cells(
     for site in sites:
         others = tuple(each for each in examples if each.archive != site.digest)
         for variant in rows(experiment):
-            given = others if variant.strategy in WITH_EXAMPLES else ()
+            given = others if Need.EXAMPLES in strategy_row(variant.strategy).needs else ()
             for seed in experiment.seeds_of(variant.strategy):
                 cell = Cell(site.name, site.archive, site.digest, variant, seed, experiment.budget, given)
                 cells.append(cell)
@@ -111,8 +111,8 @@ def run_cell(desk: Desk, task: tuple[Cell, Path]) -> CellResult:
     cell, file = task
     site = open_site(desk, cell.archive)
     name, settings = cell.variant.strategy, cell.variant.settings
-    texts = page_texts(site, cell.examples) if name in WITH_EXAMPLES else None
-    strategy = build_strategy(name, site.start_url, cell.seed or 0, site.truth, settings, texts)
+    examples = read_examples(cell.examples) if Need.EXAMPLES in strategy_row(name).needs else None
+    strategy = build_strategy(name, site.start_urls, cell.seed or 0, site.truth, settings, examples)
     watched = Watched(strategy, site.truth)
     run = replay(site, watched, cell.budget)
     result = measured(cell, run, watched, SiteTotals.of(site.truth))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from coati.assembly import DETERMINISTIC, ORACLES, STRATEGIES, StrategySettings
+from coati.assembly import StrategySettings, strategy_row
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.early_stops import EarlyStopRule
@@ -108,7 +108,7 @@ class Experiment:
 
     def seeds_of(self, strategy: str) -> tuple[int | None, ...]:
         """List the seeds to run a strategy with: None, once, where a seed changes nothing."""
-        if strategy in DETERMINISTIC:
+        if not strategy_row(strategy).seeded:
             return (None,)
         return self.seeds[: self.fewer_seeds.get(strategy, len(self.seeds))]
 
@@ -260,8 +260,7 @@ def _variants(table: Mapping[str, object]) -> tuple[Variant, ...]:
 
 
 def _strategy(name: str) -> str:
-    if name not in STRATEGIES and name not in ORACLES:
-        raise unknown_name("strategy", name, [*STRATEGIES, *ORACLES])
+    strategy_row(name)
     return name
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from coati.assembly import WITH_EXAMPLES
+from coati.assembly import Need, strategy_row
 from coati.experiments.measures import in_words, measure
 from coati.experiments.summaries import GENERATED, REPLICAS, Entry, Spread, entries, shown_rows
 from coati.replay.example_pages import MOST_PAGES
@@ -198,7 +198,11 @@ def _notes(study: Study) -> list[str]:
 
 def _example_notes(experiment: Experiment) -> list[str]:
     """Say what TRES was given, where it was run: no other crawler has these advantages."""
-    strategies = {variant.strategy for variant in experiment.variants} & WITH_EXAMPLES
+    strategies = {
+        variant.strategy
+        for variant in experiment.variants
+        if Need.EXAMPLES in strategy_row(variant.strategy).needs
+    }
     if not strategies:
         return []
     given = (

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coati.experiments.confusion import CONFUSIONS
-from coati.model import Kind, Method, Page, Redirect
+from coati.model import Kind, Method, Page, Redirect, Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coati.model import Outcome, Ready, Request, Settlement
+    from coati.model import Hosts, Later, Outcome, Settlement
     from coati.strategies.state import State
     from coati.strategies.strategy import Strategy
     from coati.strategies.truth import SiteTruth
@@ -68,9 +68,9 @@ class Watched:
         self.confusion = dict.fromkeys(CONFUSIONS, 0)
         self.cost: list[tuple[int, float]] = [(0, time.process_time())]
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
-        request = self._strategy.choose(now, ready)
-        if request is not None:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        request = self._strategy.choose(now, hosts)
+        if isinstance(request, Request):
             self._asked[request.id] = request
             self._note_prediction(request)
             self._turns += 1
@@ -78,13 +78,13 @@ class Watched:
                 self.cost.append((self._turns, time.process_time()))
         return request
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         request = self._asked.pop(request_id)
         if isinstance(outcome, Redirect):
             self._told.add(outcome.location)
         elif isinstance(outcome, Page) and request.method is Method.GET:
             self._open[request_id] = request
-        settlements = self._strategy.observe(request_id, outcome)
+        settlements = self._strategy.observe(request_id, outcome, now)
         for settlement in settlements:
             page = self._open.pop(settlement.request_id, None)
             # The start page belongs to no group, and its targets are nobody's reward.
@@ -93,8 +93,8 @@ class Watched:
                 self.groups.setdefault(page.arm, Group()).add(settlement.reward, page.url)
         return settlements
 
-    def redo(self, request: Request) -> None:
-        self._strategy.redo(request)
+    def redo(self, request: Request, now: float) -> None:
+        self._strategy.redo(request, now)
 
     def save(self) -> State:
         return self._strategy.save()

@@ -2,7 +2,8 @@
 
 A `Drive` asks the strategy, writes each choice down before it is sent and each answer before it counts, and
 knows what is open, what is spent and why the crawl ends. It decides nothing about URLs: the strategy does,
-and the rules of the run forbid. Time is read here and nowhere below.
+and the rules of the run forbid. Time is read here and nowhere below; the strategy is told the time that the
+log keeps.
 
 Invariants:
 
@@ -19,6 +20,7 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from coati.live.clock import RunClock
 from coati.live.endings import Endings, final_reason
 from coati.live.failures import FailureReason
 from coati.live.outcomes import Reading
@@ -27,7 +29,7 @@ from coati.live.progress import Event, Happening
 from coati.live.stop import StopReason
 from coati.live.tally import Tally
 from coati.live.trap_filter import trap_filter
-from coati.model import Failure, Page, Redirect, Refused
+from coati.model import Failure, Later, Page, Redirect, Refused, Request
 from coati.runs.fetched import Fetched
 from coati.runs.reasons import SkipReason
 
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
     from coati.live.plan import CrawlPlan
     from coati.live.progress import Progress, Wait
-    from coati.model import Outcome, Ready, Request
+    from coati.model import Hosts, Outcome
     from coati.runs.host_pauses import HostPause
     from coati.strategies.strategy import Strategy
 
@@ -64,6 +66,7 @@ class Drive:
         self.aborted = False
         self._saves = False
         self.tally = Tally()
+        self._clock = RunClock(plan.store.last_logged_time if plan.store is not None else 0.0)
         # The engine's scheduler puts its own here.
         self.waits: Callable[[], Mapping[str, Wait]] = dict
         self.wake: Callable[[], None] = _nothing
@@ -88,6 +91,10 @@ class Drive:
         self.tally = Tally(restored.totals)
         return restored.strategy
 
+    def now(self) -> float:
+        """Return the time of the run."""
+        return self._clock.now()
+
     @property
     def open_count(self) -> int:
         """How many requests are chosen and not yet observed."""
@@ -102,16 +109,16 @@ class Drive:
         """Whether nothing more is to be sent."""
         return self.stop_reason is not None or self.aborted
 
-    def choose(self, ready: Ready) -> Request | None:
-        """Ask for the next request; None if there is none now, or none at all.
+    def choose(self, hosts: Hosts) -> Request | Later | None:
+        """Ask for the next request; None if there is none now, or none at all, `Later` if there is none yet.
 
         What was in flight when an earlier session ended comes first; it was chosen already.
         """
         while not self._budget_spent():
-            request = self._again.popleft() if self._again else self._ask(ready)
-            if request is None:
-                return None
-            self._open[request.id] = _Open(request, time.time())
+            request = self._again.popleft() if self._again else self._ask(hosts)
+            if not isinstance(request, Request):
+                return request
+            self._open[request.id] = _Open(request, self._clock.now())
             self._sent += 1
             refusal = self.plan.rules.refusal(request.url)
             if refusal is None:
@@ -143,8 +150,9 @@ class Drive:
         request = state.request
         reading = self._sift(request, self._bound_redirects(request, reading))
         charged = 0 if reading.unsent or isinstance(reading.outcome, Refused) else state.attempts
-        outcome = self._record(state, reading, charged)
-        settlements = self._strategy.observe(request_id, outcome)
+        now = self._clock.now()
+        outcome = self._record(state, reading, charged, now)
+        settlements = self._strategy.observe(request_id, outcome, now)
         del self._open[request_id]
         self._sent += charged - state.attempts
         self.tally.count(request, reading, charged)
@@ -191,7 +199,7 @@ class Drive:
         if seconds > 0:
             self._tell(Happening.WAITING, host=host, seconds=round(seconds, 3), why=why)
             if self.plan.store is not None:
-                self.plan.store.keep_rest(host, time.time() + seconds)
+                self.plan.store.keep_rest(host, self._clock.now() + seconds)
 
     def slows(self, host: str, seconds: float, why: str) -> None:
         """Tell that there are so many seconds between two requests to a host from here on."""
@@ -230,17 +238,17 @@ class Drive:
         tally = self.tally
         stop = final_reason(self.stop_reason or StopReason.FINISHED, tally)
         if self.plan.store is not None and (self._saves or not self.aborted):
-            self.plan.store.finish(time.time(), stop, self._strategy, self.plan.form)
+            self.plan.store.finish(self._clock.now(), stop, self._strategy, self.plan.form)
         progress = self.progress()
         if self.plan.on_progress is not None:
             self.plan.on_progress(progress)
         failure = "" if tally.first_failure is None else tally.first_failure.reason
         return CrawlResult(stop, progress, tally.start_links, failure, self._messages)
 
-    def _ask(self, ready: Ready) -> Request | None:
-        now = time.time()
-        request = self._strategy.choose(now, ready)
-        if request is not None:
+    def _ask(self, hosts: Hosts) -> Request | Later | None:
+        now = self._clock.now()
+        request = self._strategy.choose(now, hosts)
+        if isinstance(request, Request):
             if self.plan.store is not None:
                 self.plan.store.chosen(request, now)
             self._tell(Happening.CHOSEN, **request._asdict())
@@ -288,7 +296,7 @@ class Drive:
             drops=(*reading.drops, reason),
         )
 
-    def _record(self, state: _Open, reading: Reading, charged: int) -> Outcome:
+    def _record(self, state: _Open, reading: Reading, charged: int, now: float) -> Outcome:
         """Write it down; gives what the strategy is to observe."""
         store, request = self.plan.store, state.request
         if store is None:
@@ -299,26 +307,24 @@ class Drive:
             request=request,
             outcome=reading.outcome,
             started_at=state.started_at,
-            finished_at=time.time(),
+            finished_at=now,
             charged=charged,
             headers=reading.headers,
             body=reading.body,
             body_file=reading.body_file,
             refused=reading.refused,
+            skipped=reading.skipped,
         )
-        recorded = store.record(fetched)
-        for url, reason in reading.skipped:
-            store.skip(url, reason, request.id)
-        return recorded.outcome
+        return store.record(fetched).outcome
 
     def _tell(self, what: Happening, **data: object) -> None:
         if self.plan.on_event is not None:
-            self.plan.on_event(Event(time.time(), what, data))
+            self.plan.on_event(Event(self._clock.now(), what, data))
 
     def _tell_observed(self, state: _Open, reading: Reading, charged: int) -> None:
         request = state.request
         if self.plan.on_event is not None:
-            seconds = round(time.time() - state.started_at, 3)
+            seconds = round(self._clock.now() - state.started_at, 3)
             told = {"id": request.id, "url": request.url, "charged": charged, "seconds": seconds}
             self._tell(Happening.OBSERVED, **told, **_described(reading.outcome))
             if isinstance(reading.outcome, Refused):

@@ -38,14 +38,14 @@ from coati.live.retry_after import TOO_LONG, RetryAfterMiddleware
 from coati.live.robots import RobotsAnswerMiddleware
 from coati.live.settings import LiveSettings
 from coati.live.stop import StopReason
-from coati.model import Refused
+from coati.model import Later, Refused, Request
 from coati.runs.reasons import SkipReason
 from coati.web.media import parse_types
 from coati.web.rules import Rules, Scope
 from coati.web.urls import host_of, normalise, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Self
 
     from scrapy import Spider
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import CallLaterResult
 
     from coati.live.failures import FailureReason
-    from coati.model import Request
     from coati.strategies.strategy import Strategy
 
 # By this key of its meta a Scrapy request is known as a strategy's.
@@ -93,6 +92,16 @@ class CaughtError(Protocol):
 
     value: BaseException | None
     request: ScrapyRequest
+
+
+class _Hosts:
+    """Which hosts may be asked now (`coati.model.Hosts`)."""
+
+    def __init__(self, ready: Callable[[str], bool]) -> None:
+        self.ready = ready
+
+    def woken(self) -> Sequence[str]:
+        return ()
 
 
 class StrategyScheduler(BaseScheduler):
@@ -264,9 +273,13 @@ class StrategyScheduler(BaseScheduler):
                 return None
             # From here on it means those hosts that the strategy itself asks about.
             self._resting = False
-            held = self._drive.choose(self._ready)
-            if held is None:
+            chosen = self._drive.choose(_Hosts(self._ready))
+            if isinstance(chosen, Later):
+                self._resting = True
+                self._wake_in(max(0.0, chosen.at - self._drive.now()))
+            if not isinstance(chosen, Request):
                 return None
+            held = chosen
         if self._ready(host_of(held.url)) and not self._drive.stopping:
             return held
         # Nothing else is chosen until this one can be sent: what comes back meanwhile should count.
@@ -468,18 +481,18 @@ def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:
     if not wanted:
         raise ConfigError("COATI_STRATEGY names no strategy")
     return CrawlPlan(
-        new_strategy=_strategy_factory(wanted, start_url, settings.getint("COATI_SEED")),
+        new_strategy=_strategy_factory(wanted, [start_url], settings.getint("COATI_SEED")),
         rules=Rules(start_url, Scope(settings.get("COATI_SCOPE", "domain"))),
         types=parse_types(settings.get("COATI_TYPES", "data")),
         settings=LiveSettings(max_redirects=settings.getint("REDIRECT_MAX_TIMES")),
     )
 
 
-def _strategy_factory(wanted: object, start_url: str, seed: int) -> Callable[[], Strategy]:
-    """Find a strategy: by its name, by the path of a function of the start URL, or as such a function."""
+def _strategy_factory(wanted: object, start_urls: Sequence[str], seed: int) -> Callable[[], Strategy]:
+    """Find a strategy: by its name, by the path of a function of the start URLs, or as such a function."""
     if isinstance(wanted, str) and "." not in wanted:
         # By path, as a Scrapy project names all its components: this package knows no strategy.
         build = load_object("coati.assembly.build_strategy")
-        return lambda: build(wanted, start_url, seed)
+        return lambda: build(wanted, start_urls, seed)
     made = load_object(wanted)  # type: ignore[arg-type]  # a path, or the function itself
-    return lambda: made(start_url)
+    return lambda: made(start_urls)

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coati.model import Refused, always_ready
+from coati.model import EVERY_HOST, Refused, Request
 from coati.replay.trace import Trace
 
 if TYPE_CHECKING:
@@ -52,12 +52,13 @@ def replay(
         if limit is not None:
             stop = limit.value
             break
-        request = strategy.choose(float(len(trace)), always_ready)
-        if request is None:
+        now = float(len(trace))
+        request = strategy.choose(now, EVERY_HOST)
+        if not isinstance(request, Request):
             break
         outcome = site.respond(request)
         trace.add(request, outcome)
-        for settlement in strategy.observe(request.id, outcome):
+        for settlement in strategy.observe(request.id, outcome, now):
             trace.settle(settlement)
         if isinstance(outcome, Refused):
             continue

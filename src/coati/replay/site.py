@@ -11,8 +11,8 @@ from coati.archive.kinds import kind_of
 from coati.archive.link_cache import LinkCache
 from coati.errors import ArchiveError, UsageError
 from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
-from coati.replay.page_text import text_of
 from coati.strategies.truth import SiteTruth
+from coati.web.facts import LazyFacts
 from coati.web.links import LinkExtractor
 from coati.web.media import essence
 from coati.web.rules import Rules
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coati.archive.archive import Archive
     from coati.archive.link_cache import Progress
     from coati.archive.record import Entry
-    from coati.model import Link, Outcome, PageLinks, Request
+    from coati.model import Facts, Link, Outcome, PageLinks, Request
     from coati.web.media import TargetTypes
 
 _NOT_FOUND = 404
@@ -49,6 +49,7 @@ class ReplaySite:
         meta = archive.meta
         self.name = meta.name
         self.start_url = _start_url(archive, start_url)
+        self.start_urls = (self.start_url,)
         self.rules = Rules(self.start_url, blocked_extensions=meta.blocked_extensions)
         self._archive = archive
         self._types = types or meta.types
@@ -103,26 +104,31 @@ class ReplaySite:
     def page_text(self, url: str) -> str:
         """Give what a reader sees of a page; nothing where there is no such page or it cannot be read."""
         entry = self._archive.entry(url)
-        if entry is None:
-            return ""
-        try:
-            return text_of(self._archive.body(url), entry.media_type)
-        except ArchiveError as error:
-            self.remarks.setdefault(url, f"{url}: {error}")
-            return ""
+        return "" if entry is None else str(self._facts(entry)["text"])
+
+    def _facts(self, entry: Entry) -> Facts:
+        def body() -> bytes:
+            try:
+                return self._archive.body(entry.url)
+            except ArchiveError as error:
+                self.remarks.setdefault(entry.url, f"{entry.url}: {error}")
+                return b""
+
+        return LazyFacts(body, entry.media_type)
 
     def _page(self, entry: Entry, method: Method) -> Outcome:
         if method is Method.HEAD:
             return Page(entry.status, 0, NO_LINKS)
         if self._use_link_cache:
-            return Page(entry.status, entry.size_bytes, self._cached_links(entry.url))
+            links = self._cached_links(entry.url)
+            return Page(entry.status, entry.size_bytes, links, self._facts(entry))
         try:
             body = self._archive.body(entry.url)
         except ArchiveError as error:
             self.remarks.setdefault(entry.url, f"{entry.url}: {error}")
             return Failure(entry.status, 0, str(error))
         links = self._extractor.extract(body, entry.url, entry.media_type).links
-        return Page(entry.status, entry.size_bytes, links)
+        return Page(entry.status, entry.size_bytes, links, LazyFacts(lambda: body, entry.media_type))
 
     def _cached_links(self, url: str) -> PageLinks:
         links = self._pages.get(url)

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 _BEFORE_ALL: Final = -1_000_000
 
 _ADD = """
-INSERT INTO requests (id, url, method, kind, status, size_bytes, media_type, location, reason,
+INSERT INTO requests (strategy, strategy_id, purpose, host,
+    id, url, method, kind, status, size_bytes, media_type, location, reason,
     charged, chosen_at, started_at, finished_at, chosen_event, observed_event)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES ('', 0, 'sitemap', '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _ALL = """
 SELECT id, url, method, charged, kind, status, size_bytes, media_type, location, reason
@@ -75,7 +76,7 @@ class Errands:
     def add(self, fetched: Fetched) -> OutcomeRow:
         """Note one."""
         request = fetched.request
-        row = to_row(_as_errand(fetched.outcome))
+        row = to_row(_as_errand(fetched.outcome))[:6]
         event = _BEFORE_ALL - request.id
         started_at, finished_at = to_iso(fetched.started_at), to_iso(fetched.finished_at)
         values = (
@@ -83,7 +84,7 @@ class Errands:
             started_at, started_at, finished_at, event, event,
         )  # fmt: skip
         self._connection.execute(_ADD, values)
-        return row
+        return to_row(_as_errand(fetched.outcome))
 
     def forget_bodies(self) -> None:
         """Remove what was put aside."""

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coati.model import Outcome, Request
+    from coati.runs.reasons import Reason
     from coati.web.rules import Refusal
 
 
@@ -18,7 +19,8 @@ class Fetched:
 
     ``charged`` counts the requests it cost, retries included; 0 for one that was refused. A body that was
     streamed to disk stands in ``body_file`` (the store moves it), any other in ``body``. ``refused`` lists
-    the links of the page that the rules forbid. Times are seconds since the epoch.
+    the links of the page that the rules forbid, ``skipped`` URLs that are left alone for another reason.
+    ``strategy`` names who chose the request, where a run has several. Times are seconds since the epoch.
     """
 
     request: Request
@@ -30,6 +32,8 @@ class Fetched:
     body: bytes | None = None
     body_file: Path | None = None
     refused: tuple[tuple[str, Refusal], ...] = ()
+    skipped: tuple[tuple[str, Reason], ...] = ()
+    strategy: str = ""
 
     def header(self, wanted: str) -> str:
         """Give the first value of a header by its lower-case name; empty where there is none."""

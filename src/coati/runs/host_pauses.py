@@ -9,14 +9,6 @@ from coati.runs.times import from_iso, to_iso
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-# Runs that were begun before there was this table get it when they are opened.
-_TABLE = """
-CREATE TABLE IF NOT EXISTS hosts (
-    host TEXT PRIMARY KEY,
-    delay_seconds REAL,
-    rests_until TEXT
-)
-"""
 _KEEP_DELAY = """
 INSERT INTO hosts (host, delay_seconds) VALUES (?, ?)
 ON CONFLICT (host) DO UPDATE SET delay_seconds = excluded.delay_seconds
@@ -39,7 +31,6 @@ class HostPauses:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        connection.execute(_TABLE)
 
     def keep_delay(self, host: str, seconds: float | None) -> None:
         """Keep a delay; None: the usual one again."""

@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import ExitStack, contextmanager, suppress
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import UsageError
 from coati.model import Link
 from coati.runs.durable import sync_file
-from coati.runs.outcomes import storable, to_row
+from coati.runs.outcomes import DEFERRED, storable, to_row
 from coati.runs.tag_path_text import TagPathTable
-from coati.runs.times import to_iso
+from coati.runs.times import from_iso, to_iso
+from coati.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from coati.model import Outcome, PageLinks, Request, Settlement
+    from coati.model import Facts, Outcome, PageLinks, Request, Settlement
     from coati.runs.bodies import StoredBody
     from coati.runs.fetched import Fetched
     from coati.runs.outcomes import OutcomeRow
@@ -36,20 +38,32 @@ PRAGMA cache_size = -16000;
 """
 
 _CHOOSE = """
-INSERT INTO requests (id, url, method, arm, score, link, redirected_from, chosen_at, chosen_event)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO requests (id, strategy, strategy_id, purpose, host, url, method, arm, score,
+    link, redirected_from, chosen_at, chosen_event)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _OBSERVE = """
 UPDATE requests SET kind = ?, status = ?, size_bytes = ?, media_type = ?, location = ?, reason = ?,
-    charged = ?, started_at = ?, finished_at = ?, observed_event = ?
+    deferred_until = ?, charged = ?, new_target = ?, etag = ?, last_modified = ?,
+    started_at = ?, finished_at = ?, observed_event = ?
 WHERE id = ? AND observed_event IS NULL
 """
+_FIND_ID = "SELECT id FROM requests WHERE strategy = ? AND strategy_id = ?"
+_LAST_ID = "SELECT coalesce(max(id), -1) FROM requests"
+_FIND_EARLIER = """
+SELECT kind FROM requests WHERE url = ? AND method = ? AND observed_event IS NOT NULL ORDER BY id DESC LIMIT 1
+"""
+_FIND_VALIDATORS = """
+SELECT etag, last_modified FROM requests
+WHERE url = ? AND method = 'GET' AND kind IN ('html', 'target', 'other') ORDER BY id DESC LIMIT 1
+"""
+_COUNT_VERSIONS = "SELECT count(*) FROM targets WHERE url = ?"
 _FIND_LINK = """
 SELECT links.id, requests.observed_event FROM links JOIN requests ON requests.id = links.page
 WHERE links.url = ? ORDER BY links.id LIMIT 1
 """
 _FIND_REDIRECT = """
-SELECT id, observed_event FROM requests WHERE location = ? AND id >= 0 ORDER BY observed_event LIMIT 1
+SELECT id, observed_event FROM requests WHERE location = ? ORDER BY observed_event LIMIT 1
 """
 _FIND_ORIGIN = "SELECT url, link, redirected_from FROM requests WHERE id = ?"
 _FIND_PLACE = """
@@ -58,16 +72,35 @@ JOIN requests ON requests.id = links.page LEFT JOIN tag_paths ON tag_paths.id = 
 WHERE links.id = ?
 """
 _ADD_LINK = "INSERT INTO links (page, url, anchor, context, tag_path) VALUES (?, ?, ?, ?, ?)"
-_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)"
+_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_FILE = """
 INSERT INTO files (name, name_key, size_bytes, media_type, sha256) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (name) DO NOTHING
 """
-_ADD_TARGET = "INSERT INTO targets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_TARGET = "INSERT INTO targets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_LAST_TIME = "SELECT max(coalesce(max(chosen_at), ''), coalesce(max(finished_at), '')) FROM requests"
 _LAST_EVENT = "SELECT max(coalesce(max(chosen_event), 0), coalesce(max(observed_event), 0)) FROM requests"
 
 # A chain longer than this is no longer followed back; drivers give up much earlier.
 _MAX_HOPS = 50
+
+
+class Purpose(StrEnum):
+    """Why a URL was asked for, as far as the log can tell."""
+
+    START = "start"
+    LINK = "link"
+    REDIRECT = "redirect"
+    QUERY = "query"
+    RETRY = "retry"
+    VISIT = "visit"
+
+
+class Validators(NamedTuple):
+    """What a server gave to ask later whether a URL has changed."""
+
+    etag: str | None = None
+    last_modified: str | None = None
 
 
 class Provenance(NamedTuple):
@@ -78,6 +111,19 @@ class Provenance(NamedTuple):
     found_on: str | None = None
     anchor: str | None = None
     tag_path: str | None = None
+
+
+class LoggedPage(NamedTuple):
+    """A row of ``pages`` with its new links; ``out_links`` is a difference (`coati.runs.out_links`)."""
+
+    number: int
+    url: str
+    links: int
+    new: list[Link]
+    sha256: str | None
+    place: Place | None
+    facts: Facts
+    out_links: bytes | None
 
 
 class RunLog:
@@ -91,6 +137,7 @@ class RunLog:
             for pragma in _PRAGMAS.strip().splitlines():
                 self.connection.execute(pragma)
             self.last_event: int = self.connection.execute(_LAST_EVENT).fetchone()[0]
+            self._last_id: int = self.connection.execute(_LAST_ID).fetchone()[0]
             self._paths = TagPathTable(self.connection)
             undo.pop_all()
 
@@ -117,6 +164,11 @@ class RunLog:
             if durable:
                 connection.execute("PRAGMA synchronous = NORMAL")
 
+    def last_time(self) -> float:
+        """Return the last moment that the log holds, in seconds since the epoch; 0 where it holds none."""
+        (last,) = self.connection.execute(_LAST_TIME).fetchone()
+        return from_iso(last) if last else 0.0
+
     def sync(self) -> None:
         """Wait until all transactions so far are safe from a power cut; any thread may call this.
 
@@ -125,57 +177,85 @@ class RunLog:
         with suppress(FileNotFoundError):
             sync_file(self._wal)
 
-    def choose(self, request: Request, at: float) -> None:
+    def choose(self, request: Request, at: float, strategy: str = "") -> None:
+        number = self._last_id + 1 if strategy else request.id
         link, redirected_from = self._origin(request.url)
         values = (
-            request.id, request.url, request.method.value, request.arm, request.score,
+            number, strategy, request.id, self._purpose(request, link, redirected_from), host_of(request.url),
+            request.url, request.method.value, request.arm, request.score,
             link, redirected_from, to_iso(at), self._next_event(),
         )  # fmt: skip
         try:
             self.connection.execute(_CHOOSE, values)
         except sqlite3.IntegrityError:
             raise UsageError(f"request {request.id} ({request.url}) was chosen before") from None
+        self._last_id = max(self._last_id, number)
 
-    def observe(self, fetched: Fetched, outcome: Outcome) -> OutcomeRow:
+    def number(self, request_id: int, strategy: str = "") -> int:
+        """Return the run's number of a request, given the one of the strategy that chose it."""
+        if not strategy:
+            return request_id
+        found = self.connection.execute(_FIND_ID, (strategy, request_id)).fetchone()
+        if found is None:
+            raise UsageError(f"{strategy} never chose a request {request_id}")
+        number: int = found[0]
+        return number
+
+    def validators(self, url: str) -> Validators:
+        """Return what the last answer of a URL gave to ask whether it has changed."""
+        found = self.connection.execute(_FIND_VALIDATORS, (url,)).fetchone()
+        return Validators() if found is None else Validators(*found)
+
+    def observe(self, fetched: Fetched, outcome: Outcome, *, new_target: bool = False) -> OutcomeRow:
         row = to_row(outcome, fetched.header("content-type"))
         values = (
-            *row, fetched.charged, to_iso(fetched.started_at), to_iso(fetched.finished_at),
-            self._next_event(), fetched.request.id,
+            *row, fetched.charged, new_target,
+            fetched.header("etag") or None, fetched.header("last-modified") or None,
+            to_iso(fetched.started_at), to_iso(fetched.finished_at),
+            self._next_event(), self.number(fetched.request.id, fetched.strategy),
         )  # fmt: skip
         if self.connection.execute(_OBSERVE, values).rowcount != 1:
             request = fetched.request
             raise UsageError(f"request {request.id} ({request.url}) was not chosen, or recorded before")
         return row
 
-    def add_page(
-        self, request: Request, links: int, new: list[Link], sha256: str | None, place: Place | None
-    ) -> None:
-        offset, length = place or (None, None)
-        self.connection.execute(_ADD_PAGE, (request.id, request.url, links, len(new), sha256, offset, length))
+    def add_page(self, page: LoggedPage) -> None:
+        offset, length = page.place or (None, None)
+        values = (
+            page.number, page.url, page.links, len(page.new), page.sha256, offset, length,
+            json.dumps(dict(page.facts)) if page.facts else None, page.out_links,
+        )  # fmt: skip
+        self.connection.execute(_ADD_PAGE, values)
         number = self._paths.number
         rows = [
-            (request.id, url, anchor, None if context == anchor else context, number(path))
-            for url, path, anchor, context in new
+            (page.number, url, anchor, None if context == anchor else context, number(path))
+            for url, path, anchor, context in page.new
         ]
         self.connection.executemany(_ADD_LINK, rows)
 
-    def add_target(self, fetched: Fetched, media_type: str, body: StoredBody) -> None:
+    def versions(self, url: str) -> int:
+        """Count the versions of a target that are kept."""
+        count: int = self.connection.execute(_COUNT_VERSIONS, (url,)).fetchone()[0]
+        return count
+
+    def add_target(self, fetched: Fetched, media_type: str, body: StoredBody, version: int) -> None:
         request = fetched.request
-        origin = self.provenance(request.id)
+        number = self.number(request.id, fetched.strategy)
+        origin = self.provenance(number)
         if not body.duplicate:
             self.connection.execute("DELETE FROM unfinished_files WHERE name = ?", (body.name,))
             self.connection.execute(
                 _ADD_FILE, (body.name, body.name_key, body.size_bytes, media_type, body.sha256)
             )
         values = (
-            request.id, request.url, body.name, body.size_bytes, media_type, origin.anchor, origin.found_on,
-            origin.page, origin.tag_path, json.dumps(origin.redirects), json.dumps(fetched.headers),
-            to_iso(fetched.finished_at), request.arm, request.score, body.sha256,
+            number, request.url, version, body.name, body.size_bytes, media_type, origin.anchor,
+            origin.found_on, origin.page, origin.tag_path, json.dumps(origin.redirects),
+            json.dumps(fetched.headers), to_iso(fetched.finished_at), request.arm, request.score, body.sha256,
         )  # fmt: skip
         self.connection.execute(_ADD_TARGET, values)
 
-    def settle(self, settlements: Iterable[Settlement]) -> None:
-        rows = [(reward, request_id) for request_id, reward in settlements]
+    def settle(self, settlements: Iterable[Settlement], strategy: str = "") -> None:
+        rows = [(reward, self.number(request_id, strategy)) for request_id, reward in settlements]
         self.connection.executemany("UPDATE requests SET reward = ? WHERE id = ?", rows)
 
     def provenance(self, request_id: int) -> Provenance:
@@ -193,6 +273,16 @@ class RunLog:
     def _next_event(self) -> int:
         self.last_event += 1
         return self.last_event
+
+    def _purpose(self, request: Request, link: int | None, redirected_from: int | None) -> Purpose:
+        earlier = self.connection.execute(_FIND_EARLIER, (request.url, request.method.value)).fetchone()
+        if earlier is not None:
+            return Purpose.RETRY if earlier[0] == DEFERRED else Purpose.VISIT
+        if request.url.startswith("search://"):
+            return Purpose.QUERY
+        if redirected_from is not None:
+            return Purpose.REDIRECT
+        return Purpose.START if link is None else Purpose.LINK
 
     def _origin(self, url: str) -> tuple[int | None, int | None]:
         """Tell which link or which redirect made the run know a URL: the one that came first."""

@@ -8,16 +8,19 @@ is all that a strategy may learn from (rule 4 of `coati.strategies.strategy`). T
 from __future__ import annotations
 
 import heapq
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from coati.model import Link, Method, Request, Settlement
+from coati.model import NO_FACTS, Link, Method, Request, Settlement
 from coati.runs.errors import RunMismatchError
+from coati.runs.out_links import OutLinks
 from coati.runs.outcomes import OutcomeRow, from_row
 from coati.runs.tag_path_text import path_from_text
+from coati.runs.times import from_iso
 from coati.runs.totals import Totals
 
 if TYPE_CHECKING:
@@ -26,24 +29,28 @@ if TYPE_CHECKING:
     from coati.runs.snapshots import SnapshotHead
     from coati.strategies.strategy import Strategy
 
-_CHOICE_COLUMNS = 6
+_CHOICE_COLUMNS = 7
 # Beyond every event: the largest number that SQLite keeps.
 _NO_END = (1 << 63) - 1
 _CHOICES = """
-SELECT chosen_event, id, method, url, arm, score FROM requests
-WHERE chosen_event > ? AND chosen_event < ? ORDER BY chosen_event
+SELECT chosen_event, chosen_at, strategy_id, method, url, arm, score FROM requests
+WHERE chosen_event > ? AND chosen_event < ? AND strategy = ? ORDER BY chosen_event
 """
 _OBSERVATIONS = """
-SELECT observed_event, id, kind, status, size_bytes, media_type, location, reason
-FROM requests WHERE observed_event > ? AND observed_event < ? ORDER BY observed_event
+SELECT observed_event, finished_at, requests.id, strategy_id, requests.url, facts, out_links,
+       kind, status, size_bytes, media_type, location, reason, deferred_until
+FROM requests LEFT JOIN pages ON pages.request = requests.id
+WHERE observed_event > ? AND observed_event < ? AND strategy = ? ORDER BY observed_event
 """
 _LINKS = """
 SELECT links.page, links.url, links.anchor, links.context, tag_paths.path
 FROM links LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
-WHERE links.id > ? ORDER BY links.id
+{own}WHERE links.id > ? ORDER BY links.id
 """
+_OF_STRATEGY = "JOIN requests ON requests.id = links.page AND requests.strategy = ? "
 _IN_FLIGHT = """
-SELECT id, method, url, arm, score FROM requests WHERE observed_event IS NULL ORDER BY chosen_event
+SELECT strategy_id, method, url, arm, score FROM requests
+WHERE observed_event IS NULL AND strategy = ? ORDER BY chosen_event
 """
 
 # Tag paths that are kept ready while a log is read; most links share a few.
@@ -97,16 +104,27 @@ def load_newest(
 
 
 class Tail:
-    """The events of a log after a point, or between two; rewards that become final are collected."""
+    """The events of one strategy of a log after a point, or between two; final rewards are collected."""
 
     def __init__(
-        self, connection: Connection, after_event: int, after_link: int, before_event: int = _NO_END
+        self,
+        connection: Connection,
+        after_event: int,
+        after_link: int,
+        before_event: int = _NO_END,
+        strategy: str = "",
     ) -> None:
-        choices = connection.execute(_CHOICES, (after_event, before_event))
-        observations = connection.execute(_OBSERVATIONS, (after_event, before_event))
+        between = (after_event, before_event, strategy)
+        choices = connection.execute(_CHOICES, between)
+        observations = connection.execute(_OBSERVATIONS, between)
         self._events: Iterator[tuple[Any, ...]] = heapq.merge(choices, observations, key=itemgetter(0))
-        self._links = connection.execute(_LINKS, (after_link,))
+        self._links = (
+            connection.execute(_LINKS.format(own=_OF_STRATEGY), (strategy, after_link))
+            if strategy
+            else connection.execute(_LINKS.format(own=""), (after_link,))
+        )
         self._next_link = self._links.fetchone()
+        self._out_links = OutLinks(connection)
         self._path = lru_cache(_PATHS_READY)(path_from_text)
         self.length = 0
         self.settlements: list[Settlement] = []
@@ -117,11 +135,16 @@ class Tail:
             self.length += 1
             try:
                 if len(event) == _CHOICE_COLUMNS:
-                    strategy.redo(_request(event[1:]))
+                    strategy.redo(_request(event[2:]), from_iso(event[1]))
                 else:
-                    _, request_id, *columns = event
-                    outcome = from_row(OutcomeRow(*columns), self._links_of(request_id))
-                    self.settlements.extend(strategy.observe(request_id, outcome))
+                    _, at, number, request_id, url, facts, out_links, *columns = event
+                    outcome = from_row(
+                        OutcomeRow(*columns),
+                        self._links_of(number),
+                        NO_FACTS if facts is None else json.loads(facts),
+                        None if out_links is None else self._out_links.restored(url, number, out_links),
+                    )
+                    self.settlements.extend(strategy.observe(request_id, outcome, from_iso(at)))
             except (ValueError, LookupError) as error:
                 raise RunMismatchError(
                     f"the log cannot be redone from event {event[0]} on: {error}. Was the run made with"
@@ -138,9 +161,9 @@ class Tail:
         return links
 
 
-def in_flight(connection: Connection) -> list[Request]:
-    """Give what was chosen and never observed, in the order of choice."""
-    return [_request(row) for row in connection.execute(_IN_FLIGHT)]
+def in_flight(connection: Connection, strategy: str = "") -> list[Request]:
+    """Return what a strategy chose and never observed, in the order of choice."""
+    return [_request(row) for row in connection.execute(_IN_FLIGHT, (strategy,))]
 
 
 def _request(columns: tuple[Any, ...]) -> Request:

@@ -3,11 +3,16 @@
 ``requests`` is the log. A choice is a row with ``chosen_event``; what came of it fills in ``observed_event``
 and the rest. Both count from one counter, so that ordering by them gives back what happened, in order.
 ``links`` holds the URLs that were new to the run, in the order of meeting; its ids rise with the events.
+
+One log may hold the choices of several strategies: ``strategy`` names who chose a request, ``strategy_id``
+is that strategy's own number for it, and ``id`` is the run's. A sole strategy has no name, and its numbers
+are the run's.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import uuid
 from typing import TYPE_CHECKING
 
 from coati import __version__
@@ -18,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Raised whenever this version's log could not be followed by an older one.
-VERSION = 1
+VERSION = 2
 
 # "Coat" in ASCII: lets `file` and us tell a run from any other SQLite file.
 APPLICATION_ID = 0x436F6174
@@ -37,6 +42,10 @@ CREATE TABLE sessions (
 );
 CREATE TABLE requests (
     id INTEGER PRIMARY KEY,
+    strategy TEXT NOT NULL,
+    strategy_id INTEGER NOT NULL,
+    purpose TEXT NOT NULL,
+    host TEXT NOT NULL,
     url TEXT NOT NULL,
     method TEXT NOT NULL,
     kind TEXT,
@@ -49,6 +58,10 @@ CREATE TABLE requests (
     score REAL,
     reward REAL,
     charged INTEGER NOT NULL DEFAULT 0,
+    new_target INTEGER NOT NULL DEFAULT 0,
+    deferred_until TEXT,
+    etag TEXT,
+    last_modified TEXT,
     link INTEGER REFERENCES links (id),
     redirected_from INTEGER REFERENCES requests (id),
     chosen_at TEXT NOT NULL,
@@ -57,6 +70,8 @@ CREATE TABLE requests (
     chosen_event INTEGER NOT NULL,
     observed_event INTEGER
 );
+CREATE INDEX requests_by_url ON requests (url);
+CREATE UNIQUE INDEX requests_by_strategy ON requests (strategy, strategy_id) WHERE strategy != '';
 CREATE INDEX requests_by_location ON requests (location, observed_event) WHERE location IS NOT NULL;
 CREATE TABLE pages (
     request INTEGER PRIMARY KEY REFERENCES requests (id),
@@ -65,7 +80,9 @@ CREATE TABLE pages (
     new_links INTEGER NOT NULL,
     sha256 TEXT,
     warc_offset INTEGER,
-    warc_length INTEGER
+    warc_length INTEGER,
+    facts TEXT,
+    out_links BLOB
 );
 CREATE TABLE tag_paths (
     id INTEGER PRIMARY KEY,
@@ -77,7 +94,8 @@ CREATE TABLE links (
     url TEXT NOT NULL,
     anchor TEXT NOT NULL,
     context TEXT,
-    tag_path INTEGER REFERENCES tag_paths (id)
+    tag_path INTEGER REFERENCES tag_paths (id),
+    modified TEXT
 );
 CREATE INDEX links_by_url ON links (url);
 CREATE INDEX links_by_page ON links (page);
@@ -92,6 +110,7 @@ CREATE TABLE unfinished_files (name TEXT PRIMARY KEY);
 CREATE TABLE targets (
     request INTEGER PRIMARY KEY REFERENCES requests (id),
     url TEXT NOT NULL,
+    version INTEGER NOT NULL,
     file TEXT NOT NULL REFERENCES files (name),
     size_bytes INTEGER NOT NULL,
     media_type TEXT NOT NULL,
@@ -105,6 +124,12 @@ CREATE TABLE targets (
     arm INTEGER,
     score REAL,
     sha256 TEXT NOT NULL
+);
+CREATE INDEX targets_by_url ON targets (url);
+CREATE TABLE hosts (
+    host TEXT PRIMARY KEY,
+    delay_seconds REAL,
+    rests_until TEXT
 );
 CREATE TABLE groups (
     arm INTEGER PRIMARY KEY,
@@ -131,7 +156,8 @@ CREATE TABLE skip_counts (
 
 _VIEWS = """
 CREATE VIEW targets_with_provenance AS
-SELECT targets.file, targets.anchor, targets.url, targets.redirects, targets.found_on, targets.tag_path,
+SELECT targets.file, targets.anchor, targets.url, targets.version, targets.redirects,
+       targets.found_on, targets.tag_path,
        targets.media_type, targets.size_bytes, targets.fetched_at, requests.status,
        targets.arm, targets.score, groups.label AS group_label,
        finder.arm AS page_arm, finder.score AS page_score, finder.reward AS page_reward,
@@ -159,15 +185,15 @@ FROM requests WHERE observed_event IS NULL ORDER BY chosen_event;
 
 CREATE VIEW totals AS
 SELECT coalesce(sum(charged), 0) AS requests,
-       coalesce(sum(kind = 'target' AND method = 'GET'), 0) AS targets,
+       coalesce(sum(new_target), 0) AS targets,
        coalesce(sum(size_bytes), 0) AS bytes,
-       coalesce(sum(CASE WHEN kind = 'target' AND method = 'GET' THEN size_bytes END), 0) AS target_bytes,
+       coalesce(sum(CASE WHEN new_target THEN size_bytes END), 0) AS target_bytes,
        coalesce(sum(kind = 'broken'), 0) AS errors
 FROM requests WHERE observed_event IS NOT NULL;
 
 CREATE VIEW progress AS
 SELECT sum(charged) OVER log AS requests,
-       sum(kind = 'target' AND method = 'GET') OVER log AS targets,
+       sum(new_target) OVER log AS targets,
        sum(size_bytes) OVER log AS bytes,
        finished_at
 FROM requests WHERE observed_event IS NOT NULL
@@ -188,7 +214,12 @@ def create_database(path: Path, now: float) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         connection.executescript(_SCRIPT)
-        about = {"coati": __version__, "schema": str(VERSION), "created_at": to_iso(now)}
+        about = {
+            "run_id": uuid.uuid4().hex,
+            "coati": __version__,
+            "schema": str(VERSION),
+            "created_at": to_iso(now),
+        }
         connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
         connection.execute("COMMIT")
     finally:

@@ -6,10 +6,10 @@ A driver uses it like this, in one thread, one step at a time::
         restored = store.restore(new_strategy, form)             # on a new run too
         strategy = restored.strategy
         ...                                                      # send restored.in_flight again
-        request = strategy.choose(now, ready)
+        request = strategy.choose(now, hosts)                    # times: `coati.runs.times.logged`
         store.chosen(request, now)                               # before it is sent
         recorded = store.record(fetched)                         # when it came back; safe when this returns
-        settlements = strategy.observe(request.id, recorded.outcome)
+        settlements = strategy.observe(request.id, recorded.outcome, fetched.finished_at)
         store.settled(settlements)
         if store.snapshot_due:
             store.snapshot(strategy, form)
@@ -43,8 +43,9 @@ from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
 from coati.runs.lock import WriterLock
-from coati.runs.log import RunLog, whole_links
+from coati.runs.log import LoggedPage, RunLog, whole_links
 from coati.runs.mending import mend_warc, note_synced
+from coati.runs.out_links import OutLinks
 from coati.runs.outcomes import OutcomeRow, from_row, to_row
 from coati.runs.page_warc import PageWarc
 from coati.runs.reasons import Reason, reason_of
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 
     from coati.model import Outcome, Request, Settlement
     from coati.runs.fetched import Fetched
+    from coati.runs.log import Validators
     from coati.runs.page_warc import Place
     from coati.strategies.strategy import Strategy
 
@@ -108,7 +110,7 @@ class RunStore:
         self._last_time = self._synced_at = now
         self._failure: str | None = None
         self._closed = False
-        self._settlements: list[Settlement] = []
+        self._settlements: list[tuple[str, Settlement]] = []
         with explained(self.folder), ExitStack() as undo:
             self._log = RunLog(layout.database)
             undo.callback(self._log.connection.close)
@@ -127,6 +129,7 @@ class RunStore:
             self._seen.add(url for (url,) in connection.execute("SELECT url FROM requests WHERE id >= 0"))
             self._errands = Errands(connection, layout.errands)
             self._pauses = HostPauses(connection)
+            self._out_links = OutLinks(connection)
             self._snapshots = SnapshotFiles(layout.snapshots)
             self._snapshot_event = self._log.last_event
             undo.pop_all()
@@ -167,36 +170,37 @@ class RunStore:
         with self._writing():
             write_settings(self._layout.settings, settings)
 
-    def restore(self, new_strategy: Callable[[], S], form: SnapshotForm) -> Restored[S]:
+    def restore(self, new_strategy: Callable[[], S], form: SnapshotForm, strategy: str = "") -> Restored[S]:
         """Bring a new strategy to where the run was, from the newest good snapshot and the log's tail.
 
         ``new_strategy`` is called once, and once more for each snapshot that does not load. Works on a new
-        run too. Raises `coati.runs.errors.RunMismatchError` if the log was made by another strategy.
+        run too. Where a run has several strategies, ``strategy`` names one, which gets its own events only.
+        Raises `coati.runs.errors.RunMismatchError` if the log was made by another strategy.
         """
         messages: list[str] = []
         connection = self._log.connection
         usable = self._snapshots.usable(self._log.last_event, form, messages)
         start = load_newest(usable, new_strategy, form.unpack, messages)
-        tail = Tail(connection, start.event, start.link)
+        tail = Tail(connection, start.event, start.link, strategy=strategy)
         tail.redo(start.strategy)
         with self._writing(), self._log.transaction():
             # Those that became final just before a kill were not written yet.
-            self._log.settle(tail.settlements)
+            self._log.settle(tail.settlements, strategy)
         self._snapshot_event = start.event
         return Restored(
             strategy=start.strategy,
-            in_flight=in_flight(connection),
+            in_flight=in_flight(connection, strategy),
             totals=replace(self.totals, by_kind=dict(self.totals.by_kind)),
             from_snapshot=start.event > 0,
             events_redone=tail.length,
             messages=tuple(messages),
         )
 
-    def chosen(self, request: Request, now: float) -> None:
-        """Log a choice, before it is sent."""
+    def chosen(self, request: Request, now: float, strategy: str = "") -> None:
+        """Log a choice, before it is sent; ``strategy`` names who made it, where a run has several."""
         self._last_time = now
         with self._writing(), self._log.transaction():
-            self._log.choose(request, now)
+            self._log.choose(request, now, strategy)
         self._seen.add((request.url,))
 
     def record(self, fetched: Fetched) -> Recorded:
@@ -209,13 +213,16 @@ class RunStore:
         self._last_time = fetched.finished_at
         is_get = fetched.request.method is Method.GET
         with self._writing():
+            number = self._log.number(fetched.request.id, fetched.strategy)
+            for url, reason in (*fetched.refused, *fetched.skipped):
+                self._skips.add(url, reason, number)
             match fetched.outcome:
                 case Page() as page if is_get:
-                    return self._record_page(fetched, page)
+                    return self._record_page(fetched, page, number)
                 case Target() as target if is_get:
                     return self._record_target(fetched, target)
-                case Refused(reason):
-                    self._skips.add(fetched.request.url, reason_of(reason), None)
+                case Refused(why):
+                    self._skips.add(fetched.request.url, reason_of(why), None)
             outcome = from_row(to_row(fetched.outcome), [])
             with self._transaction():
                 row = self._log.observe(fetched, outcome)
@@ -241,9 +248,9 @@ class RunStore:
         """Give the requests that no strategy chose, in order."""
         return self._errands.past()
 
-    def settled(self, settlements: Iterable[Settlement]) -> None:
+    def settled(self, settlements: Iterable[Settlement], strategy: str = "") -> None:
         """Keep rewards that became final; they are written with the next record."""
-        self._settlements.extend(settlements)
+        self._settlements.extend((strategy, settlement) for settlement in settlements)
 
     def skip(self, url: str, reason: Reason, source: int | None = None) -> None:
         """List a URL that will not be fetched; ``source`` is the request whose page held it."""
@@ -262,6 +269,15 @@ class RunStore:
     def host_pauses(self) -> dict[str, HostPause]:
         """Give what earlier sessions kept of hosts."""
         return self._pauses.known()
+
+    def validators(self, url: str) -> Validators:
+        """Return what the last answer of a URL gave to ask whether it has changed."""
+        return self._log.validators(url)
+
+    @property
+    def last_logged_time(self) -> float:
+        """The last moment that the log holds, in seconds since the epoch; 0 where it holds none."""
+        return self._log.last_time()
 
     def fresh(self, urls: Sequence[str]) -> list[int]:
         """Give the places of the URLs that the run has not met, the first of each."""
@@ -333,7 +349,7 @@ class RunStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _record_page(self, fetched: Fetched, page: Page) -> Recorded:
+    def _record_page(self, fetched: Fetched, page: Page, number: int) -> Recorded:
         request, body = fetched.request, fetched.body
         urls = page.links.urls
         new = whole_links(page.links, self._seen.fresh(urls))
@@ -341,29 +357,34 @@ class RunStore:
         sha256: str | None = None
         if body is not None:
             place, sha256 = self._warc.append(fetched, page.status, body)
-        for url, refusal in fetched.refused:
-            self._skips.add(url, refusal, request.id)
+        changes = None
+        if page.out_links is not None:
+            changes = self._out_links.difference(request.url, number, page.out_links)
         with self._transaction():
             row = self._log.observe(fetched, page)
-            self._log.add_page(request, len(urls), new, sha256, place)
+            self._log.add_page(
+                LoggedPage(number, request.url, len(urls), new, sha256, place, page.facts, changes)
+            )
         discard(fetched)
         if not self.totals.pages:
             # Now it is this page that holds what they brought.
             self._errands.forget_bodies()
         self._seen.add(link.url for link in new)
         self._count(fetched, row)
-        return Recorded(Page(page.status, page.size_bytes, LinkList(new)))
+        return Recorded(replace(page, links=LinkList(new)))
 
     def _record_target(self, fetched: Fetched, target: Target) -> Recorded:
         body = self._files.store(fetched, target.media_type)
+        version = self._log.versions(fetched.request.url) + 1
         with self._transaction(durable=True):
-            row = self._log.observe(fetched, target)
-            self._log.add_target(fetched, row.media_type or "", body)
-        self._count(fetched, row)
+            row = self._log.observe(fetched, target, new_target=version == 1)
+            self._log.add_target(fetched, row.media_type or "", body, version)
+        self._count(fetched, row, new_target=version == 1)
         return Recorded(from_row(row, []), f"files/{body.name}", body.duplicate)
 
-    def _count(self, fetched: Fetched, row: OutcomeRow) -> None:
-        self.totals.add(row.kind, fetched.request.method.value, fetched.charged, row.size_bytes)
+    def _count(self, fetched: Fetched, row: OutcomeRow, *, new_target: bool = False) -> None:
+        method = fetched.request.method.value
+        self.totals.add(row.kind, method, fetched.charged, row.size_bytes, new_target=new_target)
 
     def _mend(self) -> None:
         self.messages += mend_warc(self._log, self._warc)
@@ -389,7 +410,8 @@ class RunStore:
         self._background.check()
         due = abs(self._last_time - self._synced_at) >= _SYNC_SECONDS
         with self._log.transaction(durable=durable):
-            self._log.settle(self._settlements)
+            for strategy, settlement in self._settlements:
+                self._log.settle((settlement,), strategy)
             self._skips.write(self._log.connection)
             yield
             if due:

@@ -16,6 +16,15 @@ def to_iso(seconds: float) -> str:
     return f"{_whole_second(milliseconds // 1000)}.{milliseconds % 1000:03}Z"
 
 
+def logged(seconds: float) -> float:
+    """Round a time to what a log keeps of it, so that whoever is restored has seen the same moments.
+
+    >>> logged(1_000_000_000.12345)
+    1000000000.123
+    """
+    return round(seconds * 1000) / 1000
+
+
 @lru_cache(maxsize=64)
 def _whole_second(seconds: int) -> str:
     # Each request has three times, nearly always within a few seconds of the last one's.

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 _BY_KIND = """
-SELECT kind, method, count(*), sum(charged), sum(size_bytes) FROM requests
-WHERE observed_event IS NOT NULL GROUP BY kind, method
+SELECT kind, method, new_target, count(*), sum(charged), sum(size_bytes) FROM requests
+WHERE observed_event IS NOT NULL GROUP BY kind, method, new_target
 """
 
 
@@ -21,8 +21,9 @@ class Totals:
     """What was observed.
 
     ``requests`` is what the run cost: HEADs and retries count, what was refused does not. ``bytes`` are those
-    of all bodies. ``by_kind`` counts observations by `coati.model.Kind` and "refused". A page or a target
-    counts where it was fetched, not where a HEAD only announced it.
+    of all bodies. ``by_kind`` counts observations by `coati.model.Kind` and by "refused", "deferred" and
+    "unchanged". A page counts where it was fetched, not where a HEAD only announced it; a target counts once,
+    however often it is visited.
     """
 
     requests: int = 0
@@ -33,12 +34,14 @@ class Totals:
     errors: int = 0
     by_kind: dict[str, int] = field(default_factory=dict)
 
-    def add(self, kind: str, method: str, charged: int, size_bytes: int, times: int = 1) -> None:
+    def add(
+        self, kind: str, method: str, charged: int, size_bytes: int, *, new_target: bool, times: int = 1
+    ) -> None:
         """Count observations of one kind; ``charged`` and ``size_bytes`` are their sums."""
         self.requests += charged
         self.bytes += size_bytes
         self.by_kind[kind] = self.by_kind.get(kind, 0) + times
-        if kind == Kind.TARGET.value and method == Method.GET.value:
+        if new_target:
             self.targets += times
             self.target_bytes += size_bytes
         elif kind == Kind.PAGE.value and method == Method.GET.value:
@@ -50,6 +53,6 @@ class Totals:
 def read_totals(connection: Connection) -> Totals:
     """Count what the database of a run holds."""
     totals = Totals()
-    for kind, method, times, charged, size_bytes in connection.execute(_BY_KIND):
-        totals.add(kind, method, charged, size_bytes, times)
+    for kind, method, new, times, charged, size_bytes in connection.execute(_BY_KIND):
+        totals.add(kind, method, charged, size_bytes, new_target=bool(new), times=times)
     return totals

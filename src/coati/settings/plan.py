@@ -40,12 +40,14 @@ class Surroundings:
 
 def new_strategy(settings: RunSettings) -> Strategy:
     """Build the strategy as it stands before its first choice."""
-    return build_strategy(settings.strategy, settings.url, settings.seed, settings=_parameters(settings))
+    return build_strategy(
+        settings.strategy, settings.start_urls, settings.seed, settings=_parameters(settings)
+    )
 
 
 def snapshot_form(settings: RunSettings) -> SnapshotForm:
     """Say what a snapshot of this run's strategy belongs to."""
-    belongs = {"url": settings.url, "seed": settings.seed, "parameters": repr(_parameters(settings))}
+    belongs = {"urls": settings.start_urls, "seed": settings.seed, "parameters": repr(_parameters(settings))}
     return SnapshotForm(settings.strategy, belongs, pack, unpack)
 
 

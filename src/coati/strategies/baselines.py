@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coati.model import Method, Page, Redirect, Request
+from coati.model import Deferred, Method, Page, Redirect, Request
+from coati.strategies.deferrals import Deferrals
 from coati.strategies.frontier import Fifo, Lifo, Pool
 from coati.strategies.known_urls import KnownUrls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coati.model import Outcome, Ready, Settlement
+    from coati.model import Hosts, Later, Outcome, Settlement
     from coati.strategies.frontier import Frontier
     from coati.strategies.state import State
 
@@ -24,41 +25,53 @@ class FrontierStrategy:
 
     Where a redirect leads waits in the frontier like any link.
 
-    >>> from coati.model import Link, LinkList, always_ready
-    >>> crawl = breadth_first("http://example.org/")
-    >>> request = crawl.choose(0.0, always_ready)
-    >>> crawl.observe(request.id, Page(200, 9, LinkList([Link("http://example.org/a", ("html", "a"))])))
+    >>> from coati.model import EVERY_HOST, Link, LinkList
+    >>> crawl = breadth_first(["http://example.org/"])
+    >>> request = crawl.choose(0.0, EVERY_HOST)
+    >>> page = Page(200, 9, LinkList([Link("http://example.org/a", ("html", "a"))]))
+    >>> crawl.observe(request.id, page, 1.0)
     ()
-    >>> crawl.choose(1.0, always_ready).url
+    >>> crawl.choose(1.0, EVERY_HOST).url
     'http://example.org/a'
     """
 
-    def __init__(self, start_url: str, frontier: Frontier) -> None:
+    def __init__(self, start_urls: Sequence[str], frontier: Frontier) -> None:
         self._known = KnownUrls()
         self._frontier = frontier
         self._in_flight: dict[int, int] = {}
+        self._deferred: Deferrals[int] = Deferrals()
         self._turn = 0
-        self._meet(start_url)
+        for url in start_urls:
+            self._meet(url)
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
-        """Take the next of the frontier."""
-        if not len(self._frontier):
-            return None
-        return self._request(self._frontier.pop(self._turn))
-
-    def redo(self, request: Request) -> None:
-        """Take the URL of a logged request: nearly always the one that `choose` would take."""
-        if len(self._frontier) and self._known[self._frontier.peek(self._turn)] == request.url:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        """Take a deferred link that is due, else the next of the frontier."""
+        waiting = bool(len(self._frontier))
+        number = self._deferred.take(now, idle=not waiting and not self._in_flight)
+        if number is None:
+            if not waiting:
+                return self._deferred.answer()
             number = self._frontier.pop(self._turn)
-        else:
-            number = self._known.find(request.url)
-            self._frontier.remove(number)
-        self._request(number)
+        return self._request(number)
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def redo(self, request: Request, now: float) -> None:
+        """Take the URL of a logged request: nearly always the one that `choose` would take."""
+        number = self._deferred.take_logged(request)
+        self._request(self._take_logged(request.url) if number is None else number)
+
+    def _take_logged(self, url: str) -> int:
+        if len(self._frontier) and self._known[self._frontier.peek(self._turn)] == url:
+            return self._frontier.pop(self._turn)
+        number = self._known.find(url)
+        self._frontier.remove(number)
+        return number
+
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Let the new links of a page wait; nothing is learnt."""
-        del self._in_flight[request_id]
-        if isinstance(outcome, Page):
+        number = self._in_flight.pop(request_id)
+        if isinstance(outcome, Deferred):
+            self._deferred.push(Method.GET, self._known[number], number, outcome.until)
+        elif isinstance(outcome, Page):
             for url in outcome.links.urls:
                 self._meet(url)
         elif isinstance(outcome, Redirect):
@@ -66,11 +79,12 @@ class FrontierStrategy:
         return ()
 
     def save(self) -> State:
-        """Give the known URLs, what waits, and what is in flight."""
+        """Return the known URLs, what waits, and what is in flight."""
         return {
             **self._known.save(),
             "frontier": np.array(self._frontier.save(), np.uint32),
             "in_flight": list(self._in_flight.items()),
+            "deferred": self._deferred.save(int),
             "turn": self._turn,
         }
 
@@ -80,6 +94,7 @@ class FrontierStrategy:
         self._known.load(state)
         self._frontier.load(array("I", state["frontier"].astype(np.uint32).tobytes()))
         self._in_flight = dict(state["in_flight"])
+        self._deferred.load(state["deferred"], int)
         self._turn = state["turn"]
 
     def arm_label(self, arm: int) -> str:
@@ -98,16 +113,16 @@ class FrontierStrategy:
         return request
 
 
-def breadth_first(start_url: str) -> FrontierStrategy:
+def breadth_first(start_urls: Sequence[str]) -> FrontierStrategy:
     """Crawl in the order of discovery (BFS)."""
-    return FrontierStrategy(start_url, Fifo())
+    return FrontierStrategy(start_urls, Fifo())
 
 
-def depth_first(start_url: str) -> FrontierStrategy:
+def depth_first(start_urls: Sequence[str]) -> FrontierStrategy:
     """Crawl the link found last first (DFS): of a page, its last link."""
-    return FrontierStrategy(start_url, Lifo())
+    return FrontierStrategy(start_urls, Lifo())
 
 
-def uniformly_random(start_url: str, seed: int) -> FrontierStrategy:
+def uniformly_random(start_urls: Sequence[str], seed: int) -> FrontierStrategy:
     """Crawl any known link with the same probability (RANDOM)."""
-    return FrontierStrategy(start_url, Pool(seed))
+    return FrontierStrategy(start_urls, Pool(seed))

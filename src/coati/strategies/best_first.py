@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from coati.model import Link, Method, Page, Redirect, Request, Settlement
+from coati.model import Deferred, Link, Method, Page, Redirect, Request, Settlement
+from coati.strategies.deferrals import Deferrals
 from coati.strategies.known_urls import KnownUrls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coati.model import Outcome, Ready
+    from coati.model import Hosts, Later, Outcome
     from coati.strategies.state import State
 
 NO_PAGE = -1
@@ -111,29 +112,41 @@ class BestFirst:
 class BestFirstStrategy:
     """Ask for every URL once, the most valuable first. Where a redirect leads waits like any link."""
 
-    def __init__(self, start_url: str, values: LinkValues) -> None:
+    def __init__(self, start_urls: Sequence[str], values: LinkValues) -> None:
         self._known = KnownUrls()
         self._values = values
         self._waiting = BestFirst()
-        self._in_flight: dict[int, int] = {}
+        self._in_flight: dict[int, tuple[int, float]] = {}
+        self._deferred: Deferrals[tuple[int, float]] = Deferrals()
         self._turn = 0
-        self._meet(Link(start_url, ()), NO_PAGE)
+        for url in start_urls:
+            self._meet(Link(url, ()), NO_PAGE)
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
-        """Take the most valuable link."""
-        return self._request(*self._waiting.pop()) if len(self._waiting) else None
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        """Take a deferred link that is due, else the most valuable one."""
+        waiting = bool(len(self._waiting))
+        deferred = self._deferred.take(now, idle=not waiting and not self._in_flight)
+        if deferred is not None:
+            return self._request(*deferred)
+        return self._request(*self._waiting.pop()) if waiting else self._deferred.answer()
 
-    def redo(self, request: Request) -> None:
+    def redo(self, request: Request, now: float) -> None:
         """Take the URL of a logged request: nearly always the one that `choose` would take."""
-        if len(self._waiting) and self._known[self._waiting.peek()] == request.url:
+        deferred = self._deferred.take_logged(request)
+        if deferred is not None:
+            self._request(*deferred)
+        elif len(self._waiting) and self._known[self._waiting.peek()] == request.url:
             self._request(*self._waiting.pop())
         else:
             number = self._known.find(request.url)
             self._request(number, self._waiting.remove(number))
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Learn from the fetch, then let the new links wait."""
-        number = self._in_flight.pop(request_id)
+        number, value = self._in_flight.pop(request_id)
+        if isinstance(outcome, Deferred):
+            self._deferred.push(Method.GET, self._known[number], (number, value), outcome.until)
+            return ()
         if isinstance(outcome, Redirect):
             self._move(outcome.location, number)
         reward = self._values.observe(number, self._known[number], outcome)
@@ -147,12 +160,13 @@ class BestFirstStrategy:
         return () if reward is None else (Settlement(request_id, reward),)
 
     def save(self) -> State:
-        """Give the known URLs, what waits, what is in flight, and the values."""
+        """Return the known URLs, what waits, what is in flight, and the values."""
         return {
             **self._known.save(),
             **self._waiting.save(),
             **self._values.save(),
-            "in_flight": list(self._in_flight.items()),
+            "in_flight": [[key, *sent] for key, sent in self._in_flight.items()],
+            "deferred": self._deferred.save(list),
             "turn": self._turn,
         }
 
@@ -162,7 +176,8 @@ class BestFirstStrategy:
         self._known.load(state)
         self._waiting.load(state)
         self._values.load(state)
-        self._in_flight = dict(state["in_flight"])
+        self._in_flight = {key: (number, value) for key, number, value in state["in_flight"]}
+        self._deferred.load(state["deferred"], tuple)
         self._turn = state["turn"]
 
     def arm_label(self, arm: int) -> str:
@@ -181,6 +196,6 @@ class BestFirstStrategy:
 
     def _request(self, number: int, value: float) -> Request:
         request = Request(self._turn, Method.GET, self._known[number], self._values.arm(number), value)
-        self._in_flight[self._turn] = number
+        self._in_flight[self._turn] = number, value
         self._turn += 1
         return request

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coati.model import Kind, Method, Request
+from coati.model import Deferred, Kind, Method, Request
+from coati.strategies.deferrals import Deferrals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
-    from coati.model import Outcome, Ready, Settlement
+    from coati.model import Hosts, Later, Outcome, Settlement
     from coati.strategies.state import State
     from coati.strategies.truth import SiteTruth
 
@@ -31,33 +32,53 @@ class PlannedStrategy:
     def __init__(self, plan: Iterable[str], label: str) -> None:
         self._plan = deque(plan)
         self._label = label
+        self._in_flight: dict[int, str] = {}
+        self._deferred: Deferrals[str] = Deferrals()
         self._turn = 0
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Take the next URL of the plan."""
-        if not self._plan:
-            return None
-        request = Request(self._turn, Method.GET, self._plan.popleft())
-        self._turn += 1
-        return request
+        url = self._deferred.take(now, idle=not self._plan and not self._in_flight)
+        if url is None:
+            if not self._plan:
+                return self._deferred.answer()
+            url = self._plan.popleft()
+        return self._request(url)
 
-    def redo(self, request: Request) -> None:
+    def redo(self, request: Request, now: float) -> None:
         """Take a logged URL out of the plan."""
-        self._plan.remove(request.url)
-        self._turn += 1
+        if self._deferred.take_logged(request) is None:
+            self._plan.remove(request.url)
+        self._request(request.url)
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Learn nothing."""
+        url = self._in_flight.pop(request_id)
+        if isinstance(outcome, Deferred):
+            self._deferred.push(Method.GET, url, url, outcome.until)
         return ()
 
     def save(self) -> State:
-        """Give what is left of the plan."""
-        return {"plan": list(self._plan), "turn": self._turn}
+        """Return what is left of the plan."""
+        return {
+            "plan": list(self._plan),
+            "in_flight": list(self._in_flight.items()),
+            "deferred": self._deferred.save(str),
+            "turn": self._turn,
+        }
 
     def load(self, state: State) -> None:
         """Take over what was left of a plan."""
         self._plan = deque(state["plan"])
+        self._in_flight = dict(state["in_flight"])
+        self._deferred.load(state["deferred"], str)
         self._turn = state["turn"]
+
+    def _request(self, url: str) -> Request:
+        request = Request(self._turn, Method.GET, url)
+        self._in_flight[self._turn] = url
+        self._turn += 1
+        return request
 
     def arm_label(self, arm: int) -> str:
         """Say what the plan is."""

@@ -24,6 +24,8 @@ from coati.model import Failure, Refused, Target
 from coati.strategies.best_first import NO_PAGE, BestFirstStrategy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coati.learners.bags import Bag
     from coati.model import Link, Outcome
     from coati.strategies.state import State
@@ -138,6 +140,6 @@ class FocusedValues:
         self._answered, self._trained = state["focused_counters"]
 
 
-def focused(start_url: str, settings: FocusedSettings | None = None) -> BestFirstStrategy:
+def focused(start_urls: Sequence[str], settings: FocusedSettings | None = None) -> BestFirstStrategy:
     """Crawl the link that looks most like a target first (FOCUSED)."""
-    return BestFirstStrategy(start_url, FocusedValues(settings or FocusedSettings()))
+    return BestFirstStrategy(start_urls, FocusedValues(settings or FocusedSettings()))

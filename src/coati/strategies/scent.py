@@ -35,8 +35,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from coati.learners.value_chains import ChainSettings
-from coati.model import Method, Page, Redirect, Refused, Request, Target
+from coati.model import Deferred, Method, Page, Redirect, Refused, Request, Target
 from coati.strategies.data_words import Meaning
+from coati.strategies.deferrals import Deferrals
 from coati.strategies.known_urls import KnownUrls
 from coati.strategies.link_keys import COLUMNS, SPECIFIC, Column, Likeness, LinkKeys, key_of
 from coati.strategies.link_kinds import BLOCK, LinkKinds
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coati.model import Link, Outcome, PageLinks, Ready, Settlement
+    from coati.model import Hosts, Later, Link, Outcome, PageLinks, Settlement
     from coati.strategies.link_keys import Row
     from coati.strategies.state import State
 
@@ -152,19 +153,19 @@ class _Sent(NamedTuple):
 class Scent:
     """The crawler; ``likely_extensions`` are those of the wanted files, without dots. A seed breaks ties.
 
-    >>> from coati.model import LinkList, Link, always_ready
-    >>> crawl = Scent("http://example.org/")
-    >>> request = crawl.choose(0.0, always_ready)
+    >>> from coati.model import EVERY_HOST, LinkList, Link
+    >>> crawl = Scent(["http://example.org/"])
+    >>> request = crawl.choose(0.0, EVERY_HOST)
     >>> links = [Link("http://example.org/" + name, ("html", "a")) for name in ("a.html", "b.csv")]
-    >>> crawl.observe(request.id, Page(200, 9, LinkList(links)))
+    >>> crawl.observe(request.id, Page(200, 9, LinkList(links)), 1.0)
     []
-    >>> crawl.choose(1.0, always_ready).url
+    >>> crawl.choose(1.0, EVERY_HOST).url
     'http://example.org/b.csv'
     """
 
     def __init__(
         self,
-        start_url: str,
+        start_urls: Sequence[str],
         seed: int = 0,
         settings: ScentSettings | None = None,
         likely_extensions: Collection[str] = DATA_EXTENSIONS,
@@ -184,13 +185,15 @@ class Scent:
         self._sweep = Sweep()
         self._labels = PageLabels(self._scores.values, self._settings.discount)
         self._in_flight: dict[int, _Sent] = {}
-        # What is asked for before all else: the start page, and where redirects lead.
+        self._deferred: Deferrals[_Sent] = Deferrals()
+        # What is asked for before all else: the start pages, and where redirects lead.
         self._at_once: list[_Sent] = []
         self._arms: dict[tuple[int, int], int] = {}
         self._arm_labels: list[str] = []
         self._turn = 0
         self._set_priors()
-        self._begin_at(start_url)
+        for url in reversed(start_urls):
+            self._begin_at(url)
 
     def _set_priors(self) -> None:
         settings = self._settings
@@ -204,15 +207,25 @@ class Scent:
 
     # --- the contract ---------------------------------------------------------------------------
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Take the most promising link."""
+        deferred = self._deferred.take(now, idle=False)
+        if deferred is not None:
+            return self._send(deferred)
         if self._at_once:
             return self._send(self._at_once.pop())
         chosen = self._best()
-        return None if chosen is None else self._take(*chosen)
+        if chosen is not None:
+            return self._take(*chosen)
+        deferred = self._deferred.take(now, idle=not self._in_flight)
+        return self._deferred.answer() if deferred is None else self._send(deferred)
 
-    def redo(self, request: Request) -> None:
+    def redo(self, request: Request, now: float) -> None:
         """Repeat a logged choice; nearly always it is the one that `choose` would make."""
+        deferred = self._deferred.take_logged(request)
+        if deferred is not None:
+            self._send(deferred)
+            return
         for at, sent in enumerate(self._at_once):
             if self._known[sent.number] == request.url:
                 self._send(self._at_once.pop(at))
@@ -223,9 +236,12 @@ class Scent:
             chosen = number, self._expect(self._kind_of(number))
         self._take(*chosen)
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Learn from one answer, and let the new links of a page wait."""
         sent = self._in_flight.pop(request_id)
+        if isinstance(outcome, Deferred):
+            self._defer(sent, outcome.until)
+            return []
         if isinstance(outcome, Refused):
             return self._labels.follow(sent.number, target=False)
         if isinstance(outcome, Redirect) and self._hop(sent, outcome.location):
@@ -399,6 +415,12 @@ class Scent:
 
     # --- learning -------------------------------------------------------------------------------
 
+    def _defer(self, sent: _Sent, until: float) -> None:
+        """Let a link that met an outage wait; its kind was lowered while the link was asked for."""
+        self._deferred.push(Method.GET, self._known[sent.number], sent, until)
+        if sent.row is not None and self._kinds.holds(sent.kind, sent.row):
+            self._score_anew(sent.kind, self._settings.exploration)
+
     def _hop(self, sent: _Sent, location: str) -> bool:
         """Go where a redirect leads; False if it was a miss: what it leads to is known, or it never ends.
 
@@ -479,6 +501,7 @@ class Scent:
             **self._labels.save(),
             **self._keys.save(),
             "in_flight": [[turn, sent.save()] for turn, sent in self._in_flight.items()],
+            "deferred": self._deferred.save(_Sent.save),
             "at_once": [sent.save() for sent in self._at_once],
             "arms": [[*group, self._arm_labels[arm]] for group, arm in self._arms.items()],
             "turn": self._turn,
@@ -490,6 +513,7 @@ class Scent:
         for part in (self._known, self._kinds, self._scores, self._sweep, self._labels, self._keys):
             part.load(state)
         self._in_flight = {turn: _Sent.load(sent) for turn, sent in state["in_flight"]}
+        self._deferred.load(state["deferred"], _Sent.load)
         self._at_once = [_Sent.load(sent) for sent in state["at_once"]]
         arms: list[Any] = state["arms"]
         self._arms = {(first, second): arm for arm, (first, second, _) in enumerate(arms)}

@@ -1,15 +1,20 @@
 """The contract between what decides and what does.
 
-A strategy is asked (`choose`), a driver acts, and tells what came of it (`observe`). Five rules keep every
+A strategy is asked (`choose`), a driver acts, and tells what came of it (`observe`). These rules keep every
 driver and every strategy interchangeable:
 
 1. `choose` may be called again before earlier requests are observed. Each request is observed exactly once.
-2. ``None`` means "nothing until you tell me more"; with nothing in flight the crawl is over.
+2. ``None`` means "nothing until you tell me more", `Later` "nothing before that time". With nothing in
+   flight, the crawl is over after the one, and waits after the other. Neither leaves a trace in the strategy.
 3. A redirect is an outcome. Whether the next hop is worth a request is the strategy's decision.
-4. Only links to URLs that it has not met before tell a strategy anything. A log keeps no others, so a crawl
-   that was restored from its log has learnt the same.
+4. Only links to URLs that it has not met before tell a strategy anything, and a log keeps no others, so a
+   crawl that was restored from its log has learnt the same. A strategy whose registry row asks for all
+   out-links gets their hashes too (`coati.model.Page.out_links`).
 5. The same calls give the same answers: randomness comes from the seed and the number of choices made
-   (`coati.strategies.chance`), never from a clock or from global state.
+   (`coati.strategies.chance`), never from a clock or from global state. Times are those that the log keeps.
+6. `Deferred` is no answer: the pull is undone, and the link is asked again from its time on, under a new id
+   (`coati.strategies.deferrals`).
+7. A URL may be asked again where the strategy says so; then `Unchanged` is an outcome too.
 
 A crawl that was interrupted is restored from its log: `redo` takes the place of `choose` for each choice
 that the log holds, so that a choice that was made is restored and not made again. A strategy that can also
@@ -23,24 +28,24 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coati.model import Outcome, Ready, Request, Settlement
+    from coati.model import Hosts, Later, Outcome, Request, Settlement
     from coati.strategies.state import State
 
 
 class Strategy(Protocol):
     """Decide what to request next; never fetch, sleep or read a clock."""
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
-        """Give the next request; ``now`` is in seconds, ``ready`` says which hosts may be asked."""
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        """Return the next request; ``now`` is in seconds since the epoch."""
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Learn from one request, failures included; returns the rewards that became final."""
 
-    def redo(self, request: Request) -> None:
+    def redo(self, request: Request, now: float) -> None:
         """Make a choice that a log holds, instead of `choose`; raises `ValueError` if it cannot be made."""
 
     def save(self) -> State:
-        """Give everything that `load` needs to go on, requests in flight included."""
+        """Return everything that `load` needs to continue, requests in flight included."""
 
     def load(self, state: State) -> None:
         """Take over a saved state; call it on a new strategy with the same settings."""

@@ -25,8 +25,20 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coati.bandits.sleeping_ucb import SleepingUcb
-from coati.model import Link, LinkList, Method, Page, Redirect, Refused, Request, Settlement, Target
+from coati.model import (
+    Deferred,
+    Link,
+    LinkList,
+    Method,
+    Page,
+    Redirect,
+    Refused,
+    Request,
+    Settlement,
+    Target,
+)
 from coati.strategies.chance import draw
+from coati.strategies.deferrals import Deferrals
 from coati.strategies.known_urls import KnownUrls
 from coati.strategies.path_groups import PathGroups
 from coati.strategies.tag_path_vectors import TagPathSpace
@@ -35,7 +47,7 @@ from coati.strategies.url_classes import UrlClass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coati.model import Outcome, PageLinks, Ready
+    from coati.model import Hosts, Later, Outcome, PageLinks
     from coati.strategies.path_groups import GroupIndex
     from coati.strategies.state import State
     from coati.strategies.url_classes import UrlClasses
@@ -107,7 +119,7 @@ class TagPathStrategy:
 
     def __init__(
         self,
-        start_url: str,
+        start_urls: Sequence[str],
         classes: UrlClasses,
         seed: int = 0,
         settings: TagPathSettings | None = None,
@@ -128,29 +140,43 @@ class TagPathStrategy:
         self._examples: list[str] = []
         self._wanted: list[_Task] = []
         self._in_flight: dict[int, _Task] = {}
+        self._deferred: Deferrals[_Task] = Deferrals()
         self._open: list[_OpenPage] = []
         self._settled: list[Settlement] = []
         self._turn = 0
         self._requests = 0
-        self._meet(start_url)
-        self._wanted.append(_Task(_Role.FOLLOW, 0, start_url, NO_ARM, 0.0, -1, (), learn=False))
+        for url in start_urls:
+            number = self._meet(url)
+            if number is not None:
+                self._wanted.append(_Task(_Role.FOLLOW, number, url, NO_ARM, 0.0, -1, (), learn=False))
 
     # --- the contract ---------------------------------------------------------------------------
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
-        """Give what an open page asks for, else a random link of the best group."""
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        """Return what an open page asks for, else a random link of the best group."""
+        deferred = self._deferred.take(now, idle=False)
+        if deferred is not None:
+            return self._send(self._pulled(deferred))
         task = self._next_wanted()
         if task is None:
             choice = self._best_group()
             if choice is None:
-                return None
+                return self._ask_at_the_end(now)
             arm, score = choice
             pool = self._waiting_links[arm]
             task = self._follow(arm, score, draw(self._seed, self._turn, len(pool)))
         return self._send(task)
 
-    def redo(self, request: Request) -> None:
+    def _ask_at_the_end(self, now: float) -> Request | Later | None:
+        deferred = self._deferred.take(now, idle=not self._in_flight)
+        return self._deferred.answer() if deferred is None else self._send(self._pulled(deferred))
+
+    def redo(self, request: Request, now: float) -> None:
         """Repeat a logged choice."""
+        deferred = self._deferred.take_logged(request)
+        if deferred is not None:
+            self._send(self._pulled(deferred))
+            return
         task = self._next_wanted()
         if task is None:
             if request.arm is None or request.arm >= len(self._waiting_links):
@@ -164,11 +190,14 @@ class TagPathStrategy:
             raise ValueError(f"the log chose {request.url} where {task.url} is due")
         self._send(task)
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Learn from one answer, and go on with the pages that are open."""
         task = self._in_flight.pop(request_id)
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, Refused | Deferred):
             self._requests -= 1
+        if isinstance(outcome, Deferred):
+            self._defer(task, outcome.until)
+            return ()
         if task.learn:
             self._classes.learn(task.url, outcome)
         opener = self._opener(task)
@@ -210,16 +239,27 @@ class TagPathStrategy:
             pool[place] = last
         if not pool:
             self._policy.sleep(arm)
-        if not self._settings.count_pulls_at_page:
-            # At selection: else a group of dead links looks untried, and the bonus keeps sending us there.
-            self._policy.pull(arm)
         learn = bool(self._predicted[number])
-        return _Task(_Role.FOLLOW, number, self._known[number], arm, score, -1, (), learn)
+        return self._pulled(_Task(_Role.FOLLOW, number, self._known[number], arm, score, -1, (), learn))
+
+    def _counts_as_pull(self, task: _Task) -> bool:
+        return task.role is _Role.FOLLOW and task.arm != NO_ARM and not self._settings.count_pulls_at_page
+
+    def _pulled(self, task: _Task) -> _Task:
+        # At selection: else a group of dead links looks untried, and the bonus keeps sending us there.
+        if self._counts_as_pull(task):
+            self._policy.pull(task.arm)
+        return task
+
+    def _defer(self, task: _Task, until: float) -> None:
+        """Undo a pull that met an outage; a page that asked for the link stays open."""
+        if self._counts_as_pull(task):
+            self._policy.undo_pull(task.arm)
+        self._deferred.push(_method(task), task.url, task, until)
 
     def _send(self, task: _Task) -> Request:
-        method = Method.HEAD if task.role is _Role.PROBE else Method.GET
         arm = None if task.arm == NO_ARM else task.arm
-        request = Request(self._turn, method, task.url, arm, task.score)
+        request = Request(self._turn, _method(task), task.url, arm, task.score)
         self._in_flight[self._turn] = task
         self._turn += 1
         self._requests += 1
@@ -356,6 +396,7 @@ class TagPathStrategy:
             "examples": list(self._examples),
             "wanted": [list(task) for task in self._wanted],
             "in_flight": [[key, *task] for key, task in self._in_flight.items()],
+            "deferred": self._deferred.save(list),
             "open": [_page_to_list(page) for page in self._open],
             "settled": [list(settlement) for settlement in self._settled],
             "counters": [self._turn, self._requests],
@@ -378,9 +419,14 @@ class TagPathStrategy:
         self._examples = list(state["examples"])
         self._wanted = [_task_from(task) for task in state["wanted"]]
         self._in_flight = {key: _task_from(task) for key, *task in state["in_flight"]}
+        self._deferred.load(state["deferred"], _task_from)
         self._open = [_page_from(page) for page in state["open"]]
         self._settled = [Settlement(*settlement) for settlement in state["settled"]]
         self._turn, self._requests = state["counters"]
+
+
+def _method(task: _Task) -> Method:
+    return Method.HEAD if task.role is _Role.PROBE else Method.GET
 
 
 def _task_from(values: Sequence[Any]) -> _Task:

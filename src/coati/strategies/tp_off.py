@@ -24,6 +24,8 @@ from coati.strategies.tag_path_vectors import TagPathSpace
 from coati.strategies.tag_paths import TagPathSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coati.model import Link, Outcome
     from coati.strategies.state import State
     from coati.strategies.truth import SiteTruth
@@ -129,6 +131,8 @@ class GroupBenefits:
         self._answered, self._learning = state["tp_off_counters"]
 
 
-def tp_off(start_url: str, truth: SiteTruth, settings: TpOffSettings | None = None) -> BestFirstStrategy:
+def tp_off(
+    start_urls: Sequence[str], truth: SiteTruth, settings: TpOffSettings | None = None
+) -> BestFirstStrategy:
     """Crawl by what groups of tag paths were worth in a first phase that knows the truth (TP-OFF)."""
-    return BestFirstStrategy(start_url, GroupBenefits(truth, settings or TpOffSettings()))
+    return BestFirstStrategy(start_urls, GroupBenefits(truth, settings or TpOffSettings()))

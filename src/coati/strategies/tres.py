@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -33,7 +33,8 @@ import numpy as np
 from coati.errors import UsageError
 from coati.learners.double_q import DoubleQ, QSettings
 from coati.learners.word_logistic import WordLogistic, words_of
-from coati.model import Failure, Kind, Link, Method, Page, Redirect, Refused, Request, Settlement
+from coati.model import Deferred, Failure, Kind, Link, Method, Page, Redirect, Refused, Request, Settlement
+from coati.strategies.deferrals import Deferrals
 from coati.strategies.known_urls import KnownUrls
 from coati.strategies.tres_terms import KEYWORDS, has_keyphrase, has_keyword
 from coati.strategies.tres_tree import TreeFrontier, TreeSettings
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coati.learners.double_q import QLearner
-    from coati.model import Outcome, Ready
+    from coati.model import Hosts, Later, Outcome
     from coati.strategies.state import State
     from coati.strategies.tres_tree import Pick
     from coati.strategies.truth import SiteTruth
@@ -97,13 +98,9 @@ class TresSettings:
 
 @dataclass(frozen=True, slots=True)
 class TresParts:
-    """What the crawler is given: the truth about kinds, the texts of pages, what judges and what values.
-
-    ``page_text`` gives the text of a page that was fetched; it must be a pure lookup.
-    """
+    """What the crawler is given: the truth about kinds, what judges texts and what values links."""
 
     truth: SiteTruth
-    page_text: Callable[[str], str]
     classifier: TextClassifier
     values: QLearner
     keywords: Collection[str] = KEYWORDS
@@ -113,7 +110,7 @@ class TresStrategy:
     """The crawler. Links to pages wait in the tree; others are asked for as soon as they are met."""
 
     def __init__(
-        self, start_url: str, parts: TresParts, seed: int = 0, settings: TresSettings | None = None
+        self, start_urls: Sequence[str], parts: TresParts, seed: int = 0, settings: TresSettings | None = None
     ) -> None:
         self.parts = parts
         self._seed = seed
@@ -126,24 +123,33 @@ class TresStrategy:
         self._ways: dict[int, tuple[bool, int, int, int]] = {}
         self._files: deque[int] = deque()
         self._in_flight: dict[int, tuple[int, Rows | None]] = {}
+        self._deferred: Deferrals[tuple[int, Rows | None]] = Deferrals()
         # Steps whose next action is not known yet.
         self._unfinished: list[tuple[Rows, float]] = []
         self._turn = 0
-        self._meet(start_url, _NO_PAGE)
-        self._files.append(0)
+        for url in start_urls:
+            number = self._meet(url, _NO_PAGE)
+            if number is not None:
+                self._files.append(number)
 
     # --- the contract ---------------------------------------------------------------------------
 
-    def choose(self, now: float, ready: Ready) -> Request | None:
-        """Give a link that is no page, else the best of one link a leaf."""
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        """Return a link that is no page, else the best of one link per leaf."""
+        waiting = bool(self._files) or bool(len(self._tree))
+        deferred = self._deferred.take(now, idle=not waiting and not self._in_flight)
+        if deferred is not None:
+            return self._ask(*deferred)
         if self._files:
             return self._ask(self._files.popleft())
-        if not len(self._tree):
-            return None
-        return self._follow(*self._best())
+        return self._follow(*self._best()) if waiting else self._deferred.answer()
 
-    def redo(self, request: Request) -> None:
+    def redo(self, request: Request, now: float) -> None:
         """Repeat a logged choice: nearly always the one that `choose` would make."""
+        deferred = self._deferred.take_logged(request)
+        if deferred is not None:
+            self._ask(*deferred)
+            return
         if self._files:
             if self._known[self._files[0]] != request.url:
                 raise ValueError(f"the log chose {request.url} where {self._known[self._files[0]]} is due")
@@ -156,14 +162,17 @@ class TresStrategy:
                 return
         self._follow(self._tree.find(self._known.find(request.url)), request.score)
 
-    def observe(self, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Judge a page, learn from the step, and let its links wait."""
         number, row = self._in_flight.pop(request_id)
+        if isinstance(outcome, Deferred):
+            self._deferred.push(Method.GET, self._known[number], (number, row), outcome.until)
+            return ()
         if isinstance(outcome, Redirect):
             self._move(outcome.location, number, row)
             return ()
         if isinstance(outcome, Page):
-            reward = self._judge(number)
+            reward = self._judge(number, str(outcome.facts.get("text", "")))
             self._take_links(number, outcome)
         elif isinstance(outcome, Refused) or row is None:
             return ()
@@ -214,9 +223,8 @@ class TresStrategy:
 
     # --- pages and links ------------------------------------------------------------------------
 
-    def _judge(self, number: int) -> float:
+    def _judge(self, number: int, text: str) -> float:
         """Find out whether a page is relevant, and how relevant the way to it was."""
-        text = self.parts.page_text(self._known[number])
         relevant = self.parts.classifier.probability(text) >= _RELEVANT
         _, found, pages, since = self._ways.get(self._father[number], (False, 0, 0, -1))
         since = 0 if relevant else (since + 1 if since >= 0 else -1)
@@ -281,6 +289,7 @@ class TresStrategy:
             "ways": [[number, *way] for number, way in self._ways.items()],
             "files": list(self._files),
             "in_flight": [[key, number, _listed(row)] for key, (number, row) in self._in_flight.items()],
+            "deferred": self._deferred.save(lambda sent: [sent[0], _listed(sent[1])]),
             "unfinished": [[_listed(row), reward] for row, reward in self._unfinished],
             "turn": self._turn,
         }
@@ -295,6 +304,7 @@ class TresStrategy:
         self._ways = {number: tuple(way) for number, *way in state["ways"]}
         self._files = deque(state["files"])
         self._in_flight = {key: (number, _row_from(row)) for key, number, row in state["in_flight"]}
+        self._deferred.load(state["deferred"], lambda sent: (sent[0], _row_from(sent[1])))
         self._unfinished = [(np.array(row, np.float32), reward) for row, reward in state["unfinished"]]
         self._turn = state["turn"]
 
@@ -308,9 +318,8 @@ def _row_from(values: Sequence[float] | None) -> Rows | None:
 
 
 def tres_light(
-    start_url: str,
+    start_urls: Sequence[str],
     truth: SiteTruth,
-    page_text: Callable[[str], str],
     examples: TresExamples,
     seed: int = 0,
     settings: TresSettings | None = None,
@@ -319,4 +328,4 @@ def tres_light(
     settings = settings or TresSettings()
     classifier = WordLogistic(examples.positive, examples.negative, seed)
     values = DoubleQ(len(FEATURES), settings.values, seed)
-    return TresStrategy(start_url, TresParts(truth, page_text, classifier, values), seed, settings)
+    return TresStrategy(start_urls, TresParts(truth, classifier, values), seed, settings)

@@ -15,7 +15,7 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
-from coati.model import Failure, Method, Refused, Request
+from coati.model import AT_THE_END, Deferred, Failure, Method, Refused, Request
 from coati.strategies.chance import draw
 from coati.strategies.state import pack, unpack
 from coati.testing.generator import generate_site
@@ -37,27 +37,35 @@ PolicyFactory = Callable[[int], "Policy"]
 """Builds a policy for a seed."""
 
 
+# How long an outage lasts, in seconds.
+_OUTAGES = (3.0, 40.0, AT_THE_END)
+
+
 def check_strategy(
     factory: StrategyFactory,
     sites: Mapping[str, Site] | None = None,
     in_flight: Sequence[int] = (1, 4, 16),
     seed: int = 1,
+    *,
+    revisits: bool = False,
 ) -> None:
     """Hold a strategy to its contract on every site and with every number of requests in flight.
 
+    ``revisits`` is for strategies that ask for a URL again after it was answered.
+
     >>> from coati.strategies.baselines import breadth_first
-    >>> check_strategy(lambda site, seed: breadth_first(site.start_url), in_flight=[2])
+    >>> check_strategy(lambda site, seed: breadth_first([site.start_url]), in_flight=[2])
     """
     for name, site in (default_sites() if sites is None else sites).items():
         make = partial(factory, site, seed)
         honest: Answer = Responder(site).outcome
         gloomy: list[Answer] = [
-            partial(mood, honest, site.start_url) for mood in (_refusing, _failing, _mute)
+            partial(mood, honest, site.start_url) for mood in (_refusing, _failing, _mute, _interrupted)
         ]
         for answer in (honest, *gloomy):
             for limit in in_flight:
                 try:
-                    _Crawl(make, site.start_url, answer, limit).check()
+                    _Crawl(make, site.start_url, answer, limit, revisits).check()
                 except Exception as error:
                     error.add_note(f"on the site {name!r} with {limit} in flight and seed {seed}")
                     raise
@@ -89,6 +97,7 @@ class _Crawl:
     start_url: str
     answer: Answer
     in_flight: int
+    revisits: bool
 
     def check(self) -> None:
         events = self._whole()
@@ -101,7 +110,7 @@ class _Crawl:
         self._check_unknown_choice()
 
     def _rehearsal(self) -> Rehearsal:
-        return Rehearsal(self.make(), self.start_url, self.answer, self.in_flight)
+        return Rehearsal(self.make(), [self.start_url], self.answer, self.in_flight, revisits=self.revisits)
 
     def _whole(self) -> list[Event]:
         rehearsal = self._rehearsal()
@@ -131,10 +140,20 @@ class _Crawl:
 
     def _check_unknown_choice(self) -> None:
         try:
-            self.make().redo(Request(0, Method.GET, "http://nobody-told-of-this.test/"))
+            self.make().redo(Request(0, Method.GET, "http://nobody-told-of-this.test/"), 0.0)
         except ValueError:
             return
         require(holds=False, message="redo took a choice that could not have been made")
+
+
+def _interrupted(answer: Answer, _start_url: str, request: Request) -> Outcome:
+    """Let a third of the URLs meet outages first: for some seconds, for longer, and to the end."""
+    address = zlib.crc32(request.url.encode())
+    # The number of the request decides, so that a restored crawl meets the same outages.
+    luck = draw(address, request.id, 2 * len(_OUTAGES))
+    if address % 3 or luck >= len(_OUTAGES):
+        return answer(request)
+    return Deferred(0, 0, "connection refused", _OUTAGES[luck])
 
 
 def _refusing(answer: Answer, start_url: str, request: Request) -> Outcome:
@@ -186,6 +205,7 @@ class _Workout:
     def step(self, time: int) -> None:
         """Do one thing that a strategy may do, then choose; most choices become a pull."""
         self._rng.choice([self._appear, self._wake_any, self._sleep_any, self._pay, self._pay])()
+        self._undo()
         choice = self._choose(time)
         if choice is not None and self._rng.randrange(4):
             for policy in self.policies:
@@ -208,6 +228,12 @@ class _Workout:
             self._awake.discard(arm)
             for policy in self.policies:
                 policy.sleep(arm)
+
+    def _undo(self) -> None:
+        """Take a pull back: as if it had never been made, so that pulling once more changes nothing."""
+        if self._unpaid:
+            self.policies[0].undo_pull(self._unpaid[-1])
+            self.policies[0].pull(self._unpaid[-1])
 
     def _pay(self) -> None:
         # The arm may sleep already when its reward comes.

@@ -1,20 +1,22 @@
 """A crawl without a network that watches every step of a strategy.
 
 What happens next (another choice, or which answer arrives) depends only on how much has happened so far, so a
-crawl that is restored half-way goes on exactly as the uninterrupted one did.
+crawl that is restored half-way goes on exactly as the uninterrupted one did. Time passes by one second per
+event, and jumps ahead where the strategy waits.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.model import LinkList, Method, Page, Redirect, always_ready
+from coati.model import AT_THE_END, EVERY_HOST, Deferred, Later, LinkList, Method, Page, Redirect, Request
 from coati.strategies.chance import draw
 
 if TYPE_CHECKING:
-    from coati.model import Outcome, Request, Settlement
+    from coati.model import Outcome, Settlement
     from coati.strategies.strategy import Strategy
 
 Answer = Callable[["Request"], "Outcome"]
@@ -29,6 +31,7 @@ class Chosen(NamedTuple):
     """The strategy asked for something."""
 
     request: Request
+    at: float
 
 
 class Observed(NamedTuple):
@@ -37,6 +40,7 @@ class Observed(NamedTuple):
     request_id: int
     outcome: Outcome
     settled: tuple[Settlement, ...]
+    at: float
 
 
 Event = Chosen | Observed
@@ -49,15 +53,30 @@ def require(holds: bool, message: str) -> None:  # noqa: FBT001 - a condition, n
 
 
 class Rehearsal:
-    """Drives one strategy, and checks each of its answers against what it may know and do."""
+    """Drives one strategy, and checks each of its answers against what it may know and do.
 
-    def __init__(self, strategy: Strategy, start_url: str, answer: Answer, in_flight: int) -> None:
+    Where ``revisits``, a URL may be asked for again after it was answered.
+    """
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        start_urls: Sequence[str],
+        answer: Answer,
+        in_flight: int,
+        *,
+        revisits: bool = False,
+    ) -> None:
         self.strategy = strategy
         self.events: list[Event] = []
         self._answer = answer
         self._limit = in_flight
         self._open: dict[int, Request] = {}
-        self._told = {start_url}
+        self._told = set(start_urls)
+        self._revisits = revisits
+        self._now = 0.0
+        # Until when each deferred URL is to be left alone.
+        self._deferred: dict[tuple[Method, str], float] = {}
         self._asked: set[tuple[Method, str]] = set()
         self._ids: set[int] = set()
         self._settled: set[int] = set()
@@ -71,52 +90,68 @@ class Rehearsal:
             elif self._open:
                 self._observe()
                 dry = False
-            else:
+            elif not self._wait():
                 self._stays_over()
                 return
+            else:
+                dry = False
 
     def restore(self, log: Iterable[Event]) -> None:
         """Bring a new strategy to where a log ends, by `redo` and `observe`."""
         for event in log:
             if isinstance(event, Chosen):
-                self.strategy.redo(event.request)
-                self._note_choice(event.request)
+                self.strategy.redo(event.request, event.at)
+                self._note_choice(event.request, event.at)
             else:
-                settled = tuple(self.strategy.observe(event.request_id, event.outcome))
-                self._note_answer(event.request_id, event.outcome, settled)
+                settled = tuple(self.strategy.observe(event.request_id, event.outcome, event.at))
+                self._note_answer(event._replace(settled=settled))
 
     def adopt(self, log: Sequence[Event]) -> None:
         """Take note of a log without telling the strategy, which was loaded with what it says."""
         for event in log:
             if isinstance(event, Chosen):
-                self._note_choice(event.request)
+                self._note_choice(*event)
             else:
-                self._note_answer(event.request_id, event.outcome, event.settled)
+                self._note_answer(event)
 
     def _turn_to_choose(self) -> bool:
         return not self._open or draw(self._limit, len(self.events), 3) > 0
 
     def _choose(self) -> bool:
-        request = self.strategy.choose(float(len(self.events)), always_ready)
-        if request is not None:
-            self._check_request(request)
-            self._note_choice(request)
-        return request is not None
+        request = self.strategy.choose(self._now, EVERY_HOST)
+        if not isinstance(request, Request):
+            return False
+        self._check_request(request)
+        self._note_choice(request, self._now)
+        return True
+
+    def _wait(self) -> bool:
+        """Let time pass where the strategy wants to wait; False if the crawl is over."""
+        answer = self.strategy.choose(self._now, EVERY_HOST)
+        require(not isinstance(answer, Request), f"after an empty answer came {answer}, without any news")
+        if not isinstance(answer, Later):
+            return False
+        require(answer.at > self._now, f"{answer} at {self._now}: that is not later")
+        require(math.isfinite(answer.at), f"{answer} is no time")
+        self._now = answer.at
+        return True
 
     def _observe(self) -> None:
         waiting = list(self._open)
         request_id = waiting[draw(self._limit + 1, len(self.events), len(waiting))]
         outcome = self._answer(self._open[request_id])
-        settled = tuple(self.strategy.observe(request_id, outcome))
-        self._note_answer(request_id, outcome, settled)
+        if isinstance(outcome, Deferred):
+            outcome = replace(outcome, until=self._now + outcome.until)
+        settled = tuple(self.strategy.observe(request_id, outcome, self._now))
+        self._note_answer(Observed(request_id, outcome, settled, self._now))
 
     def _check_request(self, request: Request) -> None:
         require(request.id not in self._ids, f"id {request.id} was used before: {request}")
         require(request.method in set(Method), f"no such method: {request}")
-        require(
-            (request.method, request.url) not in self._asked,
-            f"{request.method} {request.url} was asked for before",
-        )
+        key = (request.method, request.url)
+        if not self._revisits:
+            require(key not in self._asked, f"{request.method} {request.url} was asked for before")
+        self._check_deferral(key)
         require(request.url in self._told, f"nobody told the strategy of {request.url}")
         require(
             request.score is None or not math.isnan(request.score), f"the score is not a number: {request}"
@@ -124,15 +159,27 @@ class Rehearsal:
         if request.arm is not None:
             require(bool(self.strategy.arm_label(request.arm)), f"arm {request.arm} has no label")
 
-    def _note_choice(self, request: Request) -> None:
+    def _check_deferral(self, key: tuple[Method, str]) -> None:
+        until = self._deferred.get(key)
+        if until == AT_THE_END:
+            require(not self._open, f"{key[1]} was deferred to the end, and others are in flight")
+        elif until is not None:
+            require(until <= self._now, f"{key[1]} was deferred to {until}, and it is {self._now}")
+
+    def _note_choice(self, request: Request, at: float) -> None:
         self._ids.add(request.id)
         self._asked.add((request.method, request.url))
+        self._deferred.pop((request.method, request.url), None)
         self._open[request.id] = request
-        self.events.append(Chosen(request))
+        self._note(Chosen(request, at))
 
-    def _note_answer(self, request_id: int, outcome: Outcome, settled: tuple[Settlement, ...]) -> None:
-        del self._open[request_id]
-        if isinstance(outcome, Page):
+    def _note_answer(self, event: Observed) -> None:
+        request_id, outcome, settled, _ = event
+        request = self._open.pop(request_id)
+        if isinstance(outcome, Deferred):
+            self._asked.discard((request.method, request.url))
+            self._deferred[request.method, request.url] = outcome.until
+        elif isinstance(outcome, Page):
             self._told.update(outcome.links.urls)
         elif isinstance(outcome, Redirect):
             self._told.add(outcome.location)
@@ -144,11 +191,16 @@ class Rehearsal:
             require(number not in self._settled, f"settled twice: {settlement}")
             require(math.isfinite(settlement.reward), f"no finite reward: {settlement}")
             self._settled.add(number)
-        self.events.append(Observed(request_id, outcome, settled))
+        self._note(event)
+
+    def _note(self, event: Event) -> None:
+        self.events.append(event)
+        self._now = event.at + 1.0
 
     def _stays_over(self) -> None:
+        require(not self._deferred, f"the crawl is over, and these still wait: {list(self._deferred)}")
         for later in (0.0, 1.0, 1e6):
-            request = self.strategy.choose(len(self.events) + later, always_ready)
+            request = self.strategy.choose(self._now + later, EVERY_HOST)
             require(request is None, f"the crawl was over, and then came {request}")
 
 
@@ -173,7 +225,7 @@ def _with_new_links(outcome: Outcome, met: set[str]) -> Outcome:
         if url not in met:
             met.add(url)
             new.append(outcome.links.link(index))
-    return Page(outcome.status, outcome.size_bytes, LinkList(new))
+    return replace(outcome, links=LinkList(new))
 
 
 def require_same(expected: Sequence[Event], events: Sequence[Event], what: str) -> None:
@@ -186,7 +238,11 @@ def require_same(expected: Sequence[Event], events: Sequence[Event], what: str) 
 def _alike(one: Event, other: Event) -> bool:
     if isinstance(one, Chosen) and isinstance(other, Chosen):
         score, other_score = one.request.score, other.request.score
-        if one.request[:4] != other.request[:4] or (score is None) != (other_score is None):
+        if (
+            one.request[:4] != other.request[:4]
+            or one.at != other.at
+            or (score is None) != (other_score is None)
+        ):
             return False
         return score is None or other_score is None or math.isclose(score, other_score, rel_tol=1e-9)
     if isinstance(one, Observed) and isinstance(other, Observed):

@@ -13,7 +13,7 @@ from coati.tres_neural.q_network import TorchDoubleQ
 from coati.tres_neural.word_vectors import VectorSettings, train_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from coati.strategies.tres import TresExamples
     from coati.strategies.truth import SiteTruth
@@ -29,9 +29,8 @@ class NeuralSettings:
 
 
 def tres(
-    start_url: str,
+    start_urls: Sequence[str],
     truth: SiteTruth,
-    page_text: Callable[[str], str],
     examples: TresExamples,
     seed: int = 0,
     settings: NeuralSettings | None = None,
@@ -44,5 +43,5 @@ def tres(
     pages = (examples.positive, examples.negative)
     classifier = KeywordBiLstm(vectors, pages, settings.classifier, seed, keywords)
     values = TorchDoubleQ(len(FEATURES), settings.crawl.values, seed)
-    parts = TresParts(truth, page_text, classifier, values, keywords)
-    return TresStrategy(start_url, parts, seed, settings.crawl)
+    parts = TresParts(truth, classifier, values, keywords)
+    return TresStrategy(start_urls, parts, seed, settings.crawl)

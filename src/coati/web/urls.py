@@ -10,6 +10,7 @@ something to the server. A URL in normal form is ASCII, has a path, and is its o
 from __future__ import annotations
 
 import re
+from hashlib import blake2b
 from urllib.parse import quote, unquote_to_bytes
 
 import ada_url
@@ -95,6 +96,15 @@ def _normal_path(path: str) -> str:
     for i in range(1, len(parts), 2):
         parts[i] = "%2F"
     return "".join(parts)
+
+
+def url_hash(url: str) -> int:
+    """Return 64 bits that stand for a URL, the same in every process.
+
+    >>> url_hash("http://example.org/")
+    2689016738534627648
+    """
+    return int.from_bytes(blake2b(url.encode(), digest_size=8).digest(), "little")
 
 
 def host_of(url: str) -> str:

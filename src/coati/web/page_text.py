@@ -16,7 +16,7 @@ _SILENT = ["script", "style", "template", "noscript"]
 
 
 def text_of(body: bytes, content_type: str = "") -> str:
-    """Give the text of a page, its title first, with single spaces; nothing raises.
+    """Return the text of a page, its title first, with single spaces; nothing raises.
 
     >>> text_of(b"<title>Trade</title><script>x()</script><p>All <b>files</b> of 2020")
     'Trade All files of 2020'

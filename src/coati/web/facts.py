@@ -1,0 +1,51 @@
+"""Facts about pages: pure functions of a page's bytes, found once when the page is read and logged with it.
+
+A strategy or a goal names the extractors that it needs; nobody else pays for them. What they find is plain
+JSON, so that a run can be restored from its log without any body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from coati.model import NO_FACTS, Facts
+from coati.web.page_text import text_of
+
+Extractor = Callable[[bytes, str], object]
+"""From the bytes and the content type of a page to what JSON can hold; nothing raises."""
+
+EXTRACTORS: Mapping[str, Extractor] = {"text": text_of}
+"""The extractors by the name under which their fact stands in ``Page.facts``."""
+
+
+def facts_of(names: Sequence[str], body: bytes, content_type: str) -> Facts:
+    """Return what the named extractors find on a page.
+
+    >>> facts_of(["text"], b"<p>All files", "text/html")
+    {'text': 'All files'}
+    """
+    if not names:
+        return NO_FACTS
+    return {name: EXTRACTORS[name](body, content_type) for name in names}
+
+
+class LazyFacts(Mapping[str, object]):
+    """Every fact about one page, each found when somebody asks for it: for drivers that hold the body.
+
+    >>> facts = LazyFacts(lambda: b"<p>All files", "text/html")
+    >>> facts["text"]
+    'All files'
+    """
+
+    def __init__(self, body: Callable[[], bytes], content_type: str) -> None:
+        self._body = body
+        self._content_type = content_type
+
+    def __getitem__(self, name: str) -> object:
+        return EXTRACTORS[name](self._body(), self._content_type)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(EXTRACTORS)
+
+    def __len__(self) -> int:
+        return len(EXTRACTORS)
