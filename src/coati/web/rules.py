@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from coati.errors import ConfigError
 from coati.web.media import BLOCKED_EXTENSIONS
 from coati.web.public_suffixes import is_public_suffix
-from coati.web.urls import extension_of, host_of, normalise, path_of, query_of
+from coati.web.urls import extension_of, host_of, is_query, normalise, path_of, query_of
 
 if TYPE_CHECKING:
     import re
@@ -77,9 +77,10 @@ class Rules:
     def refusal(self, url: str) -> Refusal | None:
         """Say why a URL in normal form must not be asked for; None if it may.
 
-        The start URL always may: who gives patterns means them for what is found from there.
+        The start URL always may: who gives patterns means them for what is found from there. So may a query,
+        which is of no site.
         """
-        if url == self.start_url:
+        if url == self.start_url or is_query(url):
             return None
         if not self._in_scope(url):
             return Refusal.SCOPE
