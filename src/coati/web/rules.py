@@ -37,6 +37,9 @@ class Refusal(StrEnum):
     NOT_INCLUDED = "not included by a pattern"
     TOO_LONG = "trap: URL too long"
     REPEATS = "trap: repeating parts"
+    NO_ENGINE = "no such search engine"
+    NO_ABILITY = "not offered by the search engine"
+    QUOTA = "search quota used up"
 
 
 # How much longer than the start URL a URL may get, and how often one of its parts may recur, before it is
