@@ -140,6 +140,14 @@ def test_no_page_leads_to_a_query(reference: str) -> None:
     assert normalise(reference) is None
 
 
+def test_a_crawl_may_begin_with_a_query() -> None:
+    rules = Rules("search://local?q=rain")
+    assert rules.start_url == "search://local/?q=rain"
+    assert rules.refusal("search://local/?q=snow") is None
+    with pytest.raises(UsageError, match="names no search engine"):
+        Rules("search:///?q=rain")
+
+
 @pytest.mark.parametrize("scope", list(Scope))
 def test_the_rules_of_a_site_are_not_for_queries(scope: Scope) -> None:
     rules = Rules("http://example.org/a/", scope)

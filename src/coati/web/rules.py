@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from coati.errors import ConfigError
 from coati.web.media import BLOCKED_EXTENSIONS
 from coati.web.public_suffixes import is_public_suffix
+from coati.web.queries import parse_query
 from coati.web.urls import extension_of, host_of, is_query, normalise, path_of, query_of
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         """Work out once what each check needs of the start URL."""
-        start = normalise(self.start_url)
+        start = parse_query(self.start_url).address if is_query(self.start_url) else normalise(self.start_url)
         if start is None:
             raise ConfigError(f"the start URL {self.start_url!r} is no web address (http:// or https://)")
         object.__setattr__(self, "start_url", start)
