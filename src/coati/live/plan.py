@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coati.budget import Budget
 from coati.errors import UsageError
 from coati.live.settings import LiveSettings
+from coati.search.engines import Engines
 from coati.web.media import PRESETS, TargetTypes
 from coati.web.traps import TrapSettings
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from coati.live.stop import StopReason
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
+    from coati.search.provider import AnyProvider
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
     from coati.web.rules import Rules
@@ -36,6 +38,7 @@ class CrawlPlan:
     what it holds, and takes what it does not. ``one_site`` is false for strategies that choose among hosts.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
     ``on_reading`` sees each answer whole, before it is recorded.
+    ``providers`` are the search engines that queries may be asked of.
     """
 
     new_strategy: Callable[[], Strategy]
@@ -54,9 +57,11 @@ class CrawlPlan:
     on_reading: OnReading | None = None
     one_site: bool = True
     more_start_urls: tuple[str, ...] = ()
+    providers: tuple[AnyProvider, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a run folder that could not be gone on with."""
+        """Refuse a run folder that could not be gone on with, and engines that could not be asked."""
+        Engines(self.providers)
         if self.store is not None and self.form is None:
             raise UsageError("a crawl into a run folder needs the form of its snapshots")
 

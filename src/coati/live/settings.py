@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import coati
 from coati.errors import ConfigError
 from coati.web.links import MAX_PAGE_BYTES
-from coati.web.urls import host_of
+from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,11 +94,11 @@ class LiveSettings:
         """Tell whether private addresses may be asked in a crawl from these URLs.
 
         Only what the user wrote counts. A public name that happens to lead to a private address is the
-        attack, not the permission.
+        attack, not the permission. A query may find anything.
         """
         if self.allow_private is not None:
             return self.allow_private
-        return any(names_private(host_of(url)) for url in start_urls)
+        return any(not is_query(url) and names_private(host_of(url)) for url in start_urls)
 
     def _require(self, holds: bool, name: str, what: str) -> None:  # noqa: FBT001 - a condition, no switch
         if not holds:

@@ -1,8 +1,9 @@
 """What an answer is read as: which of them list links, and in which format.
 
-HTML always does. Anything else only where it is a *list address* (`coati.readers.list_addresses`), or where
-its media type is XML that nobody wants as a target and its root element is that of a sitemap or a feed. So a
-wanted media type stays a target: a site whose data are XML loses none of them.
+HTML and the hits of a search always do. Anything else only where it is a *list address*
+(`coati.readers.list_addresses`), or where its media type is XML that nobody wants as a target and its root
+element is that of a sitemap or a feed. So a wanted media type stays a target: a site whose data are XML loses
+none of them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from coati.readers.markup import tags
 from coati.readers.robots import is_robots
 from coati.readers.unpacking import unpack
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
+from coati.web.urls import is_query
 
 # How much of an answer tells what it is: declarations and comments stand before the root element.
 HEAD_BYTES = 8 * 1024
@@ -34,6 +36,7 @@ class Format(StrEnum):
     FEED = "feed"
     LINES = "lines of text"
     ROBOTS = "robots.txt"
+    HITS = "hits of a search"
 
 
 _ROOTS = {
@@ -58,6 +61,8 @@ def format_of(url: str, media_type: str, body: bytes | None, *, is_list: bool, w
     True
     """
     media_type = essence(media_type)
+    if is_query(url):
+        return Format.HITS
     if is_list and is_robots(url):
         return Format.ROBOTS
     if "html" in media_type:

@@ -16,9 +16,13 @@ NAMES_LISTS: Final = frozenset({SITEMAPS_OF_INDEX, SITEMAPS_OF_ROBOTS})
 
 
 class Listed(NamedTuple):
-    """One entry of a list; ``reference`` may be relative, ``modified`` is in seconds since the epoch."""
+    """One entry of a list; ``reference`` may be relative, ``modified`` is in seconds since the epoch.
+
+    Without a ``context`` of its own, the anchor is all the text around it.
+    """
 
     reference: str
     tag_path: TagPath
     anchor: str = ""
     modified: float | None = None
+    context: str | None = None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from coati.model import Link, LinkList
 from coati.readers.feed import read_feed
 from coati.readers.formats import Format
+from coati.readers.hits import list_hits
 from coati.readers.lines import read_lines
 from coati.readers.listed import NAMES_LISTS
 from coati.readers.robots import read_robots
@@ -37,7 +38,7 @@ READERS: Final[Mapping[Format, Callable[[str], Iterator[Listed]]]] = {
     Format.LINES: read_lines,
     Format.ROBOTS: read_robots,
 }
-"""The readers of texts; HTML, whose links are built when somebody asks, has its own (`LinkExtractor`)."""
+"""The readers of texts. Those of HTML (`LinkExtractor`) and of hits (`list_hits`) read bytes."""
 
 
 class ReadPage(NamedTuple):
@@ -69,23 +70,16 @@ class PageReader:
         """Find the links of the page at ``url`` (in normal form), in the order in which they stand."""
         if form is Format.HTML:
             return ReadPage(*self._html.extract(body, url, content_type))
-        if form is Format.ROBOTS and "html" in content_type.lower():
-            # An error page in disguise: there are no rules, and no names of sitemaps.
-            body = b""
-        text, truncated = unpack(body, content_type)
-        if truncated and form is Format.LINES:
-            # What is cut off is another address than was meant.
-            text = text.rpartition("\n")[0]
-        entries = READERS[form](text)
+        entries, truncated = _entries(form, body, url, content_type)
         links: list[Link] = []
         refused: list[tuple[str, Refusal]] = []
-        for reference, path, anchor, modified in islice(entries, MAX_LINKS):
+        for reference, path, anchor, modified, context in islice(entries, MAX_LINKS):
             target = resolve(url, reference)
             if target is None:
                 continue
             refusal = self._refusal(target, names_list=path in NAMES_LISTS)
             if refusal is None:
-                links.append(Link(target, path, anchor, anchor, modified))
+                links.append(Link(target, path, anchor, anchor if context is None else context, modified))
             else:
                 refused.append((target, refusal))
         return ReadPage(LinkList(links), refused, truncated or next(entries, None) is not None)
@@ -94,3 +88,17 @@ class PageReader:
         if self._rules is None:
             return None
         return self._rules.list_refusal(url) if names_list else self._rules.refusal(url)
+
+
+def _entries(form: Format, body: bytes, url: str, content_type: str) -> tuple[Iterator[Listed], bool]:
+    """Return what a list holds, and whether only its beginning is read."""
+    if form is Format.HITS:
+        return list_hits(body, url), False
+    if form is Format.ROBOTS and "html" in content_type.lower():
+        # An error page in disguise: there are no rules, and no names of sitemaps.
+        body = b""
+    text, truncated = unpack(body, content_type)
+    if truncated and form is Format.LINES:
+        # What is cut off is another address than was meant.
+        text = text.rpartition("\n")[0]
+    return READERS[form](text), truncated

@@ -17,14 +17,15 @@ from coati.readers.formats import Format, format_of, is_missing_robots, is_xml
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.registry import PageReader
 from coati.readers.robots import is_robots
+from coati.search.engines import Engines
 from coati.strategies.truth import SiteTruth
 from coati.web.facts import LazyFacts
 from coati.web.media import essence
 from coati.web.rules import Rules
-from coati.web.urls import normalise, resolve
+from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from coati.archive.link_cache import Progress
     from coati.archive.record import Entry
     from coati.model import Facts, Link, Outcome, PageLinks, Request
+    from coati.search.provider import LocalProvider
     from coati.web.media import TargetTypes
 
 _NOT_FOUND = 404
@@ -42,6 +44,7 @@ class ReplaySite:
 
     ``types`` overrides the archive's own definition of a target, ``start_urls`` where it begins. Without
     ``use_link_cache`` every page is read and parsed when it is asked for, as a live crawl would do it.
+    Queries that the archive does not hold are asked of ``providers``.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class ReplaySite:
         types: TargetTypes | None = None,
         use_link_cache: bool = True,
         progress: Progress | None = None,
+        providers: Iterable[LocalProvider] = (),
     ) -> None:
         meta = archive.meta
         self.name = meta.name
@@ -61,6 +65,7 @@ class ReplaySite:
             self.start_url, blocked_extensions=meta.blocked_extensions, more_start_urls=tuple(more)
         )
         self._archive = archive
+        self._engines = Engines(providers)
         self._types = types or meta.types
         self._cache = LinkCache.of(archive, progress)
         self._reader = PageReader(self.rules)
@@ -88,6 +93,8 @@ class ReplaySite:
     def respond(self, request: Request) -> Outcome:
         """Answer a request as the site would have; what the rules forbid is refused, as it is live."""
         entry = self._archive.entry(request.url)
+        if is_query(request.url) and entry is None:
+            return self._engines.respond(request.url, self.rules)
         if entry is None or request.url not in self.truth.number_of:
             refusal = self._reach.refusal(request.url)
             if refusal is not None:
@@ -173,7 +180,7 @@ class ReplaySite:
             return Page(entry.status, 0, NO_LINKS)
         if entry.url in self._lists:
             return Page(entry.status, entry.size_bytes, self._lists[entry.url][0], self._facts(entry))
-        if self._use_link_cache:
+        if self._use_link_cache and not is_query(entry.url):
             links = self._cached_links(entry.url)
             return Page(entry.status, entry.size_bytes, links, self._facts(entry))
         try:
@@ -181,7 +188,7 @@ class ReplaySite:
         except ArchiveError as error:
             self.remarks.setdefault(entry.url, f"{entry.url}: {error}")
             return Failure(entry.status, 0, str(error))
-        form = Format.HTML
+        form = Format.HITS if is_query(entry.url) else Format.HTML
         if self._is_read_by_content(entry):
             form = format_of(entry.url, entry.media_type, body, is_list=False, wanted=False) or form
         links = self._reader.read(form, body, entry.url, entry.media_type).links

@@ -35,6 +35,7 @@ from coati.settings.kinds import (
 from coati.settings.limits import LIMITS
 from coati.web.media import parse_types
 from coati.web.rules import Rules, Scope
+from coati.web.urls import is_query
 
 T = TypeVar("T")
 
@@ -134,7 +135,11 @@ def _live_strategy() -> Kind:
     live = choice("strategy", {name: REGISTRY[name].summary for name in LIVE_STRATEGIES})
 
     def read(value: object) -> object:
-        name = str(value).strip().lower()
+        name = str(value).strip()
+        if ":" in name:
+            # By its path: whether there is one is seen when it is built.
+            return name
+        name = name.lower()
         if name in REGISTRY and name not in LIVE_STRATEGIES:
             raise ConfigError(
                 f"{name} must know the site beforehand, so it runs in `coati replay` only;"
@@ -308,7 +313,7 @@ class RunSettings:
         """Where the crawl begins beside the user's URLs: the robots.txt of their hosts, for its sitemaps."""
         if not self.sitemaps:
             return ()
-        robots = dict.fromkeys(robots_url(url) for url in self.urls)
+        robots = dict.fromkeys(robots_url(url) for url in self.urls if not is_query(url))
         return tuple(url for url in robots if url not in self.urls)
 
     @property

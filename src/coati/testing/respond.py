@@ -20,10 +20,12 @@ from coati.model import (
 from coati.readers.formats import Format, format_of, is_missing_robots
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.registry import PageReader
+from coati.search.engines import Engines
+from coati.testing.search import StubEngine
 from coati.web.facts import LazyFacts
 from coati.web.media import PRESETS, TargetTypes, essence
 from coati.web.rules import Rules
-from coati.web.urls import resolve
+from coati.web.urls import is_query, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +41,8 @@ class Responder:
     """Answers a strategy's requests from a site, under the rules of a crawl of it.
 
     A page is parsed once, however often it is asked for, and its links are kept whole. The crawl begins at
-    the start URLs of the rules, and at ``more_start_urls``, which widen no scope.
+    the start URLs of the rules, and at ``more_start_urls``, which widen no scope. Queries to
+    ``search://stub/`` are answered from the site's own pages.
 
     >>> from coati.model import Request
     >>> from coati.testing.site import Response, Site
@@ -61,10 +64,15 @@ class Responder:
         self._reader = PageReader(self._rules)
         self._lists = ListAddresses((*self._rules.start_urls, *more_start_urls))
         self._links: dict[str, PageLinks] = {}
+        self._engines: Engines | None = None
         self._lists.explore(lambda url: self.outcome(Request(0, Method.GET, url)))
 
     def outcome(self, request: Request) -> Outcome:
         """Answer one request; what the rules forbid is refused."""
+        if is_query(request.url):
+            if self._engines is None:
+                self._engines = Engines([StubEngine.over(self._site)])
+            return self._engines.respond(request.url, self._rules)
         is_list = request.url in self._lists
         rules = self._rules
         refusal = rules.list_refusal(request.url) if is_list else rules.refusal(request.url)
