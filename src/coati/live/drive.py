@@ -31,8 +31,10 @@ from coati.live.stop import StopReason
 from coati.live.tally import Tally
 from coati.live.trap_filter import trap_filter
 from coati.model import AT_THE_END, Deferred, Failure, Later, Page, Redirect, Refused, Request
+from coati.readers.list_addresses import ListAddresses
 from coati.runs.fetched import Fetched
 from coati.runs.reasons import SkipReason
+from coati.search.engines import Engines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -77,6 +79,10 @@ class Drive:
         self._again: deque[Request] = deque()
         self._hops: OrderedDict[str, int] = OrderedDict()
         self._endings = Endings(plan.early_stop, one_site=plan.one_site, defers=plan.defers)
+        self.lists = ListAddresses((*plan.start_urls, *(() if plan.store is None else plan.store.lists())))
+        self.engines = (
+            Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
+        )
         self._strategy = self._restore()
         past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
@@ -123,7 +129,9 @@ class Drive:
                 return request
             self._open[request.id] = _Open(request, self._clock.now())
             self._sent += 1
-            refusal = self.plan.rules.refusal(request.url)
+            rules = self.plan.rules
+            is_list = request.url in self.lists
+            refusal = rules.list_refusal(request.url) if is_list else rules.refusal(request.url)
             if refusal is None:
                 return request
             # Only the hop of a redirect can get here: links were under the rules when they were found.
@@ -173,6 +181,8 @@ class Drive:
             reading = self.outages.judge(request, reading, now)
         if not isinstance(reading.outcome, Deferred):
             reading = self._sift(request, self._bound_redirects(request, reading))
+        if self.plan.on_reading is not None:
+            self.plan.on_reading(request, reading)
         charged = 0 if reading.unsent or isinstance(reading.outcome, Refused) else state.attempts
         outcome = self._record(state, reading, charged, now)
         settlements = self._strategy.observe(request_id, outcome, now)
@@ -322,6 +332,7 @@ class Drive:
     def _record(self, state: _Open, reading: Reading, charged: int, now: float) -> Outcome:
         """Write it down; gives what the strategy is to observe."""
         store, request = self.plan.store, state.request
+        lists = tuple(self.lists.observe(request.url, reading.outcome))
         if store is None:
             if reading.body_file is not None:
                 reading.body_file.unlink(missing_ok=True)
@@ -337,6 +348,7 @@ class Drive:
             body_file=reading.body_file,
             refused=reading.refused,
             skipped=reading.skipped,
+            lists=lists,
         )
         return store.record(fetched).outcome
 

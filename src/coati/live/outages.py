@@ -28,7 +28,7 @@ from coati.live.failures import PASSING_REASONS, PASSING_STATUSES
 from coati.live.outcomes import DAMAGED
 from coati.model import AT_THE_END, Deferred, Failure, Kind, Page, Refused
 from coati.runs.outcomes import DEFERRED
-from coati.web.urls import host_of
+from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +61,8 @@ def is_outage(reading: Reading) -> bool:
     """Tell whether what came says nothing about the URL: no answer, a part of one, a server in trouble."""
     outcome = reading.outcome
     if isinstance(outcome, Failure):
-        return reading.unsent or outcome.status in PASSING_STATUSES or outcome.reason in PASSING_REASONS
+        silent = reading.unsent and not outcome.status
+        return silent or outcome.status in PASSING_STATUSES or outcome.reason in PASSING_REASONS
     return isinstance(outcome, Page) and DAMAGED in reading.drops
 
 
@@ -158,8 +159,8 @@ class Outages:
         if until is None:
             self._waiting.pop(key, None)
             whole = not is_outage(reading)
-            if whole or isinstance(outcome, Page):
-                self.answered(request.url, is_proof=whole and outcome.size_bytes <= _SMALL_BYTES)
+            if (whole and not reading.unsent) or isinstance(outcome, Page):
+                self.answered(request.url, is_proof=whole and _is_proof(request.url, outcome.size_bytes))
             return reading
         self._waiting[key].until = until
         reason = outcome.reason if isinstance(outcome, Failure) else DAMAGED
@@ -231,7 +232,7 @@ class Outages:
             return
         self._waiting.pop(key, None)
         if past.kind != Kind.BROKEN or (past.status and past.status not in PASSING_STATUSES):
-            self.answered(past.url, is_proof=past.size_bytes <= _SMALL_BYTES)
+            self.answered(past.url, is_proof=_is_proof(past.url, past.size_bytes))
 
     def _time_of_try(self, tries: int, now: float) -> float:
         if tries >= self._retries:
@@ -258,3 +259,8 @@ class Outages:
 
     def _host(self, url: str) -> _Host:
         return self._hosts.setdefault(host_of(url), _Host())
+
+
+def _is_proof(url: str, size_bytes: int) -> bool:
+    """Tell whether an answer may be asked for again as a sign of life; a query would cost its quota."""
+    return size_bytes <= _SMALL_BYTES and not is_query(url)

@@ -28,7 +28,7 @@ from coati.live.failures import PASSING_STATUSES
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, CUT, DAMAGED, LIVE_ONLY
 from coati.live.robots import asks_for_robots
 from coati.web.media import essence
-from coati.web.urls import normalise, resolve
+from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
     from typing import Self
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 ARCHIVED = "archived"
+
+# An engine's errors are about the key and the quota, never about the query.
+_SUCCESS = range(200, 300)
 
 
 class ArchiveLike(Protocol):
@@ -103,6 +106,7 @@ class ReadThroughMiddleware:
             or ARCHIVED in response.flags
             # An archive would repeat these for ever.
             or response.status in PASSING_STATUSES
+            or (is_query(url) and response.status not in _SUCCESS)
         ):
             return response
         whole = not request.meta.get(BODY_FILE) and not {CUT, DAMAGED, "download_stopped"} & set(

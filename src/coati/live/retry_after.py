@@ -87,7 +87,7 @@ class RetryAfterMiddleware:
     async def process_request(self, request: Request) -> None:
         """Hold a request back while its host rests; our own scheduler does not even send it."""
         if self._until:
-            host = urlparse_cached(request).hostname or ""
+            host = _host(request)
             while (seconds := self.rest_seconds(host)) > 0:
                 drive = self._drive()
                 if drive is not None and drive.aborted:
@@ -96,7 +96,7 @@ class RetryAfterMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Let the host rest if it asks for it; what is done with the response is Scrapy's business."""
-        host = urlparse_cached(request).hostname or ""
+        host = _host(request)
         if response.status not in _ASKS_FOR_PATIENCE:
             self._in_a_row.pop(host, None)
             return response
@@ -126,6 +126,12 @@ class RetryAfterMiddleware:
         spider = None if self._crawler is None else self._crawler.spider
         drive: Drive | None = getattr(spider, "drive", None)
         return drive
+
+
+def _host(request: Request) -> str:
+    """Name who rests: a host, or what the request names as its slot, as queries do."""
+    slot: str | None = request.meta.get("download_slot")
+    return slot or urlparse_cached(request).hostname or ""
 
 
 def parse_retry_after(value: str, now: float) -> float | None:

@@ -4,7 +4,7 @@ Scrapy parses whatever answers under /robots.txt as if it were rules, also a ser
 download for permission. This middleware hands it what the standard means instead:
 
 - a server error, 429, or no answer at all: nothing may be fetched. `RobotsAnswerMiddleware.silence` says why,
-  since such a host refuses nobody, and `RulesMiddleware.forget` lets it be asked again;
+  since such a host refuses nobody, and `ObeyRobotsMiddleware.forget` lets it be asked again;
 - any other error status: there are no rules, everything may be;
 - of the rules, the first 500 KiB are read.
 
@@ -22,17 +22,21 @@ from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.robotstxt import RobotParser
 
 from coati.live.failures import SILENCE, FailureReason, PrivateAddressError, failure_reason
+from coati.live.outcomes import KNOWN_RULES, LIST
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+
+    from coati.live.drive import Drive
 
 MAX_RULES_BYTES: Final = 500 * 1024
 
@@ -47,12 +51,32 @@ _FORBID_ALL = b"User-agent: *\nDisallow: /\n"
 _OURS = "no rules"
 
 
+def lists_robots(request: Request) -> bool:
+    """Tell whether a request is the strategy's own for a robots.txt, which lists the site's sitemaps."""
+    return bool(request.meta.get(LIST)) and urlsplit(request.url).path == "/robots.txt"
+
+
 def asks_for_robots(request: Request) -> bool:
     """Tell whether a request is Scrapy's own for a robots.txt, be it redirected."""
     if request.callback is not NO_CALLBACK or not request.meta.get("dont_obey_robotstxt"):
         return False
     first: str = request.meta.get("redirect_urls", [request.url])[0]
     return urlsplit(first).path == "/robots.txt"
+
+
+class ObeyRobotsMiddleware(RobotsTxtMiddleware):
+    """Scrapy's own, which fetches the rules and keeps to them; robots.txt itself may always be asked for."""
+
+    def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
+        """Refuse what the rules forbid."""
+        if not lists_robots(request):
+            super().process_request_2(rp, request)
+
+    def forget(self, netloc: str) -> None:
+        """Have the rules of a host (with its port) asked for again before its next request."""
+        # What is being asked for at this moment stands for a parser that is not there yet.
+        if isinstance(self._parsers.get(netloc), RobotParser):
+            del self._parsers[netloc]
 
 
 class RobotsRedirectMiddleware(RedirectMiddleware):
@@ -69,21 +93,16 @@ class RobotsRedirectMiddleware(RedirectMiddleware):
         """Look for no other middleware."""
 
 
-class RulesMiddleware(RobotsTxtMiddleware):
-    """Scrapy's own, which asks for the rules of a host once, with a way to ask again."""
-
-    def forget(self, netloc: str) -> None:
-        """Have the rules of a host (with its port) asked for before its next request."""
-        # What is being asked for at this moment stands for a parser that is not there yet.
-        if isinstance(self._parsers.get(netloc), RobotParser):
-            del self._parsers[netloc]
-
-
 class RobotsAnswerMiddleware:
-    """Turns what came for a robots.txt into the rules that it stands for."""
+    """Turns what came for a robots.txt into the rules that it stands for.
+
+    A strategy that asks for one, to learn of sitemaps, is handed what came: nothing is fetched twice.
+    """
 
     def __init__(self) -> None:
         self._silent: dict[str, FailureReason] = {}
+        # Only of those that a strategy will ask for; None where nothing came that could be read.
+        self._answers: dict[str, Response | None] = {}
         self._crawler: Crawler | None = None
 
     @classmethod
@@ -97,16 +116,38 @@ class RobotsAnswerMiddleware:
         """Say why the robots.txt of a host (with its port) never came; None if it did."""
         return self._silent.get(netloc)
 
-    def process_request(self, request: Request) -> None:
-        """Count, and bound, what is fetched on our own account."""
+    def process_request(self, request: Request) -> Response | None:
+        """Count, and bound, what is fetched on our own account; answer a strategy with what is known."""
+        if lists_robots(request):
+            return self._known_answer(request)
         if not asks_for_robots(request):
-            return
+            return None
         # Our download handler cuts the rules off where we stop reading; Scrapy's would fail there.
         request.meta["download_maxsize"] = 10 * MAX_RULES_BYTES
-        spider = None if self._crawler is None else self._crawler.spider
-        drive = getattr(spider, "drive", None)
+        drive = self._drive()
         if drive is not None:
             drive.tally.robots_requests += 1
+        return None
+
+    def _known_answer(self, request: Request) -> Response | None:
+        if request.url not in self._answers:
+            return None
+        answer = self._answers[request.url]
+        if answer is None:
+            raise IgnoreRequest("Forbidden by robots.txt")
+        return answer.replace(url=request.url, request=request, flags=[KNOWN_RULES])
+
+    def _keep(self, request: Request, answer: Response | None) -> None:
+        first: str = request.meta.get("redirect_urls", [request.url])[0]
+        drive = self._drive()
+        if drive is not None and first in drive.lists:
+            self._answers[first] = answer
+
+    def _drive(self) -> Drive | None:
+        """Return the crawl that a spider of ours brings."""
+        spider = None if self._crawler is None else self._crawler.spider
+        drive: Drive | None = getattr(spider, "drive", None)
+        return drive
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Replace an answer that holds no rules by the rules that it means."""
@@ -114,7 +155,9 @@ class RobotsAnswerMiddleware:
             return response
         if response.status in _SERVER_ERRORS or response.status == _TOO_MANY_REQUESTS:
             return self._forbid_all(request, FailureReason.NO_RULES)
-        self._silent.pop(urlsplit(request.url).netloc, None)
+        first: str = request.meta.get("redirect_urls", [request.url])[0]
+        self._silent.pop(urlsplit(first).netloc, None)
+        self._keep(request, response)
         body = response.body if response.status in _SUCCESS else b""
         if len(body) > MAX_RULES_BYTES:
             body = body[:MAX_RULES_BYTES].rpartition(b"\n")[0]
@@ -137,4 +180,5 @@ class RobotsAnswerMiddleware:
         asked: str = request.meta.get("redirect_urls", [request.url])[0]
         if reason is not None and len(self._silent) < _REMEMBERED_HOSTS:
             self._silent[urlsplit(asked).netloc] = reason
+        self._keep(request, None)
         return TextResponse(request.url, body=_FORBID_ALL, encoding="utf-8", request=request, flags=[_OURS])
