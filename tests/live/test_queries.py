@@ -428,8 +428,8 @@ def test_an_engine_is_asked_at_its_own_pace() -> None:
 
 
 def test_a_query_does_not_open_private_addresses() -> None:
-    assert not LiveSettings().allows_private(RAIN.address)
-    assert LiveSettings(allow_private=True).allows_private(RAIN.address)
+    assert not LiveSettings().allows_private([RAIN.address])
+    assert LiveSettings(allow_private=True).allows_private([RAIN.address])
 
 
 def test_a_page_of_hits_is_a_page_whatever_is_wanted() -> None:
