@@ -110,12 +110,12 @@ def test_a_host_rests_as_long_as_it_asks_for() -> None:
 
 
 def test_a_host_that_does_not_say_how_long_rests_longer_each_time() -> None:
-    hosts = pace(max_rest_seconds=30.0)
+    hosts = pace()
     now, rests = 0.0, []
     for _ in range(5):
         rests.append(hosts.answered(H, now, 429)[1])
         now += rests[-1].seconds
-    assert rests == [Wait(seconds, "status 429") for seconds in (5.0, 10.0, 20.0, 30.0, 30.0)]
+    assert rests == [Wait(seconds, "status 429") for seconds in (5.0, 10.0, 20.0, 20.0, 20.0)]
     assert hosts.ended(H) == ""
     hosts.answered(H, now)
     assert hosts.answered(H, now, 503)[1] == Wait(5.0, "status 503")

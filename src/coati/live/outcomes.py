@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
-from coati.live.failures import FailureReason, PrivateAddressError, failure_reason
+from coati.live.failures import FailureReason, HostEndedError, PrivateAddressError, failure_reason
 from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
 from coati.runs.reasons import SkipReason
 from coati.web.links import LinkExtractor
@@ -88,6 +88,8 @@ class ResponseReader:
         """Turn the error that came in place of a response into an outcome."""
         if isinstance(error, PrivateAddressError):
             return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
+        if isinstance(error, HostEndedError):
+            return Reading(Refused(SkipReason.HOST_FAILING))
         if isinstance(error, IgnoreRequest):
             message = str(error)
             if "robots.txt" in message:

@@ -42,8 +42,10 @@ _NEAR_SECONDS = 0.05
 
 _LATENCY_FACTOR = 2.0
 
-# The first rest of a host that asks for patience and does not say for how long; the next is twice as long.
+# The first rest of a host that asks for patience and does not say for how long; the next is twice as long, up
+# to this often. Its delay goes on growing.
 _FIRST_REST_SECONDS = 5.0
+_DOUBLED_RESTS = 2
 
 # Where there are many hosts: from this failed connection in a row on, the host rests for the longest delay,
 # and twice as long after each further one. With a delay of a minute the last rest takes a quarter of an hour,
@@ -325,9 +327,9 @@ class HostPace:
         """Let a host rest that does not say for how long: twice as long as the last time."""
         # What was in flight when the rest began is no answer to it.
         if now >= state.rests_until:
-            seconds = min(_FIRST_REST_SECONDS * 2**state.rests, self._settings.max_rest_seconds)
+            seconds = _FIRST_REST_SECONDS * 2 ** min(state.rests, _DOUBLED_RESTS)
             state.rests += 1
-            self._rest(host, state, now + seconds, why)
+            self._rest(host, state, now + min(seconds, self._settings.max_rest_seconds), why)
 
     def _end_of_patience(self, state: _Host, now: float) -> None:
         if state.rests_until - now > self._settings.max_rest_seconds:

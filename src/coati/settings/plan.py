@@ -13,6 +13,7 @@ from coati.settings.limits import trap_settings
 from coati.strategies.state import pack, unpack
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
+from coati.web.rules import Scope
 
 if TYPE_CHECKING:
     from coati.live.progress import OnEvent, OnProgress
@@ -60,6 +61,7 @@ def crawl_plan(settings: RunSettings, around: Surroundings) -> CrawlPlan:
     return CrawlPlan(
         new_strategy=lambda: new_strategy(settings),
         rules=settings.rules,
+        one_site=settings.rules.scope is not Scope.ANY,
         types=parse_types(settings.types),
         settings=live_settings(settings),
         traps=trap_settings(settings.limits),

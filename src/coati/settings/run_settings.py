@@ -105,6 +105,7 @@ _SCOPES = {
     "host": "the host of the start URL (with or without www)",
     "domain": "that host and all below it",
     "path": "that host, below the folder of the start URL",
+    "any": "any host at all",
 }
 _ARCHIVE_MODES = {
     "read-through": "answers what it holds, and keeps the rest",
@@ -178,7 +179,7 @@ class RunSettings:
         Scope.DOMAIN.value,
         Group.WHERE,
         choice("scope", _SCOPES),
-        "How far to go: the start URL's host, its whole domain, or only below its folder.",
+        "How far to go: the start URL's host, its whole domain, only below its folder, or anywhere.",
         decides=True,
     )
     include: tuple[str, ...] = _setting(

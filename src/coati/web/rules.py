@@ -26,6 +26,7 @@ class Scope(StrEnum):
     HOST = "host"
     DOMAIN = "domain"
     PATH = "path"
+    ANY = "any"
 
 
 class Refusal(StrEnum):
@@ -92,6 +93,8 @@ class Rules:
         return self._trap(url) if self.traps else None
 
     def _in_scope(self, url: str) -> bool:
+        if self.scope is Scope.ANY:
+            return True
         host = host_of(url)
         if not self._domain.startswith("www."):
             host = _without_www(host)
