@@ -72,7 +72,7 @@ _WITH_COOKIE: Final = "coati_with_cookie"
 
 # A request is handed over this long before it may leave, since its way through the engine takes several turns
 # of the loop. `PaceMiddleware` holds it back to the moment.
-_EARLY_SECONDS = 0.02
+EARLY_SECONDS = 0.02
 
 # A crawl that is stopping waits for what is being transferred, not for hosts that rest. One in which nothing
 # was transferred for so many checks in a row has only such requests left.
@@ -164,7 +164,7 @@ class StrategyScheduler(BaseScheduler):
             else middleware.pace
         )
         self._choices = PacedChoices(
-            self._pace, self._concurrency, one_site=plan.one_site, early_seconds=_EARLY_SECONDS
+            self._pace, self._concurrency, one_site=plan.one_site, early_seconds=EARLY_SECONDS
         )
 
     def _tell_progress(self) -> None:
