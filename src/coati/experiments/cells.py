@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coati.assembly import strategy_row
 from coati.experiments.confusion import misclassification_pct
-from coati.experiments.ingredients import settings_read, strategy_digest
+from coati.experiments.deciding_code import strategy_digest
 from coati.experiments.measures import TOP_GROUPS
 from coati.replay.measures import Measures
 from coati.runs.durable import write_whole
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from coati.strategies.strategy import Strategy
 
 # Raised whenever a result holds something else than before.
-_FORMAT = 2
+_FORMAT = 3
 
 # A curve over volume has this many points, from nothing to all other bytes of the site.
 CURVE_POINTS = 401
@@ -75,7 +76,7 @@ class Cell:
             strategy_digest(strategy),
             self.digest,
             strategy,
-            settings_read(strategy, self.variant.settings),
+            strategy_row(strategy).settings_read(self.variant.settings),
             self.seed,
             asdict(self.budget),
             [each.content for each in self.examples],
@@ -110,11 +111,15 @@ class CellResult:
         """Give what comparisons with the references are made of."""
         values = self.values
         return Measures(
-            int(values["requests"] or 0),
-            int(values["targets"] or 0),
-            _reached(values["requests_to_90_pct"]),
-            _reached(values["volume_to_90_pct"]),
-            values["auc"],
+            requests=int(values["requests"] or 0),
+            targets=int(values["targets"] or 0),
+            requests_to_25_pct=_reached(values["requests_to_25_pct"]),
+            requests_to_50_pct=_reached(values["requests_to_50_pct"]),
+            requests_to_75_pct=_reached(values["requests_to_75_pct"]),
+            requests_to_90_pct=_reached(values["requests_to_90_pct"]),
+            requests_to_95_pct=_reached(values["requests_to_95_pct"]),
+            volume_to_90_pct=_reached(values["volume_to_90_pct"]),
+            auc=values["auc"],
         )
 
     def write(self, file: Path) -> None:
@@ -168,7 +173,10 @@ def _crawl_values(measures: Measures, totals: SiteTotals) -> dict[str, float | N
     return {
         "requests": measures.requests,
         "targets": measures.targets,
-        "requests_to_90_pct": _or_never(measures.requests_to_90_pct, defined=bool(totals.targets)),
+        **{
+            f"requests_to_{share}_pct": _or_never(measures.requests_to(share), defined=bool(totals.targets))
+            for share in (25, 50, 75, 90, 95)
+        },
         "volume_to_90_pct": _or_never(measures.volume_to_90_pct, defined=bool(volume_defined)),
         "auc": measures.auc,
     }

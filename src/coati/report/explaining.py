@@ -21,13 +21,15 @@ from coati.report.explanation import (
     Meeting,
     SavedFile,
     Verdict,
+    Weighed,
 )
-from coati.report.learnt import reasons_about, settings_of
+from coati.report.learnt import explained_by_strategy, settings_of
 from coati.report.nearby import nearest_known
 from coati.report.reasons import meaning_of
 from coati.report.words import count
 from coati.runs.outcomes import REFUSED
 from coati.runs.reader import RunReader
+from coati.strategies.strategy import Explained
 from coati.web.urls import normalise, resolve
 
 # Requests, redirects and copies beyond these are of no help to anybody.
@@ -118,6 +120,13 @@ def _no_url(url: str) -> UsageError:
     )
 
 
+def _weighed(explanation: Explanation, told: Explained | None) -> Explanation:
+    if told is None:
+        return explanation
+    reasons = tuple(Weighed(*reason) for reason in told.reasons)
+    return replace(explanation, score=told.score, reasons=reasons)
+
+
 def _explain(run: RunReader, url: str) -> Explanation:
     connection = run.connection
     settings = settings_of(run)
@@ -130,20 +139,20 @@ def _explain(run: RunReader, url: str) -> Explanation:
         if settings is None or met is None:
             return explanation
         (chosen_event,) = connection.execute(_CHOSEN, (asked[-1].request,)).fetchone()
-        return replace(explanation, reasons=reasons_about(run, settings, url, met, chosen_event))
+        return _weighed(explanation, explained_by_strategy(run, settings, url, met, chosen_event))
     if left_alone is not None:
         because = f"It was met and left alone: {left_alone.reason}."
         return Explanation(url, Verdict.SKIPPED, because, met, left_alone=left_alone, strategy=strategy)
     if met is not None:
-        return Explanation(
+        waiting = Explanation(
             url,
             Verdict.WAITING,
             f"It is known and was not asked for: {strategy or 'the strategy'} expected more of other links.",
             met,
             siblings=_siblings(connection, met.tag_path),
             strategy=strategy,
-            reasons=reasons_about(run, settings, url, met) if settings else (),
         )
+        return _weighed(waiting, explained_by_strategy(run, settings, url, met) if settings else None)
     refusal = settings.rules.refusal(url) if settings else None
     if refusal is not None:
         left_alone = LeftAlone(refusal.value, meaning_of(refusal.value))
