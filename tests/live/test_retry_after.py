@@ -1,4 +1,5 @@
 import time
+from contextlib import ExitStack
 from email.utils import formatdate
 from pathlib import Path
 
@@ -6,12 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coati.archive.archive import Archive
+from coati.archive.record import ArchiveMeta
 from coati.live import Happening, Progress, StopReason
 from coati.live.failures import HostEndedError
 from coati.live.pace import TOO_LONG
 from coati.live.retry_after import parse_retry_after
 from coati.runs.reader import RunReader
 from coati.runs.times import from_iso
+from coati.web.media import PRESETS
 from tests.live.crawling import crawl_from, crawl_into
 from tests.live.plain_spider import run_spider
 from tests.live.scripted import Exchange, answer, clock, file, in_turn, page, scripted
@@ -119,6 +123,22 @@ def test_a_wait_beyond_the_limit_is_kept_as_it_was_asked_for(tmp_path: Path) -> 
     assert again.result.stop is StopReason.RATE_LIMITED
     assert server.paths == asked
     assert clock() - begun < 4
+
+
+def test_a_host_that_is_to_be_left_alone_may_be_answered_for_by_an_archive(tmp_path: Path) -> None:
+    tired = in_turn(page(), answer(429, Retry_After="86400"))
+    with ExitStack() as stack:
+        server = stack.enter_context(scripted({"/": page("/a", "/b"), "/a": tired, "/b": page()}))
+        meta = ArchiveMeta("a site", server.start, PRESETS["data"])
+        archive = stack.enter_context(Archive.create(tmp_path / "archive", meta))
+        crawl_from(server.start, archive=archive, robots=False)
+        limited = crawl_into(tmp_path / "run", server.start, robots=False)
+        asked = list(server.paths)
+        again = crawl_into(tmp_path / "run", server.start, archive=archive, robots=False)
+    assert limited.result.stop is StopReason.RATE_LIMITED
+    assert again.result.stop is StopReason.FINISHED
+    assert again.result.progress.archived
+    assert server.paths == asked
 
 
 def test_alone_in_a_spider_it_makes_scrapys_retries_wait() -> None:

@@ -25,12 +25,12 @@ from urllib.parse import urlsplit
 from scrapy import Request as ScrapyRequest
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from coati.errors import CoatiError, ConfigError
 from coati.live.drive import Drive
-from coati.live.failures import HostEndedError
 from coati.live.outcomes import ResponseReader
 from coati.live.pace import PaceMiddleware, pace_settings
 from coati.live.plan import CrawlPlan
@@ -238,9 +238,6 @@ class StrategyScheduler(BaseScheduler):
             return None
         if chosen is None:
             return None
-        if self._gives_up(chosen):
-            self._left_open += 1
-            return None
         return self._retries.pop(chosen.id, None) or self._enter(chosen)
 
     def _gives_up(self, chosen: Request) -> bool:
@@ -285,11 +282,13 @@ class StrategyScheduler(BaseScheduler):
         self._choices.observed(chosen)
         try:
             reading = self._reader.read(chosen, response)
-            self._drive.finish(chosen.id, reading, from_archive="archived" in response.flags)
+            from_archive = "archived" in response.flags
+            self._drive.finish(chosen.id, reading, from_archive=from_archive)
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
             return None
-        self._gives_up(chosen)
+        if not from_archive:
+            self._gives_up(chosen)
         if self._spider_parses and response.status in _SUCCESS and self._crawler.spider is not None:
             parsed: Iterable[Any] | None = self._crawler.spider.parse(response)
             return parsed
@@ -303,7 +302,8 @@ class StrategyScheduler(BaseScheduler):
             # No fault of the site: the disk is full, for one.
             self._drive.abort(why)
             return
-        if isinstance(why, HostEndedError) and self._gives_up(chosen):
+        # Not sent, or not allowed because robots.txt itself could not be asked for.
+        if isinstance(why, IgnoreRequest) and self._gives_up(chosen):
             self._left_open += 1
             return
         try:
