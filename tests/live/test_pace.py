@@ -31,6 +31,9 @@ class Settings(dict[str, Any]):
     def getint(self, name: str) -> int:
         return int(self.get(name, 0))
 
+    def getdict(self, name: str) -> dict[str, float]:
+        return dict(self.get(name, {}))
+
 
 class Network:
     """What is behind the middleware; nothing there takes any time."""
@@ -88,7 +91,18 @@ def test_in_our_own_crawls_another_setting_than_scrapys_is_the_delay() -> None:
     assert Network(DOWNLOAD_DELAY=0, COATI_DELAY=0.5).answers() == 0.5
 
 
-@pytest.mark.parametrize(("url", "host"), [("http://[::1]:80/", "[::1]"), ("http://H.org/", "h.org")])
+def test_a_host_may_have_a_delay_of_its_own() -> None:
+    assert Network(DOWNLOAD_DELAY=1.0, COATI_DELAYS={"h": 0.25}).answers() == 0.25
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("http://[::1]:80/", "[::1]"),
+        ("http://H.org/", "h.org"),
+        ("search://engine/?q=rain", "search://engine"),
+    ],
+)
 def test_hosts_are_named_as_strategies_name_them(url: str, host: str) -> None:
     network = Network(DOWNLOAD_DELAY=1e6)
     network.lets_through(url)

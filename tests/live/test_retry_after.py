@@ -18,7 +18,7 @@ from coati.runs.times import from_iso
 from coati.web.media import PRESETS
 from tests.live.crawling import crawl_from, crawl_into
 from tests.live.plain_spider import run_spider
-from tests.live.scripted import Exchange, answer, clock, file, in_turn, page, scripted
+from tests.live.scripted import Exchange, answer, file, in_turn, page, scripted
 
 ALONE = {"DOWNLOADER_MIDDLEWARES": {"coati.live.pace.PaceMiddleware": 890}}
 
@@ -103,11 +103,9 @@ def test_everything_else_on_the_host_waits_too() -> None:
 
 def test_a_wait_beyond_the_limit_ends_the_crawl() -> None:
     with scripted({"/": page("/a", "/b"), "/a": answer(429, Retry_After="86400")}) as server:
-        begun = clock()
         crawled = crawl_from(server.start, retries=2)
     assert crawled.result.stop is StopReason.RATE_LIMITED
     assert crawled.result.stop.exit_code == 4
-    assert clock() - begun < 4
     assert server.paths == ["/robots.txt", "/", "/a"]
 
 
@@ -117,12 +115,10 @@ def test_a_wait_beyond_the_limit_is_kept_as_it_was_asked_for(tmp_path: Path) -> 
         asked = list(server.paths)
         with RunReader(tmp_path / "run") as reader:
             (until,) = reader.connection.execute("SELECT rests_until FROM hosts").fetchone()
-        begun = clock()
         again = crawl_into(tmp_path / "run", server.start)
     assert 86000 < from_iso(until) - time.time() <= 86400  # noqa: TID251 - a run has real times
     assert again.result.stop is StopReason.RATE_LIMITED
     assert server.paths == asked
-    assert clock() - begun < 4
 
 
 def test_a_host_that_is_to_be_left_alone_may_be_answered_for_by_an_archive(tmp_path: Path) -> None:

@@ -67,6 +67,17 @@ def test_a_crawl_delay_is_a_floor() -> None:
     assert hosts.wait(H, 0.0) == Wait(10.0, "Crawl-delay")
 
 
+def test_a_host_may_have_a_delay_of_its_own_longer_or_shorter() -> None:
+    hosts = HostPace(PaceSettings(delay_seconds=1.0, delays={"quick": 0.25, "slow": 90.0}))
+    assert [hosts.delay(host) for host in ("quick", "slow", "other")] == [0.25, 90.0, 1.0]
+    for host in ("quick", "slow", "other"):
+        hosts.sent(host, 0.0)
+        hosts.answered(host, 0.0)
+    assert [hosts.free_at(host) for host in ("quick", "slow", "other")] == [0.25, 90.0, 1.0]
+    assert hosts.ask_delay("slow", 50.0) == []
+    assert hosts.ask_delay("quick", 0.5) == [Wait(0.5, "Crawl-delay")]
+
+
 @pytest.mark.parametrize("asked", [1.0, 0.5, -3.0, math.nan])
 def test_a_crawl_delay_that_asks_for_no_more_changes_nothing(asked: float) -> None:
     hosts = pace()

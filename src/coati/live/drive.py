@@ -32,6 +32,7 @@ from coati.live.trap_filter import trap_filter
 from coati.model import Failure, Later, Page, Redirect, Refused, Request
 from coati.runs.fetched import Fetched
 from coati.runs.reasons import SkipReason
+from coati.search.engines import Engines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -76,6 +77,9 @@ class Drive:
         self._again: deque[Request] = deque()
         self._hops: OrderedDict[str, int] = OrderedDict()
         self._endings = Endings(plan.early_stop, one_site=plan.one_site)
+        self.engines = (
+            Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
+        )
         self._strategy = self._restore()
         self._sift = trap_filter(plan.traps, plan.store)
         self._sent = self.tally.requests

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.reactor import is_reactor_installed
 
+from coati.search.engines import engine_host
+
 if TYPE_CHECKING:
     from coati.live.plan import CrawlPlan
 
@@ -54,6 +56,7 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
         # Hosts are paced in one place, `coati.live.pace`, and by nothing of Scrapy's.
         "DOWNLOAD_DELAY": 0,
         "COATI_DELAY": own.delay_seconds,
+        "COATI_DELAYS": {engine_host(engine): engine.delay_seconds for engine in plan.providers},
         "DOWNLOAD_TIMEOUT": own.download_timeout_seconds,
         "DOWNLOAD_VERIFY_CERTIFICATES": own.verify_certificates,
         "DEFAULT_REQUEST_HEADERS": {
@@ -89,7 +92,8 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
 
 def _handlers() -> dict[str, str | None]:
     streaming = _OURS + "streaming.StreamingDownloadHandler"
-    return {"http": streaming, "https": streaming, "ftp": None, "s3": None, "file": None, "data": None}
+    ours = {"http": streaming, "https": streaming, "search": _OURS + "search_handler.SearchDownloadHandler"}
+    return {**ours, "ftp": None, "s3": None, "file": None, "data": None}
 
 
 def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
-from coati.live.failures import FailureReason, HostEndedError, PrivateAddressError, failure_reason
+from coati.live.failures import (
+    FailureReason,
+    HostEndedError,
+    PrivateAddressError,
+    QueryRefusedError,
+    failure_reason,
+)
 from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
 from coati.runs.reasons import SkipReason
+from coati.web.hits import hits_page
 from coati.web.links import LinkExtractor
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
-from coati.web.urls import resolve
+from coati.web.urls import is_query, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,6 +70,7 @@ class ResponseReader:
     """Reads responses under the rules of one crawl; nothing that a server sends makes it raise."""
 
     def __init__(self, rules: Rules | None, types: TargetTypes) -> None:
+        self._rules = rules
         self._types = types
         self._extractor = LinkExtractor(rules)
 
@@ -90,6 +98,8 @@ class ResponseReader:
             return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
         if isinstance(error, HostEndedError):
             return Reading(Refused(SkipReason.HOST_FAILING))
+        if isinstance(error, QueryRefusedError):
+            return Reading(Refused(error.reason))
         if isinstance(error, IgnoreRequest):
             message = str(error)
             if "robots.txt" in message:
@@ -134,6 +144,10 @@ class ResponseReader:
         return replace(reading, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
 
     def _page(self, request: Request, response: Response, reading: Reading) -> Reading:
+        if is_query(request.url):
+            hits = hits_page(response.body, request.url, self._rules)
+            outcome = Page(response.status, len(response.body), hits.links)
+            return replace(reading, outcome=outcome, refused=tuple(hits.refused))
         page = self._extractor.extract(response.body, request.url, _header(response, "Content-Type"))
         outcome = Page(response.status, len(response.body), page.links)
         if page.truncated and CUT not in reading.drops:

@@ -9,6 +9,7 @@ trouble. Usable in any Scrapy project::
 
 =========================  ==============================================================================
 ``DOWNLOAD_DELAY``         the least delay between two requests to a host, without Scrapy's variation
+``COATI_DELAYS``           the delays of single hosts, by name, in the place of that one
 ``COATI_MAX_DELAY``        how far it may grow by a Crawl-delay, by errors and by slowness (60 seconds)
 ``COATI_MAX_RETRY_AFTER``  the longest wait that a server may ask for (300 seconds). A response that asks for
                            more is not retried; it reaches the spider with the seconds in
@@ -40,6 +41,7 @@ from coati.live.outcomes import ANSWER_SECONDS
 from coati.live.retry_after import parse_retry_after
 from coati.live.settings import LiveSettings
 from coati.pacing.host_pace import HostPace, PaceSettings
+from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,8 +58,9 @@ if TYPE_CHECKING:
 
 TOO_LONG: Final = "coati_wait_too_long"
 
-# The mark of a request that was let through to the network.
-_LET_THROUGH: Final = "coati_let_through"
+# A request that was let through to the network has the name of its host here, as the pace knows it. Who sends
+# another one in its place hands that on.
+PACED_HOST: Final = "coati_paced_host"
 
 # Failures that say something about the host, and not about one answer.
 _TROUBLES = (
@@ -80,6 +83,7 @@ def pace_settings(settings: BaseSettings, *, many_hosts: bool) -> PaceSettings:
     delay = settings.getfloat("DOWNLOAD_DELAY")
     return PaceSettings(
         delay_seconds=settings.getfloat("COATI_DELAY", delay),
+        delays=settings.getdict("COATI_DELAYS"),
         # 0 means no limit to Scrapy; a strategy that chose without end would learn nothing.
         per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") or 1,
         max_delay_seconds=settings.getfloat("COATI_MAX_DELAY", _DEFAULTS.max_delay_seconds),
@@ -125,16 +129,17 @@ class PaceMiddleware:
             if self._drive is not None and self._drive.aborted:
                 raise IgnoreRequest("the crawl ends before its host may be asked")
             await asyncio.sleep(max(_LEAST_SLEEP_SECONDS, min(seconds, _LOOK_UP_SECONDS)))
-        request.meta[_LET_THROUGH] = True
+        request.meta[PACED_HOST] = host
         self.leaves(request)
         if await self._take_turn():
             self.leaves(request)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Learn from an answer of the host's; one from an archive is none."""
-        if not request.meta.pop(_LET_THROUGH, False):
+        host = request.meta.pop(PACED_HOST, "")
+        if not host:
             return response
-        host, now = _host(request), self._now()
+        now = self._now()
         header = response.headers.get("Retry-After")
         asked = None if header is None else parse_retry_after(header.decode("latin-1"), time.time())
         self._tell(host, self.pace.answered(host, now, response.status, _server_seconds(request), asked))
@@ -145,14 +150,14 @@ class PaceMiddleware:
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Learn from a failure, if it says something about the host."""
-        if request.meta.pop(_LET_THROUGH, False) and isinstance(exception, _TROUBLES):
-            host = _host(request)
+        host = request.meta.pop(PACED_HOST, "")
+        if host and isinstance(exception, _TROUBLES):
             self._tell(host, self.pace.failed(host, self._now()))
 
     def leaves(self, request: Request) -> None:
         """Let the delay of a host count from here; a handler that opened a connection first says it again."""
-        if _LET_THROUGH in request.meta:
-            self.pace.sent(_host(request), self._now())
+        if request.meta.get(PACED_HOST):
+            self.pace.sent(request.meta[PACED_HOST], self._now())
 
     def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         """Keep the Crawl-delay of a robots.txt."""
@@ -179,6 +184,8 @@ class PaceMiddleware:
 
 def _host(request: Request) -> str:
     """Return the host as `coati.web.urls.host_of` writes it."""
+    if is_query(request.url):
+        return host_of(request.url)
     name = urlparse_cached(request).hostname or ""
     return f"[{name}]" if ":" in name else name
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coati.budget import Budget
 from coati.errors import UsageError
 from coati.live.settings import LiveSettings
+from coati.search.engines import Engines
 from coati.web.media import PRESETS, TargetTypes
 from coati.web.traps import TrapSettings
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from coati.live.read_through import ArchiveLike
     from coati.live.stop import StopReason
     from coati.runs.store import RunStore, SnapshotForm
+    from coati.search.provider import AnyProvider
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
     from coati.web.rules import Rules
@@ -30,6 +32,7 @@ class CrawlPlan:
     ``new_strategy`` makes the strategy as it stands before its first choice; a run that is gone on with is
     restored from ``store``, which then needs ``form``. Without a store nothing is kept. ``archive`` answers
     what it holds, and takes what it does not. ``one_site`` is false for strategies that choose among hosts.
+    ``providers`` are the search engines that queries may be asked of.
     """
 
     new_strategy: Callable[[], Strategy]
@@ -46,9 +49,11 @@ class CrawlPlan:
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
     one_site: bool = True
+    providers: tuple[AnyProvider, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a run folder that could not be gone on with."""
+        """Refuse a run folder that could not be gone on with, and engines that could not be asked."""
+        Engines(self.providers)
         if self.store is not None and self.form is None:
             raise UsageError("a crawl into a run folder needs the form of its snapshots")
 

@@ -43,7 +43,7 @@ from coati.pacing.paced_choices import PacedChoices
 from coati.runs.reasons import SkipReason
 from coati.web.media import parse_types
 from coati.web.rules import Rules, Scope
-from coati.web.urls import host_of, normalise, resolve
+from coati.web.urls import host_of, is_query, normalise, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -265,6 +265,7 @@ class StrategyScheduler(BaseScheduler):
                 "verbatim_url": True,
                 "dont_redirect": True,
                 "handle_httpstatus_all": True,
+                **(_query_meta(chosen.url) if is_query(chosen.url) else {}),
                 **self._request_meta,
                 REQUEST: chosen,
             },
@@ -366,6 +367,11 @@ class StrategyScheduler(BaseScheduler):
         plain = request.method == "GET" and not request.body
         default = getattr(self._crawler.spider, "parse", None)
         return plain and request.callback in {None, default}
+
+
+def _query_meta(url: str) -> dict[str, Any]:
+    """Say that a query is of no site: it has a slot of its own, no robots.txt, and no cookies of anybody."""
+    return {"download_slot": host_of(url), "dont_obey_robotstxt": True, "dont_merge_cookies": True}
 
 
 def _is_cookie_gate(chosen: Request, response: Response) -> bool:

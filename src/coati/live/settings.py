@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import coati
 from coati.errors import ConfigError
 from coati.web.links import MAX_PAGE_BYTES
-from coati.web.urls import host_of
+from coati.web.urls import host_of, is_query
 
 _MIB = 1024 * 1024
 
@@ -90,9 +90,11 @@ class LiveSettings:
         """Tell whether private addresses may be asked in a crawl from this URL.
 
         Only what the user wrote counts. A public name that happens to lead to a private address is the
-        attack, not the permission.
+        attack, not the permission. A query may find anything.
         """
-        return names_private(host_of(start_url)) if self.allow_private is None else self.allow_private
+        if self.allow_private is None:
+            return not is_query(start_url) and names_private(host_of(start_url))
+        return self.allow_private
 
     def _require(self, holds: bool, name: str, what: str) -> None:  # noqa: FBT001 - a condition, no switch
         if not holds:

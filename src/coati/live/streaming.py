@@ -92,9 +92,14 @@ class StreamingDownloadHandler(BaseDownloadHandler):
 
     lazy: ClassVar[bool] = True  # type: ignore[misc]  # a session needs the running loop
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, *, service: BodyLimits | None = None) -> None:
+        """Read the settings; ``service`` is the limit of all answers where the user named who is asked.
+
+        A search engine may have a private address, and nobody stops its answers at their headers.
+        """
         super().__init__(crawler)
         settings = crawler.settings
+        self._service = service
         folder = settings.get("COATI_STREAM_DIR")
         self._page = BodyLimits(settings.getint("COATI_MAX_PAGE_BYTES", _DEFAULTS.max_page_bytes), cut=True)
         self._file = BodyLimits(
@@ -105,7 +110,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         )
         self._error = BodyLimits(_MAX_ERROR_BYTES, cut=True)
         self._rules = BodyLimits(MAX_RULES_BYTES, cut=True)
-        self._allow_private = settings.getbool("COATI_ALLOW_PRIVATE")
+        self._allow_private = service is not None or settings.getbool("COATI_ALLOW_PRIVATE")
         answer = settings.getfloat("COATI_ANSWER_TIMEOUT", _DEFAULTS.answer_timeout_seconds)
         connect = settings.getfloat("COATI_CONNECT_TIMEOUT", _DEFAULTS.connect_timeout_seconds)
         self._answer_seconds = connect + answer
@@ -271,6 +276,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             flags.append(DAMAGED)
 
     def _limits(self, request: Request, answer: aiohttp.ClientResponse) -> BodyLimits:
+        if self._service is not None:
+            return self._service
         if asks_for_robots(request):
             return self._rules
         if answer.status not in _SUCCESS:
@@ -278,6 +285,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         return self._page if "html" in answer.content_type else self._file
 
     def _asks_to_stop(self, request: Request, headers: Headers, declared: int | None) -> StopDownload | None:
+        if self._service is not None:
+            return None
         answers = self.crawler.signals.send_catch_log(
             signal=signals.headers_received,
             headers=headers,

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
@@ -69,11 +69,13 @@ _LOOKS = 4
 class PaceSettings:
     """What every host is asked with.
 
-    ``per_host`` requests may be in flight at one host. ``max_rest_seconds`` is the longest rest that is
+    ``delays`` are for hosts that have one of their own, longer or shorter. ``per_host`` requests may be in
+    flight at one host. ``max_rest_seconds`` is the longest rest that is
     waited for. ``many_hosts`` means that there are other hosts to go on with when one fails.
     """
 
     delay_seconds: float = 1.0
+    delays: Mapping[str, float] = field(default_factory=dict)
     per_host: int = 1
     max_delay_seconds: float = 60.0
     max_rest_seconds: float = 300.0
@@ -97,9 +99,10 @@ class HostPause(NamedTuple):
 
 @dataclass(slots=True)
 class _Host:
-    # The delay, and the least that it may be: that of the settings, or the Crawl-delay.
-    delay: float
+    # The delay of the settings, the least that it may be since a Crawl-delay may be longer, and what it is.
+    own: float
     floor: float
+    delay: float
     # Why it is longer than that, where it is.
     grown_why: str = ""
     in_flight: int = 0
@@ -183,7 +186,7 @@ class HostPace:
             return Wait(seconds, state.rest_why)
         if state.delay > state.floor or state.away_until > now:
             return Wait(seconds, state.grown_why)
-        return Wait(seconds, "Crawl-delay" if state.floor > self._settings.delay_seconds else "delay")
+        return Wait(seconds, "Crawl-delay" if state.floor > state.own else "delay")
 
     def waits(self, now: float) -> dict[str, Wait]:
         """Return which hosts have to wait, of those that were asked last."""
@@ -194,7 +197,7 @@ class HostPace:
     def delay(self, host: str) -> float:
         """Return the seconds between two requests to a host."""
         state = self._hosts.get(host)
-        return self._settings.delay_seconds if state is None else state.delay
+        return self._own_delay(host) if state is None else state.delay
 
     def ended(self, host: str) -> str:
         """Return why a host is not to be asked again at all; empty if it may be."""
@@ -262,10 +265,10 @@ class HostPace:
 
     def ask_delay(self, host: str, seconds: float) -> list[Wait]:
         """Keep the delay that a host asks for (Crawl-delay), if it is longer than that of the settings."""
-        # A comparison with NaN is false, so no nonsense passes.
-        if not seconds > self._settings.delay_seconds:
-            return []
         state = self._touch(host)
+        # A comparison with NaN is false, so no nonsense passes.
+        if not seconds > state.own:
+            return []
         state.floor = min(seconds, self._longest_delay)
         state.delay = max(state.delay, state.floor)
         return [Wait(state.floor, "Crawl-delay")]
@@ -303,7 +306,7 @@ class HostPace:
     def _recover(self, host: str, state: _Host, now: float, server_seconds: float) -> None:
         if now >= state.rests_until:
             state.rests = 0
-        latency = server_seconds if self._settings.delay_seconds else 0.0
+        latency = server_seconds if state.own else 0.0
         wanted = max(state.floor, min(_LATENCY_FACTOR * latency, self._settings.max_delay_seconds))
         delay = max(wanted, (state.delay + wanted) / 2)
         if delay - wanted < _NEAR_SECONDS:
@@ -341,8 +344,8 @@ class HostPace:
         if state is None:
             if len(self._hosts) >= self._settings.remembered_hosts:
                 self._forget()
-            own = self._settings.delay_seconds
-            state = self._hosts[host] = _Host(own, own)
+            own = self._own_delay(host)
+            state = self._hosts[host] = _Host(own, own, own)
         self._hosts.move_to_end(host)
         return state
 
@@ -353,14 +356,18 @@ class HostPace:
             if self._hosts[host].in_flight:
                 self._hosts.move_to_end(host)
         idle = [host for host in oldest if not self._hosts[host].in_flight]
-        plain = [host for host in idle if self._is_plain(self._hosts[host])]
+        plain = [host for host in idle if _is_plain(self._hosts[host])]
         for host in (plain or idle)[:1]:
             del self._hosts[host]
             self._asleep.changed(host)
 
-    def _is_plain(self, state: _Host) -> bool:
-        slow = state.delay > self._settings.delay_seconds
-        return not (slow or state.ended or state.failures) and state.rests_until == -math.inf
+    def _own_delay(self, host: str) -> float:
+        return self._settings.delays.get(host, self._settings.delay_seconds)
+
+
+def _is_plain(state: _Host) -> bool:
+    special = state.delay > state.own or state.ended or state.failures
+    return not special and state.rests_until == -math.inf
 
 
 def _waits_until(state: _Host) -> float:

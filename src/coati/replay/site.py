@@ -11,20 +11,25 @@ from coati.archive.kinds import kind_of
 from coati.archive.link_cache import LinkCache
 from coati.errors import ArchiveError, UsageError
 from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
+from coati.search.engines import Engines
 from coati.strategies.truth import SiteTruth
 from coati.web.facts import LazyFacts
+from coati.web.hits import hits_page
 from coati.web.links import LinkExtractor
 from coati.web.media import essence
 from coati.web.rules import Rules
-from coati.web.urls import normalise, resolve
+from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
     from coati.archive.archive import Archive
     from coati.archive.link_cache import Progress
     from coati.archive.record import Entry
     from coati.model import Facts, Link, Outcome, PageLinks, Request
+    from coati.search.provider import LocalProvider
     from coati.web.media import TargetTypes
 
 _NOT_FOUND = 404
@@ -34,7 +39,8 @@ class ReplaySite:
     """Answers requests from an archive.
 
     ``types`` overrides the archive's own definition of a target. Without ``use_link_cache`` every page is
-    read and parsed when it is asked for, as a live crawl would do it.
+    read and parsed when it is asked for, as a live crawl would do it. Queries that the archive does not hold
+    are asked of ``providers``.
     """
 
     def __init__(
@@ -45,6 +51,7 @@ class ReplaySite:
         types: TargetTypes | None = None,
         use_link_cache: bool = True,
         progress: Progress | None = None,
+        providers: Iterable[LocalProvider] = (),
     ) -> None:
         meta = archive.meta
         self.name = meta.name
@@ -52,6 +59,7 @@ class ReplaySite:
         self.start_urls = (self.start_url,)
         self.rules = Rules(self.start_url, blocked_extensions=meta.blocked_extensions)
         self._archive = archive
+        self._engines = Engines(providers)
         self._types = types or meta.types
         self._cache = LinkCache.of(archive, progress)
         self._extractor = LinkExtractor(self.rules)
@@ -76,6 +84,8 @@ class ReplaySite:
     def respond(self, request: Request) -> Outcome:
         """Answer a request as the site would have; what the rules forbid is refused, as it is live."""
         entry = self._archive.entry(request.url)
+        if is_query(request.url) and entry is None:
+            return self._engines.respond(request.url, self.rules)
         if entry is None or request.url not in self.truth.number_of:
             refusal = self._reach.refusal(request.url)
             if refusal is not None:
@@ -119,7 +129,7 @@ class ReplaySite:
     def _page(self, entry: Entry, method: Method) -> Outcome:
         if method is Method.HEAD:
             return Page(entry.status, 0, NO_LINKS)
-        if self._use_link_cache:
+        if self._use_link_cache and not is_query(entry.url):
             links = self._cached_links(entry.url)
             return Page(entry.status, entry.size_bytes, links, self._facts(entry))
         try:
@@ -127,6 +137,8 @@ class ReplaySite:
         except ArchiveError as error:
             self.remarks.setdefault(entry.url, f"{entry.url}: {error}")
             return Failure(entry.status, 0, str(error))
+        if is_query(entry.url):
+            return Page(entry.status, entry.size_bytes, hits_page(body, entry.url, self.rules).links)
         links = self._extractor.extract(body, entry.url, entry.media_type).links
         return Page(entry.status, entry.size_bytes, links, LazyFacts(lambda: body, entry.media_type))
 

@@ -30,7 +30,8 @@ from coati.report.words import count
 from coati.runs.outcomes import REFUSED
 from coati.runs.reader import RunReader
 from coati.strategies.strategy import Explained
-from coati.web.urls import normalise, resolve
+from coati.web.queries import parse_query
+from coati.web.urls import is_query, normalise, resolve
 
 # Requests, redirects and copies beyond these are of no help to anybody.
 _MAX_ASKED = 20
@@ -102,6 +103,8 @@ def explain_url(folder: Path, url: str) -> Explanation:
 
 
 def _absolute(connection: Connection, url: str) -> str:
+    if is_query(url):
+        return parse_query(url).address
     start = connection.execute(_START).fetchone()
     known = normalise(url) if "://" in url else resolve(start[0], url) if start else None
     if known is None or not url.strip():

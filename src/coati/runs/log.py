@@ -14,7 +14,7 @@ from coati.runs.durable import sync_file
 from coati.runs.outcomes import DEFERRED, storable, to_row
 from coati.runs.tag_path_text import TagPathTable
 from coati.runs.times import from_iso, to_iso
-from coati.web.urls import host_of
+from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,6 +57,7 @@ _FIND_VALIDATORS = """
 SELECT etag, last_modified FROM requests
 WHERE url = ? AND method = 'GET' AND kind IN ('html', 'target', 'other') ORDER BY id DESC LIMIT 1
 """
+_CHARGED_TO = "SELECT coalesce(sum(coalesce(charged, 1)), 0) FROM requests WHERE host = ?"
 _COUNT_VERSIONS = "SELECT count(*) FROM targets WHERE url = ?"
 _FIND_LINK = """
 SELECT links.id, requests.observed_event FROM links JOIN requests ON requests.id = links.page
@@ -233,6 +234,11 @@ class RunLog:
         ]
         self.connection.executemany(_ADD_LINK, rows)
 
+    def charged_to(self, host: str) -> int:
+        """Count the requests that a host has got; one that was not observed yet may have reached it."""
+        count: int = self.connection.execute(_CHARGED_TO, (host,)).fetchone()[0]
+        return count
+
     def versions(self, url: str) -> int:
         """Count the versions of a target that are kept."""
         count: int = self.connection.execute(_COUNT_VERSIONS, (url,)).fetchone()[0]
@@ -278,7 +284,7 @@ class RunLog:
         earlier = self.connection.execute(_FIND_EARLIER, (request.url, request.method.value)).fetchone()
         if earlier is not None:
             return Purpose.RETRY if earlier[0] == DEFERRED else Purpose.VISIT
-        if request.url.startswith("search://"):
+        if is_query(request.url):
             return Purpose.QUERY
         if redirected_from is not None:
             return Purpose.REDIRECT

@@ -275,6 +275,10 @@ class RunStore:
         """The last moment that the log holds, in seconds since the epoch; 0 where it holds none."""
         return self._log.last_time()
 
+    def charged_to(self, host: str) -> int:
+        """Count the requests that a host has got; one in flight may have reached it, and counts."""
+        return self._log.charged_to(host)
+
     def fresh(self, urls: Sequence[str]) -> list[int]:
         """Give the places of the URLs that the run has not met, the first of each."""
         return self._seen.fresh(urls)

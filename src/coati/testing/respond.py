@@ -16,11 +16,13 @@ from coati.model import (
     Refused,
     Target,
 )
+from coati.search.engines import Engines
+from coati.testing.search import StubEngine
 from coati.web.facts import LazyFacts
 from coati.web.links import LinkExtractor
 from coati.web.media import PRESETS, TargetTypes, essence
 from coati.web.rules import Rules
-from coati.web.urls import resolve
+from coati.web.urls import is_query, resolve
 
 if TYPE_CHECKING:
     from coati.model import Outcome, PageLinks, Request
@@ -33,7 +35,8 @@ _SUCCESS = range(200, 300)
 class Responder:
     """Answers a strategy's requests from a site, under the rules of a crawl of it.
 
-    A page is parsed once, however often it is asked for, and its links are kept whole.
+    A page is parsed once, however often it is asked for, and its links are kept whole. Queries to
+    ``search://stub/`` are answered from the site's own pages.
 
     >>> from coati.model import Request
     >>> from coati.testing.site import Response, Site
@@ -48,9 +51,14 @@ class Responder:
         self._types = types
         self._extractor = LinkExtractor(self._rules)
         self._links: dict[str, PageLinks] = {}
+        self._engines: Engines | None = None
 
     def outcome(self, request: Request) -> Outcome:
         """Answer one request; what the rules forbid is refused."""
+        if is_query(request.url):
+            if self._engines is None:
+                self._engines = Engines([StubEngine.over(self._site)])
+            return self._engines.respond(request.url, self._rules)
         refusal = self._rules.refusal(request.url)
         if refusal is not None:
             return Refused(refusal)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from coati.errors import ConfigError
 from coati.web.media import BLOCKED_EXTENSIONS
 from coati.web.public_suffixes import is_public_suffix
-from coati.web.urls import extension_of, host_of, normalise, path_of, query_of
+from coati.web.queries import parse_query
+from coati.web.urls import extension_of, host_of, is_query, normalise, path_of, query_of
 
 if TYPE_CHECKING:
     import re
@@ -38,6 +39,9 @@ class Refusal(StrEnum):
     NOT_INCLUDED = "not included by a pattern"
     TOO_LONG = "trap: URL too long"
     REPEATS = "trap: repeating parts"
+    NO_ENGINE = "no such search engine"
+    NO_ABILITY = "not offered by the search engine"
+    QUOTA = "search quota used up"
 
 
 # How much longer than the start URL a URL may get, and how often one of its parts may recur, before it is
@@ -68,7 +72,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         """Work out once what each check needs of the start URL."""
-        start = normalise(self.start_url)
+        start = parse_query(self.start_url).address if is_query(self.start_url) else normalise(self.start_url)
         if start is None:
             raise ConfigError(f"the start URL {self.start_url!r} is no web address (http:// or https://)")
         object.__setattr__(self, "start_url", start)
@@ -78,9 +82,10 @@ class Rules:
     def refusal(self, url: str) -> Refusal | None:
         """Say why a URL in normal form must not be asked for; None if it may.
 
-        The start URL always may: who gives patterns means them for what is found from there.
+        The start URL always may: who gives patterns means them for what is found from there. So may a query,
+        which is of no site.
         """
-        if url == self.start_url:
+        if url == self.start_url or is_query(url):
             return None
         if not self._in_scope(url):
             return Refusal.SCOPE
