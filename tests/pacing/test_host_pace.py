@@ -75,6 +75,7 @@ def test_a_host_may_have_a_delay_of_its_own_longer_or_shorter() -> None:
         hosts.answered(host, 0.0)
     assert [hosts.free_at(host) for host in ("quick", "slow", "other")] == [0.25, 90.0, 1.0]
     assert hosts.ask_delay("slow", 50.0) == []
+    assert hosts.ask_delay("slow", 100.0) == [Wait(90.0, "Crawl-delay")]
     assert hosts.ask_delay("quick", 0.5) == [Wait(0.5, "Crawl-delay")]
 
 

@@ -269,7 +269,7 @@ class HostPace:
         # A comparison with NaN is false, so no nonsense passes.
         if not seconds > state.own:
             return []
-        state.floor = min(seconds, self._longest_delay)
+        state.floor = max(state.own, min(seconds, self._longest_delay))
         state.delay = max(state.delay, state.floor)
         return [Wait(state.floor, "Crawl-delay")]
 
