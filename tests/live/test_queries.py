@@ -18,6 +18,7 @@ from coati.errors import ConfigError, UsageError
 from coati.live import LiveSettings, StopReason
 from coati.live.engine_settings import engine_settings
 from coati.model import EVERY_HOST, Hosts, Method, Outcome, Request, Settlement
+from coati.readers.hits import HITS_TYPE, Hits
 from coati.report.explaining import explain_url
 from coati.report.writing import write_report
 from coati.strategies.strategy import Strategy
@@ -27,7 +28,6 @@ from coati.testing.respond import Responder
 from coati.testing.search import HttpEngine, IndexedPage, StubEngine, engine_site
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Site
-from coati.web.hits import HITS_TYPE, Hits
 from coati.web.media import PRESETS
 from coati.web.queries import Ability, Query
 from tests.live.crawling import Crawled, crawl_from, crawl_into, plan_for

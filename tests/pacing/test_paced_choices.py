@@ -33,7 +33,7 @@ class Sender:
 
     def __init__(self, *, concurrency: int, one_site: bool, early: float = 0.0, per_host: int = 1) -> None:
         self.pace = HostPace(PaceSettings(per_host=per_host, many_hosts=not one_site))
-        self.choices = PacedChoices(self.pace, concurrency, one_site=one_site, early_seconds=early)
+        self.choices = PacedChoices(self.pace, concurrency, any_host=not one_site, early_seconds=early)
         self.on_their_way: list[Request] = []
 
     def ask(self, now: float, choose: Chooser) -> str | Later | None:

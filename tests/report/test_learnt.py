@@ -88,7 +88,7 @@ def test_a_log_of_another_strategy_is_explained_from_its_tables(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = plan.new_strategy
-    other = RunSettings(url=START, strategy="dfs")
+    other = RunSettings(urls=(START,), strategy="dfs")
     monkeypatch.setattr(plan, "new_strategy", lambda _: Telling(original(other)))
     explanation = explain_url(folder, "/8")
     assert explanation.verdict is Verdict.WAITING

@@ -78,7 +78,7 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
         "COATI_ANSWER_TIMEOUT": own.answer_timeout_seconds,
         "COATI_MIN_BYTES_PER_SECOND": own.min_bytes_per_second,
         "COATI_SLOW_WINDOW": own.slow_window_seconds,
-        "COATI_ALLOW_PRIVATE": own.allows_private(plan.start_url),
+        "COATI_ALLOW_PRIVATE": own.allows_private(plan.start_urls),
         "COATI_PROXY": own.proxy,
         "COATI_MAX_RETRY_AFTER": own.max_retry_after_seconds,
         "COATI_MAX_DELAY": own.max_delay_seconds,
@@ -106,7 +106,7 @@ def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
     if own.retries:
         chosen[_MIDDLEWARES + "retry.RetryMiddleware"] = 550
     if own.robots:
-        chosen[_MIDDLEWARES + "robotstxt.RobotsTxtMiddleware"] = 100
+        chosen[_OURS + "robots.ObeyRobotsMiddleware"] = 100
         chosen[_OURS + "robots.RobotsAnswerMiddleware"] = 110
         chosen[_OURS + "robots.RobotsRedirectMiddleware"] = 600
     if plan.archive is not None:

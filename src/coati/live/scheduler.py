@@ -11,7 +11,7 @@ In a Scrapy project of one's own it takes two settings::
     SCHEDULER = "coati.live.scheduler.StrategyScheduler"
     COATI_STRATEGY = "bfs"
 
-The strategy then decides which links are followed, from the spider's first start URL on. The spider's own
+The strategy then decides which links are followed, from the spider's start URLs on. The spider's own
 callback sees every successful response. Requests that it yields without a callback of their own are links,
 and are left to the strategy; those with one are sent as usual, before anything that the strategy chooses.
 """
@@ -31,7 +31,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from coati.errors import CoatiError, ConfigError
 from coati.live.drive import Drive
-from coati.live.outcomes import ResponseReader
+from coati.live.outcomes import LIST, ResponseReader
 from coati.live.pace import PaceMiddleware, pace_settings
 from coati.live.plan import CrawlPlan
 from coati.live.robots import RobotsAnswerMiddleware
@@ -164,7 +164,10 @@ class StrategyScheduler(BaseScheduler):
             else middleware.pace
         )
         self._choices = PacedChoices(
-            self._pace, self._concurrency, one_site=plan.one_site, early_seconds=EARLY_SECONDS
+            self._pace,
+            self._concurrency,
+            any_host=plan.rules.scope is Scope.ANY,
+            early_seconds=EARLY_SECONDS,
         )
 
     def _tell_progress(self) -> None:
@@ -268,6 +271,7 @@ class StrategyScheduler(BaseScheduler):
                 **(_query_meta(chosen.url) if is_query(chosen.url) else {}),
                 **self._request_meta,
                 REQUEST: chosen,
+                LIST: chosen.url in self._drive.lists,
             },
             cookies=dict(self._drive.plan.settings.cookies),
             dont_filter=True,
@@ -317,7 +321,7 @@ class StrategyScheduler(BaseScheduler):
             self._drive.abort(error)
             return
         plan = self._drive.plan
-        if silence is not None and plan.one_site and _same_server(chosen.url, plan.start_url):
+        if silence is not None and plan.one_site and _same_server(chosen.url, plan.rules.start_url):
             # All that is known would fail in the same way, without even being tried.
             self._drive.stop(StopReason.SITE_SILENT)
 
@@ -389,17 +393,16 @@ def _same_server(one: str, other: str) -> bool:
 def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:
     """Read a crawl from the settings of a Scrapy project; see docs/how-to/use-in-scrapy.md."""
     settings = crawler.settings
-    first = next(iter(spider.start_urls), None)
-    start_url = normalise(first) if first else None
-    if start_url is None:
+    start_urls = [url for named in spider.start_urls if (url := normalise(named)) is not None]
+    if not start_urls:
         raise ConfigError(f"the spider {spider.name} needs a start URL: a strategy begins there")
     wanted = settings.get("COATI_STRATEGY")
     if not wanted:
         raise ConfigError("COATI_STRATEGY names no strategy")
     scope = Scope(settings.get("COATI_SCOPE", "domain"))
     return CrawlPlan(
-        new_strategy=_strategy_factory(wanted, [start_url], settings.getint("COATI_SEED")),
-        rules=Rules(start_url, scope),
+        new_strategy=_strategy_factory(wanted, start_urls, settings.getint("COATI_SEED")),
+        rules=Rules(start_urls[0], scope, more_start_urls=tuple(start_urls[1:])),
         one_site=scope is not Scope.ANY,
         types=parse_types(settings.get("COATI_TYPES", "data")),
         settings=LiveSettings(max_redirects=settings.getint("REDIRECT_MAX_TIMES")),

@@ -1,8 +1,9 @@
 """A Scrapy download handler for queries: asks the engine that a ``search://`` address names.
 
-An answer comes back in the one form that all engines share (`coati.web.hits`), under the query's own address,
-and an error of the engine as the status that it gave, so that retries, pauses and archives work as for any
-host. Nothing else of what the engine sent is handed on: an error may repeat the key that it was asked with.
+An answer comes back in the one form that all engines share (`coati.readers.hits`), under the query's own
+address, and an error of the engine as the status that it gave, so that retries, pauses and archives work as
+for any host. Nothing else of what the engine sent is handed on: an error may repeat the key that it was asked
+with.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from coati.live.failures import QueryRefusedError, SearchAnswerError
 from coati.live.outcomes import ANSWER_SECONDS
 from coati.live.pace import PACED_HOST
 from coati.live.streaming import StreamingDownloadHandler
+from coati.readers.hits import HITS_TYPE, write_hits
 from coati.search.provider import LocalProvider
-from coati.web.hits import HITS_TYPE, write_hits
 from coati.web.queries import parse_query
 from coati.web.rules import Refusal
 
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from coati.live.drive import Drive
+    from coati.readers.hits import Hits
     from coati.search.provider import HttpProvider
-    from coati.web.hits import Hits
     from coati.web.queries import Query
 
 # A page of results has some tens of kilobytes.

@@ -4,12 +4,12 @@ A request is *unobserved* from its choice until its outcome is known, and *on it
 out. These rules are the same for a live crawl and for a simulated clock:
 
 1. At most ``concurrency`` requests are on their way.
-2. A request for a host that may not be asked yet waits, and others go on. In a crawl of one site what waits
-   counts as if it were on its way: a strategy that learns should not choose far ahead of what it knows. Over
-   many hosts some more may wait, for strategies that do not ask which hosts are ready.
+2. A request for a host that may not be asked yet waits, and others go on. In a crawl of given sites what
+   waits counts as if it were on its way: a strategy that learns should not choose far ahead of what it knows.
+   Where any host may be asked, some more may wait, for strategies that do not ask which hosts are ready.
 3. What was chosen first for a host goes first, and what waited goes before anything is chosen.
-4. In a crawl of one site nothing is chosen while none of the hosts that it met may be asked: the later a
-   choice, the more it knows. A strategy over many hosts is told by ``ready`` instead, since it may know hosts
+4. In a crawl of given sites nothing is chosen while none of the hosts that it met may be asked: the later a
+   choice, the more it knows. A strategy over any hosts is told by ``ready`` instead, since it may know hosts
    that were not asked yet.
 5. A request for a host that is ended is handed out at once: it is not sent, but it must be answered.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Choose = Callable[[Hosts], Request | Later | None]
 
-# How many requests may wait for their hosts beyond those on their way, in a crawl over many hosts.
+# How many requests may wait for their hosts beyond those on their way, where any host may be asked.
 _MOST_WAITING = 100
 
 # Nothing is to be learnt during a longer rest with nothing on its way, except that all is done.
@@ -48,17 +48,18 @@ _REMEMBERED_HOSTS = 10_000
 class PacedChoices:
     """Hands out chosen requests when their hosts may be asked; time is an argument.
 
-    ``early_seconds`` is how long before its time a request is handed out: for drivers on whose way to the
-    network it takes a while, and that hold it there until its moment.
+    ``any_host`` is false for a crawl of given sites. ``early_seconds`` is how long before its time a request
+    is handed out: for drivers on whose way to the network it takes a while, and that hold it there until its
+    moment.
     """
 
     def __init__(
-        self, pace: HostPace, concurrency: int, *, one_site: bool, early_seconds: float = 0.0
+        self, pace: HostPace, concurrency: int, *, any_host: bool, early_seconds: float = 0.0
     ) -> None:
         self._pace = pace
         self._concurrency = concurrency
-        self._one_site = one_site
-        self._most_unobserved = concurrency + (0 if one_site else _MOST_WAITING)
+        self._any_host = any_host
+        self._most_unobserved = concurrency + (_MOST_WAITING if any_host else 0)
         self._early = early_seconds
         self._on_their_way = 0
         # The requests that wait, by host; the hosts of which one can go; and those that sleep.
@@ -66,7 +67,7 @@ class PacedChoices:
         self._waiting = 0
         self._can_go: deque[str] = deque()
         self._asleep = WakeList(self._goes_at)
-        # Of a site: the hosts that may be asked, among those that were, and those that may not.
+        # Of given sites: the hosts that may be asked, among those that were, and those that may not.
         self._idle: dict[str, None] = {}
         self._busy = WakeList(pace.free_at)
 
@@ -109,7 +110,7 @@ class PacedChoices:
         self._on_their_way -= 1
         self._pace.end(host)
         self._asleep.changed(host)
-        if self._one_site:
+        if not self._any_host:
             self._note_busy(host)
             self._busy.changed(host)
 
@@ -139,7 +140,7 @@ class PacedChoices:
         return None
 
     def _worth_asking(self, moment: float) -> bool:
-        if not self._one_site:
+        if self._any_host:
             return True
         for host in self._busy.woken(moment):
             if len(self._idle) < _REMEMBERED_HOSTS:
@@ -153,7 +154,7 @@ class PacedChoices:
         host = host_of(request.url)
         self._on_their_way += 1
         self._pace.begin(host, moment)
-        if self._one_site:
+        if not self._any_host:
             self._note_busy(host)
         return request
 

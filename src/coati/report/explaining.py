@@ -38,7 +38,7 @@ _MAX_ASKED = 20
 _MAX_HOPS = 20
 _MAX_COPIES = 20
 
-_START = "SELECT url FROM requests WHERE id >= 0 ORDER BY chosen_event LIMIT 1"
+_START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
 _ASKED = """
 SELECT requests.*, pages.links, pages.new_links,
        (SELECT coalesce(sum(charged), 0) FROM requests AS earlier

@@ -72,7 +72,8 @@ SELECT links.page, requests.url, links.anchor, tag_paths.path FROM links
 JOIN requests ON requests.id = links.page LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
 WHERE links.id = ?
 """
-_ADD_LINK = "INSERT INTO links (page, url, anchor, context, tag_path) VALUES (?, ?, ?, ?, ?)"
+_ADD_LINK = "INSERT INTO links (page, url, anchor, context, tag_path, modified) VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_LIST = "INSERT INTO lists VALUES (?, ?) ON CONFLICT DO NOTHING"
 _ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_FILE = """
 INSERT INTO files (name, name_key, size_bytes, media_type, sha256) VALUES (?, ?, ?, ?, ?)
@@ -218,6 +219,7 @@ class RunLog:
         if self.connection.execute(_OBSERVE, values).rowcount != 1:
             request = fetched.request
             raise UsageError(f"request {request.id} ({request.url}) was not chosen, or recorded before")
+        self.connection.executemany(_ADD_LIST, [(url, values[-1]) for url in fetched.lists])
         return row
 
     def add_page(self, page: LoggedPage) -> None:
@@ -229,8 +231,15 @@ class RunLog:
         self.connection.execute(_ADD_PAGE, values)
         number = self._paths.number
         rows = [
-            (page.number, url, anchor, None if context == anchor else context, number(path))
-            for url, path, anchor, context in page.new
+            (
+                page.number,
+                url,
+                anchor,
+                None if context == anchor else context,
+                number(path),
+                None if modified is None else to_iso(modified),
+            )
+            for url, path, anchor, context, modified in page.new
         ]
         self.connection.executemany(_ADD_LINK, rows)
 
@@ -302,6 +311,6 @@ class RunLog:
 def whole_links(links: PageLinks, places: list[int]) -> list[Link]:
     """Build the links at these places, with texts that the log can hold."""
     return [
-        Link(storable(url), tuple(map(storable, path)), storable(anchor), storable(context))
-        for url, path, anchor, context in map(links.link, places)
+        Link(storable(url), tuple(map(storable, path)), storable(anchor), storable(context), modified)
+        for url, path, anchor, context, modified in map(links.link, places)
     ]

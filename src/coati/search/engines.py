@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, UsageError
 from coati.model import Page, Refused
+from coati.readers.formats import Format
+from coati.readers.hits import write_hits
+from coati.readers.registry import PageReader
 from coati.search.provider import LocalProvider
-from coati.web.hits import hits_page, write_hits
 from coati.web.queries import Query, parse_query
 from coati.web.rules import Refusal
 from coati.web.urls import host_of
@@ -76,4 +78,4 @@ class Engines:
         if not isinstance(provider, LocalProvider):
             raise UsageError(f"the search engine {query.engine} is on the network: only a live crawl asks it")
         body = write_hits(provider.search(query))
-        return Page(_SUCCESS, len(body), hits_page(body, address, rules).links)
+        return Page(_SUCCESS, len(body), PageReader(rules).read(Format.HITS, body, address).links)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from coati.web.hits import Hits
+from coati.readers.hits import Hits
 from coati.web.queries import Ability, Query
 
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
+from coati.readers.hits import Hit, Hits, bounded_hits
 from coati.search.provider import ProviderRequest
 from coati.testing.site import NOT_FOUND, Response, Site
-from coati.web.hits import Hit, Hits, bounded_hits
 from coati.web.links import LinkExtractor
 from coati.web.page_text import text_of
 from coati.web.queries import Ability, Query

@@ -6,13 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coati.web.hits import MAX_HITS, Hit, Hits, bounded_hits, hits_page, read_hits, write_hits
+from coati.readers.formats import Format
+from coati.readers.hits import MAX_HITS, Hit, Hits, bounded_hits, read_hits, write_hits
+from coati.readers.registry import PageReader, ReadPage
 from coati.web.rules import Refusal, Rules
 from coati.web.urls import MAX_URL_CHARS
 
 ADDRESS = "search://local/?q=rain"
 
 hits = st.builds(Hits, st.lists(st.builds(Hit, st.text(), st.text(), st.text())).map(tuple), st.booleans())
+
+
+def hits_page(body: bytes, address: str, rules: Rules | None = None) -> ReadPage:
+    return PageReader(rules).read(Format.HITS, body, address)
 
 
 @given(hits)
@@ -23,7 +29,7 @@ def test_what_is_written_is_read(found: Hits) -> None:
 def test_a_hit_is_a_link() -> None:
     body = write_hits(Hits((Hit("HTTP://a.test/x#top", " The  rain ", "Rain by\nmonth"),)))
     link = hits_page(body, ADDRESS).links.link(0)
-    assert link == ("http://a.test/x", ("search", "local", "hit"), "The rain", "Rain by month")
+    assert link == ("http://a.test/x", ("search", "local", "hit"), "The rain", "Rain by month", None)
 
 
 @pytest.mark.parametrize(

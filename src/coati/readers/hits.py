@@ -12,13 +12,11 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.model import Link, LinkList
-from coati.web.urls import MAX_URL_CHARS, host_of, normalise
+from coati.readers.listed import Listed
+from coati.web.urls import MAX_URL_CHARS, host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from coati.web.rules import Refusal, Rules
+    from collections.abc import Iterable, Iterator
 
 HITS_TYPE = "application/vnd.coati.hits+json"
 
@@ -41,13 +39,6 @@ class Hits(NamedTuple):
 
     hits: tuple[Hit, ...] = ()
     more: bool = False
-
-
-class HitsPage(NamedTuple):
-    """The hits as links, without those that the rules of the run forbid, which are ``refused``."""
-
-    links: LinkList
-    refused: list[tuple[str, Refusal]]
 
 
 def bounded_hits(hits: Iterable[Hit], *, more: bool = False) -> Hits:
@@ -85,21 +76,10 @@ def read_hits(body: bytes) -> Hits:
         return Hits()
 
 
-def hits_page(body: bytes, address: str, rules: Rules | None = None) -> HitsPage:
-    """Read the answer to a query as a page; a hit that is no web address is left out."""
+def list_hits(body: bytes, address: str) -> Iterator[Listed]:
+    """Go through the answer to a query as a page."""
     path = ("search", host_of(address).rpartition("/")[2], "hit")
-    links: list[Link] = []
-    refused: list[tuple[str, Refusal]] = []
-    for hit in read_hits(body).hits:
-        url = normalise(hit.url)
-        if url is None:
-            continue
-        refusal = None if rules is None else rules.refusal(url)
-        if refusal is None:
-            links.append(Link(url, path, hit.title, hit.snippet))
-        else:
-            refused.append((url, refusal))
-    return HitsPage(LinkList(links), refused)
+    return (Listed(hit.url, path, hit.title, context=hit.snippet) for hit in read_hits(body).hits)
 
 
 def _words(text: str, most: int) -> str:
