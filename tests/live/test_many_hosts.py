@@ -19,7 +19,7 @@ from coati.runs.store import RunStore
 from coati.strategies.baselines import breadth_first
 from coati.web.rules import Rules, Scope
 from coati.web.urls import host_of
-from tests.live.crawling import FORM, Crawled, crawl_from, plan_for
+from tests.live.crawling import FORM, Crawled, crawl_from
 from tests.live.scripted import Exchange, Route, Script, answer, in_turn, page, pause, scripted
 from tests.pacing.host_rounds import HostRounds
 
@@ -229,9 +229,3 @@ def test_live_and_a_simulated_clock_decide_alike(
     # The order is no accident of the order of the URLs: the slow and the troubled host fell back.
     asked = [host_of(url) for _, url in live.chosen]
     assert asked[-1] in {HOSTS[1], HOSTS[2]}
-
-
-def test_a_plan_over_any_host_is_no_crawl_of_one_site() -> None:
-    plan = plan_for("http://example.org/", rules=Rules("http://example.org/", Scope.ANY))
-    assert plan.rules.refusal("https://elsewhere.example.com/a") is None
-    assert plan.rules.refusal("https://elsewhere.example.com/a.jpg") is not None
