@@ -5,10 +5,10 @@ import pytest
 from coati.live import StopReason
 from coati.live.outcomes import forbids_following
 from coati.live.robots import MAX_RULES_BYTES
+from coati.web.rules import Rules, Scope
 from tests.live.crawling import crawl_from, crawl_into
 from tests.live.plain_spider import run_spider
 from tests.live.scripted import Exchange, Route, answer, in_turn, page, pause, scripted
-from tests.live.test_scheduler import AnyUrl
 
 SITE = {"/": page("/open", "/closed/a"), "/open": page(), "/closed/a": page()}
 RULES = "User-agent: *\nDisallow: /closed/\n"
@@ -108,7 +108,7 @@ def test_resuming_while_the_site_is_away_loses_nothing(tmp_path: Path) -> None:
 def test_a_host_that_never_was_there_is_tried_a_few_times_and_ends_no_crawl() -> None:
     gone = [f"http://127.0.0.2:1/{number}" for number in range(30)]
     with scripted({"/": page(*gone, "/open"), "/open": page()}) as server:
-        crawled = crawl_from(server.start, rules=AnyUrl(server.start), retries=2)
+        crawled = crawl_from(server.start, rules=Rules(server.start, Scope.ANY), retries=2)
     assert crawled.result.stop is StopReason.FINISHED
     assert crawled.result.progress.errors == 30
     # One for the host that is there, and not one for each address of the other.
