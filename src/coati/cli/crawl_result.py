@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # A start page with fewer links than this gives a crawler nothing to go on.
 _FEW_LINKS = 3
 
+# Of what could not be reached, this many are named.
+_SHOWN = 5
+
 _NEXT_STEPS = {
     StopReason.BUDGET_REQUESTS: "a larger --max-requests goes on where it stopped",
     StopReason.BUDGET_BYTES: "a larger --max-bytes goes on where it stopped",
@@ -104,6 +107,8 @@ def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Pa
         lines.append(("report", str(report)))
     for name, text in lines:
         click.echo(f"  {name + ':':<12}{text}")
+    for url, reason in _unreached(place):
+        click.echo(f"  not reached: {url} ({reason})", err=True)
     step = _NEXT_STEPS.get(result.stop)
     if result.stop is StopReason.REFUSED and result.first_failure == Refusal.SCOPE.value:
         step = f"the start page leads to another site ({_led_to(place)}); begin there"
@@ -119,6 +124,13 @@ def _lacks_certificate(result: CrawlResult) -> bool:
     from coati.live.failures import FailureReason
 
     return result.first_failure == FailureReason.CERTIFICATE
+
+
+def _unreached(place: RunPlace) -> list[tuple[str, str]]:
+    """List some of the addresses that met an outage and are still to be asked again."""
+    with RunReader(place.folder) as reader:
+        rows = reader.connection.execute("SELECT url, reason FROM deferred LIMIT ?", (_SHOWN,))
+        return [(row["url"], row["reason"]) for row in rows]
 
 
 def _led_to(place: RunPlace) -> str:

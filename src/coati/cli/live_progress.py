@@ -17,6 +17,7 @@ from rich.text import Text
 
 from coati.live.progress import Event, Happening, Progress
 from coati.live.stop import StopReason
+from coati.report.words import count
 from coati.settings.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ class CrawlView:
         ]
         if progress.errors:
             parts.append(f"{progress.errors:,} {'error' if progress.errors == 1 else 'errors'}")
+        if progress.deferred:
+            parts.append(f"{progress.deferred:,} to be asked again")
         if progress.archived:
             parts.append(f"{progress.archived:,} from the archive")
         return ", ".join(parts)
@@ -132,6 +135,9 @@ class CrawlView:
 
     def resting(self) -> str:
         """Say whom the crawl waits for, if that takes long."""
+        progress = self.progress
+        if not progress.waits and progress.deferred and not progress.in_flight:
+            return f"waiting for {count(progress.deferred, 'address', 'addresses')} that could not be reached"
         if not self.progress.waits:
             return ""
         host, (seconds, why) = max(self.progress.waits.items(), key=lambda item: item[1].seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ _ERRORS = """
 SELECT coalesce(reason, 'status ' || status), count(*) FROM requests WHERE kind = 'broken'
 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
 """
+
+_UNREACHED = "SELECT url, reason, deferred_until FROM deferred LIMIT ?"
 
 _SHOWN = 5
 _IN_JSON = 50
@@ -54,6 +57,7 @@ def _details(folder: Path, count: int) -> dict[str, list[dict[str, object]]]:
             "groups": rows(_GROUPS, "label", "pulls", "reward", "errors"),
             "media_types": rows(_TYPES, "media_type", "targets", "bytes"),
             "error_reasons": rows(_ERRORS, "reason", "requests"),
+            "unreached_addresses": rows(_UNREACHED, "url", "reason", "until"),
             "skip_reasons": [{"reason": reason, "urls": urls} for reason, urls in skips],
         }
 
@@ -84,6 +88,10 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
         ],
     )
     _section("Errors", [f"{row['requests']:>6,}  {row['reason']}" for row in details["error_reasons"]])
+    _section(
+        f"Not reached yet: `coati crawl {shlex.quote(summary.folder)}` asks again",
+        [f"{row['url']} ({row['reason']})" for row in details["unreached_addresses"]],
+    )
     _section("Left alone", [f"{row['urls']:>6,}  {row['reason']}" for row in details["skip_reasons"]])
 
 

@@ -21,19 +21,6 @@ _ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
 _MIDDLEWARES = "scrapy.downloadermiddlewares."
 _OURS = "coati.live."
 
-# Scrapy's lists without what brings nothing: a plain 500 is mostly a page that does not work.
-_RETRIED_STATUSES = [408, 429, 502, 503, 504, 522, 524]
-_RETRIED_ERRORS = [
-    "scrapy.exceptions." + name
-    for name in (
-        "CannotResolveHostError",
-        "DownloadConnectionRefusedError",
-        "DownloadFailedError",
-        "DownloadTimeoutError",
-        "ResponseDataLossError",
-    )
-]
-
 
 def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
     """Give the settings of the Scrapy engine that runs a plan."""
@@ -65,10 +52,6 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
             "User-Agent": own.user_agent,
             **dict(own.headers),
         },
-        "RETRY_TIMES": own.retries,
-        "RETRY_HTTP_CODES": _RETRIED_STATUSES,
-        "RETRY_EXCEPTIONS": _RETRIED_ERRORS,
-        "RETRY_GIVE_UP_LOG_LEVEL": "DEBUG",
         "REDIRECT_MAX_TIMES": own.max_redirects,
         "COATI_MAX_FILE_BYTES": own.max_file_bytes,
         "COATI_MAX_PAGE_BYTES": own.max_page_bytes,
@@ -103,8 +86,8 @@ def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
         "coati.live.cookies.OfflineCookiesMiddleware": 700,
         _OURS + "pace.PaceMiddleware": 890,
     }
-    if own.retries:
-        chosen[_MIDDLEWARES + "retry.RetryMiddleware"] = 550
+    if plan.defers:
+        chosen[_OURS + "sign_of_life.SignOfLifeMiddleware"] = 105
     if own.robots:
         chosen[_OURS + "robots.ObeyRobotsMiddleware"] = 100
         chosen[_OURS + "robots.RobotsAnswerMiddleware"] = 110

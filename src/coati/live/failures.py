@@ -9,11 +9,15 @@
         ├── BombError              a small body that decompresses to a very large one
         ├── TooSlowError           bytes that come too slowly
         ├── BadAnswerError         bytes that are no HTTP
+        ├── BadEncodingError       bytes that cannot be decompressed
         ├── SearchAnswerError      an answer that is none of the search engine's
         ├── QueryRefusedError      a query that is not asked at all
         └── CertificateError       a certificate that was to be verified and cannot be
 
-None of these leaves the live driver: a strategy sees a `coati.model.Failure` or `Refused`.
+None of these leaves the live driver: a strategy sees a `coati.model.Failure`, `Deferred` or `Refused`.
+
+Some failures say nothing about the URL that was asked for: `PASSING_REASONS` and `PASSING_STATUSES`. What is
+done about them is decided by `coati.live.outages`.
 """
 
 from __future__ import annotations
@@ -51,6 +55,10 @@ class TooSlowError(DownloadError):
 
 class BadAnswerError(DownloadError):
     """What came is no answer that HTTP knows."""
+
+
+class BadEncodingError(DownloadError):
+    """The body is not packed in the way that its header says."""
 
 
 class SearchAnswerError(DownloadError):
@@ -92,7 +100,30 @@ class FailureReason(StrEnum):
     REDIRECT_LOOP = "redirect loop"
     TOO_MANY_REDIRECTS = "too many redirects"
     NO_BUDGET = "no budget for another try"
+    NO_RULES = "robots.txt could not be had"
     UNSUPPORTED = "not fetched"
+
+
+PASSING_STATUSES: Final = frozenset({408, 421, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524})
+"""Statuses that say how a server feels, and not what a URL is."""
+
+SILENCE: Final = frozenset(
+    {
+        FailureReason.NO_HOST,
+        FailureReason.NOT_CONNECTED,
+        FailureReason.CERTIFICATE,
+        FailureReason.TIMEOUT,
+        FailureReason.BROKEN_OFF,
+        FailureReason.NO_RULES,
+    }
+)
+"""Reasons that mean that nobody spoke to us, or nobody who knew the way."""
+
+PASSING_REASONS: Final = (SILENCE - {FailureReason.CERTIFICATE}) | {
+    FailureReason.SHORT_BODY,
+    FailureReason.NO_BUDGET,
+}
+"""Reasons that pass. A certificate that does not hold does not; `NO_BUDGET` passes with a larger one."""
 
 
 # In this order: the first class that fits says the reason.
@@ -101,6 +132,7 @@ _REASONS: Final[tuple[tuple[type[BaseException], FailureReason], ...]] = (
     (TooLargeError, FailureReason.TOO_LARGE),
     (BombError, FailureReason.BOMB),
     (BadAnswerError, FailureReason.BAD_ANSWER),
+    (BadEncodingError, FailureReason.NOT_DECOMPRESSED),
     (SearchAnswerError, FailureReason.BAD_SEARCH),
     (CertificateError, FailureReason.CERTIFICATE),
     (scrapy_errors.DownloadTimeoutError, FailureReason.TIMEOUT),
@@ -116,7 +148,7 @@ _REASONS: Final[tuple[tuple[type[BaseException], FailureReason], ...]] = (
 
 
 def failure_reason(error: BaseException) -> FailureReason:
-    """Give the reason for an error that came in place of a response."""
+    """Return the reason for an error that came in place of a response."""
     for kind, reason in _REASONS:
         if isinstance(error, kind):
             return reason

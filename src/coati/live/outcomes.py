@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
+# By this key of its meta a Scrapy request is known as a strategy's.
+REQUEST = "coati_request"
+
+# The mark of a request that no archive may answer.
+LIVE_ONLY = "coati_live_only"
+
 # Keys of a Scrapy request's meta by which our components tell what they did.
 BODY_FILE = "coati_body_file"
 BODY_BYTES = "coati_body_bytes"

@@ -24,7 +24,8 @@ from scrapy.responsetypes import responsetypes
 from coati.archive.archive import Archive
 from coati.archive.record import Entry, Record
 from coati.errors import ArchiveError
-from coati.live.outcomes import BODY_BYTES, BODY_FILE, CUT, DAMAGED
+from coati.live.failures import PASSING_STATUSES
+from coati.live.outcomes import BODY_BYTES, BODY_FILE, CUT, DAMAGED, LIVE_ONLY
 from coati.live.robots import asks_for_robots
 from coati.web.media import essence
 from coati.web.urls import is_query, normalise, resolve
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
 ARCHIVED = "archived"
 
-# These say how the server felt, not what the URL is: an archive would repeat them for ever.
-_PASSING = frozenset({408, 421, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524})
 # An engine's errors are about the key and the quota, never about the query.
 _SUCCESS = range(200, 300)
 
@@ -105,7 +104,8 @@ class ReadThroughMiddleware:
             url is None
             or request.method != "GET"
             or ARCHIVED in response.flags
-            or response.status in _PASSING
+            # An archive would repeat these for ever.
+            or response.status in PASSING_STATUSES
             or (is_query(url) and response.status not in _SUCCESS)
         ):
             return response
@@ -132,7 +132,7 @@ class ReadThroughMiddleware:
 
 def _key(request: Request) -> str | None:
     """Give the URL under which a request is archived; None if it is none of the site's content."""
-    if asks_for_robots(request) or request.method not in {"GET", "HEAD"}:
+    if asks_for_robots(request) or LIVE_ONLY in request.meta or request.method not in {"GET", "HEAD"}:
         return None
     return request.url if request.meta.get("verbatim_url") else normalise(request.url)
 

@@ -52,8 +52,11 @@ class LiveSettings:
     slow_window_seconds: float = 30.0
     # Hops from the first redirect to what it leads to.
     max_redirects: int = 10
-    # How often a request that failed for a passing reason is sent again; each time is charged.
-    retries: int = 2
+    # How often a URL is asked again that met an outage, before it is called broken; each time is charged.
+    # The first time comes after `retry_seconds`, each further one after four times as long, the last at the
+    # end.
+    retries: int = 3
+    retry_seconds: float = 10.0
     # The longest wait that a server may ask for (Retry-After). Who asks for more ends the crawl of it.
     max_retry_after_seconds: float = 300.0
     # How far the delay of a host may grow by its own Crawl-delay, by errors and by slowness.
@@ -74,7 +77,7 @@ class LiveSettings:
         for field in fields(self):
             if field.name.endswith("_timeout_seconds") or field.name == "slow_window_seconds":
                 self._require(getattr(self, field.name) > 0, field.name, "above 0")
-        for name in ("delay_seconds", "min_bytes_per_second", "max_redirects", "retries"):
+        for name in ("delay_seconds", "min_bytes_per_second", "max_redirects", "retries", "retry_seconds"):
             self._require(getattr(self, name) >= 0, name, "at least 0")
         for name in ("max_retry_after_seconds", "max_delay_seconds"):
             self._require(getattr(self, name) >= 0, name, "at least 0")
