@@ -274,7 +274,7 @@ def test_the_settings_of_one_run_begin_another(coati: Coati) -> None:
         (("URL", "--concurrency", "0"), "at least 1"),
         (("URL", "--include", "("), "not a regular expression"),
         (("URL", "--proxy", "nowhere"), "not a proxy"),
-        (("URL", "--cookies", "crumbs"), "not a cookie"),
+        (("URL", "--cookies", "crumbs"), "not cookies"),
         (("URL", "--header", "nothing"), "not a header"),
         (("URL", "--limits", "retry=1"), "did you mean 'retries'"),
         (("URL", "--limits", "answer_timeout_seconds=0"), "above 0"),

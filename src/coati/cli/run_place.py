@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, UsageError
+from coati.live.origin_headers import basic_authorisation
 from coati.live.stop import StopReason
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
@@ -20,7 +21,7 @@ from coati.runs.settings_file import read_settings
 from coati.settings.asking import live_settings
 from coati.settings.run_file import read_values, require_no_hidden, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
-from coati.web.urls import normalise
+from coati.web.urls import normalise, origin_of, userinfo_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +50,7 @@ def find_place(start: str | None, given: Mapping[str, object]) -> RunPlace:
     """Find out what is to be crawled and where it is kept; ``start`` is a URL or the folder of a run."""
     values = {**given, **_meaning_of(start, given)}
     if values.get("url"):
-        values["url"] = _start_url(str(values["url"]))
+        values.update(_start(str(values["url"]), values))
     if not values.get("out"):
         if not values.get("url"):
             raise UsageError("nothing to crawl: give a start URL, or --out with the folder of a run")
@@ -153,6 +154,17 @@ def _shown(value: object) -> str:
     return ", ".join(map(repr, value)) or "nothing" if isinstance(value, tuple) else repr(value)
 
 
+def _start(text: str, values: Mapping[str, object]) -> dict[str, object]:
+    """Read the start URL; the user and the password in it become a header for its origin."""
+    url, userinfo = _start_url(text), userinfo_of(text.strip())
+    if userinfo is None:
+        return {"url": url}
+    header = basic_authorisation(origin_of(url), *userinfo)
+    given = values.get("header")
+    others = given if isinstance(given, tuple) else ()
+    return {"url": url, "header": (*others, " ".join((header.origin, f"{header.name}: {header.value}")))}
+
+
 def _start_url(text: str) -> str:
     url = normalise(text.strip())
     if url is not None:
@@ -163,7 +175,8 @@ def _start_url(text: str) -> str:
         if completed and "." in text
         else "; one begins with http:// or https://"
     )
-    raise ConfigError(f"not a URL: {text!r}{hint}")
+    shown = "//" + text.rpartition("@")[2] if "@" in text else text
+    raise ConfigError(f"not a URL: {shown!r}{hint}")
 
 
 def _folder_name(url: str) -> str:

@@ -352,7 +352,6 @@ class StrategyScheduler(BaseScheduler):
                 **self._request_meta,
                 REQUEST: chosen,
             },
-            cookies=dict(self._drive.plan.settings.cookies),
             dont_filter=True,
         )
 
