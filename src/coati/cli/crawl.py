@@ -27,6 +27,7 @@ from coati.cli.setting_options import (
     setting_option,
 )
 from coati.cli.sitemap_feed import FedStore, feed_sitemaps
+from coati.cli.terminal import say
 from coati.errors import ConfigError
 from coati.report import write_report
 from coati.report.words import count
@@ -91,7 +92,7 @@ def crawl(ctx: click.Context, /, start: str | None, run_file: Path | None, **_: 
     try:
         return run(place)
     except RunWriteError as error:
-        click.echo(f"coati: {error}", err=True)
+        say(f"coati: {error}", err=True)
         return OUR_ERROR
 
 
@@ -230,9 +231,9 @@ def _report(folder: Path) -> Path | None:
     try:
         return write_report(folder)
     except RunError as error:
-        click.echo(f"coati: no report was written: {error}", err=True)
+        say(f"coati: no report was written: {error}", err=True)
     except Exception:  # noqa: BLE001 - a bug, shown as one, but the run is whole
-        traceback.print_exc()
+        say(traceback.format_exc(), err=True)
         click.echo(
             "coati: no report was written: this is an error of Coati's own; please report it", err=True
         )

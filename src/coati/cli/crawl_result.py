@@ -6,9 +6,8 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
-import click
-
 from coati.cli.run_summary import RunSummary
+from coati.cli.terminal import say
 from coati.live.stop import StopReason
 from coati.report.words import count
 from coati.runs.layout import Layout
@@ -51,16 +50,16 @@ def show_result(
     """Print the result on stdout, and what may help on stderr."""
     summary = RunSummary.read(place.folder)
     for message in result.messages:
-        click.echo(f"Note: {message}", err=True)
+        say(f"Note: {message}", err=True)
     if _may_need_rendering(place, result):
-        click.echo(
+        say(
             f"The start page has {_links(result)} that may be followed: the site may build"
             " its pages in the browser (docs/how-to/render-javascript.md says what to do);"
             " `--dry-run` shows which links were refused.",
             err=True,
         )
     if place.settings.format == "json":
-        click.echo(json.dumps(_as_json(summary, result, early_stop, resumed=place.resumed)))
+        say(json.dumps(_as_json(summary, result, early_stop, resumed=place.resumed)))
     else:
         _print(place, summary, result, report)
 
@@ -95,7 +94,7 @@ def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Pa
     stop = result.stop.value
     if result.stop.exit_code in {3, 4} and result.first_failure:
         stop += f" ({result.first_failure})"
-    click.echo(f"Stopped: {stop}.")
+    say(f"Stopped: {stop}.")
     layout = Layout(place.folder)
     lines = summary.counts()
     if summary.targets:
@@ -103,7 +102,7 @@ def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Pa
     if report is not None:
         lines.append(("report", str(report)))
     for name, text in lines:
-        click.echo(f"  {name + ':':<12}{text}")
+        say(f"  {name + ':':<12}{text}")
     step = _NEXT_STEPS.get(result.stop)
     if result.stop is StopReason.REFUSED and result.first_failure == Refusal.SCOPE.value:
         step = f"the start page leads to another site ({_led_to(place)}); begin there"
@@ -111,7 +110,7 @@ def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Pa
         step = WITHOUT_CERTIFICATE
     if step is not None:
         again = f" (coati crawl {shlex.quote(str(place.folder))} …)" if result.stop.resumable else ""
-        click.echo(f"Next: {step}{again}.", err=True)
+        say(f"Next: {step}{again}.", err=True)
 
 
 def _lacks_certificate(result: CrawlResult) -> bool:
