@@ -15,7 +15,7 @@ from coati.cli.live_progress import CrawlView, _block
 from coati.cli.terminal import safe
 from coati.live.progress import ArmYield, Progress
 from tests.cli.commands import Coati, coati
-from tests.live.scripted import Exchange, Script, file, scripted
+from tests.live.scripted import Route, Script, file, scripted
 
 __all__ = ["coati"]
 
@@ -32,13 +32,15 @@ def test_what_is_safe_holds_nothing_that_drives_and_json_stays_json(text: str) -
 
 @pytest.fixture
 def site() -> Iterator[Script]:
-    def hostile(exchange: Exchange) -> None:
-        links = "".join(
-            f'<li class="{ATTACK}"><a id="{ATTACK}" href="/{n}.csv">{ATTACK}</a>' for n in range(9)
-        )
-        exchange.answer(body=f"<title>{ATTACK}</title><ul>{links}</ul>")
+    def hostile(*addresses: str) -> Route:
+        items = "".join(f'<li class="{ATTACK}"><a href="{to}">{ATTACK}</a>' for to in addresses)
+        return lambda exchange: exchange.answer(body=f"<title>{ATTACK}</title><ul>{items}</ul>")
 
-    with scripted({"/": hostile, **{f"/{n}.csv": file(b"%d" % n) for n in range(9)}}) as server:
+    routes = {"/": hostile(*(f"/{n}" for n in range(9)))}
+    for number in range(9):
+        routes[f"/{number}"] = hostile(f"/{number}.csv")
+        routes[f"/{number}.csv"] = file(b"%d" % number)
+    with scripted(routes) as server:
         yield server
 
 

@@ -82,7 +82,7 @@ class LiveSettings:
             if not name.isprintable() or not value.isprintable():
                 raise ConfigError(f"{name} holds a character that no HTTP header can")
         if self.proxy and not urlsplit(self.proxy).hostname:
-            raise ConfigError("the proxy is none: one looks like http://host:port")
+            raise ConfigError("not a proxy: one looks like http://host:port")
 
     @property
     def user_agent(self) -> str:

@@ -141,5 +141,5 @@ def _checked_proxy(text: str) -> str:
     except ValueError:
         sound = False
     if not sound:
-        raise ConfigError("the proxy is none: one looks like http://host:port")
+        raise ConfigError("not a proxy: one looks like http://host:port")
     return text
