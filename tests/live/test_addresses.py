@@ -107,7 +107,14 @@ def test_literal_addresses_are_checked_since_nobody_resolves_them() -> None:
             "0177.0.0.1",
         ),
         *("017700000001", "127.0.0.1.", "10.1", "0xa9fea9fe", "169.254.43518", "0", "[::ffff:127.0.0.1]"),
-        *("::ffff:7f00:1", "[0:0:0:0:0:ffff:10.0.0.1]", "fe80::1%eth0", "１２７.1", "127。1", "%31%32%37.1"),
+        *(
+            "::ffff:7f00:1",
+            "[0:0:0:0:0:ffff:10.0.0.1]",
+            "fe80::1%eth0",
+            "\uff11\uff12\uff17.1",
+            "127\u30021",
+            "%31%32%37.1",
+        ),
     ],
 )
 def test_literal_private_addresses_are_refused_however_they_are_written(host: str) -> None:

@@ -35,9 +35,9 @@ class MadeRun:
         seed: int = 0,
     ) -> None:
         self.site = site
-        given = {"url": site.start_url, "strategy": strategy, "seed": seed, **(settings or {})}
+        given = {"urls": [site.start_url], "strategy": strategy, "seed": seed, **(settings or {})}
         self.store = RunStore.create(folder, given, BEGIN)
-        chosen = RunSettings(url=site.start_url, strategy=strategy, seed=seed)
+        chosen = RunSettings(urls=(site.start_url,), strategy=strategy, seed=seed)
         self.form = snapshot_form(chosen)
         self._new_strategy = lambda: new_strategy(chosen)
         self.strategy: Strategy = self.store.restore(self._new_strategy, self.form).strategy
@@ -100,8 +100,8 @@ def fill_run(folder: Path, requests: int) -> Path:
     with connection:
         connection.executemany(
             "INSERT INTO requests (id, strategy, strategy_id, purpose, host, url, method, kind, status,"
-            " size_bytes, arm, score, reward, charged, new_target, chosen_at, started_at, finished_at, chosen_event,"
-            " observed_event) VALUES"
+            " size_bytes, arm, score, reward, charged, new_target, chosen_at, started_at, finished_at,"
+            " chosen_event, observed_event) VALUES"
             " (?, '', ?, 'link', 'long.test', ?, 'GET', ?, 200, 1000, ?, 1.0, 1.0, 1, ?, ?, ?, ?, ?, ?)",
             (
                 (

@@ -23,6 +23,9 @@ MEANINGS = {
     "trap: too deep": "a long chain of similar pages without a file",
     "host keeps failing": "its server failed too often",
     "budget": "no budget was left for it",
+    "no such search engine": "a query to a search engine that the run was not given",
+    "not offered by the search engine": "a query of a kind that the search engine cannot answer",
+    "search quota used up": "the search engine had been asked as often as it may be",
 }
 
 

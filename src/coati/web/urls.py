@@ -6,6 +6,9 @@ stand in a path as it is, percent-encoded with upper-case digits where not. ``%2
 that was escaped is data and not a separator. Queries are left as ada writes them: their escapes may mean
 something to the server. A user and a password are dropped: they are no part of where something is, and would
 stand in every file that names the URL. A URL in normal form is ASCII, has a path, and is its own normal form.
+
+A query to a search engine is an address too (`coati.web.queries`), which the questions below know. It has no
+place on the web: `resolve` and `normalise` give None for it.
 """
 
 from __future__ import annotations
@@ -24,6 +27,13 @@ _EXTENSION = re.compile(r"\.([A-Za-z0-9\-_]{1,16})\Z")
 
 # Longer than any server accepts; what is longer is a trap or damage, and is not worth the memory.
 MAX_URL_CHARS = 4096
+
+QUERY_SCHEME = "search:"
+
+
+def is_query(url: str) -> bool:
+    """Tell whether an address is a query to a search engine."""
+    return url.startswith(QUERY_SCHEME)
 
 
 def resolve(base: str, reference: str) -> str | None:
@@ -133,12 +143,15 @@ def origin_of(url: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Give the host of a URL in normal form, without the port.
+    """Give the host of a URL in normal form, without the port; of a query, a name that no host can have.
 
-    >>> host_of("http://example.org:8080/x")
-    'example.org'
+    >>> host_of("http://example.org:8080/x"), host_of("search://local/?q=rain")
+    ('example.org', 'search://local')
     """
-    authority = url.split("/", 3)[2]
+    parts = url.split("/", 3)
+    authority = parts[2]
+    if parts[0] == QUERY_SCHEME:
+        return f"{QUERY_SCHEME}//{authority}"
     if authority.startswith("["):
         return authority.partition("]")[0] + "]"
     return authority.partition(":")[0]
@@ -150,8 +163,7 @@ def path_of(url: str) -> str:
     >>> path_of("http://example.org/a/b?c=/d")
     '/a/b'
     """
-    head = url.partition("?")[0]
-    return head[head.index("/", 8) :]
+    return "/" + url.partition("?")[0].split("/", 3)[3]
 
 
 def query_of(url: str) -> str:
