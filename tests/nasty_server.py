@@ -628,6 +628,14 @@ async def no_type(exchange: Exchange) -> None:
     await exchange.write(GOOD_CSV)
 
 
+@route("/no-type.html")
+async def no_type_page(exchange: Exchange) -> None:
+    """Send a page without a Content-Type."""
+    body = links("/good.csv")
+    await exchange.begin(("Content-Length", str(len(body))))
+    await exchange.write(body)
+
+
 @route("/strange-type")
 async def strange_type(exchange: Exchange) -> None:
     """Send a Content-Type that is none."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import time
 import traceback
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,8 +115,7 @@ def run(place: RunPlace) -> int:
         result = _crawl(settings, around, view)
         folder = store.folder
     report = _report(folder)
-    show_result(place, result, early_stop, report)
-    return result.stop.exit_code
+    return show_result(place, result, early_stop, report)
 
 
 def _crawl(settings: RunSettings, around: Surroundings, view: CrawlView) -> CrawlResult:
@@ -175,8 +175,13 @@ def _archive(settings: RunSettings) -> Iterator[Archive | None]:
             origin="coati crawl",
         )
         opened = Archive.create(folder, meta)
-    with opened:
+    try:
         yield opened
+    finally:
+        try:
+            opened.close()
+        except (OSError, sqlite3.Error) as error:
+            raise RunWriteError(f"the archive {folder} could not be written: {error}") from error
 
 
 @contextmanager
@@ -185,16 +190,24 @@ def _events(settings: RunSettings, view: CrawlView) -> Iterator[OnEvent]:
         yield view.on_event
         return
     try:
-        file = Path(settings.events).open("a", encoding="utf-8")  # noqa: SIM115 - closed below
+        # Line by line: who watches sees each event, and a full disk is told where it happens.
+        file = Path(settings.events).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115 - closed below
     except OSError as error:
         raise ConfigError(f"events: {settings.events} cannot be written: {error.strerror}") from None
-    with file:
 
-        def tell(event: Event) -> None:
+    def tell(event: Event) -> None:
+        try:
             file.write(json.dumps({"at": event.at, "what": event.what, **event.data}) + "\n")
-            view.on_event(event)
+        except OSError as error:
+            raise RunWriteError(f"the events could not be written to {settings.events}: {error}") from error
+        view.on_event(event)
 
+    try:
         yield tell
+    finally:
+        # What could not be written was told; the rest of it cannot be either.
+        with suppress(OSError):
+            file.close()
 
 
 def _say_what_begins(place: RunPlace, store: RunStore) -> None:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from coati.live.plan import CrawlResult
     from coati.strategies.dry_spell import DrySpell
 
+# The exit code of a crawl whose start gave no link at all.
+NO_LINKS = 7
+
 # A start page with fewer links than this gives a crawler nothing to go on.
 _FEW_LINKS = 3
 
@@ -46,8 +49,8 @@ WITHOUT_CERTIFICATE = (
 
 def show_result(
     place: RunPlace, result: CrawlResult, early_stop: DrySpell | None, report: Path | None
-) -> None:
-    """Print the result on stdout, and what may help on stderr."""
+) -> int:
+    """Print the result on stdout, and what may help on stderr; return the exit code."""
     summary = RunSummary.read(place.folder)
     for message in result.messages:
         say(f"Note: {message}", err=True)
@@ -58,10 +61,26 @@ def show_result(
             " `--dry-run` shows which links were refused.",
             err=True,
         )
+    nothing = _gave_nothing(place, summary, result)
+    code = NO_LINKS if nothing else result.stop.exit_code
+    if nothing and result.start_links is None:
+        say(
+            "The start URL gave no page, so there was nothing to follow: check in a browser what it shows,"
+            " and begin at a page that lists what you look for.",
+            err=True,
+        )
     if place.settings.format == "json":
-        say(json.dumps(_as_json(summary, result, early_stop, resumed=place.resumed)))
+        told = _as_json(summary, result, early_stop, resumed=place.resumed)
+        say(json.dumps({**told, "exit_code": code}))
     else:
         _print(place, summary, result, report)
+    return code
+
+
+def _gave_nothing(place: RunPlace, summary: RunSummary, result: CrawlResult) -> bool:
+    """Tell whether a crawl ended with its start, because nothing there could be followed or kept."""
+    finished = not place.resumed and result.stop is StopReason.FINISHED
+    return finished and not result.start_links and not summary.targets
 
 
 def _links(result: CrawlResult) -> str:
@@ -81,7 +100,6 @@ def _as_json(
         "stop": result.stop.name.lower(),
         **summary.as_json(),
         "stop_reason": result.stop.value,
-        "exit_code": result.stop.exit_code,
         "resumable": result.stop.resumable,
         "resumed": resumed,
         "first_failure": result.first_failure or None,

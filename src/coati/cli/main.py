@@ -65,6 +65,7 @@ COMMANDS = {
     "show": LazyCommand("coati.cli.show:show", "Show what one run did."),
     "strategies": LazyCommand("coati.cli.strategies:strategies", "List what there is to crawl with."),
     "types": LazyCommand("coati.cli.types:types", "List what may count as a target."),
+    "verify": LazyCommand("coati.cli.verify:verify", "Check the files of a run against their hashes."),
 }
 
 
