@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coati.cli.run_summary import RunSummary
+from coati.cli.terminal import say
 from coati.runs.reader import RunReader
 from coati.settings.units import format_bytes
 
@@ -40,7 +41,7 @@ def show(folder: Path, form: str) -> None:
     """Show what the run in DIR did: its cost, what it found, and which groups of links brought it."""
     summary = RunSummary.read(folder)
     if form == "json":
-        click.echo(json.dumps({**summary.as_json(), **_details(folder, _IN_JSON)}))
+        say(json.dumps({**summary.as_json(), **_details(folder, _IN_JSON)}))
     else:
         _print(summary, _details(folder, _SHOWN))
 
@@ -63,16 +64,14 @@ def _details(folder: Path, count: int) -> dict[str, list[dict[str, object]]]:
 
 
 def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> None:
-    click.secho(summary.start_url, bold=True)
+    say(summary.start_url, bold=True)
     sessions = "" if summary.sessions == 1 else f", in {summary.sessions} sessions"
-    click.echo(
-        f"  {summary.types} by {summary.strategy}, seed {summary.seed}, begun {summary.started_at}{sessions}"
-    )
-    click.echo(f"  ended: {summary.stop_reason or 'not yet, or it was killed'}")
+    say(f"  {summary.types} by {summary.strategy}, seed {summary.seed}, begun {summary.started_at}{sessions}")
+    say(f"  ended: {summary.stop_reason or 'not yet, or it was killed'}")
     for name, text in summary.counts():
-        click.echo(f"  {name + ':':<12}{text}")
+        say(f"  {name + ':':<12}{text}")
     if summary.report:
-        click.echo(f"  {'report:':<12}{summary.report}")
+        say(f"  {'report:':<12}{summary.report}")
     _section(
         "Groups of links that brought most",
         [
@@ -97,9 +96,9 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
 
 def _section(title: str, lines: Sequence[str]) -> None:
     if lines:
-        click.echo(f"\n{title}")
+        say(f"\n{title}")
         for line in lines:
-            click.echo(f"  {line}")
+            say(f"  {line}")
 
 
 def _end_of(label: str) -> str:

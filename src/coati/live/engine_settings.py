@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.reactor import is_reactor_installed
 
+from coati.live.robots import MAX_ROBOTS_REDIRECTS
 from coati.search.engines import engine_host
+from coati.web.urls import origin_of
 
 if TYPE_CHECKING:
     from coati.live.plan import CrawlPlan
@@ -52,7 +54,11 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
             "User-Agent": own.user_agent,
             **dict(own.headers),
         },
-        "REDIRECT_MAX_TIMES": own.max_redirects,
+        # Our own requests follow none: this is for robots.txt.
+        "REDIRECT_MAX_TIMES": MAX_ROBOTS_REDIRECTS,
+        "COATI_COOKIES": dict(own.cookies),
+        "COATI_COOKIES_FOR": origin_of(plan.rules.start_url),
+        "COATI_ORIGIN_HEADERS": list(own.origin_headers),
         "COATI_MAX_FILE_BYTES": own.max_file_bytes,
         "COATI_MAX_PAGE_BYTES": own.max_page_bytes,
         "COATI_STREAM_ABOVE_BYTES": own.stream_above_bytes,
@@ -83,7 +89,8 @@ def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
     own = plan.settings
     chosen = {
         _MIDDLEWARES + "defaultheaders.DefaultHeadersMiddleware": 400,
-        "coati.live.cookies.OfflineCookiesMiddleware": 700,
+        _OURS + "origin_headers.OriginHeadersMiddleware": 410,
+        _OURS + "cookies.BoundedCookiesMiddleware": 700,
         _OURS + "pace.PaceMiddleware": 890,
     }
     if plan.defers:

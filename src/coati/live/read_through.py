@@ -12,6 +12,7 @@ request, a delay or a look at robots.txt; what it does not hold is fetched and a
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -27,7 +28,9 @@ from coati.errors import ArchiveError
 from coati.live.failures import PASSING_STATUSES
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, CUT, DAMAGED, LIVE_ONLY
 from coati.live.robots import asks_for_robots
+from coati.runs.errors import RunWriteError
 from coati.web.media import essence
+from coati.web.sniffing import sniffed_type
 from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
@@ -118,15 +121,19 @@ class ReadThroughMiddleware:
             for value in values
         )
         location = (response.headers.get("Location") or b"").decode("latin-1")
+        declared = (response.headers.get("Content-Type") or b"").decode("latin-1")
         entry = Entry(
             url,
             response.status,
-            essence((response.headers.get("Content-Type") or b"").decode("latin-1")),
+            essence(sniffed_type(declared, response.body)),
             _size(request, response),
             location=(resolve(url, location) or "") if location else "",
             fetched_at=time.time(),
         )
-        self._archive.add(Record(entry, headers, response.body if whole else None))
+        try:
+            self._archive.add(Record(entry, headers, response.body if whole else None))
+        except (OSError, sqlite3.Error) as error:
+            raise RunWriteError(f"the archive could not be written: {error}") from error
         return response
 
 
