@@ -134,7 +134,7 @@ class Archive:
 
     def captures(self, url: str) -> list[Entry]:
         """List what is held of a URL, oldest first."""
-        return [row.entry for row in self._index.captures(url)]
+        return [row.entry for row in self._history(url)]
 
     def older_entries(self) -> Iterator[Entry]:
         """Give all captures but the newest of each URL, by URL and time; none where there is no history."""

@@ -10,7 +10,7 @@ import numpy as np
 from coati.archive.kinds import kind_of
 from coati.archive.link_cache import LinkCache
 from coati.errors import ArchiveError, UsageError
-from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
+from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target, Unchanged
 from coati.strategies.truth import SiteTruth
 from coati.web.facts import LazyFacts
 from coati.web.links import LinkExtractor
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coati.model import Facts, Link, Outcome, PageLinks, Request
     from coati.web.media import TargetTypes
 
-_NOT_FOUND = 404
+_NOT_MODIFIED, _NOT_FOUND = 304, 404
 
 
 class ReplaySite:
@@ -35,6 +35,10 @@ class ReplaySite:
 
     ``types`` overrides the archive's own definition of a target. Without ``use_link_cache`` every page is
     read and parsed when it is asked for, as a live crawl would do it.
+
+    Where the archive is a history, the site is shown as it was at the time ``as_of``, or at the time that
+    `respond` is told; without either, as it was last. A URL whose first capture is later answers with that
+    one: when it began to exist nobody knows, and who finds a link to it may follow it.
     """
 
     def __init__(
@@ -43,6 +47,7 @@ class ReplaySite:
         *,
         start_url: str | None = None,
         types: TargetTypes | None = None,
+        as_of: float | None = None,
         use_link_cache: bool = True,
         progress: Progress | None = None,
     ) -> None:
@@ -52,6 +57,7 @@ class ReplaySite:
         self.start_urls = (self.start_url,)
         self.rules = Rules(self.start_url, blocked_extensions=meta.blocked_extensions)
         self._archive = archive
+        self._as_of = as_of
         self._types = types or meta.types
         self._cache = LinkCache.of(archive, progress)
         self._extractor = LinkExtractor(self.rules)
@@ -59,7 +65,7 @@ class ReplaySite:
         admitted = [self.rules.refusal(url) is None for url in self._cache.url_names]
         self._admitted = np.array(admitted, bool)
         self._names = np.array([*self._cache.url_names, ""], object)[:-1]
-        self._pages: dict[str, PageLinks] = {}
+        self._pages: dict[str | tuple[str, float], PageLinks] = {}
         # Pages that could not be read, or not to their end, in words.
         self.remarks = {remark.partition(": ")[0]: remark for remark in self._cache.remarks}
         # What can be reached at all: no trap hides a target from the truth.
@@ -73,21 +79,50 @@ class ReplaySite:
             return "the archive's own labels"
         return self._types.name
 
-    def respond(self, request: Request) -> Outcome:
-        """Answer a request as the site would have; what the rules forbid is refused, as it is live."""
-        entry = self._archive.entry(request.url)
+    def span(self) -> tuple[float, float] | None:
+        """Return when the first and the last capture of the archive was made; None where nobody knows."""
+        return self._archive.span()
+
+    def respond(
+        self, request: Request, now: float | None = None, observed: dict[str, float] | None = None
+    ) -> Outcome:
+        """Answer a request as the site would have; what the rules forbid is refused, as it is live.
+
+        ``now`` is for a history: the answer is that of this time. ``observed`` is kept by a run, and by it
+        alone: the moment of what it was last told of each URL. If that still holds, it is told so.
+        """
+        moment = self._as_of if now is None else now
+        entry = self._entry(request.url, moment)
         if entry is None or request.url not in self.truth.number_of:
             refusal = self._reach.refusal(request.url)
             if refusal is not None:
                 return Refused(refusal.value)
         if entry is None:
             return Failure(_NOT_FOUND, 0, "not in the archive")
-        return self._answer(entry, request)
+        if observed is not None and request.method is Method.GET and self._is_observed(entry, observed):
+            return Unchanged(_NOT_MODIFIED, 0)
+        return self._answer(entry, request, None if moment is None else entry.moment)
 
-    def _answer(self, entry: Entry, request: Request) -> Outcome:
+    def _entry(self, url: str, moment: float | None) -> Entry | None:
+        entry = self._archive.entry(url, moment)
+        if entry is None and moment is not None:
+            return next(iter(self._archive.captures(url)), None)
+        return entry
+
+    def _is_observed(self, entry: Entry, observed: dict[str, float]) -> bool:
+        """Tell whether a run was told this capture last; else note that it will be now."""
+        if self.kind(entry) in {Kind.REDIRECT, Kind.BROKEN}:
+            # Servers say "not modified" of what they would give, and of nothing else.
+            observed.pop(entry.url, None)
+            return False
+        before = observed.get(entry.url)
+        observed[entry.url] = entry.moment
+        return before == entry.moment
+
+    def _answer(self, entry: Entry, request: Request, moment: float | None) -> Outcome:
         kind = self.kind(entry)
         if kind is Kind.PAGE:
-            return self._page(entry, request.method)
+            return self._page(entry, request.method, moment)
         size = entry.size_bytes if request.method is Method.GET else 0
         if kind is Kind.TARGET:
             return Target(entry.status, size, essence(entry.media_type))
@@ -103,42 +138,50 @@ class ReplaySite:
 
     def page_text(self, url: str) -> str:
         """Give what a reader sees of a page; nothing where there is no such page or it cannot be read."""
-        entry = self._archive.entry(url)
-        return "" if entry is None else str(self._facts(entry)["text"])
+        entry = self._entry(url, self._as_of)
+        if entry is None:
+            return ""
+        return str(self._facts(entry, None if self._as_of is None else entry.moment)["text"])
 
-    def _facts(self, entry: Entry) -> Facts:
+    def _facts(self, entry: Entry, moment: float | None) -> Facts:
         def body() -> bytes:
             try:
-                return self._archive.body(entry.url)
+                return self._archive.body(entry.url, moment)
             except ArchiveError as error:
                 self.remarks.setdefault(entry.url, f"{entry.url}: {error}")
                 return b""
 
         return LazyFacts(body, entry.media_type)
 
-    def _page(self, entry: Entry, method: Method) -> Outcome:
+    def _page(self, entry: Entry, method: Method, moment: float | None) -> Outcome:
         if method is Method.HEAD:
             return Page(entry.status, 0, NO_LINKS)
         if self._use_link_cache:
-            links = self._cached_links(entry.url)
-            return Page(entry.status, entry.size_bytes, links, self._facts(entry))
+            links = self._cached_links(entry, moment)
+            return Page(entry.status, entry.size_bytes, links, self._facts(entry, moment))
         try:
-            body = self._archive.body(entry.url)
+            body = self._archive.body(entry.url, moment)
         except ArchiveError as error:
             self.remarks.setdefault(entry.url, f"{entry.url}: {error}")
             return Failure(entry.status, 0, str(error))
         links = self._extractor.extract(body, entry.url, entry.media_type).links
         return Page(entry.status, entry.size_bytes, links, LazyFacts(lambda: body, entry.media_type))
 
-    def _cached_links(self, url: str) -> PageLinks:
-        links = self._pages.get(url)
+    def _cached_links(self, entry: Entry, moment: float | None) -> PageLinks:
+        key = entry.url if moment is None else (entry.url, moment)
+        links = self._pages.get(key)
         if links is None:
-            numbers = self._cache.link_numbers(url)
+            numbers = self._link_numbers(entry, moment)
             targets = self._cache.link_urls(numbers)
             kept = self._admitted[targets]
             links = _CachedLinks(self._cache, self._names[targets[kept]].tolist(), numbers[kept])
-            self._pages[url] = links
+            self._pages[key] = links
         return links
+
+    def _link_numbers(self, entry: Entry, moment: float | None) -> npt.NDArray[np.int32]:
+        if moment is None or entry == self._archive.entry(entry.url):
+            return self._cache.link_numbers(entry.url)
+        return self._cache.older_link_numbers(entry.url, moment)
 
     def _explore(self) -> SiteTruth:
         """Number everything that can be reached from the start, breadth-first in document order."""
@@ -155,13 +198,14 @@ class ReplaySite:
         while waiting:
             number = waiting.popleft()
             url = urls[number]
-            entry = self._archive.entry(url)
+            entry = self._entry(url, self._as_of)
             kind = Kind.BROKEN if entry is None else self.kind(entry)
             kinds.append(kind)
             sizes.append(entry.size_bytes if entry is not None and kind is not Kind.BROKEN else 0)
             names: list[str] = []
-            if kind is Kind.PAGE:
-                targets = cache.link_urls(cache.link_numbers(url))
+            if kind is Kind.PAGE and entry is not None:
+                moment = None if self._as_of is None else entry.moment
+                targets = cache.link_urls(self._link_numbers(entry, moment))
                 names = list(dict.fromkeys(self._names[targets[reachable[targets]]].tolist()))
             elif kind is Kind.REDIRECT and entry is not None:
                 location = resolve(url, entry.location)
