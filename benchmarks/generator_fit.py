@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from coati.errors import ConfigError
-from coati.model import Outcome, Refused, Request, Target, EVERY_HOST
+from coati.model import EVERY_HOST, Outcome, Refused, Request, Target
 from coati.strategies.baselines import FrontierStrategy, breadth_first, depth_first, uniformly_random
 from coati.testing import generate_site, paper_knobs
 from coati.testing.knobs import SiteKnobs
@@ -62,12 +62,12 @@ class Crawled:
 
     def _run(self, strategy: FrontierStrategy) -> float:
         found, requests = [], 0
-        while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
+        while isinstance(request := strategy.choose(0.0, EVERY_HOST), Request):
             outcome = self._answer(request)
             requests += not isinstance(outcome, Refused)
             if isinstance(outcome, Target):
                 found.append(requests)
-            strategy.observe(request.id, outcome)
+            strategy.observe(request.id, outcome, 0.0)
         return 100 * found[math.ceil(0.9 * len(found)) - 1] / requests
 
     def _answer(self, request: Request) -> Outcome:

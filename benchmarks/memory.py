@@ -16,8 +16,8 @@ import click
 
 from benchmarks.reporting import format_option, report
 from benchmarks.step_cost import EndlessSite
-from coati.assembly import STRATEGIES, build_strategy
-from coati.model import EVERY_HOST
+from coati.assembly import LIVE_STRATEGIES, build_strategy
+from coati.model import EVERY_HOST, Request
 
 
 def _resident_bytes() -> int:
@@ -41,16 +41,18 @@ def weigh(strategy: str, site: EndlessSite) -> Weight:
     requests = 0
     while site.met < site.urls:
         request = crawler.choose(0.0, EVERY_HOST)
-        if request is None:
+        if not isinstance(request, Request):
             break
-        crawler.observe(request.id, site.answer(request))
+        crawler.observe(request.id, site.answer(request), 0.0)
         requests += 1
     gc.collect()
     return Weight(site.met, requests, _resident_bytes() - before)
 
 
 @click.command()
-@click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="sb-classifier", show_default=True)
+@click.option(
+    "--strategy", type=click.Choice(list(LIVE_STRATEGIES)), default="sb-classifier", show_default=True
+)
 @click.option("--urls", default=1_000_000, show_default=True)
 @click.option("--groups", default=2_000, show_default=True)
 @format_option

@@ -12,16 +12,18 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 format_option = click.option(
     "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True
 )
 
 
-def circumstances() -> dict[str, str]:
-    """Name what a number depends on: the commit, the machine, the interpreter."""
+def circumstances(checkout: Path | None = None) -> dict[str, str]:
+    """Name what a number depends on: the commit (of a checkout), the machine, the interpreter."""
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty"],  # noqa: S607 - whichever git the user has
+        cwd=checkout,
         capture_output=True,
         text=True,
         check=False,

@@ -20,8 +20,8 @@ from pathlib import Path
 import click
 
 from benchmarks.reporting import format_option, report
-from coati.assembly import STRATEGIES, build_strategy
-from coati.model import NO_LINKS, Link, LinkList, Method, Outcome, Page, Request, Target, EVERY_HOST
+from coati.assembly import LIVE_STRATEGIES, build_strategy
+from coati.model import EVERY_HOST, NO_LINKS, Link, LinkList, Method, Outcome, Page, Request, Target
 from coati.runs import Fetched, Layout, RunStore, SnapshotForm
 from coati.strategies.state import pack
 
@@ -93,14 +93,14 @@ def _build(folder: Path, site: MadeUpSite, strategy: str, requests: int) -> dict
         # Two hundred requests a second: much faster than polite.
         now = step / 200
         request = crawler.choose(now, EVERY_HOST)
-        if request is None:
+        if not isinstance(request, Request):
             break
         fetched = site.answer(request, now)
         begun = time.process_time()
         store.chosen(request, now)
         recorded = store.record(fetched)
         spent += time.process_time() - begun
-        store.settled(crawler.observe(request.id, recorded.outcome))
+        store.settled(crawler.observe(request.id, recorded.outcome, 0.0))
         if store.snapshot_due:
             begun = time.process_time()
             store.snapshot(crawler, form)
@@ -147,7 +147,9 @@ def _form(strategy: str) -> SnapshotForm:
 
 
 @click.command()
-@click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="sb-classifier", show_default=True)
+@click.option(
+    "--strategy", type=click.Choice(list(LIVE_STRATEGIES)), default="sb-classifier", show_default=True
+)
 @click.option("--urls", default=100_000, show_default=True)
 @click.option("--requests", default=20_000, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Build the run here and keep it.")

@@ -34,19 +34,24 @@ _WITH_ARCHIVES: dict[str, Sizes] = {
 }
 
 
+def arguments(archives: str | None, *, quick: bool) -> dict[str, list[str]]:
+    """Return the options of each benchmark; those that replay real sites are there with archives only."""
+    chosen = {name: sizes[quick] for name, sizes in _ALWAYS.items()}
+    if archives:
+        chosen |= {name: [*sizes[quick], "--archives", archives] for name, sizes in _WITH_ARCHIVES.items()}
+    return chosen
+
+
 @click.command()
 @click.option("--archives", help="Folder of imported replicas, for the benchmarks that replay real sites.")
 @click.option("--quick", is_flag=True, help="Small sizes: shows that everything runs, proves nothing.")
 def main(archives: str | None, *, quick: bool) -> None:
     """Run the benchmarks one after another; each prints its own table."""
-    chosen: dict[str, tuple[Sizes, list[str]]] = {name: (sizes, []) for name, sizes in _ALWAYS.items()}
-    if archives:
-        chosen |= {name: (sizes, ["--archives", archives]) for name, sizes in _WITH_ARCHIVES.items()}
-    else:
-        click.echo("no --archives: faithful and replay_speed are left out", err=True)
+    if not archives:
+        click.echo("no --archives: faithful, replay_speed and tres_cost are left out", err=True)
     failed = []
-    for name, ((full, small), more) in chosen.items():
-        command = [sys.executable, "-m", f"benchmarks.{name}", *(small if quick else full), *more]
+    for name, options in arguments(archives, quick=quick).items():
+        command = [sys.executable, "-m", f"benchmarks.{name}", *options]
         if subprocess.run(command, check=False).returncode:  # noqa: S603 - our own modules
             failed.append(name)
         click.echo()

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from benchmarks.reporting import format_option, report
-from coati.assembly import STRATEGIES, build_strategy
-from coati.model import NO_LINKS, Link, LinkList, Method, Page, Target, EVERY_HOST
+from coati.assembly import LIVE_STRATEGIES, build_strategy
+from coati.model import EVERY_HOST, NO_LINKS, Link, LinkList, Method, Page, Request, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from coati.model import Outcome, Request
+    from coati.model import Outcome
 
 _NEW, _KNOWN = 20, 80
 _START = "http://site.example/"
@@ -92,12 +92,12 @@ def _drive(strategy: str, site: EndlessSite) -> Iterator[Step]:
         begun = time.process_time()
         request = crawler.choose(0.0, EVERY_HOST)
         chosen = time.process_time()
-        if request is None:
+        if not isinstance(request, Request):
             return
         before = site.met
         outcome = site.answer(request)
         answered = time.process_time()
-        crawler.observe(request.id, outcome)
+        crawler.observe(request.id, outcome, 0.0)
         done = time.process_time()
         arm = -1 if request.arm is None else request.arm
         yield Step(site.met, chosen - begun, done - answered, site.met - before, arm)
@@ -133,7 +133,9 @@ def by_tenth(strategy: str, site: EndlessSite) -> tuple[list[Tenth], int]:
 
 
 @click.command()
-@click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="sb-classifier", show_default=True)
+@click.option(
+    "--strategy", type=click.Choice(list(LIVE_STRATEGIES)), default="sb-classifier", show_default=True
+)
 @click.option("--urls", default=200_000, show_default=True)
 @click.option(
     "--groups", default=6_000, show_default=True, help="Templates; groups of tag paths come near it."

@@ -17,14 +17,16 @@ import click
 
 from benchmarks.reporting import format_option, report
 from coati.archive.archive import Archive
-from coati.assembly import WITH_EXAMPLES, PageTexts, build_strategy
+from coati.assembly import REGISTRY, Need, build_strategy
 from coati.errors import UsageError
-from coati.model import Page, EVERY_HOST
+from coati.model import EVERY_HOST, Page, Request
 from coati.replay.example_pages import example_pages, joined
 from coati.replay.site import ReplaySite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from coati.strategies.tres import TresExamples
 
 _PARTS = 10
 
@@ -38,10 +40,10 @@ class Cost(NamedTuple):
     page_ms: list[float]
 
 
-def measure(site: ReplaySite, name: str, texts: PageTexts | None) -> Cost:
+def measure(site: ReplaySite, name: str, examples: TresExamples | None) -> Cost:
     """Crawl the whole site once."""
     begun = time.process_time()
-    strategy = build_strategy(name, [site.start_url], 0, site.truth, texts=texts)
+    strategy = build_strategy(name, [site.start_url], 0, site.truth, examples=examples)
     building = time.process_time() - begun
     spent = 0.0
     # After each page: the time spent so far.
@@ -50,11 +52,11 @@ def measure(site: ReplaySite, name: str, texts: PageTexts | None) -> Cost:
         begun = time.process_time()
         request = strategy.choose(0.0, EVERY_HOST)
         spent += time.process_time() - begun
-        if request is None:
+        if not isinstance(request, Request):
             break
         outcome = site.respond(request)
         begun = time.process_time()
-        strategy.observe(request.id, outcome)
+        strategy.observe(request.id, outcome, 0.0)
         spent += time.process_time() - begun
         if isinstance(outcome, Page):
             marks.append(spent)
@@ -64,12 +66,12 @@ def measure(site: ReplaySite, name: str, texts: PageTexts | None) -> Cost:
     return Cost(name, building, pages, page_ms)
 
 
-def _texts(site: ReplaySite, folders: Iterable[Path]) -> PageTexts:
+def _examples(folders: Iterable[Path]) -> TresExamples:
     found = []
     for folder in folders:
         with Archive.open(folder) as other:
             found.append(example_pages(ReplaySite(other)))
-    return PageTexts(site.page_text, joined(found))
+    return joined(found)
 
 
 def _draw(costs: list[Cost], site: str, file: Path) -> None:
@@ -103,12 +105,12 @@ def main(archives: Path, name: str, strategies: str, examples: str, picture: Pat
     costs = []
     with Archive.open(archives / name) as archive:
         site = ReplaySite(archive)
-        texts: PageTexts | None = None
+        pages: TresExamples | None = None
         for strategy in strategies.split(","):
-            if strategy in WITH_EXAMPLES:
-                texts = texts or _texts(site, folders)
+            if Need.EXAMPLES in REGISTRY[strategy].needs:
+                pages = pages or _examples(folders)
             try:
-                costs.append(measure(site, strategy, texts))
+                costs.append(measure(site, strategy, pages))
             except UsageError as error:
                 click.echo(f"{strategy} is left out: {error}", err=True)
     rows = [

@@ -5,7 +5,8 @@
 
 ``ROUTES`` maps each path to its function, whose docstring says what goes wrong; a path that ends in a slash
 stands for everything below it. ``/`` links to all of them, so a crawl from there meets every fault. What
-``/robots.txt`` does is chosen when the server starts (`Robots`).
+``/robots.txt`` does is chosen when the server starts (`Robots`), and so is how an answer is spread over
+packets (`Packets`).
 """
 
 import asyncio
@@ -24,6 +25,8 @@ from functools import cache
 from time import time  # noqa: TID251 - Retry-After as a date needs the real clock
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
+
+from tests.unread import unread_bytes
 
 PAGE = "text/html; charset=utf-8"
 GOOD_CSV = b"place,number\nSaltgate,3\n"
@@ -52,6 +55,18 @@ class Robots(Enum):
     GARBAGE = "bytes that are no text"
 
 
+class Packets(Enum):
+    """How an answer reaches the client; each packet is read before the next is sent."""
+
+    TOGETHER = "the head in one packet with the first of the body"
+    APART = "the head in one packet, the body in another"
+    BYTES = "byte by byte; after some hundred bytes, as it is written"
+
+
+# Enough for every head, and for the faulty part of every body that is not large.
+SINGLE_BYTES = 400
+
+
 class Asked(NamedTuple):
     """A request that arrived: when (the server's monotonic clock), and what for."""
 
@@ -67,6 +82,7 @@ class NastyServer:
     host: str
     port: int
     robots: Robots
+    packets: Packets = Packets.TOGETHER
     requests: list[Asked] = field(default_factory=list)
     turns: Counter[str] = field(default_factory=Counter)
 
@@ -94,6 +110,8 @@ class Exchange:
     writer: asyncio.StreamWriter
     # Whether the connection may go on after this.
     reusable: bool = False
+    _held: bytes = b""
+    _singly: int = SINGLE_BYTES
 
     @property
     def path(self) -> str:
@@ -103,12 +121,31 @@ class Exchange:
         return parse_qs(urlsplit(self.target).query).get(name, [default])[0]
 
     async def write(self, data: bytes) -> None:
+        """Send what was held back, and this."""
+        data, self._held = self._held + data, b""
+        if self.server.packets is Packets.BYTES and self._singly:
+            singly, data = data[: self._singly], data[self._singly :]
+            self._singly -= len(singly)
+            for byte in singly:
+                await self._send(bytes([byte]))
+                await self._until_read()
+        await self._send(data)
+
+    async def _send(self, data: bytes) -> None:
         self.writer.write(data)
         await self.writer.drain()
 
+    async def _until_read(self) -> None:
+        plug, writer = self.writer.get_extra_info("socket"), self.writer
+        while unread_bytes(plug) and not writer.is_closing():  # noqa: ASYNC110 - the kernel tells nobody
+            await asyncio.sleep(0.0002)
+
     async def head(self, status: str, headers: Headers) -> None:
         lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in headers)]
-        await self.write("\r\n".join([*lines, "", ""]).encode("latin-1"))
+        self._held += "\r\n".join([*lines, "", ""]).encode("latin-1")
+        if self.server.packets is not Packets.TOGETHER:
+            await self.write(b"")
+            await self._until_read()
 
     async def begin(self, *headers: tuple[str, str]) -> None:
         """Send the head of a success whose body follows; to a HEAD that is all."""
@@ -240,6 +277,14 @@ async def reset_mid_body(exchange: Exchange) -> None:
     exchange.reset()
 
 
+@route("/reset-without-length.csv")
+async def reset_without_length(exchange: Exchange) -> None:
+    """Send the beginning of a file whose end is the end of the connection, and reset it."""
+    await exchange.begin(("Content-Type", "text/csv"))
+    await exchange.write(GOOD_CSV)
+    exchange.reset()
+
+
 @route("/length-too-long")
 async def length_too_long(exchange: Exchange) -> None:
     """Announce more bytes than there are, and keep the client waiting for them."""
@@ -283,6 +328,36 @@ async def unfinished_chunks(exchange: Exchange) -> None:
     """Send chunks and close without the last, empty one."""
     await exchange.begin(("Content-Type", PAGE), ("Transfer-Encoding", "chunked"))
     await exchange.write(b"5\r\n<html\r\n")
+
+
+@route("/overlong-chunk")
+async def overlong_chunk(exchange: Exchange) -> None:
+    """Send a chunk that is longer than its size says."""
+    await exchange.begin(("Content-Type", PAGE), ("Transfer-Encoding", "chunked"))
+    await exchange.write(b"5\r\n<html>\r\n0\r\n\r\n")
+
+
+@route("/huge-chunk-size")
+async def huge_chunk_size(exchange: Exchange) -> None:
+    """Announce a chunk of more bytes than any number of 64 bits counts."""
+    await exchange.begin(("Content-Type", PAGE), ("Transfer-Encoding", "chunked"))
+    await exchange.write(b"f" * 40 + b"\r\n<html")
+
+
+@route("/bad-trailer")
+async def bad_trailer(exchange: Exchange) -> None:
+    """Send a trailer after the last chunk that is no header."""
+    await exchange.begin(("Content-Type", PAGE), ("Transfer-Encoding", "chunked"))
+    await exchange.write(b"5\r\n<html\r\n0\r\nno colon here\r\n\r\n")
+
+
+@route("/endless-trailers")
+async def endless_trailers(exchange: Exchange) -> None:
+    """Send trailers without end after the last chunk."""
+    await exchange.begin(("Content-Type", PAGE), ("Transfer-Encoding", "chunked"))
+    await exchange.write(b"5\r\n<html\r\n0\r\n")
+    while True:
+        await exchange.write(b"X-More: and more\r\n" * 100)
 
 
 @route("/trickle")
@@ -373,6 +448,13 @@ async def broken_gzip(exchange: Exchange) -> None:
     await exchange.answer(packed[: len(packed) // 2], extra=[("Content-Encoding", "gzip")])
 
 
+@route("/broken-deflate")
+async def broken_deflate(exchange: Exchange) -> None:
+    """Send a page packed with deflate of which the second half is missing."""
+    packed = zlib.compress(links("/good.csv", *(f"/x{number}" for number in range(999))))
+    await exchange.answer(packed[: len(packed) // 2], extra=[("Content-Encoding", "deflate")])
+
+
 @route("/not-gzip")
 async def not_gzip(exchange: Exchange) -> None:
     """Say that a plain page is packed."""
@@ -438,9 +520,10 @@ async def status_999(exchange: Exchange) -> None:
 @route("/bad-header")
 async def bad_header(exchange: Exchange) -> None:
     """Send header lines that are none, and bytes that are no text."""
-    await exchange.write(b"HTTP/1.1 200 OK\r\nno colon here\r\n: no name\r\nX-Bytes: \xff\xfe\x00\r\n")
+    bad = b"HTTP/1.1 200 OK\r\nno colon here\r\n: no name\r\nX-Bytes: \xff\xfe\x00\r\n"
     body = links("/good.csv")
-    await exchange.write(b"Content-Type: text/html\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+    good = b"Content-Type: text/html\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    await exchange.write(bad + good)
 
 
 # HEAD.
@@ -849,6 +932,7 @@ async def _converse(server: NastyServer, reader: asyncio.StreamReader, writer: a
             exchange = Exchange(server, method, target, headers, writer)
             with suppress(HeadIsAllError):
                 await _find(exchange.path)(exchange)
+            await exchange.write(b"")
             if not exchange.reusable or headers.get("connection") == "close":
                 return
     except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
@@ -858,12 +942,12 @@ async def _converse(server: NastyServer, reader: asyncio.StreamReader, writer: a
 
 
 @contextmanager
-def nasty_server(robots: Robots = Robots.ALLOW) -> Iterator[NastyServer]:
+def nasty_server(robots: Robots = Robots.ALLOW, packets: Packets = Packets.TOGETHER) -> Iterator[NastyServer]:
     """Run the server in a thread until the block ends."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="nasty server", daemon=True)
     thread.start()
-    state = NastyServer("127.0.0.1", 0, robots)
+    state = NastyServer("127.0.0.1", 0, robots, packets)
     conversations: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

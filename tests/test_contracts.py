@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from coati.assembly import STRATEGIES, build_strategy
+from coati.assembly import LIVE_STRATEGIES, build_strategy
 from coati.bandits.sleeping_ucb import SleepingUcb
 from coati.testing.checks import check_policy, check_strategy
 
 
 @pytest.mark.parametrize("seed", [1, 5])
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", LIVE_STRATEGIES)
 def test_strategy(name: str, seed: int) -> None:
     check_strategy(lambda site, number: build_strategy(name, [site.start_url], number), seed=seed)
 

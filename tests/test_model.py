@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coati.model import NO_LINKS, Kind, Link, LinkList, Method, Page, Refused, Request, Target, EVERY_HOST
+from coati.model import EVERY_HOST, NO_LINKS, Kind, Link, LinkList, Method, Page, Refused, Request, Target
 
 
 def test_a_list_of_links_gives_urls_and_links_by_place() -> None:
@@ -42,4 +42,5 @@ def test_the_words_that_files_hold_stay_as_they_are() -> None:
 
 
 def test_a_driver_without_a_clock_may_ask_any_host() -> None:
-    assert EVERY_HOST("example.org")
+    assert EVERY_HOST.ready("example.org")
+    assert not EVERY_HOST.woken()

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from email.utils import parsedate_to_datetime
+from functools import partial
 from time import monotonic, time  # noqa: TID251 - these tests are about waiting
 
 import pytest
@@ -19,6 +20,7 @@ from tests.nasty_server import (
     PRIVATE_URLS,
     ROUTES,
     NastyServer,
+    Packets,
     Robots,
     nasty_server,
 )
@@ -79,6 +81,24 @@ def test_every_route_is_documented_and_linked_from_the_start(server: NastyServer
         assert f'href="{path}"'.encode() in body(server, "/")
 
 
+def test_an_answer_arrives_in_the_packets_that_were_asked_for() -> None:
+    arrived = {}
+    for packets in Packets:
+        with nasty_server(packets=packets) as server:
+            plug = socket.create_connection((server.host, server.port), timeout=20)
+            with plug, plug.makefile("wb") as request:
+                request.write(b"GET /broken-chunks HTTP/1.1\r\n\r\n")
+                request.flush()
+                arrived[packets] = list(iter(partial(plug.recv, 65_536), b""))
+    whole = b"".join(arrived[Packets.TOGETHER])
+    head, _, rest = whole.partition(b"5\r\n<html")
+    assert arrived == {
+        Packets.TOGETHER: [whole],
+        Packets.APART: [head, b"5\r\n<html" + rest],
+        Packets.BYTES: [bytes([byte]) for byte in whole],
+    }
+
+
 def test_good_things_are_good_and_the_rest_is_not_found(server: NastyServer) -> None:
     assert body(server, "/good.csv") == GOOD_CSV
     assert b"/good.csv" in body(server, "/good.html")
@@ -112,9 +132,15 @@ def test_bodies_end_early(server: NastyServer, path: str) -> None:
     assert len(rest) == 5_000
 
 
-def test_a_body_ends_in_a_reset(server: NastyServer) -> None:
+@pytest.mark.parametrize("path", ["/reset-mid-body", "/reset-without-length.csv"])
+def test_a_body_ends_in_a_reset(server: NastyServer, path: str) -> None:
     with pytest.raises(ConnectionResetError):
-        raw(server, "/reset-mid-body")
+        raw(server, path)
+
+
+def test_trailers_are_bad(server: NastyServer) -> None:
+    assert b"\r\n0\r\nno colon here\r\n" in raw(server, "/bad-trailer")
+    assert raw(server, "/endless-trailers", limit=MEGABYTE).count(b"X-More:") > 10_000
 
 
 def test_lengths_lie(server: NastyServer) -> None:
@@ -128,9 +154,11 @@ def test_lengths_lie(server: NastyServer) -> None:
     assert raw(server, "/two-lengths").count(b"Content-Length") == 2
 
 
-@pytest.mark.parametrize("path", ["/broken-chunks", "/unfinished-chunks"])
+@pytest.mark.parametrize(
+    "path", ["/broken-chunks", "/unfinished-chunks", "/overlong-chunk", "/huge-chunk-size"]
+)
 def test_chunks_are_broken(server: NastyServer, path: str) -> None:
-    with pytest.raises((http.client.IncompleteRead, ValueError)):
+    with pytest.raises((http.client.IncompleteRead, ValueError, OverflowError)):
         ask(server, path)
 
 

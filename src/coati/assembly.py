@@ -228,6 +228,9 @@ REGISTRY: Mapping[str, StrategyRow] = {
 }
 
 
+LIVE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if not row.replay_only)
+
+
 def strategy_row(name: str) -> StrategyRow:
     """Look a strategy up by its name."""
     if name not in REGISTRY:

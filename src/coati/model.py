@@ -114,7 +114,7 @@ class Page:
     status: int
     size_bytes: int
     links: PageLinks
-    facts: Facts = field(default=NO_FACTS)
+    facts: Facts = field(default_factory=lambda: NO_FACTS)
     out_links: Sequence[int] | None = None
 
 

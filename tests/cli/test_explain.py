@@ -15,6 +15,7 @@ from coati.cli.report import report
 from coati.errors import UsageError
 from coati.report import Verdict, explain_url
 from coati.testing import Response, Site
+from tests.driving import ask
 from tests.report.made_runs import MadeRun
 
 START = "http://a.test/"
@@ -45,7 +46,7 @@ SITE = Site(
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = MadeRun(tmp_path_factory.mktemp("runs") / "run", SITE, "bfs")
     run.steps(10)
-    request = run.strategy.choose(run.now, lambda _: True)
+    request = ask(run.strategy, run.now)
     assert request is not None
     run.store.chosen(request, run.now)
     return run.finish("interrupted")

@@ -127,8 +127,12 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert writer.returncode == 0
 
 
+# A shell makes what it starts in the background ignore Ctrl-C, and children inherit that.
+HEAR_CONTROL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
+
 def test_a_second_control_c_while_python_ends_adds_no_traceback() -> None:
-    script = (
+    script = HEAR_CONTROL_C + (
         "import atexit, click, importlib, os, signal; module = importlib.import_module('coati.cli.main')\n"
         "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
         "def interrupted():\n    os.kill(os.getpid(), signal.SIGINT)\n"
@@ -152,7 +156,7 @@ def test_what_needs_no_scrapy_does_not_wait_for_it(arguments: list[str], tmp_pat
 
 
 def test_control_c_ends_a_real_command_with_130() -> None:
-    script = (
+    script = HEAR_CONTROL_C + (
         "import click, importlib, os, signal, time; module = importlib.import_module('coati.cli.main')\n"
         "def wait():\n    print('ready', flush=True)\n    time.sleep(60)\n"
         "module.LazyGroup.get_command = lambda *_: click.command()(wait)\n"

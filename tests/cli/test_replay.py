@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from coati.assembly import ORACLES, STRATEGIES
+from coati.assembly import LIVE_STRATEGIES, REGISTRY
 from coati.cli.main import run
 from coati.cli.replay import replay
 from coati.cli.strategies import strategies
@@ -57,7 +57,7 @@ def test_json_is_one_object_a_run_with_every_measure(archive: Path) -> None:
 
 def test_every_strategy_runs_and_the_same_seeds_give_the_same_results(archive: Path, tmp_path: Path) -> None:
     # The neural one needs PyTorch.
-    names = ",".join(name for name in (*STRATEGIES, *ORACLES) if name != "tres")
+    names = ",".join(name for name in REGISTRY if name != "tres")
     other_site = small_archive(tmp_path / "other")
     asked = (archive, "--strategy", names, "--examples", other_site)
     first, again = lines(*asked), lines(*asked, "--no-link-cache")
@@ -242,16 +242,15 @@ def test_names_that_look_like_markup_are_printed_as_they_are(tmp_path: Path) -> 
 def test_the_strategies_are_listed_with_what_they_do() -> None:
     table = CliRunner().invoke(strategies, [])
     assert table.exit_code == 0
-    for name in STRATEGIES:
+    for name in LIVE_STRATEGIES:
         assert any(line.startswith(name) and "replay only" not in line for line in table.stdout.splitlines())
-    for name in ORACLES:
+    for name in set(REGISTRY) - set(LIVE_STRATEGIES):
         assert any(
             line.startswith(name) and line.endswith("(replay only)") for line in table.stdout.splitlines()
         )
     listed = CliRunner().invoke(strategies, ["--format", "json"])
     rows = [json.loads(line) for line in listed.stdout.splitlines()]
     assert {row["name"]: row["replay_only"] for row in rows} == {
-        **dict.fromkeys(STRATEGIES, False),
-        **dict.fromkeys(ORACLES, True),
+        name: row.replay_only for name, row in REGISTRY.items()
     }
     assert all(row["summary"] for row in rows)

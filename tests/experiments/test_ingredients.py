@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coati.assembly import ORACLES, STRATEGIES, StrategySettings
+from coati.assembly import REGISTRY, StrategySettings
 from coati.experiments import ingredients
 from coati.experiments.ingredients import joint_digest, modules_digest, settings_read, strategy_digest
 
@@ -72,7 +72,7 @@ def test_only_what_a_run_goes_through_voids_its_result(
     assert (before[0] != after[0], before[1] != after[1]) == (listed, unlisted)
 
 
-@pytest.mark.parametrize("strategy", [*STRATEGIES, *ORACLES])
+@pytest.mark.parametrize("strategy", list(REGISTRY))
 def test_every_strategy_has_a_digest_and_settings(strategy: str) -> None:
     assert len(digest(strategy)) == 16
     assert set(settings_read(strategy, StrategySettings())) <= set(StrategySettings.__dataclass_fields__)

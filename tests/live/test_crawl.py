@@ -205,11 +205,11 @@ def test_a_full_disk_ends_the_crawl_with_its_error(tmp_path: Path, monkeypatch: 
 
 def test_a_mistake_in_a_strategy_comes_out_at_once() -> None:
     class Wrong(FrontierStrategy):
-        def observe(self, request_id: int, outcome: object) -> tuple[()]:
+        def observe(self, request_id: int, outcome: object, now: float) -> tuple[()]:
             raise ZeroDivisionError
 
     with scripted(SMALL) as server:
-        strategy = Wrong(server.start, Fifo())
+        strategy = Wrong([server.start], Fifo())
         with pytest.raises(ZeroDivisionError):
             crawl_from(server.start, new_strategy=lambda: strategy)
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import ssl
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from cryptography.x509.oid import NameOID
 from coati.live import StopReason
 from tests.cli.commands import Coati, coati
 from tests.live.crawling import crawl_from
-from tests.live.scripted import Script, file, page, scripted
+from tests.live.scripted import Exchange, Script, file, page, pause, scripted
+from tests.unread import unread_bytes
 
 __all__ = ["coati"]
 
@@ -44,9 +46,14 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def server(certificate: Path) -> Iterator[Script]:
+def context(certificate: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
+    return context
+
+
+@pytest.fixture
+def server(context: ssl.SSLContext) -> Iterator[Script]:
     with scripted({"/": page("/a.csv"), "/a.csv": file()}, context=context) as script:
         yield script
 
@@ -74,3 +81,22 @@ def test_the_command_says_how_to_ask_all_the_same(coati: Coati, server: Script) 
     assert "--limits verify_certificates=false asks all the same" in dry.err
     again = coati("crawl", server.start, "--delay", 0, "--limits", "verify_certificates=false")
     assert again.code == 0
+
+
+def test_an_error_in_a_body_does_not_wait_for_a_server_that_does_not_hang_up(context: ssl.SSLContext) -> None:
+    over = threading.Event()
+
+    def broken(exchange: Exchange) -> None:
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n"
+        exchange.raw(head)
+        while unread_bytes(exchange.connection):
+            pause(0.001)
+        exchange.raw(b"zz\r\n")
+        over.wait(60)
+
+    with scripted({"/": broken}, context=context) as server:
+        crawled = crawl_from(
+            server.start, robots=False, verify_certificates=False, download_timeout_seconds=20.0
+        )
+        over.set()
+    assert crawled.observed[server.start]["reason"] == "answer is no valid HTTP"

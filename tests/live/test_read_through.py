@@ -7,7 +7,7 @@ import pytest
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.budget import Budget
-from coati.model import Method, Outcome, Hosts, Request, Settlement
+from coati.model import Hosts, Later, Method, Outcome, Request, Settlement
 from coati.replay.driver import replay
 from coati.replay.site import ReplaySite
 from coati.strategies.baselines import breadth_first

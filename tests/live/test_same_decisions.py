@@ -9,14 +9,15 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from coati.assembly import STRATEGIES, build_strategy
-from coati.model import Refused, EVERY_HOST
+from coati.assembly import LIVE_STRATEGIES, build_strategy
+from coati.model import Refused
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
 from coati.testing.server import serve
 from coati.testing.site import Site
+from tests.driving import ask
 from tests.live.crawling import crawl_from, crawl_into
 
 Asked = list[tuple[str, str]]
@@ -26,11 +27,11 @@ def in_memory(site: Site, strategy: Strategy) -> Asked:
     """Ask, answer, tell: what a strategy asks of a site without any engine."""
     responder = Responder(site)
     asked: Asked = []
-    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
+    while (request := ask(strategy)) is not None:
         outcome = responder.outcome(request)
         if not isinstance(outcome, Refused):
             asked.append((request.method.value, request.url))
-        strategy.observe(request.id, outcome)
+        strategy.observe(request.id, outcome, 0.0)
     return asked
 
 
@@ -61,7 +62,7 @@ sites = st.builds(
 )
 
 
-@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@pytest.mark.parametrize("name", sorted(LIVE_STRATEGIES))
 @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(knobs=sites, seed=st.integers(0, 1000), kept=st.booleans())
 @example(knobs=SiteKnobs(pages=60, target_bytes=500, target_bytes_sd=100), seed=1, kept=True)

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from coati.live import StopReason
-from coati.model import Link, LinkList, Method, Outcome, Page, Hosts, Request, Settlement
+from coati.model import Hosts, Later, Link, LinkList, Method, Outcome, Page, Request, Settlement
 from coati.strategies.baselines import FrontierStrategy
 from coati.strategies.frontier import Fifo
 from coati.web.rules import Rules
@@ -17,13 +17,13 @@ class Noted(FrontierStrategy):
     """Breadth-first, noting when it is asked and told."""
 
     def __init__(self, start_url: str) -> None:
-        super().__init__(start_url, Fifo())
+        super().__init__([start_url], Fifo())
         self.notes: list[str] = []
         self.open = self.most_open = 0
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        request = super().choose(now, ready)
-        if request is not None:
+        request = super().choose(now, hosts)
+        if isinstance(request, Request):
             self.notes.append(f"choose {request.id}")
             self.open += 1
             self.most_open = max(self.most_open, self.open)
@@ -32,7 +32,7 @@ class Noted(FrontierStrategy):
     def observe(self, request_id: int, outcome: Outcome, now: float) -> "tuple[Settlement, ...]":
         self.notes.append(f"observe {request_id}")
         self.open -= 1
-        return tuple(super().observe(request_id, outcome))
+        return tuple(super().observe(request_id, outcome, now))
 
 
 def test_at_concurrency_one_nothing_is_chosen_before_the_last_is_observed() -> None:
@@ -161,7 +161,7 @@ class TwoHosts:
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         for start, urls in self._waiting.items():
-            if urls and ready(start.split("/")[2].split(":")[0]):
+            if urls and hosts.ready(start.split("/")[2].split(":")[0]):
                 self._next += 1
                 self.order.append(urls[0])
                 return Request(self._next, Method.GET, urls.pop(0))
@@ -214,7 +214,7 @@ def test_links_of_the_start_page_are_read_with_their_paths() -> None:
             if isinstance(outcome, Page):
                 seen.extend(outcome.links.link(index) for index in range(len(outcome.links.urls)))
                 outcome = Page(200, 0, LinkList())
-            return tuple(super().observe(request_id, outcome))
+            return tuple(super().observe(request_id, outcome, now))
 
     with scripted({"/": page("/a")}) as server:
         strategy = Reader(server.start, Fifo())

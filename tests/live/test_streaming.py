@@ -9,6 +9,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from scrapy.exceptions import DownloadTimeoutError
 
 from coati.live.bodies import Body, BodyLimits
 from coati.live.failures import BombError, TooLargeError
@@ -272,6 +273,20 @@ def test_what_grows_out_of_proportion_is_a_bomb() -> None:
     honest = Body(BodyLimits(1 << 40, cut=False), declared_bytes=2 << 20)
     for _ in range(64):
         honest.write(piece)
+
+
+def test_a_silent_body_is_given_up_although_scrapy_sets_a_time_for_the_whole() -> None:
+    over = threading.Event()
+
+    def stalls(exchange: Exchange) -> None:
+        exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nContent-Length: 2\r\n\r\na")
+        over.wait(20)
+        exchange.raw(b"b")
+
+    with scripted({"/": stalls}) as server:
+        spider = run_spider([server.start], {**ALONE, "DOWNLOAD_TIMEOUT": 60, "COATI_ANSWER_TIMEOUT": 0.5})
+        over.set()
+    assert [type(error) for error in spider.errors] == [DownloadTimeoutError]
 
 
 def test_a_download_that_takes_too_long_in_all_is_given_up() -> None:

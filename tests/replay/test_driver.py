@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from coati.archive.archive import Archive
-from coati.assembly import ORACLES, STRATEGIES, WITH_EXAMPLES, PageTexts, build_strategy
+from coati.assembly import REGISTRY, Need, build_strategy
 from coati.budget import Budget, Limit
-from coati.model import NO_LINKS, Method, Outcome, Page, Hosts, Refused, Request, Settlement, Target
+from coati.model import NO_LINKS, Hosts, Later, Method, Outcome, Page, Refused, Request, Settlement, Target
 from coati.replay.driver import FINISHED, STOPPED_EARLY, Replay, replay
 from coati.replay.site import ReplaySite
 from coati.strategies.state import State
@@ -18,13 +18,13 @@ from tests.replay.tiny_site import START
 
 NO_LIMITS = Budget()
 # The neural one needs PyTorch, and has tests of its own.
-NAMES = [name for name in (*STRATEGIES, *ORACLES) if name != "tres"]
+NAMES = [name for name in REGISTRY if name != "tres"]
 EXAMPLES = TresExamples(["download the data"], ["about us"])
 
 
 def run(site: ReplaySite, name: str = "bfs", budget: Budget = NO_LIMITS) -> Replay:
-    texts = PageTexts(site.page_text, EXAMPLES) if name in WITH_EXAMPLES else None
-    return replay(site, build_strategy(name, [site.start_url], 1, site.truth, texts=texts), budget)
+    examples = EXAMPLES if Need.EXAMPLES in REGISTRY[name].needs else None
+    return replay(site, build_strategy(name, [site.start_url], 1, site.truth, examples=examples), budget)
 
 
 def test_breadth_first_by_hand(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ class Scripted:
         self.asked_at: list[float] = []
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        assert ready("anywhere.test")
+        assert hosts.ready("anywhere.test")
         self.asked_at.append(now)
         if self.turn == len(self.script):
             return None

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from coati.archive.archive import Archive
 from coati.errors import UsageError
 from coati.replay.example_pages import example_pages, joined
-from coati.replay.page_text import MAX_TEXT_CHARS, text_of
 from coati.replay.site import ReplaySite
+from coati.web.page_text import MAX_TEXT_CHARS, text_of
 from tests.replay import tiny_site
 from tests.replay.tiny_site import START
 

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
-from coati.model import Page, Refused, Target, EVERY_HOST
+from coati.model import Page, Refused, Target
 from coati.runs.fetched import Fetched
 from coati.runs.store import RunStore
 from coati.settings.plan import new_strategy, snapshot_form
@@ -16,6 +16,7 @@ from coati.testing.respond import Responder
 from coati.testing.site import Response, Site, body_of
 from coati.web.links import LinkExtractor
 from coati.web.rules import Refusal, Rules
+from tests.driving import ask
 from tests.runs.synthetic import abandon
 
 BEGIN = 1_772_355_907.0  # 1 March 2026, 09:05 UTC
@@ -47,7 +48,7 @@ class MadeRun:
     def steps(self, limit: int = 1_000_000) -> int:
         """Make so many requests, or as many as there are."""
         for done in range(limit):
-            request = self.strategy.choose(self.now, EVERY_HOST)
+            request = ask(self.strategy, self.now)
             if request is None:
                 return done
             self.store.chosen(request, self.now)
@@ -66,7 +67,7 @@ class MadeRun:
                 refused=self._refused(request.url, response) if isinstance(outcome, Page) else (),
             )
             recorded = self.store.record(fetched)
-            self.store.settled(self.strategy.observe(request.id, recorded.outcome))
+            self.store.settled(self.strategy.observe(request.id, recorded.outcome, 0.0))
         return limit
 
     def finish(self, reason: str = "nothing left to ask for") -> Path:

@@ -23,7 +23,6 @@ from coati.model import (
     Redirect,
     Request,
     Target,
-    EVERY_HOST,
 )
 from coati.runs.fetched import Fetched
 from coati.runs.restoring import Restored
@@ -31,6 +30,7 @@ from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
 from coati.strategies.strategy import Strategy
 from coati.web.rules import Refusal
+from tests.driving import ask
 
 HOST = "http://site.example"
 START = f"{HOST}/"
@@ -128,7 +128,7 @@ class Loop:
         for done in range(limit):
             while len(self.open) < self.width:
                 now = 1000.0 + self.store.totals.requests / 1000
-                chosen = self.strategy.choose(now, EVERY_HOST)
+                chosen = ask(self.strategy, now)
                 if chosen is None:
                     break
                 self.store.chosen(chosen, now)
@@ -146,7 +146,7 @@ class Loop:
 
     def finish(self, request: Request) -> None:
         recorded = self.store.record(self.site.answer(request))
-        self.store.settled(self.strategy.observe(request.id, recorded.outcome))
+        self.store.settled(self.strategy.observe(request.id, recorded.outcome, 0.0))
 
 
 TABLES = {

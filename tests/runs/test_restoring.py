@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coati.assembly import STRATEGIES, build_strategy
+from coati.assembly import LIVE_STRATEGIES, build_strategy
 from coati.model import Outcome, Request, Settlement
 from coati.runs.errors import RunMismatchError
 from coati.runs.layout import Layout
@@ -24,7 +24,7 @@ from tests.runs.synthetic import START, Loop, Site, dump, fast_folder, form, new
 @given(
     seed=st.integers(0, 1000),
     size=st.integers(1, 60),
-    strategy=st.sampled_from(sorted(STRATEGIES)),
+    strategy=st.sampled_from(sorted(LIVE_STRATEGIES)),
     width=st.integers(1, 5),
     cuts=st.lists(st.tuples(st.integers(0, 25), st.booleans()), max_size=3),
 )
@@ -129,10 +129,10 @@ class _Forgetful:
 
     def redo(self, request: Request, now: float) -> None:
         assert not self._broken
-        self._inner.redo(request)
+        self._inner.redo(request, 0.0)
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> tuple[Settlement, ...]:
-        self._inner.observe(request_id, outcome)
+        self._inner.observe(request_id, outcome, 0.0)
         return ()
 
     def load(self, state: Mapping[str, Any]) -> None:
@@ -163,7 +163,7 @@ def test_a_log_of_another_strategy_is_an_error_in_words(tmp_path: Path) -> None:
 def test_rewards_that_were_not_written_yet_are_found_again(tmp_path: Path) -> None:
     class Paying(_Forgetful):
         def observe(self, request_id: int, outcome: Outcome, now: float) -> tuple[Settlement, ...]:
-            super().observe(request_id, outcome)
+            super().observe(request_id, outcome, 0.0)
             return (Settlement(request_id, 2.5),)
 
     with new_store(tmp_path) as store:

@@ -23,6 +23,7 @@ from coati.settings.run_file import (
 )
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.web.traps import TrapSettings
+from tests.driving import ask
 
 URL = "https://www.example.org/"
 
@@ -203,7 +204,7 @@ def test_a_plan_is_what_the_settings_say() -> None:
     assert plan.types.name == "tables"
     assert plan.budget.max_targets == 3
     assert not plan.answer_from_archive
-    assert plan.new_strategy().choose(0.0, lambda _: True) is not None
+    assert ask(plan.new_strategy()) is not None
 
 
 def test_a_snapshot_belongs_to_what_the_strategy_is_built_from() -> None:
@@ -218,11 +219,11 @@ def test_a_snapshot_belongs_to_what_the_strategy_is_built_from() -> None:
 def test_the_strategy_of_a_crawl_knows_what_wanted_files_end_with() -> None:
     def first(types: str) -> str:
         strategy = new_strategy(given(types=types, strategy="scent"))
-        start = strategy.choose(0.0, lambda _: True)
+        start = ask(strategy)
         assert start is not None
         links = [Link(f"{URL}files/a.{ending}", ("html", "a")) for ending in ("px", "nc", "sav")]
-        strategy.observe(start.id, Page(200, 9, LinkList(links)))
-        request = strategy.choose(1.0, lambda _: True)
+        strategy.observe(start.id, Page(200, 9, LinkList(links)), 0.0)
+        request = ask(strategy, 1.0)
         assert request is not None
         return request.url.rpartition(".")[2]
 

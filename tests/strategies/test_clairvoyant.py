@@ -6,10 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coati.model import Kind, EVERY_HOST
+from coati.model import Kind
 from coati.strategies.clairvoyant import clairvoyant, omniscient
 from coati.strategies.strategy import Strategy
 from coati.strategies.truth import SiteTruth
+from tests.driving import ask
 
 
 @st.composite
@@ -75,7 +76,7 @@ def literal_order(truth: SiteTruth) -> list[int]:
 
 def plan(strategy: Strategy) -> list[str]:
     urls = []
-    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
+    while (request := ask(strategy)) is not None:
         urls.append(request.url)
     return urls
 

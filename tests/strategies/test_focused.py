@@ -20,7 +20,6 @@ from coati.model import (
     Refused,
     Request,
     Target,
-    EVERY_HOST,
 )
 from coati.strategies.baselines import breadth_first
 from coati.strategies.focused import FocusedSettings, focused
@@ -29,6 +28,7 @@ from coati.testing.checks import check_strategy
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
+from tests.driving import ask
 
 START = "http://a.test/"
 SPARSE = CountVectorizer(analyzer=iter, vocabulary=[*map(str, range(2 * DIMENSIONS)), "depth"])
@@ -36,9 +36,9 @@ SPARSE = CountVectorizer(analyzer=iter, vocabulary=[*map(str, range(2 * DIMENSIO
 
 def order_of(strategy: Strategy, answer: Callable[[Request], Outcome]) -> list[str]:
     order = []
-    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
+    while (request := ask(strategy)) is not None:
         order.append(request.url)
-        strategy.observe(request.id, answer(request))
+        strategy.observe(request.id, answer(request), 0.0)
     return order
 
 
@@ -127,13 +127,13 @@ def test_a_link_is_not_scored_again_after_the_first_training() -> None:
             return Page(200, 1, LinkList(links))
         return Target(200, 1, "text/csv")
 
-    first = strategy.choose(0.0, EVERY_HOST)
+    first = ask(strategy)
     assert first is not None
-    strategy.observe(first.id, answer(first))
+    strategy.observe(first.id, answer(first), 0.0)
     scores = {}
-    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
+    while (request := ask(strategy)) is not None:
         scores[request.url] = request.score
-        strategy.observe(request.id, Target(200, 1, "text/csv"))
+        strategy.observe(request.id, Target(200, 1, "text/csv"), 0.0)
     # Both were scored by the model that knew one page: a later, better score would be above zero.
     assert all(score is not None and score < 0 for score in scores.values())
     assert len(scores) == 2
@@ -141,17 +141,17 @@ def test_a_link_is_not_scored_again_after_the_first_training() -> None:
 
 def test_what_fails_is_no_example_and_what_is_refused_no_request() -> None:
     strategy = focused([START], FocusedSettings(2, 1))
-    first = strategy.choose(0.0, EVERY_HOST)
+    first = ask(strategy)
     assert first is not None
     urls = [START + name for name in ("dead", "barred", "b", "c")]
-    strategy.observe(first.id, Page(200, 1, LinkList([Link(url, ("html", "a")) for url in urls])))
-    barred = strategy.choose(0.0, EVERY_HOST)
+    strategy.observe(first.id, Page(200, 1, LinkList([Link(url, ("html", "a")) for url in urls])), 0.0)
+    barred = ask(strategy)
     assert barred is not None
-    strategy.observe(barred.id, Refused("robots.txt"))
+    strategy.observe(barred.id, Refused("robots.txt"), 0.0)
     assert strategy.save()["focused_counters"] == [1, False]
-    dead = strategy.choose(0.0, EVERY_HOST)
+    dead = ask(strategy)
     assert dead is not None
-    strategy.observe(dead.id, Failure(404, 0, "status 404"))
+    strategy.observe(dead.id, Failure(404, 0, "status 404"), 0.0)
     assert strategy.save()["focused_counters"] == [2, True]
     # One example, the start page, and one step of the model.
     assert strategy.save()["model_rest"][-1] == 1

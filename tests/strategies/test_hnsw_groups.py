@@ -3,13 +3,13 @@ from __future__ import annotations
 import random
 
 from coati.assembly import StrategySettings, build_strategy
-from coati.model import EVERY_HOST
 from coati.strategies.hnsw_groups import HnswGroups
 from coati.strategies.path_groups import PathGroups
 from coati.strategies.tag_path_vectors import TagPathSpace
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
+from tests.driving import ask
 
 
 def test_finds_what_the_exact_search_finds() -> None:
@@ -40,8 +40,8 @@ def test_a_crawl_over_hnsw_makes_the_same_requests() -> None:
         settings = StrategySettings(group_index=index)
         strategy = build_strategy("sb-classifier", [site.start_url], 3, settings=settings)
         order = []
-        while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
+        while (request := ask(strategy)) is not None:
             order.append(request.url)
-            strategy.observe(request.id, responder.outcome(request))
+            strategy.observe(request.id, responder.outcome(request), 0.0)
         orders.append(order)
     assert orders[0] == orders[1]

@@ -16,7 +16,6 @@ from coati.model import (
     Request,
     Settlement,
     Target,
-    EVERY_HOST,
 )
 from coati.strategies.baselines import breadth_first
 from coati.strategies.scent import Scent, ScentSettings
@@ -26,6 +25,7 @@ from coati.testing.checks import check_strategy
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
+from tests.driving import ask, must_ask
 
 START = "http://a.test/"
 FILES = ("html", "body", "ul.files", "li", "a")
@@ -41,28 +41,22 @@ def page(*links: Link) -> Page:
     return Page(200, 100, LinkList(links))
 
 
-def ask(strategy: Strategy) -> Request:
-    request = strategy.choose(0.0, EVERY_HOST)
-    assert request is not None
-    return request
-
-
 def crawl(strategy: Strategy, answers: dict[str, Outcome]) -> list[Request]:
     asked = []
-    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
+    while (request := ask(strategy)) is not None:
         asked.append(request)
-        strategy.observe(request.id, answers.get(request.url, Failure(404, 0, "not found")))
+        strategy.observe(request.id, answers.get(request.url, Failure(404, 0, "not found")), 0.0)
     return asked
 
 
 def requests_to_share(strategy: Strategy, responder: Responder, share: float, total: int) -> int:
     targets = requests = 0
     while targets < share * total:
-        request = ask(strategy)
+        request = must_ask(strategy)
         outcome = responder.outcome(request)
         requests += 1
         targets += isinstance(outcome, Target)
-        strategy.observe(request.id, outcome)
+        strategy.observe(request.id, outcome, 0.0)
     return requests
 
 
@@ -83,10 +77,10 @@ def test_finds_most_targets_of_generated_sites_well_before_breadth_first() -> No
 def test_a_wanted_extension_comes_first_before_anything_is_learnt() -> None:
     links = [Link(START + name, MENU) for name in ("a.html", "b.parquet", "c.html")]
     plain, told = Scent([START], likely_extensions=()), Scent([START], likely_extensions={"parquet"})
-    plain.observe(ask(plain).id, page(*links))
-    told.observe(ask(told).id, page(*links))
-    assert ask(told).url == START + "b.parquet"
-    assert ask(told).score is not None
+    plain.observe(must_ask(plain).id, page(*links), 0.0)
+    told.observe(must_ask(told).id, page(*links), 0.0)
+    assert must_ask(told).url == START + "b.parquet"
+    assert must_ask(told).score is not None
 
 
 def test_dead_links_are_left_alone_once_they_show() -> None:
@@ -123,48 +117,48 @@ def test_a_hub_inherits_what_it_leads_to() -> None:
 
 def test_a_redirect_is_followed_at_once_and_a_known_one_is_a_miss() -> None:
     strategy = Scent([START])
-    strategy.observe(ask(strategy).id, Redirect(301, 0, START + "home"))
-    first = ask(strategy)
+    strategy.observe(must_ask(strategy).id, Redirect(301, 0, START + "home"), 0.0)
+    first = must_ask(strategy)
     assert first.url == START + "home"
-    strategy.observe(first.id, page(Link(START + "a", MENU), Link(START + "b", MENU)))
-    strategy.observe(ask(strategy).id, Redirect(302, 0, START + "c"))
-    hop = ask(strategy)
+    strategy.observe(first.id, page(Link(START + "a", MENU), Link(START + "b", MENU)), 0.0)
+    strategy.observe(must_ask(strategy).id, Redirect(302, 0, START + "c"), 0.0)
+    hop = must_ask(strategy)
     assert hop.url == START + "c"
-    strategy.observe(hop.id, Redirect(302, 0, START + "a"))
-    assert ask(strategy).url == START + "b"
+    strategy.observe(hop.id, Redirect(302, 0, START + "a"), 0.0)
+    assert must_ask(strategy).url == START + "b"
 
 
 def test_a_hop_outlives_saving_and_is_explained() -> None:
     strategy = Scent([START])
-    strategy.observe(ask(strategy).id, page(Link(START + "a", MENU), Link(START + "b", MENU)))
-    strategy.observe(ask(strategy).id, Redirect(302, 0, START + "c"))
+    strategy.observe(must_ask(strategy).id, page(Link(START + "a", MENU), Link(START + "b", MENU)), 0.0)
+    strategy.observe(must_ask(strategy).id, Redirect(302, 0, START + "c"), 0.0)
     twin = Scent([START])
     twin.load(unpack(pack(strategy.save())))
     assert twin.explain(START + "c")
-    assert ask(twin).url == ask(strategy).url == START + "c"
+    assert must_ask(twin).url == must_ask(strategy).url == START + "c"
 
 
 def test_a_server_that_leads_on_without_end_does_not_get_all_requests() -> None:
     strategy = Scent([START])
     pages = [Link(f"{START}p/{letter}{other}.html", MENU) for letter in "abcde" for other in "abcd"]
-    strategy.observe(ask(strategy).id, page(Link(START + "loop/data.csv", FILES, "csv"), *pages))
+    strategy.observe(must_ask(strategy).id, page(Link(START + "loop/data.csv", FILES, "csv"), *pages), 0.0)
     urls = []
     for turn in range(100):
-        request = ask(strategy)
+        request = must_ask(strategy)
         urls.append(request.url)
         trap = Redirect(302, 0, f"{START}loop/{turn}.csv")
-        strategy.observe(request.id, trap if "/loop/" in request.url else page())
+        strategy.observe(request.id, trap if "/loop/" in request.url else page(), 0.0)
     assert all("/loop/" in url for url in urls[:6])
     assert sum("/p/" in url for url in urls) == 20
 
 
 def test_a_page_is_settled_once_with_the_targets_among_its_new_links() -> None:
     strategy = Scent([START])
-    start = ask(strategy)
-    strategy.observe(start.id, page(Link(START + "a.csv", FILES), Link(START + "b.csv", FILES)))
+    start = must_ask(strategy)
+    strategy.observe(start.id, page(Link(START + "a.csv", FILES), Link(START + "b.csv", FILES)), 0.0)
     rewards: list[Settlement] = []
     for outcome in (Target(200, 1, "text/csv"), Refused("robots")):
-        rewards += strategy.observe(ask(strategy).id, outcome)
+        rewards += strategy.observe(must_ask(strategy).id, outcome, 0.0)
     assert [tuple(reward) for reward in rewards] == [(start.id, 1.0)]
 
 
@@ -172,27 +166,27 @@ def test_several_in_flight_do_not_pile_on_one_untried_kind() -> None:
     strategy = Scent([START])
     many = [Link(f"{START}one/{i}.html", FILES) for i in range(30)]
     few = [Link(f"{START}{name}/index.html", MENU, name) for name in ("two", "three", "four")]
-    strategy.observe(ask(strategy).id, page(*many, *few))
-    directories = {ask(strategy).url.split("/")[3] for _ in range(6)}
+    strategy.observe(must_ask(strategy).id, page(*many, *few), 0.0)
+    directories = {must_ask(strategy).url.split("/")[3] for _ in range(6)}
     assert len(directories) >= 3
 
 
 def test_a_score_is_the_expected_targets_a_request() -> None:
     strategy = Scent([START])
-    strategy.observe(ask(strategy).id, page(*[Link(f"{START}{i}.csv", FILES) for i in range(30)]))
+    strategy.observe(must_ask(strategy).id, page(*[Link(f"{START}{i}.csv", FILES) for i in range(30)]), 0.0)
     scores = []
     for _ in range(30):
-        request = ask(strategy)
+        request = must_ask(strategy)
         scores.append(request.score or 0.0)
-        strategy.observe(request.id, Target(200, 1, "text/csv"))
+        strategy.observe(request.id, Target(200, 1, "text/csv"), 0.0)
     assert all(0 <= score < 1.001 for score in scores)
     assert scores[-1] > 0.95 > scores[0]
 
 
 def test_an_arm_has_a_name_that_a_user_understands() -> None:
     strategy = Scent([START])
-    strategy.observe(ask(strategy).id, page(Link(START + "stats/2020.csv", FILES)))
-    request = ask(strategy)
+    strategy.observe(must_ask(strategy).id, page(Link(START + "stats/2020.csv", FILES)), 0.0)
+    request = must_ask(strategy)
     assert request.arm is not None
     assert strategy.arm_label(request.arm) == "/stats/*.csv in ul.files > li > a"
     assert strategy.arm_label(99_999) == "other links"
@@ -201,14 +195,14 @@ def test_an_arm_has_a_name_that_a_user_understands() -> None:
 def test_explains_a_waiting_link_in_words() -> None:
     strategy = Scent([START])
     links = [Link(f"{START}stats/{name}.html", FILES, name) for name in ("alpha", "beta", "gamma")]
-    strategy.observe(ask(strategy).id, page(*links))
+    strategy.observe(must_ask(strategy).id, page(*links), 0.0)
     for _ in range(2):
-        request = ask(strategy)
+        request = must_ask(strategy)
         found = [Link(request.url.replace(".html", f"{i}.csv"), FILES, "csv") for i in "xyz"]
-        strategy.observe(request.id, page(*found))
+        strategy.observe(request.id, page(*found), 0.0)
         for _ in range(3):
-            strategy.observe(ask(strategy).id, Target(200, 1, "text/csv"))
-    waiting = ask(strategy).url
+            strategy.observe(must_ask(strategy).id, Target(200, 1, "text/csv"), 0.0)
+    waiting = must_ask(strategy).url
     fresh = Link(waiting.replace(".html", "-b.html"), FILES, "delta")
     reasons = strategy.explain(fresh, START)
     assert any(
@@ -223,7 +217,7 @@ def test_explains_a_waiting_link_in_words() -> None:
 
 def test_explains_by_url_what_waits_and_refuses_what_does_not() -> None:
     strategy = Scent([START])
-    strategy.observe(ask(strategy).id, page(Link(START + "a.html", MENU, "a")))
+    strategy.observe(must_ask(strategy).id, page(Link(START + "a.html", MENU, "a")), 0.0)
     assert strategy.explain(START + "a.html")
     with pytest.raises(ValueError, match="not known"):
         strategy.explain(START + "never-met")
@@ -268,14 +262,14 @@ def test_a_port_changes_nothing() -> None:
         site = generate_site(SiteKnobs(pages=60), 1)
         strategy = Scent([start])
         asked = []
-        while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
+        while (request := ask(strategy)) is not None:
             inner = request._replace(url=request.url.replace(start, site.start_url))
             outcome = Responder(site).outcome(inner)
             if isinstance(outcome, Page):
                 links = [outcome.links.link(at) for at in range(len(outcome.links.urls))]
                 moved = [link._replace(url=link.url.replace(site.start_url, start)) for link in links]
                 outcome = Page(outcome.status, outcome.size_bytes, LinkList(moved))
-            strategy.observe(request.id, outcome)
+            strategy.observe(request.id, outcome, 0.0)
             asked.append(inner.url)
         return asked
 
@@ -308,9 +302,9 @@ def test_links_that_nothing_tells_apart_are_searched_in_leaps() -> None:
 def test_a_link_that_owes_its_score_to_an_untried_extension_is_explained_so() -> None:
     strategy = Scent([START])
     useless = [Link(f"{START}x/{letter}{other}.zip", FILES) for letter in "abcdefgh" for other in "abcdefgh"]
-    strategy.observe(ask(strategy).id, page(*useless))
+    strategy.observe(must_ask(strategy).id, page(*useless), 0.0)
     for _ in useless:
-        strategy.observe(ask(strategy).id, Failure(404, 0, "gone"))
+        strategy.observe(must_ask(strategy).id, Failure(404, 0, "gone"), 0.0)
     said = strategy.explain(Link(START + "x/one.sav", FILES), START)
     assert ("links to .sav were hardly tried yet", True) in {
         (reason.words, reason.contribution > 0) for reason in said
@@ -328,12 +322,12 @@ def test_links_that_are_like_a_pleasant_surprise_are_scored_anew_at_once(*, spre
     settings = ScentSettings(spread_news=spread_news, refresh_every=10_000)
     strategy = Scent([START], settings=settings)
     pages = [Link(f"{START}good/{letter * 3}.html", FILES, letter) for letter in "abcdefghijkl"]
-    strategy.observe(ask(strategy).id, page(*pages))
+    strategy.observe(must_ask(strategy).id, page(*pages), 0.0)
     for _ in range(4):
-        strategy.observe(ask(strategy).id, page())
-    first = ask(strategy)
+        strategy.observe(must_ask(strategy).id, page(), 0.0)
+    first = must_ask(strategy)
     before = scores_of(strategy)
-    strategy.observe(first.id, page(*[Link(f"{START}f/{number}.csv", FILES) for number in range(20)]))
+    strategy.observe(first.id, page(*[Link(f"{START}f/{number}.csv", FILES) for number in range(20)]), 0.0)
     risen = sum(new > old > 0 for old, new in zip(before, scores_of(strategy), strict=True))
     assert risen == (7 if spread_news else 0)
 
@@ -341,11 +335,11 @@ def test_links_that_are_like_a_pleasant_surprise_are_scored_anew_at_once(*, spre
 def test_a_kind_is_worth_less_while_a_link_of_it_is_asked_for() -> None:
     strategy = Scent([START])
     items = [Link(f"{START}list/item-{number}.html", FILES, "item") for number in range(9)]
-    strategy.observe(ask(strategy).id, page(*items))
-    first = ask(strategy)
+    strategy.observe(must_ask(strategy).id, page(*items), 0.0)
+    first = must_ask(strategy)
     (before,) = scores_of(strategy)
-    ask(strategy)
+    must_ask(strategy)
     (lowered,) = scores_of(strategy)
     assert lowered < 0.9 * before
-    strategy.observe(first.id, page(Link(START + "x.csv", FILES)))
+    strategy.observe(first.id, page(Link(START + "x.csv", FILES)), 0.0)
     assert scores_of(strategy)[0] > lowered

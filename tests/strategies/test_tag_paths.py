@@ -11,9 +11,7 @@ from coati.model import (
     Method,
     Page,
     Redirect,
-    Request,
     Target,
-    EVERY_HOST,
 )
 from coati.strategies.strategy import Strategy
 from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
@@ -21,6 +19,7 @@ from coati.strategies.url_classes import LearntClasses
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
+from tests.driving import ask, must_ask
 from tests.strategies.literal_sb import LiteralCrawl
 
 START = "http://a.test/"
@@ -28,9 +27,9 @@ START = "http://a.test/"
 
 def drive(strategy: Strategy, responder: Responder) -> tuple[list[tuple[str, str]], dict[int, float]]:
     order, rewards = [], {}
-    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
+    while (request := ask(strategy)) is not None:
         order.append((request.method.value, request.url))
-        for settlement in strategy.observe(request.id, responder.outcome(request)):
+        for settlement in strategy.observe(request.id, responder.outcome(request), 0.0):
             rewards[settlement.request_id] = settlement.reward
     return order, rewards
 
@@ -50,52 +49,46 @@ def page(*urls: str, path: tuple[str, ...] = ("html", "a")) -> Page:
     return Page(200, 100, LinkList([Link(url, path) for url in urls]))
 
 
-def ask(strategy: TagPathStrategy) -> Request:
-    request = strategy.choose(0.0, EVERY_HOST)
-    assert request is not None
-    return request
-
-
 def test_first_links_are_asked_for_with_head_until_a_batch_of_examples_is_there() -> None:
     strategy = TagPathStrategy([START], LearntClasses(batch=3))
     links = [f"{START}{i}.html" for i in range(6)]
-    strategy.observe(ask(strategy).id, page(*links))
+    strategy.observe(must_ask(strategy).id, page(*links), 0.0)
     methods = []
     for _ in range(3):
-        request = ask(strategy)
+        request = must_ask(strategy)
         methods.append(request.method)
-        strategy.observe(request.id, Page(200, 0, NO_LINKS))
+        strategy.observe(request.id, Page(200, 0, NO_LINKS), 0.0)
     assert methods == [Method.HEAD] * 3
-    assert ask(strategy).method is Method.GET
+    assert must_ask(strategy).method is Method.GET
 
 
 def test_a_head_that_fails_drops_the_link_and_is_no_example() -> None:
     strategy = TagPathStrategy([START], LearntClasses(batch=1))
-    strategy.observe(ask(strategy).id, page(START + "dead", START + "live"))
-    dead = ask(strategy)
-    strategy.observe(dead.id, Failure(404, 0, "status 404"))
-    live = ask(strategy)
+    strategy.observe(must_ask(strategy).id, page(START + "dead", START + "live"), 0.0)
+    dead = must_ask(strategy)
+    strategy.observe(dead.id, Failure(404, 0, "status 404"), 0.0)
+    live = must_ask(strategy)
     assert (live.method, live.url) == (Method.HEAD, START + "live")
-    strategy.observe(live.id, Page(200, 0, NO_LINKS))
-    assert ask(strategy).url == START + "live"
+    strategy.observe(live.id, Page(200, 0, NO_LINKS), 0.0)
+    assert must_ask(strategy).url == START + "live"
 
 
 def test_a_target_told_by_head_is_fetched_at_once_and_pays_its_page() -> None:
     strategy = TagPathStrategy([START], LearntClasses(batch=2))
-    root = ask(strategy)
-    strategy.observe(root.id, page(START + "a.csv", START + "b.html"))
-    strategy.observe(ask(strategy).id, Target(200, 0, "text/csv"))
-    fetch = ask(strategy)
+    root = must_ask(strategy)
+    strategy.observe(root.id, page(START + "a.csv", START + "b.html"), 0.0)
+    strategy.observe(must_ask(strategy).id, Target(200, 0, "text/csv"), 0.0)
+    fetch = must_ask(strategy)
     assert (fetch.method, fetch.url) == (Method.GET, START + "a.csv")
-    strategy.observe(fetch.id, Target(200, 10, "text/csv"))
-    settled = strategy.observe(ask(strategy).id, Page(200, 0, NO_LINKS))
+    strategy.observe(fetch.id, Target(200, 10, "text/csv"), 0.0)
+    settled = strategy.observe(must_ask(strategy).id, Page(200, 0, NO_LINKS), 0.0)
     assert [(s.request_id, s.reward) for s in settled] == [(root.id, 1)]
 
 
 def test_redirect_to_a_known_url_ends_there() -> None:
     strategy = TagPathStrategy([START], LearntClasses())
-    strategy.observe(ask(strategy).id, Redirect(301, 0, START))
-    assert strategy.choose(0.0, EVERY_HOST) is None
+    strategy.observe(must_ask(strategy).id, Redirect(301, 0, START), 0.0)
+    assert ask(strategy) is None
 
 
 def test_counting_pulls_at_pages_keeps_returning_to_dead_links() -> None:
@@ -108,13 +101,13 @@ def test_counting_pulls_at_pages_keeps_returning_to_dead_links() -> None:
         links = [Link(START + "x.html", ("html", "body", "p", "a"))]
         links += [Link(url, ("html", "body", "div.dead", "ul", "li", "a")) for url in dead]
         links += [Link(url, ("html", "table.live", "tr", "td", "b")) for url in live]
-        strategy.observe(ask(strategy).id, Page(200, 1, LinkList(links)))
+        strategy.observe(must_ask(strategy).id, Page(200, 1, LinkList(links)), 0.0)
         for step in range(80):
-            request = ask(strategy)
+            request = must_ask(strategy)
             if request.url in live:
                 return step
             ok = request.url not in dead
-            strategy.observe(request.id, Page(200, 0, NO_LINKS) if ok else Failure(404, 0, "status 404"))
+            strategy.observe(request.id, Page(200, 0, NO_LINKS) if ok else Failure(404, 0, "status 404"), 0.0)
         raise AssertionError
 
     assert first_live(TagPathSettings()) < 10
@@ -125,15 +118,15 @@ def test_counting_pulls_at_pages_keeps_returning_to_dead_links() -> None:
 def test_robust_probes_stop_where_a_server_does_not_know_head(status: int) -> None:
     settings = StrategySettings(robust_probes=True)
     strategy = build_strategy("sb-classifier", [START], settings=settings)
-    first = strategy.choose(0.0, EVERY_HOST)
+    first = must_ask(strategy)
     assert first is not None
-    strategy.observe(first.id, page(START + "a.csv", START + "b", START + "c.zip"))
-    probe = strategy.choose(0.0, EVERY_HOST)
+    strategy.observe(first.id, page(START + "a.csv", START + "b", START + "c.zip"), 0.0)
+    probe = must_ask(strategy)
     assert probe is not None
     assert probe.method is Method.HEAD
-    strategy.observe(probe.id, Failure(status, 0, f"status {status}"))
+    strategy.observe(probe.id, Failure(status, 0, f"status {status}"), 0.0)
     seen = []
-    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
+    while (request := ask(strategy)) is not None:
         seen.append((request.method.value, request.url))
-        strategy.observe(request.id, Target(200, 5, "text/csv"))
+        strategy.observe(request.id, Target(200, 5, "text/csv"), 0.0)
     assert seen == [("GET", START + "a.csv"), ("GET", START + "c.zip"), ("GET", START + "b")]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coati.model import Kind, Link, LinkList, Method, Page, Request, Target, EVERY_HOST
+from coati.model import Kind, Link, LinkList, Method, Page, Request, Target
 from coati.strategies.baselines import breadth_first
 from coati.strategies.tp_off import TpOffSettings, tp_off
 from coati.strategies.truth import SiteTruth
@@ -12,6 +12,7 @@ from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
 from coati.testing.site import Site
+from tests.driving import ask
 from tests.strategies.literal_sb import LiteralGroups, LiteralPaths
 from tests.strategies.test_focused import order_of
 from tests.strategies.truths import Truths, truth_of
@@ -99,11 +100,11 @@ def test_known_targets_count_and_unknown_groups_are_worth_nothing() -> None:
     strategy = tp_off([site.start_url], truth, TpOffSettings(4))
     order: list[str] = []
     rewards: dict[int, float] = {}
-    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
+    while (request := ask(strategy)) is not None:
         order.append(request.url.removeprefix(start))
         links = pages.get(request.url)
         outcome = Target(200, 1, "text/csv") if links is None else Page(200, 1, LinkList(links))
-        rewards.update(strategy.observe(request.id, outcome))
+        rewards.update(strategy.observe(request.id, outcome, 0.0))
     # t.csv was known when g2 was fetched, and still pays; then the rest of the good group comes first.
     assert order == ["", "g1", "p1", "g2", "g3", "t.csv", "new"]
     assert [rewards[number] for number in range(4)] == [0, 1, 0, 1]

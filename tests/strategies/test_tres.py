@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from coati.errors import UsageError
 from coati.learners.double_q import QSettings
-from coati.model import Kind, Link, LinkList, Outcome, Page, Request, Target, EVERY_HOST
+from coati.model import Kind, Link, LinkList, Outcome, Page, Request, Target
 from coati.strategies.tres import FEATURES, TresExamples, TresSettings, TresStrategy, tres_light
 from coati.strategies.tres_terms import KEYPHRASES, KEYWORDS
 from coati.strategies.tres_tree import TreeFrontier, TreeSettings, best_split
@@ -20,6 +20,7 @@ from coati.testing.checks import check_strategy
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
 from coati.testing.site import Site
+from tests.driving import ask
 from tests.strategies.truths import Truths
 
 START = "http://a.test/"
@@ -47,7 +48,7 @@ def test_keeps_the_contract() -> None:
     }
 
     def build(site: Site, seed: int) -> TresStrategy:
-        return tres_light([site.start_url], truths.of(site), text_of(site), EXAMPLES, seed, QUICK)
+        return tres_light([site.start_url], truths.of(site), EXAMPLES, seed, QUICK)
 
     check_strategy(build, sites, in_flight=[1, 5])
 
@@ -74,21 +75,23 @@ def test_files_follow_their_page_at_once_and_features_are_those_of_the_paper() -
         START + "deep": [],
     }
     texts = {START: "about us", START + "data/x": "download the data as csv"}
-    strategy = tres_light([START], truth_of_pages(pages), lambda url: texts.get(url, "the team"), EXAMPLES)
+    strategy = tres_light([START], truth_of_pages(pages), EXAMPLES)
     rows: dict[str, list[float]] = {}
 
     def answer(request: Request) -> Outcome:
         links = pages.get(request.url)
-        return Target(200, 1, "text/csv") if links is None else Page(200, 1, LinkList(links))
+        if links is None:
+            return Target(200, 1, "text/csv")
+        return Page(200, 1, LinkList(links), {"text": texts.get(request.url, "the team")})
 
     order, rewards = [], {}
-    while (request := strategy.choose(0.0, EVERY_HOST)) is not None:
+    while (request := ask(strategy)) is not None:
         order.append(request.url.removeprefix(START))
         for _, number, row in strategy.save()["in_flight"]:
             if row is not None:
                 rows[request.url.removeprefix(START)] = row
             assert number >= 0
-        for settlement in strategy.observe(request.id, answer(request)):
+        for settlement in strategy.observe(request.id, answer(request), 0.0):
             rewards[order[settlement.request_id]] = settlement.reward
     assert order == ["", "a.csv", "b.csv", "data/x", "c.csv", "team", "deep"]
     assert rewards == {"": 0, "data/x": 1, "team": 0, "deep": 0}

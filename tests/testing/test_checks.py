@@ -1,6 +1,7 @@
 """A check that nothing fails proves nothing: each way to break a contract has a class here that does."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -8,7 +9,20 @@ import pytest
 from coati.assembly import build_strategy
 from coati.bandits.policy import Choice
 from coati.bandits.sleeping_ucb import SleepingUcb
-from coati.model import Failure, Method, Outcome, Page, Hosts, Redirect, Refused, Request, Settlement
+from coati.model import (
+    Deferred,
+    Failure,
+    Hosts,
+    Later,
+    Method,
+    Outcome,
+    Page,
+    Redirect,
+    Refused,
+    Request,
+    Settlement,
+)
+from coati.strategies.deferrals import Deferrals
 from coati.strategies.state import State
 from coati.testing.checks import check_policy, check_strategy, default_sites
 from coati.testing.rehearsal import ContractError
@@ -26,22 +40,29 @@ class Sound:
         self.met = {start_url}
         self.waiting = [start_url]
         self.in_flight: dict[int, str] = {}
+        self.deferred: Deferrals[str] = Deferrals()
         self.turn = 0
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        if not self.waiting:
-            return None
-        self.in_flight[self.turn] = self.waiting.pop(0)
+        url = self.deferred.take(now, idle=not self.waiting and not self.in_flight)
+        if url is None:
+            if not self.waiting:
+                return self.deferred.answer()
+            url = self.waiting.pop(0)
+        self.in_flight[self.turn] = url
         self.turn += 1
         return Request(self.turn - 1, Method.GET, self.in_flight[self.turn - 1], arm=0, score=0.5)
 
     def redo(self, request: Request, now: float) -> None:
-        self.waiting.remove(request.url)
+        if self.deferred.take_logged(request) is None:
+            self.waiting.remove(request.url)
         self.in_flight[request.id] = request.url
         self.turn = request.id + 1
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        del self.in_flight[request_id]
+        url = self.in_flight.pop(request_id)
+        if isinstance(outcome, Deferred):
+            self.deferred.push(Method.GET, url, url, outcome.until)
         if isinstance(outcome, Page):
             new = [url for url in dict.fromkeys(outcome.links.urls) if url not in self.met]
             self.waiting += new
@@ -57,6 +78,7 @@ class Sound:
             "met": sorted(self.met),
             "waiting": list(self.waiting),
             "in_flight": list(self.in_flight.items()),
+            "deferred": self.deferred.save(str),
             "turn": self.turn,
         }
 
@@ -64,6 +86,7 @@ class Sound:
         self.met = set(state["met"])
         self.waiting = state["waiting"]
         self.in_flight = dict(state["in_flight"])
+        self.deferred.load(state["deferred"], str)
         self.turn = state["turn"]
 
     def arm_label(self, arm: int) -> str:
@@ -76,16 +99,18 @@ def test_a_sound_strategy_passes() -> None:
 
 class UsesAnIdTwice(Sound):
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        request = super().choose(now, ready)
-        return request and request._replace(id=request.id // 2)
+        request = super().choose(now, hosts)
+        return request._replace(id=request.id // 2) if isinstance(request, Request) else request
 
 
 class AsksTwice(Sound):
     last: Request | None = None
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        request = super().choose(now, ready)
-        if request is not None and self.last is not None:
+        request = super().choose(now, hosts)
+        if not isinstance(request, Request):
+            return request
+        if self.last is not None:
             request = request._replace(url=self.last.url)
         self.last = request
         return request
@@ -93,23 +118,45 @@ class AsksTwice(Sound):
 
 class MakesUpUrls(Sound):
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        request = super().choose(now, ready)
-        return request and request._replace(url=request.url + "made-up")
+        request = super().choose(now, hosts)
+        return request._replace(url=request.url + "made-up") if isinstance(request, Request) else request
 
 
 class ScoresNothing(Sound):
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        request = super().choose(now, ready)
-        return request and request._replace(score=float("nan"))
+        request = super().choose(now, hosts)
+        return request._replace(score=float("nan")) if isinstance(request, Request) else request
 
 
 class RisesFromTheDead(Sound):
     nones = 0
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        request = super().choose(now, ready)
+        request = super().choose(now, hosts)
         self.nones += request is None
         return Request(10**6, Method.GET, "http://start.test/") if self.nones > 2 else request
+
+
+class DropsWhatMetAnOutage(Sound):
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
+        if isinstance(outcome, Deferred):
+            outcome = Failure(0, 0, outcome.reason)
+        return super().observe(request_id, outcome, now)
+
+
+class DoesNotWait(Sound):
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
+        if isinstance(outcome, Deferred):
+            outcome = replace(outcome, until=now)
+        return super().observe(request_id, outcome, now)
+
+
+class AsksAtTheEndTooEarly(Sound):
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        url = self.deferred.take(now, idle=not self.waiting)
+        if url is not None:
+            self.waiting.append(url)
+        return super().choose(now, hosts)
 
 
 class HasNoNameForAnArm(Sound):
@@ -139,7 +186,7 @@ class LoadsOnlyOnce(Sound):
     def redo(self, request: Request, now: float) -> None:
         if self.loaded:
             raise ContractError("the log's tail")
-        super().redo(request)
+        super().redo(request, 0.0)
 
 
 class IsChangedBySaving(Sound):
@@ -158,14 +205,14 @@ class RedoesNothing(Sound):
 class RedoesAnything(Sound):
     def redo(self, request: Request, now: float) -> None:
         if request.url in self.met:
-            super().redo(request)
+            super().redo(request, 0.0)
 
 
 class LearnsFromKnownLinks(Sound):
     """Lets links that it knows already decide: the log does not have them."""
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        settled = super().observe(request_id, outcome)
+        settled = super().observe(request_id, outcome, 0.0)
         if isinstance(outcome, Page) and len(outcome.links.urls) % 2:
             self.waiting.reverse()
         return settled
@@ -173,13 +220,13 @@ class LearnsFromKnownLinks(Sound):
 
 class PaysTwice(Sound):
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        super().observe(request_id, outcome)
+        super().observe(request_id, outcome, 0.0)
         return [Settlement(0, 1.0)] if request_id % 2 else []
 
 
 class PaysForWhatIsInFlight(Sound):
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        super().observe(request_id, outcome)
+        super().observe(request_id, outcome, 0.0)
         return [Settlement(request_id + 1, 1.0)]
 
 
@@ -187,20 +234,20 @@ class FallsOverFailures(Sound):
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         if isinstance(outcome, Failure) and outcome.status == 0:
             raise ZeroDivisionError
-        return super().observe(request_id, outcome)
+        return super().observe(request_id, outcome, 0.0)
 
 
 class FallsOverRefusals(Sound):
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         if isinstance(outcome, Refused):
             raise ZeroDivisionError
-        return super().observe(request_id, outcome)
+        return super().observe(request_id, outcome, 0.0)
 
 
 class FollowsLoops(Sound):
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         url = self.in_flight[request_id]
-        settled = super().observe(request_id, outcome)
+        settled = super().observe(request_id, outcome, 0.0)
         if isinstance(outcome, Redirect) and outcome.location == url:
             self.waiting.append(url)
         return settled
@@ -208,7 +255,7 @@ class FollowsLoops(Sound):
 
 class PaysInfinitely(Sound):
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        super().observe(request_id, outcome)
+        super().observe(request_id, outcome, 0.0)
         return [Settlement(request_id, float("inf"))]
 
 
@@ -220,7 +267,7 @@ class DependsOnWhatWasBefore(Sound):
         self.number = next(self.instances)
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        settled = super().observe(request_id, outcome)
+        settled = super().observe(request_id, outcome, 0.0)
         if self.number % 2:
             self.waiting.reverse()
         return settled
@@ -242,6 +289,9 @@ class AsksForNothing(Sound):
         (RisesFromTheDead, "was over"),
         (AsksForNothing, "asks for nothing"),
         (HasNoNameForAnArm, "no label"),
+        (DropsWhatMetAnOutage, "these still wait"),
+        (DoesNotWait, "was deferred to"),
+        (AsksAtTheEndTooEarly, "deferred to the end"),
         (PaysInfinitely, "no finite reward"),
         (LoadsOnlyOnce, "the log's tail"),
         (IsChangedBySaving, "saving after event"),
@@ -294,6 +344,9 @@ class SoundPolicy:
 
     def pull(self, arm: int) -> None:
         self.pulls[arm] += 1
+
+    def undo_pull(self, arm: int) -> None:
+        self.pulls[arm] -= 1
 
     def observe(self, arm: int, reward: float) -> None:
         self.paid[arm] += 1

@@ -11,7 +11,6 @@ import pytest
 
 from coati.errors import UsageError
 from coati.learners.double_q import DoubleQ, QSettings
-from coati.model import EVERY_HOST
 from coati.strategies.state import pack, unpack
 from coati.strategies.tres import FEATURES, TresExamples, TresSettings, TresStrategy
 from coati.testing.checks import check_strategy
@@ -23,7 +22,7 @@ from coati.tres_neural.page_classifier import ClassifierSettings, KeywordBiLstm,
 from coati.tres_neural.pytorch import pytorch
 from coati.tres_neural.q_network import TorchDoubleQ
 from coati.tres_neural.word_vectors import VectorSettings, WordVectors, train_vectors
-from tests.strategies.test_tres import text_of
+from tests.driving import ask
 from tests.strategies.truths import Truths
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
@@ -129,8 +128,8 @@ def test_keeps_the_contract() -> None:
     site = generate_site(SiteKnobs(pages=20, links_per_page=6, error_share=0.2), 2)
 
     examples = TresExamples(POSITIVE, NEGATIVE)
-    trained = tres(site.start_url, truths.of(site), text_of(site), examples, 1, SMALL)
-    request = trained.choose(0.0, EVERY_HOST)
+    trained = tres([site.start_url], truths.of(site), examples, 1, SMALL)
+    request = ask(trained)
     assert request is not None
 
     def build(site: Site, seed: int) -> TresStrategy:

@@ -60,6 +60,7 @@ from yarl import URL
 
 from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
+from coati.live.connections import AnswerConnector
 from coati.live.failures import BadAnswerError, CertificateError, TooSlowError
 from coati.live.loop_turns import CrawlLoop, seconds_of_server
 from coati.live.outcomes import ANSWER_SECONDS, BODY_BYTES, BODY_FILE, CUT, DAMAGED
@@ -126,7 +127,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         settings = self.crawler.settings
         # With a proxy it is the proxy that resolves and connects; it may well be on a private address.
         guarded = not self._allow_private and self._proxy is None
-        connector = aiohttp.TCPConnector(
+        connector = AnswerConnector(
             # In all, Scrapy limits the requests; by host, this is the promise of one connection.
             limit=0,
             limit_per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
@@ -198,7 +199,12 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     async def _download(self, request: Request) -> Response:
         await self._take_turn(request)
         started = time.monotonic()
-        timeout = request.meta.get("download_timeout")
+        timeout = aiohttp.ClientTimeout(
+            # Scrapy's middleware for time-outs puts it into every request.
+            total=request.meta.get("download_timeout") or self._timeout.total,
+            sock_connect=self._timeout.sock_connect,
+            sock_read=self._timeout.sock_read,
+        )
         verbatim = bool(request.meta.get("verbatim_url"))
         pairs = _pairs(request)
         # Headers may come byte by byte, each in time.
@@ -211,7 +217,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
                 allow_redirects=False,
                 proxy=request.meta.get("proxy") or self._proxy,
                 proxy_headers=[pair for pair in pairs if pair[0] == _PROXY_AUTHORISATION] or None,
-                timeout=aiohttp.ClientTimeout(total=timeout) if timeout else self._timeout,
+                timeout=timeout,
                 trace_request_ctx=request,
             )
         async with answer:

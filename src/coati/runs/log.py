@@ -249,8 +249,8 @@ class RunLog:
             )
         values = (
             number, request.url, version, body.name, body.size_bytes, media_type, origin.anchor,
-            origin.found_on, origin.page, origin.tag_path, json.dumps(origin.redirects), json.dumps(fetched.headers),
-            to_iso(fetched.finished_at), request.arm, request.score, body.sha256,
+            origin.found_on, origin.page, origin.tag_path, json.dumps(origin.redirects),
+            json.dumps(fetched.headers), to_iso(fetched.finished_at), request.arm, request.score, body.sha256,
         )  # fmt: skip
         self.connection.execute(_ADD_TARGET, values)
 

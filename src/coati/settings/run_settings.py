@@ -13,7 +13,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from coati.assembly import REGISTRY
+from coati.assembly import LIVE_STRATEGIES, REGISTRY
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
@@ -129,15 +129,14 @@ def _archive_mode() -> Kind:
 
 def _live_strategy() -> Kind:
     """Make the kind of the strategies that a live crawl can run; the others say where they can be run."""
-    summaries = {name: row.summary for name, row in REGISTRY.items() if not row.replay_only}
-    live = choice("strategy", summaries)
+    live = choice("strategy", {name: REGISTRY[name].summary for name in LIVE_STRATEGIES})
 
     def read(value: object) -> object:
         name = str(value).strip().lower()
-        if name in REGISTRY and name not in summaries:
+        if name in REGISTRY and name not in LIVE_STRATEGIES:
             raise ConfigError(
                 f"{name} must know the site beforehand, so it runs in `coati replay` only;"
-                f" live there are {', '.join(summaries)}"
+                f" live there are {', '.join(LIVE_STRATEGIES)}"
             )
         return live.read(value)
 

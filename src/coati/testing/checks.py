@@ -148,11 +148,12 @@ class _Crawl:
 
 def _interrupted(answer: Answer, _start_url: str, request: Request) -> Outcome:
     """Let a third of the URLs meet outages first: for some seconds, for longer, and to the end."""
-    luck = zlib.crc32(request.url.encode())
+    address = zlib.crc32(request.url.encode())
     # The number of the request decides, so that a restored crawl meets the same outages.
-    if luck % 3 or (luck + request.id) % 4 == 0:
+    luck = draw(address, request.id, 2 * len(_OUTAGES))
+    if address % 3 or luck >= len(_OUTAGES):
         return answer(request)
-    return Deferred(0, 0, "connection refused", _OUTAGES[(luck + request.id) % len(_OUTAGES)])
+    return Deferred(0, 0, "connection refused", _OUTAGES[luck])
 
 
 def _refusing(answer: Answer, start_url: str, request: Request) -> Outcome:
@@ -203,7 +204,7 @@ class _Workout:
 
     def step(self, time: int) -> None:
         """Do one thing that a strategy may do, then choose; most choices become a pull."""
-        self._rng.choice([self._appear, self._wake_any, self._sleep_any, self._pay, self._pay])()
+        self._rng.choice([self._appear, self._wake_any, self._sleep_any, self._pay, self._pay, self._undo])()
         choice = self._choose(time)
         if choice is not None and self._rng.randrange(4):
             for policy in self.policies:
@@ -226,6 +227,13 @@ class _Workout:
             self._awake.discard(arm)
             for policy in self.policies:
                 policy.sleep(arm)
+
+    def _undo(self) -> None:
+        """Take a pull back: as if it had never been made, so that pulling once more changes nothing."""
+        if self._unpaid:
+            arm = self._rng.choice(self._unpaid)
+            self.policies[0].undo_pull(arm)
+            self.policies[0].pull(arm)
 
     def _pay(self) -> None:
         # The arm may sleep already when its reward comes.

@@ -16,6 +16,7 @@ from coati.model import (
     Refused,
     Target,
 )
+from coati.web.facts import LazyFacts
 from coati.web.links import LinkExtractor
 from coati.web.media import PRESETS, TargetTypes, essence
 from coati.web.rules import Rules
@@ -69,8 +70,10 @@ class Responder:
         media_type = essence(response.media_type)
         kind = self._types.kind(media_type, request.url)
         if kind is Kind.PAGE:
-            links = self._links_of(request.url, response) if request.method is Method.GET else NO_LINKS
-            return Page(response.status, size, links)
+            if request.method is not Method.GET:
+                return Page(response.status, size, NO_LINKS)
+            facts = LazyFacts(lambda: response.body or b"", response.media_type)
+            return Page(response.status, size, self._links_of(request.url, response), facts)
         if kind is Kind.TARGET:
             return Target(response.status, size, media_type)
         return Other(response.status, size, media_type)
