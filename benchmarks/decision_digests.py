@@ -27,7 +27,7 @@ import click
 
 from benchmarks.reporting import circumstances
 from coati.archive.archive import Archive
-from coati.assembly import ORACLES, STRATEGIES, WITH_EXAMPLES, PageTexts, build_strategy
+from coati.assembly import REGISTRY, Need, build_strategy
 from coati.budget import Budget
 from coati.replay.driver import replay
 from coati.replay.example_pages import example_pages, joined
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from coati.replay.trace import Trace
     from coati.strategies.tres import TresExamples
 
-NAMES = [name for name in (*STRATEGIES, *ORACLES) if name != "tres"]
+NAMES = [name for name in REGISTRY if name != "tres"]
 _SEED = 0
 
 
@@ -77,8 +77,8 @@ def _decide(folder: Path, names: Sequence[str], examples: TresExamples | None) -
     with Archive.open(folder) as archive:
         site = ReplaySite(archive)
         for name in names:
-            texts = PageTexts(site.page_text, examples) if examples and name in WITH_EXAMPLES else None
-            strategy = build_strategy(name, site.start_url, _SEED, site.truth, texts=texts)
+            given = examples if Need.EXAMPLES in REGISTRY[name].needs else None
+            strategy = build_strategy(name, site.start_urls, _SEED, site.truth, examples=given)
             found[name] = summed_up(replay(site, strategy, Budget()).trace)
         return {"archive": archive.digest()[:12], "strategies": found}
 
@@ -94,7 +94,7 @@ def decide(archives: Path, sites: Sequence[str], names: Sequence[str], jobs: int
     # Not forked: what is decided must not depend on what this process has done before.
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         pages = {}
-        if not WITH_EXAMPLES.isdisjoint(names):
+        if any(Need.EXAMPLES in REGISTRY[name].needs for name in names):
             pages = dict(zip(everything, pool.map(_examples, everything.values()), strict=True))
         futures = {}
         for site in sorted(sites, key=lambda site: -sizes[site]):

@@ -23,9 +23,8 @@ from pathlib import Path
 
 import pytest
 
-from coati.assembly import ORACLES, STRATEGIES, WITH_EXAMPLES, PageTexts, StrategySettings, build_strategy
-from coati.model import Kind, Outcome, Request, Target, always_ready
-from coati.replay.page_text import text_of
+from coati.assembly import REGISTRY, Need, StrategySettings, build_strategy
+from coati.model import EVERY_HOST, Kind, Outcome, Request, Target
 from coati.strategies.chance import draw
 from coati.strategies.strategy import Strategy
 from coati.strategies.tres import TresExamples
@@ -34,13 +33,14 @@ from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
 from coati.testing.site import Site
+from coati.web.page_text import text_of
 from tests.strategies.truths import truth_of
 
 FILE = Path(__file__).with_name("decisions.json")
 AGAIN = "python -m tests.test_decisions"
 
 # The neural one needs PyTorch, whose sums differ between machines.
-NAMES = [name for name in (*STRATEGIES, *ORACLES) if name != "tres"]
+NAMES = [name for name in REGISTRY if name != "tres"]
 SEED = 1
 IN_FLIGHT = (1, 4)
 # TP-OFF stops learning within the smallest of the sites.
@@ -101,8 +101,8 @@ def examples() -> TresExamples:
 
 
 def build(name: str, known: KnownSite) -> Strategy:
-    texts = PageTexts(known.page_text, examples()) if name in WITH_EXAMPLES else None
-    return build_strategy(name, known.site.start_url, SEED, known.truth, SETTINGS, texts)
+    given = examples() if Need.EXAMPLES in REGISTRY[name].needs else None
+    return build_strategy(name, [known.site.start_url], SEED, known.truth, SETTINGS, given)
 
 
 def crawl(strategy: Strategy, known: KnownSite, in_flight: int) -> Iterator[tuple[Request, Outcome]]:
@@ -114,15 +114,15 @@ def crawl(strategy: Strategy, known: KnownSite, in_flight: int) -> Iterator[tupl
     answered = 0
     while True:
         while len(waiting) < in_flight:
-            request = strategy.choose(float(answered), always_ready)
-            if request is None:
+            request = strategy.choose(float(answered), EVERY_HOST)
+            if not isinstance(request, Request):
                 break
             waiting.append(request)
         if not waiting:
             return
         request = waiting.pop(draw(in_flight, answered, len(waiting)))
         outcome = known.answer(request)
-        strategy.observe(request.id, outcome)
+        strategy.observe(request.id, outcome, float(answered))
         answered += 1
         yield request, outcome
 

@@ -204,7 +204,8 @@ class _Workout:
 
     def step(self, time: int) -> None:
         """Do one thing that a strategy may do, then choose; most choices become a pull."""
-        self._rng.choice([self._appear, self._wake_any, self._sleep_any, self._pay, self._pay, self._undo])()
+        self._rng.choice([self._appear, self._wake_any, self._sleep_any, self._pay, self._pay])()
+        self._undo()
         choice = self._choose(time)
         if choice is not None and self._rng.randrange(4):
             for policy in self.policies:
@@ -231,9 +232,8 @@ class _Workout:
     def _undo(self) -> None:
         """Take a pull back: as if it had never been made, so that pulling once more changes nothing."""
         if self._unpaid:
-            arm = self._rng.choice(self._unpaid)
-            self.policies[0].undo_pull(arm)
-            self.policies[0].pull(arm)
+            self.policies[0].undo_pull(self._unpaid[-1])
+            self.policies[0].pull(self._unpaid[-1])
 
     def _pay(self) -> None:
         # The arm may sleep already when its reward comes.
