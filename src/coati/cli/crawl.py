@@ -27,7 +27,7 @@ from coati.cli.setting_options import (
     setting_option,
 )
 from coati.cli.sitemap_feed import FedStore, feed_sitemaps
-from coati.errors import ConfigError
+from coati.errors import ConfigError, UsageError
 from coati.report import write_report
 from coati.report.words import count
 from coati.runs.errors import RunError, RunWriteError
@@ -174,7 +174,11 @@ def _archive(settings: RunSettings) -> Iterator[Archive | None]:
         yield None
         return
     folder = Path(settings.archive)
-    if (folder / ARCHIVE_FILE).is_file():
+    if settings.offline:
+        opened = Archive.open(folder)
+        if opened.entry(settings.url) is None:
+            raise UsageError(f"{settings.url} is not in the archive {folder}, and --offline asks nobody else")
+    elif (folder / ARCHIVE_FILE).is_file():
         opened = Archive.open(folder, writable=True)
     else:
         meta = ArchiveMeta(
@@ -219,7 +223,9 @@ def _say_what_begins(place: RunPlace, store: FedStore) -> None:
         )
     else:
         click.echo(f"Crawling {settings.url} ({how}) into {place.folder}.", err=True)
-    if not settings.contact:
+    if settings.offline:
+        click.echo(f"Offline: only the archive {settings.archive} answers.", err=True)
+    elif not settings.contact:
         click.echo(
             "Hint: --contact YOUR-ADDRESS (or COATI_CONTACT) tells the site's owner whom to ask.", err=True
         )

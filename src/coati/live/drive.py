@@ -29,9 +29,12 @@ from coati.live.progress import Event, Happening
 from coati.live.stop import StopReason
 from coati.live.tally import Tally
 from coati.live.trap_filter import trap_filter
-from coati.model import Failure, Later, Page, Redirect, Refused, Request
+from coati.live.visits import Visits
+from coati.model import Failure, Later, Method, Page, Redirect, Refused, Request
 from coati.runs.fetched import Fetched
 from coati.runs.reasons import SkipReason
+from coati.runs.store import Recorded
+from coati.web.out_links import with_out_links
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,6 +56,7 @@ _REMEMBERED_HOPS = 10_000
 class _Open:
     request: Request
     started_at: float
+    visited: bool
     attempts: int = 1
 
 
@@ -77,6 +81,7 @@ class Drive:
         self._hops: OrderedDict[str, int] = OrderedDict()
         self._endings = Endings(plan.early_stop, one_site=plan.one_site)
         self._strategy = self._restore()
+        self.visits = Visits(plan.store)
         self._sift = trap_filter(plan.traps, plan.store)
         self._sent = self.tally.requests
         self._told_at = 0.0
@@ -118,7 +123,8 @@ class Drive:
             request = self._again.popleft() if self._again else self._ask(hosts)
             if not isinstance(request, Request):
                 return request
-            self._open[request.id] = _Open(request, self._clock.now())
+            visited = request.method is Method.GET and self.visits.last(request.url) is not None
+            self._open[request.id] = _Open(request, self._clock.now(), visited)
             self._sent += 1
             refusal = self.plan.rules.refusal(request.url)
             if refusal is None:
@@ -148,14 +154,17 @@ class Drive:
             return
         state = self._open[request_id]
         request = state.request
-        reading = self._sift(request, self._bound_redirects(request, reading))
+        if self.plan.out_links and isinstance(reading.outcome, Page) and request.method is Method.GET:
+            # Before traps are left out: what counts is what stands there.
+            reading = replace(reading, outcome=with_out_links(reading.outcome))
+        reading = self._sift(request, self._bound_redirects(request, reading), state.visited)
         charged = 0 if reading.unsent or isinstance(reading.outcome, Refused) else state.attempts
         now = self._clock.now()
-        outcome = self._record(state, reading, charged, now)
-        settlements = self._strategy.observe(request_id, outcome, now)
+        recorded = self._record(state, reading, charged, now)
+        settlements = self._strategy.observe(request_id, recorded.outcome, now)
         del self._open[request_id]
         self._sent += charged - state.attempts
-        self.tally.count(request, reading, charged)
+        self.tally.count(request, reading, charged, new_target=recorded.new_target)
         self.tally.archived += from_archive
         self.tally.settle(request, settlements)
         store = self.plan.store
@@ -296,13 +305,13 @@ class Drive:
             drops=(*reading.drops, reason),
         )
 
-    def _record(self, state: _Open, reading: Reading, charged: int, now: float) -> Outcome:
+    def _record(self, state: _Open, reading: Reading, charged: int, now: float) -> Recorded:
         """Write it down; gives what the strategy is to observe."""
         store, request = self.plan.store, state.request
         if store is None:
             if reading.body_file is not None:
                 reading.body_file.unlink(missing_ok=True)
-            return reading.outcome
+            return Recorded(reading.outcome, new_target=self.visits.note(request, reading.outcome))
         fetched = Fetched(
             request=request,
             outcome=reading.outcome,
@@ -315,7 +324,7 @@ class Drive:
             refused=reading.refused,
             skipped=reading.skipped,
         )
-        return store.record(fetched).outcome
+        return store.record(fetched)
 
     def _tell(self, what: Happening, **data: object) -> None:
         if self.plan.on_event is not None:

@@ -38,7 +38,7 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
     own = plan.settings
     return {
         "SCHEDULER": _OURS + "scheduler.StrategyScheduler",
-        "DOWNLOAD_HANDLERS": _handlers(),
+        "DOWNLOAD_HANDLERS": _handlers(plan),
         "DOWNLOADER_MIDDLEWARES_BASE": {},
         "DOWNLOADER_MIDDLEWARES": _downloader_middlewares(plan),
         "SPIDER_MIDDLEWARES_BASE": {},
@@ -87,8 +87,9 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
     }
 
 
-def _handlers() -> dict[str, str | None]:
-    streaming = _OURS + "streaming.StreamingDownloadHandler"
+def _handlers(plan: CrawlPlan) -> dict[str, str | None]:
+    # Offline there is nobody to ask: what the archive does not answer is refused before it gets here.
+    streaming = None if plan.offline else _OURS + "streaming.StreamingDownloadHandler"
     return {"http": streaming, "https": streaming, "ftp": None, "s3": None, "file": None, "data": None}
 
 
@@ -96,6 +97,7 @@ def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
     own = plan.settings
     chosen = {
         _MIDDLEWARES + "defaultheaders.DefaultHeadersMiddleware": 400,
+        _OURS + "conditional.ConditionalRequestMiddleware": 30,
         _OURS + "retry_after.RetryAfterMiddleware": 560,
         "coati.live.cookies.OfflineCookiesMiddleware": 700,
         _OURS + "adaptive_delay.AdaptiveDelayMiddleware": 890,

@@ -7,6 +7,7 @@
         ├── BombError              a small body that decompresses to a very large one
         ├── TooSlowError           bytes that come too slowly
         ├── BadAnswerError         bytes that are no HTTP
+        ├── OfflineError           not in the archive, and nothing else may be asked
         └── CertificateError       a certificate that was to be verified and cannot be
 
 None of these leaves the live driver: a strategy sees a `coati.model.Failure` or `Refused`.
@@ -49,6 +50,10 @@ class CertificateError(DownloadError):
     """The server's certificate does not hold, or the two could not agree on encryption."""
 
 
+class OfflineError(DownloadError):
+    """The archive does not hold it, and the crawl asks nobody else."""
+
+
 class FailureReason(StrEnum):
     """Why no usable answer came; an error status is told as ``status 404`` instead."""
 
@@ -66,6 +71,7 @@ class FailureReason(StrEnum):
     NO_LOCATION = "redirect without a usable location"
     REDIRECT_LOOP = "redirect loop"
     TOO_MANY_REDIRECTS = "too many redirects"
+    NOT_ASKED = "not modified, and nobody asked whether it was"
     NO_BUDGET = "no budget for another try"
     UNSUPPORTED = "not fetched"
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
-from coati.live.failures import FailureReason, PrivateAddressError, failure_reason
-from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
+from coati.live.failures import FailureReason, OfflineError, PrivateAddressError, failure_reason
+from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target, Unchanged
 from coati.runs.reasons import SkipReason
 from coati.web.links import LinkExtractor
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from coati.web.media import TargetTypes
     from coati.web.rules import Refusal, Rules
 
+NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 # Keys of a Scrapy request's meta by which our components tell what they did.
@@ -32,6 +33,8 @@ BODY_FILE = "coati_body_file"
 BODY_BYTES = "coati_body_bytes"
 STOPPED = "coati_stopped"
 ANSWER_SECONDS = "coati_answer_seconds"
+# The URL of which it was asked whether what the run was given last has changed.
+CONDITIONAL = "coati_conditional"
 
 # Flags of a Scrapy response by which our download handler tells that a body is not whole.
 CUT = "cut"
@@ -88,6 +91,8 @@ class ResponseReader:
         """Turn the error that came in place of a response into an outcome."""
         if isinstance(error, PrivateAddressError):
             return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
+        if isinstance(error, OfflineError):
+            return Reading(Refused(SkipReason.NOT_ARCHIVED))
         if isinstance(error, IgnoreRequest):
             message = str(error)
             if "robots.txt" in message:
@@ -113,7 +118,7 @@ class ResponseReader:
                 return Failure(status, size, FailureReason.NO_LOCATION)
             return Redirect(status, size, location)
         if not 200 <= status < 300:  # noqa: PLR2004 - HTTP success
-            return Failure(status, size, f"status {status}")
+            return _without_content(request, response, size)
         media_type = essence(_header(response, "Content-Type"))
         kind = self._types.kind(media_type, request.url)
         if kind is Kind.PAGE:
@@ -149,6 +154,15 @@ class ResponseReader:
             refused=tuple(page.refused),
             skipped=tuple((url, why) for url in dict.fromkeys(page.links.urls)),
         )
+
+
+def _without_content(request: Request, response: Response, size: int) -> Outcome:
+    """Tell what is unchanged from what failed."""
+    if response.status != NOT_MODIFIED:
+        return Failure(response.status, size, f"status {response.status}")
+    if response.request is None or response.request.meta.get(CONDITIONAL) != request.url:
+        return Failure(response.status, size, FailureReason.NOT_ASKED)
+    return Unchanged(response.status, size)
 
 
 def forbids_following(values: Iterable[str], agent: str = "coati") -> bool:

@@ -29,7 +29,9 @@ class CrawlPlan:
 
     ``new_strategy`` makes the strategy as it stands before its first choice; a run that is gone on with is
     restored from ``store``, which then needs ``form``. Without a store nothing is kept. ``archive`` answers
-    what it holds, and takes what it does not. ``one_site`` is false for strategies that choose among hosts.
+    what it holds, if that is not older than ``archive_max_age_seconds``, and takes what it does not;
+    ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page.
+    ``one_site`` is false for strategies that choose among hosts.
     """
 
     new_strategy: Callable[[], Strategy]
@@ -42,6 +44,9 @@ class CrawlPlan:
     form: SnapshotForm | None = None
     archive: ArchiveLike | None = None
     answer_from_archive: bool = True
+    archive_max_age_seconds: float | None = None
+    offline: bool = False
+    out_links: bool = False
     early_stop: EarlyStop | None = None
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
@@ -51,6 +56,8 @@ class CrawlPlan:
         """Refuse a run folder that could not be gone on with."""
         if self.store is not None and self.form is None:
             raise UsageError("a crawl into a run folder needs the form of its snapshots")
+        if self.offline and (self.archive is None or not self.answer_from_archive):
+            raise UsageError("an offline crawl needs an archive that answers")
 
     @property
     def start_url(self) -> str:

@@ -8,7 +8,7 @@ from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING
 
 from coati.live.progress import ArmYield, Progress, Wait
-from coati.model import Failure, Method, Page, Refused, Target
+from coati.model import Failure, Method, Page, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -50,8 +50,8 @@ class Tally:
         """How long this session has taken."""
         return time.monotonic() - self._begun
 
-    def count(self, request: Request, reading: Reading, charged: int) -> None:
-        """Count what came of a request."""
+    def count(self, request: Request, reading: Reading, charged: int, *, new_target: bool) -> None:
+        """Count what came of a request; a target that was there before is no new one."""
         outcome = reading.outcome
         self.requests += charged
         self._drops.update(reading.drops)
@@ -67,6 +67,7 @@ class Tally:
         # A HEAD only announces what a GET will bring.
         if request.method is Method.GET:
             self._count_brought(outcome)
+            self.targets += new_target
 
     def settle(self, request: Request, settlements: Iterable[Settlement]) -> None:
         """Count the pull of an arm, and the rewards that became final."""
@@ -106,8 +107,6 @@ class Tally:
             self.pages += 1
             if self.start_links is None:
                 self.start_links = len(outcome.links.urls)
-        elif isinstance(outcome, Target):
-            self.targets += 1
 
     def _best_arm(self, arm_label: Callable[[int], str]) -> ArmYield | None:
         if not self._arms:

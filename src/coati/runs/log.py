@@ -14,6 +14,8 @@ from coati.runs.durable import sync_file
 from coati.runs.outcomes import DEFERRED, storable, to_row
 from coati.runs.tag_path_text import TagPathTable
 from coati.runs.times import from_iso, to_iso
+from coati.runs.validators import Validators, validators_in
+from coati.runs.visited import Visited
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
@@ -53,9 +55,10 @@ _LAST_ID = "SELECT coalesce(max(id), -1) FROM requests"
 _FIND_EARLIER = """
 SELECT kind FROM requests WHERE url = ? AND method = ? AND observed_event IS NOT NULL ORDER BY id DESC LIMIT 1
 """
-_FIND_VALIDATORS = """
-SELECT etag, last_modified FROM requests
-WHERE url = ? AND method = 'GET' AND kind IN ('html', 'target', 'other') ORDER BY id DESC LIMIT 1
+_FIND_VISIT = """
+SELECT kind IN ('html', 'target', 'other'), etag, last_modified FROM requests
+WHERE url = ? AND method = 'GET' AND kind IN ('html', 'target', 'other', 'redirect', 'broken')
+ORDER BY observed_event DESC LIMIT 1
 """
 _COUNT_VERSIONS = "SELECT count(*) FROM targets WHERE url = ?"
 _FIND_LINK = """
@@ -94,13 +97,6 @@ class Purpose(StrEnum):
     QUERY = "query"
     RETRY = "retry"
     VISIT = "visit"
-
-
-class Validators(NamedTuple):
-    """What a server gave to ask later whether a URL has changed."""
-
-    etag: str | None = None
-    last_modified: str | None = None
 
 
 class Provenance(NamedTuple):
@@ -201,16 +197,16 @@ class RunLog:
         number: int = found[0]
         return number
 
-    def validators(self, url: str) -> Validators:
-        """Return what the last answer of a URL gave to ask whether it has changed."""
-        found = self.connection.execute(_FIND_VALIDATORS, (url,)).fetchone()
-        return Validators() if found is None else Validators(*found)
+    def visited(self, url: str) -> Visited | None:
+        """Return what the last answer of a URL was like, "not modified" left aside; None if there is none."""
+        found = self.connection.execute(_FIND_VISIT, (url,)).fetchone()
+        return None if found is None else Visited(bool(found[0]), Validators(*found[1:]))
 
     def observe(self, fetched: Fetched, outcome: Outcome, *, new_target: bool = False) -> OutcomeRow:
         row = to_row(outcome, fetched.header("content-type"))
         values = (
             *row, fetched.charged, new_target,
-            fetched.header("etag") or None, fetched.header("last-modified") or None,
+            *validators_in(fetched.headers),
             to_iso(fetched.started_at), to_iso(fetched.finished_at),
             self._next_event(), self.number(fetched.request.id, fetched.strategy),
         )  # fmt: skip

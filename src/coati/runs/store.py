@@ -63,8 +63,8 @@ if TYPE_CHECKING:
 
     from coati.model import Outcome, Request, Settlement
     from coati.runs.fetched import Fetched
-    from coati.runs.log import Validators
     from coati.runs.page_warc import Place
+    from coati.runs.visited import Visited
     from coati.strategies.strategy import Strategy
 
 __all__ = ["Recorded", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_run"]
@@ -86,11 +86,13 @@ class Recorded:
     ``outcome`` is what the strategy should observe: of a page, only those links whose URLs are new to the
     run. A restored strategy gets exactly the same, and one that was never interrupted saves the work.
     ``file`` is the target's path within the run folder; ``duplicate`` says that its bytes were there already.
+    ``new_target`` says that this URL was not a target before: one that is visited again counts once.
     """
 
     outcome: Outcome
     file: str | None = None
     duplicate: bool = False
+    new_target: bool = False
 
 
 class RunStore:
@@ -270,9 +272,9 @@ class RunStore:
         """Give what earlier sessions kept of hosts."""
         return self._pauses.known()
 
-    def validators(self, url: str) -> Validators:
-        """Return what the last answer of a URL gave to ask whether it has changed."""
-        return self._log.validators(url)
+    def visited(self, url: str) -> Visited | None:
+        """Return what the last answer to a GET of a URL was like; None where there is none."""
+        return self._log.visited(url)
 
     @property
     def last_logged_time(self) -> float:
@@ -380,7 +382,7 @@ class RunStore:
             row = self._log.observe(fetched, target, new_target=version == 1)
             self._log.add_target(fetched, row.media_type or "", body, version)
         self._count(fetched, row, new_target=version == 1)
-        return Recorded(from_row(row, []), f"files/{body.name}", body.duplicate)
+        return Recorded(from_row(row, []), f"files/{body.name}", body.duplicate, new_target=version == 1)
 
     def _count(self, fetched: Fetched, row: OutcomeRow, *, new_target: bool = False) -> None:
         method = fetched.request.method.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -36,7 +37,9 @@ def live_settings(settings: RunSettings) -> LiveSettings:
         cookies=parse_cookies(settings.cookies, host_of(settings.url)),
         proxy=_checked_proxy(settings.proxy),
     )
-    return with_limits(asked, settings.limits)
+    asked = with_limits(asked, settings.limits)
+    # Offline there is nobody to be polite to.
+    return replace(asked, robots=False, delay_seconds=0.0) if settings.offline else asked
 
 
 def parse_header(text: str) -> tuple[str, str]:
