@@ -28,7 +28,7 @@ from coati.cli.generated_sites import write_generated
 from coati.experiments.spec import GeneratedSite
 from coati.learners.value_chains import ChainSettings
 from coati.replay.driver import replay
-from coati.replay.measures import SHARE_PCT, Measures, SiteTotals
+from coati.replay.measures import Measures, SiteTotals
 from coati.replay.site import ReplaySite
 from coati.strategies.scent import CHAINS, Scent, ScentSettings
 from coati.web.likely_extensions import likely_extensions
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
     from coati.replay.trace import Trace
     from coati.strategies.strategy import Strategy
+
+_SHARE_PCT = 90
 
 WITHOUT_CHANCE = ("bfs", "dfs", "focused", "clairvoyant")
 CHANCE = ("sb-classifier", "scent")
@@ -216,7 +218,7 @@ def _run(cell: Cell) -> Cell:
     totals = SiteTotals.of(site.truth)
     whole = cell.variant in {*WITHOUT_CHANCE, *CHANCE, *BYTES}
     # After the last target nothing changes any more: measures hold the last value.
-    enough = totals.targets if whole else -(-SHARE_PCT * totals.targets // 100)
+    enough = totals.targets if whole else -(-_SHARE_PCT * totals.targets // 100)
     budget = Budget(max_targets=max(1, enough))
     run = replay(site, _strategy(cell, site), budget)
     measures = Measures.of(run.trace, totals)
@@ -241,7 +243,7 @@ def _run(cell: Cell) -> Cell:
 
 def _bytes_to_share(trace: Trace, totals: SiteTotals) -> float | None:
     """Give the bytes fetched, in % of the site's, until 90 % of the targets were in."""
-    enough = -(-SHARE_PCT * totals.targets // 100)
+    enough = -(-_SHARE_PCT * totals.targets // 100)
     at = bisect_left(trace.targets, enough)
     if at == len(trace):
         return None

@@ -35,10 +35,15 @@ def test_the_tiny_site_by_hand(tmp_path: Path) -> None:
         "targets": 3,
         "targets_total": 3,
         "urls_total": 10,
+        "requests_to_25_pct": pytest.approx(60),
+        "requests_to_50_pct": pytest.approx(70),
+        "requests_to_75_pct": pytest.approx(80),
         "requests_to_90_pct": pytest.approx(80),
+        "requests_to_95_pct": pytest.approx(80),
         "volume_to_90_pct": pytest.approx(100 * 900 / tiny_site.OTHER_BYTES),
         "auc": pytest.approx((1 + 2 + 3 + 3 + 3) / 30),
         "clairvoyant_ratio": pytest.approx(80 / 60),
+        "curve_ratio": pytest.approx((60 / 30 * 70 / 40 * 80 / 60 * 80 / 60) ** 0.25),
         "auc_ratio": pytest.approx(12 / 20),
         "gap_closed": pytest.approx(0),
         "stop": "nothing left to ask for",
@@ -58,6 +63,7 @@ def test_a_budget_is_the_runs_and_not_the_references(tmp_path: Path) -> None:
     row = bfs.row()
     assert row["requests_to_90_pct"] is None
     assert row["clairvoyant_ratio"] is None
+    assert row["curve_ratio"] is None
     assert row["gap_closed"] is None
     assert row["auc_ratio"] == pytest.approx((1 + 2 * 4) / 20)
     assert row["stop"] == "budget of requests reached"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -83,7 +84,7 @@ def test_a_site_without_targets_has_no_measures() -> None:
     measures = Measures.of(
         trace_of([-10, -10]), SiteTotals(urls=2, targets=0, target_bytes=0, other_bytes=20)
     )
-    assert measures == Measures(2, 0, None, None, None)
+    assert measures == Measures(2, 0, None, None, None, None, None, None, None)
 
 
 def test_targets_without_bytes_or_a_site_of_targets_alone_have_no_volume() -> None:
@@ -97,7 +98,7 @@ def test_targets_without_bytes_or_a_site_of_targets_alone_have_no_volume() -> No
 
 def test_a_run_without_requests_found_nothing() -> None:
     measures = Measures.of(Trace(), SiteTotals(urls=3, targets=1, target_bytes=5, other_bytes=5))
-    assert measures == Measures(0, 0, None, None, 0.0)
+    assert measures == Measures(0, 0, None, None, None, None, None, None, 0.0)
 
 
 def test_requests_beyond_the_number_of_urls_count_for_the_percentage_and_not_for_the_area() -> None:
@@ -116,27 +117,33 @@ def test_measures_agree_with_their_definitions(steps: list[int], more_targets: i
     totals = SiteTotals(len(steps) + more_targets + more_urls + 1, targets, target_bytes, other_bytes)
     measures = Measures.of(trace_of(steps), totals)
     found = [sum(size > 0 for size in steps[:x]) for x in range(totals.urls + 1)]
-    enough = [x for x in range(1, len(steps) + 1) if targets and found[x] >= math.ceil(9 * targets / 10)]
-    assert measures.requests_to_90_pct == (pytest.approx(100 * enough[0] / totals.urls) if enough else None)
+    for share in (25, 50, 75, 90, 95):
+        needed = math.ceil(share * targets / 100)
+        enough = [x for x in range(1, len(steps) + 1) if targets and found[x] >= needed]
+        expected = pytest.approx(100 * enough[0] / totals.urls) if enough else None
+        assert measures.requests_to(share) == expected
     volume = [
         sum(-size for size in steps[:x] if size < 0)
         for x in range(1, len(steps) + 1)
         if target_bytes and 10 * sum(size for size in steps[:x] if size > 0) >= 9 * target_bytes
     ]
     assert measures.volume_to_90_pct == (pytest.approx(100 * volume[0] / other_bytes) if volume else None)
-    expected = sum(found[1:]) / targets / totals.urls if targets else None
-    assert measures.auc == (None if expected is None else pytest.approx(expected))
+    area = sum(found[1:]) / targets / totals.urls if targets else None
+    assert measures.auc == (None if area is None else pytest.approx(area))
 
 
 def measured(requests: float | None, auc: float | None) -> Measures:
-    return Measures(1, 1, requests, None, auc)
+    return Measures(1, 1, requests, requests, requests, requests, requests, None, auc)
 
 
 def test_a_run_is_set_beside_the_references() -> None:
     best, bfs = measured(20.0, 0.9), measured(60.0, 0.5)
     own = Comparison.of(measured(30.0, 0.6), best, bfs)
     assert (own.clairvoyant_ratio, own.auc_ratio, own.gap_closed) == pytest.approx((1.5, 2 / 3, 0.75))
-    assert Comparison.of(best, best, bfs) == Comparison(1, 1, 1)
+    assert own.curve_ratio == pytest.approx(1.5)
+    early = replace(measured(30.0, 0.6), requests_to_25_pct=10.0, requests_to_95_pct=None)
+    assert Comparison.of(early, best, bfs).curve_ratio == pytest.approx((0.5 * 1.5**3) ** 0.25)
+    assert astuple(Comparison.of(best, best, bfs)) == pytest.approx((1, 1, 1, 1))
     plain = Comparison.of(bfs, best, bfs)
     assert (plain.clairvoyant_ratio, plain.auc_ratio, plain.gap_closed) == pytest.approx((3, 5 / 9, 0))
     worse = Comparison.of(measured(80.0, 0.1), best, bfs)
@@ -146,7 +153,7 @@ def test_a_run_is_set_beside_the_references() -> None:
 def test_what_has_no_counterpart_is_none() -> None:
     best, bfs, nothing = measured(20.0, 0.9), measured(60.0, 0.5), measured(None, None)
     never = Comparison.of(measured(None, 0.45), best, bfs)
-    assert never == Comparison(None, 0.5, None)
-    assert Comparison.of(nothing, nothing, nothing) == Comparison(None, None, None)
+    assert never == Comparison(None, None, 0.5, None)
+    assert Comparison.of(nothing, nothing, nothing) == Comparison(None, None, None, None)
     assert Comparison.of(measured(20.0, 0.5), best, best).gap_closed is None
     assert Comparison.of(measured(20.0, 0.5), measured(20.0, 0.0), bfs).auc_ratio is None

@@ -135,6 +135,7 @@ def test_a_target_has_its_whole_provenance(store: RunStore) -> None:
         "file": "table.csv",
         "anchor": "to p",
         "url": end,
+        "version": 1,
         "found_on": menu,
         "tag_path": "html > body > ul.menu > li > a",
         "media_type": "text/csv",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from coati.strategies.strategy import Strategy
 
 # Raised whenever a result holds something else than before.
-_FORMAT = 2
+_FORMAT = 3
 
 # A curve over volume has this many points, from nothing to all other bytes of the site.
 CURVE_POINTS = 401
@@ -110,11 +110,15 @@ class CellResult:
         """Give what comparisons with the references are made of."""
         values = self.values
         return Measures(
-            int(values["requests"] or 0),
-            int(values["targets"] or 0),
-            _reached(values["requests_to_90_pct"]),
-            _reached(values["volume_to_90_pct"]),
-            values["auc"],
+            requests=int(values["requests"] or 0),
+            targets=int(values["targets"] or 0),
+            requests_to_25_pct=_reached(values["requests_to_25_pct"]),
+            requests_to_50_pct=_reached(values["requests_to_50_pct"]),
+            requests_to_75_pct=_reached(values["requests_to_75_pct"]),
+            requests_to_90_pct=_reached(values["requests_to_90_pct"]),
+            requests_to_95_pct=_reached(values["requests_to_95_pct"]),
+            volume_to_90_pct=_reached(values["volume_to_90_pct"]),
+            auc=values["auc"],
         )
 
     def write(self, file: Path) -> None:
@@ -168,7 +172,10 @@ def _crawl_values(measures: Measures, totals: SiteTotals) -> dict[str, float | N
     return {
         "requests": measures.requests,
         "targets": measures.targets,
-        "requests_to_90_pct": _or_never(measures.requests_to_90_pct, defined=bool(totals.targets)),
+        **{
+            f"requests_to_{share}_pct": _or_never(measures.requests_to(share), defined=bool(totals.targets))
+            for share in (25, 50, 75, 90, 95)
+        },
         "volume_to_90_pct": _or_never(measures.volume_to_90_pct, defined=bool(volume_defined)),
         "auc": measures.auc,
     }

@@ -24,10 +24,18 @@ class Measure:
 
 
 _MEASURES = {
-    "requests_to_90_pct": Measure("requests until 90 % of the targets are in, % of the site's URLs"),
+    **{
+        f"requests_to_{share}_pct": Measure(
+            f"requests until {share} % of the targets are in, % of the site's URLs"
+        )
+        for share in (25, 50, 75, 90, 95)
+    },
     "volume_to_90_pct": Measure("other bytes until 90 % of the target bytes are in, % of all other bytes"),
     "auc": Measure("mean share of the targets that is in, over the crawl", 3),
     "clairvoyant_ratio": Measure("requests_to_90_pct divided by CLAIRVOYANT's", 2),
+    "curve_ratio": Measure(
+        "requests divided by CLAIRVOYANT's, geometric mean at 25, 50, 75 and 90 % of the targets", 2
+    ),
     "auc_ratio": Measure("auc divided by CLAIRVOYANT's", 3),
     "gap_closed": Measure("share of the way from breadth-first to CLAIRVOYANT, in requests_to_90_pct", 2),
     "requests": Measure("requests made", 0),
