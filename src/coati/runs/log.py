@@ -60,7 +60,7 @@ SELECT kind IN ('html', 'target', 'other'), etag, last_modified FROM requests
 WHERE url = ? AND method = 'GET' AND kind IN ('html', 'target', 'other', 'redirect', 'broken')
 ORDER BY observed_event DESC LIMIT 1
 """
-_COUNT_VERSIONS = "SELECT count(*) FROM targets WHERE url = ?"
+_FIND_VERSION = "SELECT version, sha256 FROM targets WHERE url = ? ORDER BY version DESC LIMIT 1"
 _FIND_LINK = """
 SELECT links.id, requests.observed_event FROM links JOIN requests ON requests.id = links.page
 WHERE links.url = ? ORDER BY links.id LIMIT 1
@@ -229,20 +229,21 @@ class RunLog:
         ]
         self.connection.executemany(_ADD_LINK, rows)
 
-    def versions(self, url: str) -> int:
-        """Count the versions of a target that are kept."""
-        count: int = self.connection.execute(_COUNT_VERSIONS, (url,)).fetchone()[0]
-        return count
+    def last_version(self, url: str) -> tuple[int, str]:
+        """Return the number and the SHA-256 of the last version of a target; 0 and "" if there is none."""
+        found: tuple[int, str] | None = self.connection.execute(_FIND_VERSION, (url,)).fetchone()
+        return (0, "") if found is None else found
+
+    def add_file(self, body: StoredBody, media_type: str) -> None:
+        self.connection.execute("DELETE FROM unfinished_files WHERE name = ?", (body.name,))
+        self.connection.execute(
+            _ADD_FILE, (body.name, body.name_key, body.size_bytes, media_type, body.sha256)
+        )
 
     def add_target(self, fetched: Fetched, media_type: str, body: StoredBody, version: int) -> None:
         request = fetched.request
         number = self.number(request.id, fetched.strategy)
         origin = self.provenance(number)
-        if not body.duplicate:
-            self.connection.execute("DELETE FROM unfinished_files WHERE name = ?", (body.name,))
-            self.connection.execute(
-                _ADD_FILE, (body.name, body.name_key, body.size_bytes, media_type, body.sha256)
-            )
         values = (
             number, request.url, version, body.name, body.size_bytes, media_type, origin.anchor,
             origin.found_on, origin.page, origin.tag_path, json.dumps(origin.redirects),

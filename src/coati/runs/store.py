@@ -377,12 +377,16 @@ class RunStore:
 
     def _record_target(self, fetched: Fetched, target: Target) -> Recorded:
         body = self._files.store(fetched, target.media_type)
-        version = self._log.versions(fetched.request.url) + 1
+        last, sha256 = self._log.last_version(fetched.request.url)
+        new = last == 0
         with self._transaction(durable=True):
-            row = self._log.observe(fetched, target, new_target=version == 1)
-            self._log.add_target(fetched, row.media_type or "", body, version)
-        self._count(fetched, row, new_target=version == 1)
-        return Recorded(from_row(row, []), f"files/{body.name}", body.duplicate, new_target=version == 1)
+            row = self._log.observe(fetched, target, new_target=new)
+            if not body.duplicate:
+                self._log.add_file(body, row.media_type or "")
+            if body.sha256 != sha256:
+                self._log.add_target(fetched, row.media_type or "", body, last + 1)
+        self._count(fetched, row, new_target=new)
+        return Recorded(from_row(row, []), f"files/{body.name}", body.duplicate, new_target=new)
 
     def _count(self, fetched: Fetched, row: OutcomeRow, *, new_target: bool = False) -> None:
         method = fetched.request.method.value
