@@ -99,9 +99,9 @@ def fill_run(folder: Path, requests: int) -> Path:
     connection = sqlite3.connect(folder / "run.sqlite")
     with connection:
         connection.executemany(
-            "INSERT INTO requests (id, strategy, strategy_id, purpose, host, url, method, kind, status, size_bytes,"
-            " arm, score, reward, charged, new_target, chosen_at, started_at, finished_at, chosen_event,"
-            " observed_event) VALUES"
+            "INSERT INTO requests (id, strategy, strategy_id, purpose, host, url, method, kind, status,"
+            " size_bytes, arm, score, reward, charged, new_target, chosen_at, started_at, finished_at,"
+            " chosen_event, observed_event) VALUES"
             " (?, '', ?, 'link', 'long.test', ?, 'GET', ?, 200, 1000, ?, 1.0, 1.0, 1, ?, ?, ?, ?, ?, ?)",
             (
                 (
@@ -125,7 +125,8 @@ def fill_run(folder: Path, requests: int) -> Path:
             ((n, f"{start}{n}") for n in range(2 * requests)),
         )
         connection.executemany(
-            "INSERT INTO targets VALUES (?,?,1,?,1000,'text/csv','a file',?,1,'html > a','[]','[]',?,1,1.0,?)",
+            "INSERT INTO targets VALUES"
+            " (?,?,1,?,1000,'text/csv','a file',?,1,'html > a','[]','[]',?,1,1.0,?)",
             (
                 (n, f"{start}{n}", f"{n}.csv", f"{start}{n + 1}", TIME, f"{n:064}")
                 for n in range(0, requests, 3)

@@ -47,7 +47,8 @@ def new_strategy(settings: RunSettings) -> Strategy:
 
 def snapshot_form(settings: RunSettings) -> SnapshotForm:
     """Say what a snapshot of this run's strategy belongs to."""
-    belongs = {"urls": settings.start_urls, "seed": settings.seed, "parameters": repr(_parameters(settings))}
+    read = strategy_row(settings.strategy).settings_read(_parameters(settings))
+    belongs = {"urls": settings.start_urls, "seed": settings.seed, "parameters": read}
     return SnapshotForm(settings.strategy, belongs, pack, unpack)
 
 
