@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import shutil
 import sqlite3
 from collections.abc import Sequence
@@ -14,6 +16,7 @@ import pytest
 from coati.archive.archive import Archive
 from coati.archive.record import Entry, Record
 from coati.budget import Budget
+from coati.cli.main import run as command
 from coati.live.stop import StopReason
 from coati.model import Failure, Hosts, Method, Outcome, Redirect, Request, Settlement, Target, Unchanged
 from coati.replay.driver import FINISHED, ReplayOptions, replay
@@ -273,3 +276,19 @@ def test_a_strategy_that_waits_is_asked_again_when_its_time_has_come(tmp_path: P
         ]
     assert len(times) == 4
     assert all(chosen >= finished + EVERY_SECONDS for (_, finished), (chosen, _) in pairwise(times))
+
+
+def test_a_registry_row_says_who_needs_out_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    strategy = ["--strategy", "tests.live.visiting:ROW", "--format", "json"]
+    run, held, out = (str(tmp_path / name) for name in ("run", "archive", "out"))
+    with scripted(changing_site()) as server:
+        how = ["--delay", "0", "--quiet", "--no-stop-when-dry", "--archive", held, "--out", run]
+        assert command(["crawl", server.start, *strategy, *how]) == 0
+        live = decisions(Path(run), server.base)
+        assert max(score for _, _, score, _ in live) > 0
+    assert command(["replay", held, *strategy, "--out", out]) == 0
+    results = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert results[0]["targets"] == 2
+    assert results[1]["requests"] > results[1]["urls_total"]
+    with (Path(out) / "tests.live.visiting:ROW.csv").open(encoding="utf-8") as file:
+        assert max(float(row["score"]) for row in csv.DictReader(file)) > 0

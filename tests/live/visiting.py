@@ -16,6 +16,7 @@ from typing import Any
 
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
+from coati.assembly import Need, StrategyRow
 from coati.replay.clock import SimulatedClock
 from coati.runs.times import from_iso
 from coati.testing.revisiting import RoundRobin
@@ -70,6 +71,15 @@ def changing_site() -> dict[str, Route]:
 
 def round_robin(start_url: str) -> RoundRobin:
     return RoundRobin([start_url], EVERY_SECONDS, VISITS)
+
+
+ROW = StrategyRow(
+    "visits every page again",
+    lambda given: RoundRobin(given.start_urls, EVERY_SECONDS, VISITS),
+    ("coati.testing.revisiting",),
+    needs=frozenset({Need.OUT_LINKS}),
+    seeded=False,
+)
 
 
 def visit_into(folder: Path, start_url: str, **changes: Any) -> Crawled:  # noqa: ANN401 - fields of a plan
