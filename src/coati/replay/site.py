@@ -92,16 +92,17 @@ class ReplaySite:
         alone: the moment of what it was last told of each URL. If that still holds, it is told so.
         """
         moment = self._as_of if now is None else now
-        entry = self._entry(request.url, moment)
+        entry = self._archive.entry(request.url) if moment is None else self._entry(request.url, moment)
         if entry is None or request.url not in self.truth.number_of:
             refusal = self._reach.refusal(request.url)
             if refusal is not None:
                 return Refused(refusal.value)
         if entry is None:
             return Failure(_NOT_FOUND, 0, "not in the archive")
-        if observed is not None and request.method is Method.GET and self._is_observed(entry, observed):
+        kind = self.kind(entry)
+        if observed is not None and request.method is Method.GET and _is_observed(entry, kind, observed):
             return Unchanged(_NOT_MODIFIED, 0)
-        return self._answer(entry, request, None if moment is None else entry.moment)
+        return self._answer(entry, kind, request, None if moment is None else entry.moment)
 
     def _entry(self, url: str, moment: float | None) -> Entry | None:
         entry = self._archive.entry(url, moment)
@@ -109,18 +110,7 @@ class ReplaySite:
             return next(iter(self._archive.captures(url)), None)
         return entry
 
-    def _is_observed(self, entry: Entry, observed: dict[str, float]) -> bool:
-        """Tell whether a run was told this capture last; else note that it will be now."""
-        if self.kind(entry) in {Kind.REDIRECT, Kind.BROKEN}:
-            # Servers say "not modified" of what they would give, and of nothing else.
-            observed.pop(entry.url, None)
-            return False
-        before = observed.get(entry.url)
-        observed[entry.url] = entry.moment
-        return before == entry.moment
-
-    def _answer(self, entry: Entry, request: Request, moment: float | None) -> Outcome:
-        kind = self.kind(entry)
+    def _answer(self, entry: Entry, kind: Kind, request: Request, moment: float | None) -> Outcome:
         if kind is Kind.PAGE:
             return self._page(entry, request.method, moment)
         size = entry.size_bytes if request.method is Method.GET else 0
@@ -236,6 +226,18 @@ class _CachedLinks:
 
     def link(self, index: int) -> Link:
         return self._cache.link(int(self._numbers[index]))
+
+
+def _is_observed(entry: Entry, kind: Kind, observed: dict[str, float]) -> bool:
+    """Tell whether a run was told this capture last; else note that it will be now."""
+    if kind is Kind.REDIRECT or kind is Kind.BROKEN:
+        # Servers say "not modified" of what they would give, and of nothing else.
+        observed.pop(entry.url, None)
+        return False
+    moment = entry.moment
+    before = observed.get(entry.url)
+    observed[entry.url] = moment
+    return before == moment
 
 
 def _redirect(entry: Entry, size_bytes: int) -> Outcome:
