@@ -36,12 +36,14 @@ class Link(NamedTuple):
 
     ``tag_path`` runs from ``html`` to the link element; each token is the tag with its classes and id
     (``ul.menu wide#top``). ``anchor`` is the link's text, ``context`` the text of the element around it.
+    ``modified`` is when the URL last changed, in seconds since the epoch, where a sitemap or a feed says so.
     """
 
     url: str
     tag_path: tuple[str, ...]
     anchor: str = ""
     context: str = ""
+    modified: float | None = None
 
 
 class PageLinks(Protocol):

@@ -30,7 +30,7 @@ from coati.live.failures import OfflineError
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, CONDITIONAL, CUT, DAMAGED, NOT_MODIFIED
 from coati.live.robots import asks_for_robots
 from coati.web.media import essence
-from coati.web.urls import normalise, resolve
+from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
     from typing import Self
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from coati.live.drive import Drive
 
 ARCHIVED = "archived"
+
+# An engine's errors are about the key and the quota, never about the query.
+_SUCCESS = range(200, 300)
 
 
 class ArchiveLike(Protocol):
@@ -126,7 +129,7 @@ class ReadThroughMiddleware:
         """Keep what came from the web."""
         url = archive_key(request)
         kept = request.method == "GET" and response.status != NOT_MODIFIED and ARCHIVED not in response.flags
-        if url is None or not kept:
+        if url is None or not kept or (is_query(url) and response.status not in _SUCCESS):
             return response
         whole = not request.meta.get(BODY_FILE) and not {CUT, DAMAGED, "download_stopped"} & set(
             response.flags

@@ -16,6 +16,7 @@ from coati.model import Method, Page, Refused, Target
 from coati.runs.reasons import SkipReason
 from coati.runs.seen import SeenUrls
 from coati.web.traps import TrapWatch
+from coati.web.urls import is_query
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -48,14 +49,19 @@ class _Filter:
         self._own = SeenUrls()
         self._known: SeenUrls | RunStore = self._own if store is None else store
         for past in store.last_answers() if store is not None else ():
+            if is_query(past.url):
+                continue
             self._watch.answered(past.url, is_target=past.is_target)
             if past.links:
                 self._watch.relearn(past.url, past.links)
 
     def sift(self, request: Request, reading: Reading, visited: bool) -> Reading:  # noqa: FBT001 - a `Sift`
-        """Leave out what leads into a trap; each URL that is left out is listed and counted once."""
+        """Leave out what leads into a trap; each URL that is left out is listed and counted once.
+
+        Queries are of no site, and pages of results are all alike.
+        """
         outcome = reading.outcome
-        if request.method is not Method.GET or isinstance(outcome, Refused):
+        if request.method is not Method.GET or isinstance(outcome, Refused) or is_query(request.url):
             return reading
         if not visited:
             # A page that is visited again is not one more of its kind.

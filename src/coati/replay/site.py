@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,20 +13,27 @@ from coati.archive.kinds import kind_of
 from coati.archive.link_cache import LinkCache
 from coati.errors import ArchiveError, UsageError
 from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target, Unchanged
+from coati.readers.formats import Format, format_of, is_missing_robots, is_xml
+from coati.readers.list_addresses import ListAddresses
+from coati.readers.registry import PageReader
+from coati.readers.robots import is_robots
+from coati.search.engines import Engines
 from coati.strategies.truth import SiteTruth
 from coati.web.facts import LazyFacts
-from coati.web.links import LinkExtractor
 from coati.web.media import essence
 from coati.web.rules import Rules
-from coati.web.urls import normalise, resolve
+from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import numpy.typing as npt
 
     from coati.archive.archive import Archive
     from coati.archive.link_cache import Progress
     from coati.archive.record import Entry
     from coati.model import Facts, Link, Outcome, PageLinks, Request
+    from coati.search.provider import LocalProvider
     from coati.web.media import TargetTypes
 
 _NOT_MODIFIED, _NOT_FOUND = 304, 404
@@ -33,34 +42,39 @@ _NOT_MODIFIED, _NOT_FOUND = 304, 404
 class ReplaySite:
     """Answers requests from an archive.
 
-    ``types`` overrides the archive's own definition of a target. Without ``use_link_cache`` every page is
-    read and parsed when it is asked for, as a live crawl would do it.
+    ``types`` overrides the archive's own definition of a target, ``start_urls`` where it begins. Without
+    ``use_link_cache`` every page is read and parsed when it is asked for, as a live crawl would do it.
+    Queries that the archive does not hold are asked of ``providers``.
 
     Where the archive is a history, the site is shown as it was at the time ``as_of``, or at the time that
     `respond` is told; without either, as it was last. A URL whose first capture is later answers with that
     one: when it began to exist nobody knows, and who finds a link to it may follow it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each by name
         self,
         archive: Archive,
         *,
-        start_url: str | None = None,
+        start_urls: Sequence[str] = (),
         types: TargetTypes | None = None,
         as_of: float | None = None,
         use_link_cache: bool = True,
         progress: Progress | None = None,
+        providers: Iterable[LocalProvider] = (),
     ) -> None:
         meta = archive.meta
         self.name = meta.name
-        self.start_url = _start_url(archive, start_url)
-        self.start_urls = (self.start_url,)
-        self.rules = Rules(self.start_url, blocked_extensions=meta.blocked_extensions)
+        self.start_urls = tuple(_start_url(archive, url) for url in start_urls or (meta.start_url,))
+        self.start_url, *more = self.start_urls
+        self.rules = Rules(
+            self.start_url, blocked_extensions=meta.blocked_extensions, more_start_urls=tuple(more)
+        )
         self._archive = archive
         self._as_of = as_of
+        self._engines = Engines(providers)
         self._types = types or meta.types
         self._cache = LinkCache.of(archive, progress)
-        self._extractor = LinkExtractor(self.rules)
+        self._reader = PageReader(self.rules)
         self._use_link_cache = use_link_cache
         admitted = [self.rules.refusal(url) is None for url in self._cache.url_names]
         self._admitted = np.array(admitted, bool)
@@ -69,7 +83,10 @@ class ReplaySite:
         # Pages that could not be read, or not to their end, in words.
         self.remarks = {remark.partition(": ")[0]: remark for remark in self._cache.remarks}
         # What can be reached at all: no trap hides a target from the truth.
-        self._reach = Rules(self.start_url, blocked_extensions=meta.blocked_extensions, traps=False)
+        self._reach = replace(self.rules, traps=False)
+        # What list addresses list (`coati.readers.list_addresses`): for a crawl, and for the truth.
+        self._lists: dict[str, tuple[PageLinks, Sequence[str]]] = {}
+        ListAddresses(self.start_urls).explore(self._read_list)
         self.truth = self._explore()
 
     @property
@@ -93,6 +110,8 @@ class ReplaySite:
         """
         moment = self._as_of if now is None else now
         entry = self._archive.entry(request.url) if moment is None else self._entry(request.url, moment)
+        if is_query(request.url) and entry is None:
+            return self._engines.respond(request.url, self.rules)
         if entry is None or request.url not in self.truth.number_of:
             refusal = self._reach.refusal(request.url)
             if refusal is not None:
@@ -102,6 +121,9 @@ class ReplaySite:
         kind = self.kind(entry)
         if observed is not None and request.method is Method.GET and _is_observed(entry, kind, observed):
             return Unchanged(_NOT_MODIFIED, 0)
+        if kind is Kind.PAGE and request.method is Method.HEAD and self._is_read_by_content(entry):
+            # No header says that it is a sitemap or a feed.
+            kind = Kind.OTHER
         return self._answer(entry, kind, request, None if moment is None else entry.moment)
 
     def _entry(self, url: str, moment: float | None) -> Entry | None:
@@ -124,7 +146,62 @@ class ReplaySite:
 
     def kind(self, entry: Entry) -> Kind:
         """Tell what an archived URL is, under the definition of targets in force."""
+        if entry.url in self._lists or self._is_read_by_content(entry):
+            return Kind.PAGE
         return kind_of(entry, self._types)
+
+    def _is_read_by_content(self, entry: Entry) -> bool:
+        """Tell whether this is a sitemap or a feed that nobody wants as a target; a label goes before."""
+        return (
+            is_xml(entry.media_type)
+            and entry.url not in self._lists
+            and (entry.kind is None or self._types is not None)
+            and kind_of(entry, self._types) is Kind.OTHER
+            and self._cache.holds(entry.url)
+        )
+
+    def _read_list(self, url: str) -> Outcome:
+        """Read a list address that is no HTML, and keep what it lists; returns what a crawl would observe."""
+        entry = self._entry(url, self._as_of)
+        if entry is None:
+            return Failure(_NOT_FOUND, 0, "not in the archive")
+        if kind_of(entry, self._types) is Kind.REDIRECT:
+            return _redirect(entry, entry.size_bytes)
+        found = self._links_of_list(entry, None if self._as_of is None else entry.moment)
+        if found is None:
+            return Other(entry.status, entry.size_bytes, essence(entry.media_type))
+        links, reachable = found
+        self._lists[url] = links, reachable.urls
+        return Page(entry.status, entry.size_bytes, links)
+
+    def _links_of_list(self, entry: Entry, moment: float | None) -> tuple[PageLinks, PageLinks] | None:
+        """Read the links of a list that a crawl follows, and all that lead on; None if it is no list."""
+        url, kind = entry.url, kind_of(entry, self._types)
+        form: Format | None = None
+        body = b""
+        if is_missing_robots(url, entry.status, is_list=True):
+            form = Format.ROBOTS
+        elif kind is not Kind.BROKEN and (kind is not Kind.PAGE or is_robots(url)):
+            with suppress(ArchiveError):
+                body = self._archive.body(url, moment)
+                form = format_of(url, entry.media_type, body, is_list=True, wanted=kind is Kind.TARGET)
+        if form is None:
+            return None
+        links, reachable = (
+            PageReader(rules).read(form, body, url, entry.media_type).links
+            for rules in (self.rules, self._reach)
+        )
+        return links, reachable
+
+    def _listed(self, entry: Entry, moment: float | None) -> PageLinks:
+        """Return what a list address lists, at a moment of a history if there is one."""
+        if moment is None:
+            return self._lists[entry.url][0]
+        links = self._pages.get((entry.url, moment))
+        if links is None:
+            links, _ = self._links_of_list(entry, moment) or (NO_LINKS, NO_LINKS)
+            self._pages[entry.url, moment] = links
+        return links
 
     def page_text(self, url: str) -> str:
         """Give what a reader sees of a page; nothing where there is no such page or it cannot be read."""
@@ -146,7 +223,11 @@ class ReplaySite:
     def _page(self, entry: Entry, method: Method, moment: float | None) -> Outcome:
         if method is Method.HEAD:
             return Page(entry.status, 0, NO_LINKS)
-        if self._use_link_cache:
+        if entry.url in self._lists:
+            return Page(
+                entry.status, entry.size_bytes, self._listed(entry, moment), self._facts(entry, moment)
+            )
+        if self._use_link_cache and not is_query(entry.url):
             links = self._cached_links(entry, moment)
             return Page(entry.status, entry.size_bytes, links, self._facts(entry, moment))
         try:
@@ -154,7 +235,10 @@ class ReplaySite:
         except ArchiveError as error:
             self.remarks.setdefault(entry.url, f"{entry.url}: {error}")
             return Failure(entry.status, 0, str(error))
-        links = self._extractor.extract(body, entry.url, entry.media_type).links
+        form = Format.HITS if is_query(entry.url) else Format.HTML
+        if self._is_read_by_content(entry):
+            form = format_of(entry.url, entry.media_type, body, is_list=False, wanted=False) or form
+        links = self._reader.read(form, body, entry.url, entry.media_type).links
         return Page(entry.status, entry.size_bytes, links, LazyFacts(lambda: body, entry.media_type))
 
     def _cached_links(self, entry: Entry, moment: float | None) -> PageLinks:
@@ -174,17 +258,18 @@ class ReplaySite:
         return self._cache.older_link_numbers(entry.url, moment)
 
     def _explore(self) -> SiteTruth:
-        """Number everything that can be reached from the start, breadth-first in document order."""
+        """Number everything that can be reached from the starts, breadth-first in document order."""
         cache = self._cache
         rules = self._reach
         reachable = np.array([rules.refusal(url) is None for url in cache.url_names], bool)
         # URLs in the cache have a number there; others (locations of redirects) are known by name only.
-        number_of = {self.start_url: 0}
-        urls, parent = [self.start_url], [-1]
+        urls = list(dict.fromkeys(self.start_urls))
+        number_of = {url: number for number, url in enumerate(urls)}
+        parent = [-1] * len(urls)
         kinds: list[Kind] = []
         sizes: list[int] = []
         children: list[npt.NDArray[np.int32]] = []
-        waiting = deque([0])
+        waiting = deque(range(len(urls)))
         while waiting:
             number = waiting.popleft()
             url = urls[number]
@@ -193,7 +278,9 @@ class ReplaySite:
             kinds.append(kind)
             sizes.append(entry.size_bytes if entry is not None and kind is not Kind.BROKEN else 0)
             names: list[str] = []
-            if kind is Kind.PAGE and entry is not None:
+            if url in self._lists:
+                names = list(dict.fromkeys(self._lists[url][1]))
+            elif kind is Kind.PAGE and entry is not None:
                 moment = None if self._as_of is None else entry.moment
                 targets = cache.link_urls(self._link_numbers(entry, moment))
                 names = list(dict.fromkeys(self._names[targets[reachable[targets]]].tolist()))
@@ -247,8 +334,8 @@ def _redirect(entry: Entry, size_bytes: int) -> Outcome:
     return Redirect(entry.status, size_bytes, location)
 
 
-def _start_url(archive: Archive, wanted: str | None) -> str:
-    url = archive.meta.start_url if wanted is None else normalise(wanted)
+def _start_url(archive: Archive, wanted: str) -> str:
+    url = normalise(wanted)
     if url is None:
         raise UsageError(f"not a web address: {wanted!r}")
     if archive.entry(url) is None:

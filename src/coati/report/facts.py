@@ -15,7 +15,7 @@ from coati.runs.times import from_iso
 from coati.runs.totals import Totals
 from coati.web.urls import host_of
 
-_START = "SELECT url FROM requests WHERE id >= 0 ORDER BY chosen_event LIMIT 1"
+_START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
 _LAST_SIGN = """
 SELECT max(coalesce((SELECT max(finished_at) FROM requests), ''),
            coalesce((SELECT max(chosen_at) FROM requests), ''))
@@ -24,9 +24,9 @@ SELECT max(coalesce((SELECT max(finished_at) FROM requests), ''),
 _KNOWN = """
 SELECT (SELECT count(*) FROM links)
      + (SELECT count(DISTINCT url) FROM requests
-        WHERE link IS NULL AND id >= 0 AND url NOT IN (SELECT url FROM links))
+        WHERE link IS NULL AND url NOT IN (SELECT url FROM links))
 """
-_WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests WHERE id >= 0)"
+_WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests)"
 _FILES = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM files"
 
 
@@ -99,7 +99,7 @@ def read_facts(run: RunReader) -> RunFacts:
     files, file_bytes = ask(_FILES).fetchone()
     settings = _settings(run)
     return RunFacts(
-        start_url=start[0] if start else str(settings.get("url", "")),
+        start_url=start[0] if start else str(next(iter(settings.get("urls", ())), "")),
         stage=_stage(run.layout, sessions),
         stop_reason=sessions[-1].stop_reason if sessions else None,
         sessions=sessions,

@@ -24,6 +24,9 @@ MEANINGS = {
     "not in the archive": "the crawl was offline, and the archive does not hold it",
     "host keeps failing": "its server failed too often",
     "budget": "no budget was left for it",
+    "no such search engine": "a query to a search engine that the run was not given",
+    "not offered by the search engine": "a query of a kind that the search engine cannot answer",
+    "search quota used up": "the search engine had been asked as often as it may be",
 }
 
 

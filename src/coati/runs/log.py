@@ -16,7 +16,7 @@ from coati.runs.tag_path_text import TagPathTable
 from coati.runs.times import from_iso, to_iso
 from coati.runs.validators import Validators, validators_in
 from coati.runs.visited import Visited
-from coati.web.urls import host_of
+from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,6 +60,7 @@ SELECT kind IN ('html', 'target', 'other'), etag, last_modified FROM requests
 WHERE url = ? AND method = 'GET' AND kind IN ('html', 'target', 'other', 'redirect', 'broken')
 ORDER BY observed_event DESC LIMIT 1
 """
+_CHARGED_TO = "SELECT coalesce(sum(coalesce(charged, 1)), 0) FROM requests WHERE host = ?"
 _FIND_VERSION = "SELECT version, sha256 FROM targets WHERE url = ? ORDER BY version DESC LIMIT 1"
 _FIND_LINK = """
 SELECT links.id, requests.observed_event FROM links JOIN requests ON requests.id = links.page
@@ -74,7 +75,8 @@ SELECT links.page, requests.url, links.anchor, tag_paths.path FROM links
 JOIN requests ON requests.id = links.page LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
 WHERE links.id = ?
 """
-_ADD_LINK = "INSERT INTO links (page, url, anchor, context, tag_path) VALUES (?, ?, ?, ?, ?)"
+_ADD_LINK = "INSERT INTO links (page, url, anchor, context, tag_path, modified) VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_LIST = "INSERT INTO lists VALUES (?, ?) ON CONFLICT DO NOTHING"
 _ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_FILE = """
 INSERT INTO files (name, name_key, size_bytes, media_type, sha256) VALUES (?, ?, ?, ?, ?)
@@ -213,6 +215,7 @@ class RunLog:
         if self.connection.execute(_OBSERVE, values).rowcount != 1:
             request = fetched.request
             raise UsageError(f"request {request.id} ({request.url}) was not chosen, or recorded before")
+        self.connection.executemany(_ADD_LIST, [(url, values[-1]) for url in fetched.lists])
         return row
 
     def add_page(self, page: LoggedPage) -> None:
@@ -224,10 +227,22 @@ class RunLog:
         self.connection.execute(_ADD_PAGE, values)
         number = self._paths.number
         rows = [
-            (page.number, url, anchor, None if context == anchor else context, number(path))
-            for url, path, anchor, context in page.new
+            (
+                page.number,
+                url,
+                anchor,
+                None if context == anchor else context,
+                number(path),
+                None if modified is None else to_iso(modified),
+            )
+            for url, path, anchor, context, modified in page.new
         ]
         self.connection.executemany(_ADD_LINK, rows)
+
+    def charged_to(self, host: str) -> int:
+        """Count the requests that a host has got; one that was not observed yet may have reached it."""
+        count: int = self.connection.execute(_CHARGED_TO, (host,)).fetchone()[0]
+        return count
 
     def last_version(self, url: str) -> tuple[int, str]:
         """Return the number and the SHA-256 of the last version of a target; 0 and "" if there is none."""
@@ -275,7 +290,7 @@ class RunLog:
         earlier = self.connection.execute(_FIND_EARLIER, (request.url, request.method.value)).fetchone()
         if earlier is not None:
             return Purpose.RETRY if earlier[0] == DEFERRED else Purpose.VISIT
-        if request.url.startswith("search://"):
+        if is_query(request.url):
             return Purpose.QUERY
         if redirected_from is not None:
             return Purpose.REDIRECT
@@ -293,6 +308,6 @@ class RunLog:
 def whole_links(links: PageLinks, places: list[int]) -> list[Link]:
     """Build the links at these places, with texts that the log can hold."""
     return [
-        Link(storable(url), tuple(map(storable, path)), storable(anchor), storable(context))
-        for url, path, anchor, context in map(links.link, places)
+        Link(storable(url), tuple(map(storable, path)), storable(anchor), storable(context), modified)
+        for url, path, anchor, context, modified in map(links.link, places)
     ]
