@@ -1,6 +1,8 @@
 """What can go wrong with a download, as a closed set of words, and the errors of our own components.
 
     Exception
+    ├── scrapy.exceptions.IgnoreRequest
+    │   └── HostEndedError       raised before a request is sent, by the pace of its host
     └── DownloadError            raised by our download handler, in place of a response
         ├── PrivateAddressError    the name leads to an address that must not be asked
         ├── TooLargeError          more bytes than we take, declared or not
@@ -22,6 +24,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from scrapy import exceptions as scrapy_errors
+from scrapy.exceptions import IgnoreRequest
 
 if TYPE_CHECKING:
     from coati.web.rules import Refusal
@@ -69,6 +72,10 @@ class CertificateError(DownloadError):
 
 class OfflineError(DownloadError):
     """The archive does not hold it, and the crawl asks nobody else."""
+
+
+class HostEndedError(IgnoreRequest):
+    """Raised before the network: a host asks for a longer wait than we make, or answers no more."""
 
 
 class FailureReason(StrEnum):

@@ -10,6 +10,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from coati.live.failures import (
     FailureReason,
+    HostEndedError,
     OfflineError,
     PrivateAddressError,
     QueryRefusedError,
@@ -107,6 +108,8 @@ class ResponseReader:
         """Turn the error that came in place of a response into an outcome."""
         if isinstance(error, PrivateAddressError):
             return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
+        if isinstance(error, HostEndedError):
+            return Reading(Refused(SkipReason.HOST_FAILING))
         if isinstance(error, OfflineError):
             return Reading(Refused(SkipReason.NOT_ARCHIVED))
         if isinstance(error, QueryRefusedError):
