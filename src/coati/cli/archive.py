@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from coati.archive.sources.layouts import LAYOUTS, open_source
 from coati.archive.sources.source import Damaged, Wishes
 from coati.cli.progress import progress
 from coati.cli.terminal import say
-from coati.errors import CorruptRecordError, UsageError
+from coati.errors import UsageError
 from coati.model import Kind
 from coati.web.media import parse_types
 from coati.web.urls import normalise
@@ -98,7 +100,7 @@ def import_(  # noqa: PLR0917 -- one parameter an option
     layout, source = open_source(sources, layout, wishes)
     damages = _Damages()
     with progress(f"Importing {sources[0].name}") as told:
-        how = Importing(keep_target_bodies, overwrite, damages, told)
+        how = Importing(keep_target_bodies, overwrite, damages, told, time.time())
         summary = import_source(source, destination, how)
     damages.conclude()
     if not summary.has_start:
@@ -141,11 +143,9 @@ def verify(folder: Path, form: str) -> int:
     """Read every record against its digest, and name the damaged ones."""
     damaged = []
     with Archive.open(folder) as opened, progress("Verifying") as told:
-        total = len(opened)
-        for done, entry in enumerate(opened.entries(), start=1):
-            try:
-                opened.check(entry.url)
-            except CorruptRecordError as error:
+        total = opened.count_captures()
+        for done, (entry, error) in enumerate(opened.check_all(), start=1):
+            if error is not None:
                 damaged.append({"url": entry.url, "reason": str(error)})
                 if form == "table":
                     # Who has read enough, as `head` has, still wants the right exit code.
@@ -235,7 +235,8 @@ def _print_import(made: Archive, layout: str, summary: ImportSummary, damages: _
     if form == "json":
         facts = {
             "layout": layout,
-            "replaced": summary.replaced,
+            "repeated": summary.repeated,
+            "undated": summary.undated,
             "damaged": summary.damaged,
             "damaged_parts": [damaged._asdict() for damaged in damages.listed],
         }
@@ -248,7 +249,9 @@ def _print_import(made: Archive, layout: str, summary: ImportSummary, damages: _
             ("read as", layout),
             ("records", f"{summary.records:,} ({_counted(holdings.kinds)})"),
             ("bodies", f"{holdings.bodies:,} kept"),
-            ("replaced", f"{summary.replaced:,} by another record of the same URL"),
+            ("captures", _history(holdings)),
+            ("repeated", f"{summary.repeated:,} captures were there already"),
+            ("undated", f"{summary.undated:,} captures, with no time or one in the future"),
             ("damaged", f"{summary.damaged:,}"),
             ("targets", _definition(made)),
         ]
@@ -273,6 +276,8 @@ def _facts(opened: Archive, holdings: Holdings, outside: OutsideLinks | None) ->
         "licence": meta.licence,
         "digest": opened.digest(),
         "records": holdings.records,
+        "captures": holdings.captures,
+        "captured": None if holdings.span is None else [_iso(moment) for moment in holdings.span],
         "bodies": holdings.bodies,
         "kinds": {kind.value: holdings.kinds[kind] for kind in Kind},
         "size_bytes": {kind.value: holdings.bytes_by_kind[kind] for kind in Kind},
@@ -294,6 +299,15 @@ def _facts(opened: Archive, holdings: Holdings, outside: OutsideLinks | None) ->
     return facts
 
 
+def _history(holdings: Holdings) -> str:
+    span = "" if holdings.span is None else " from " + " to ".join(map(_iso, holdings.span))
+    return f"{holdings.captures:,}{span}"
+
+
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 def _definition(opened: Archive) -> str:
     types = opened.meta.types
     if types is None:
@@ -312,6 +326,8 @@ def _print_info(facts: Mapping[str, Any]) -> None:
         ("targets", facts["target_definition"]),
         ("never asked for", _listed(facts["blocked_extensions"])),
         ("records", f"{facts['records']:,}, {facts['bodies']:,} with their body"),
+        ("captures", f"{facts['captures']:,}"),
+        ("captured", " to ".join(facts["captured"] or ())),
     ]
     _print_columns([(name, value) for name, value in rows if value])
     say()

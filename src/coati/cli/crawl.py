@@ -28,7 +28,7 @@ from coati.cli.setting_options import (
     setting_option,
 )
 from coati.cli.terminal import say
-from coati.errors import ConfigError
+from coati.errors import ConfigError, UsageError
 from coati.report import write_report
 from coati.runs.errors import RunError, RunWriteError
 from coati.runs.layout import holds_run
@@ -164,7 +164,11 @@ def _archive(settings: RunSettings) -> Iterator[Archive | None]:
         yield None
         return
     folder = Path(settings.archive)
-    if (folder / ARCHIVE_FILE).is_file():
+    if settings.offline:
+        opened = Archive.open(folder)
+        if all(opened.entry(url) is None for url in settings.start_urls):
+            raise UsageError(f"{settings.url} is not in the archive {folder}, and --offline asks nobody else")
+    elif (folder / ARCHIVE_FILE).is_file():
         opened = Archive.open(folder, writable=True)
     else:
         meta = ArchiveMeta(
@@ -223,7 +227,9 @@ def _say_what_begins(place: RunPlace, store: RunStore) -> None:
         )
     else:
         click.echo(f"Crawling {starts} ({how}) into {place.folder}.", err=True)
-    if not settings.contact:
+    if settings.offline:
+        click.echo(f"Offline: only the archive {settings.archive} answers.", err=True)
+    elif not settings.contact:
         click.echo(
             "Hint: --contact YOUR-ADDRESS (or COATI_CONTACT) tells the site's owner whom to ask.", err=True
         )

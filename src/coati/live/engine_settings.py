@@ -29,7 +29,7 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
     own = plan.settings
     return {
         "SCHEDULER": _OURS + "scheduler.StrategyScheduler",
-        "DOWNLOAD_HANDLERS": _handlers(),
+        "DOWNLOAD_HANDLERS": _handlers(plan),
         "DOWNLOADER_MIDDLEWARES_BASE": {},
         "DOWNLOADER_MIDDLEWARES": _downloader_middlewares(plan),
         "SPIDER_MIDDLEWARES_BASE": {},
@@ -79,16 +79,21 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
     }
 
 
-def _handlers() -> dict[str, str | None]:
+def _handlers(plan: CrawlPlan) -> dict[str, str | None]:
+    none = dict.fromkeys(("http", "https", "search", "ftp", "s3", "file", "data"))
+    if plan.offline:
+        # There is nobody to ask: what the archive does not answer is refused before it gets here.
+        return none
     streaming = _OURS + "streaming.StreamingDownloadHandler"
     ours = {"http": streaming, "https": streaming, "search": _OURS + "search_handler.SearchDownloadHandler"}
-    return {**ours, "ftp": None, "s3": None, "file": None, "data": None}
+    return {**none, **ours}
 
 
 def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
     own = plan.settings
     chosen = {
         _MIDDLEWARES + "defaultheaders.DefaultHeadersMiddleware": 400,
+        _OURS + "conditional.ConditionalRequestMiddleware": 30,
         _OURS + "origin_headers.OriginHeadersMiddleware": 410,
         _OURS + "cookies.BoundedCookiesMiddleware": 700,
         _OURS + "pace.PaceMiddleware": 890,

@@ -11,11 +11,12 @@ from scrapy.exceptions import IgnoreRequest
 from coati.live.failures import (
     FailureReason,
     HostEndedError,
+    OfflineError,
     PrivateAddressError,
     QueryRefusedError,
     failure_reason,
 )
-from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
+from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target, Unchanged
 from coati.readers.formats import Format, format_of, is_missing_robots
 from coati.readers.registry import PageReader
 from coati.runs.reasons import SkipReason
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from coati.web.media import TargetTypes
     from coati.web.rules import Refusal, Rules
 
+NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 # By this key of its meta a Scrapy request is known as a strategy's.
@@ -50,6 +52,8 @@ ANSWER_SECONDS = "coati_answer_seconds"
 LOOK_INSIDE = "coati_look_inside"
 # Set where the URL is a list address (`coati.readers.list_addresses`).
 LIST = "coati_list"
+# The URL of which it was asked whether what the run was given last has changed.
+CONDITIONAL = "coati_conditional"
 
 # Flags of a Scrapy response by which our download handler tells that a body is not whole.
 CUT = "cut"
@@ -113,6 +117,8 @@ class ResponseReader:
             return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
         if isinstance(error, HostEndedError):
             return Reading(Refused(SkipReason.HOST_FAILING))
+        if isinstance(error, OfflineError):
+            return Reading(Refused(SkipReason.NOT_ARCHIVED))
         if isinstance(error, QueryRefusedError):
             return Reading(Refused(error.reason))
         if isinstance(error, IgnoreRequest):
@@ -154,7 +160,7 @@ class ResponseReader:
         if form is not None:
             return Page(status, size, NO_LINKS)
         if not 200 <= status < 300:  # noqa: PLR2004 - HTTP success
-            return Failure(status, size, f"status {status}")
+            return _without_content(request, response, size)
         media_type = essence(_content_type(response))
         if self._types.kind(media_type, request.url) is Kind.TARGET:
             return Target(status, size, media_type)
@@ -189,6 +195,15 @@ class ResponseReader:
             refused=tuple(page.refused),
             skipped=tuple((url, why) for url in dict.fromkeys(page.links.urls)),
         )
+
+
+def _without_content(request: Request, response: Response, size: int) -> Outcome:
+    """Tell what is unchanged from what failed."""
+    if response.status != NOT_MODIFIED:
+        return Failure(response.status, size, f"status {response.status}")
+    if response.request is None or response.request.meta.get(CONDITIONAL) != request.url:
+        return Failure(response.status, size, FailureReason.NOT_ASKED)
+    return Unchanged(response.status, size)
 
 
 def forbids_following(values: Iterable[str], agent: str = "coati") -> bool:

@@ -21,6 +21,7 @@ MEANINGS = {
     "duplicate page": "the same page under another address",
     "trap: endless pages": "one of endlessly many pages of the same kind, as calendars have them",
     "trap: too deep": "a long chain of similar pages without a file",
+    "not in the archive": "the crawl was offline, and the archive does not hold it",
     "host keeps failing": "its server failed too often",
     "budget": "no budget was left for it",
     "no such search engine": "a query to a search engine that the run was not given",

@@ -14,6 +14,8 @@ from coati.runs.durable import sync_file
 from coati.runs.outcomes import DEFERRED, storable, to_row
 from coati.runs.tag_path_text import TagPathTable
 from coati.runs.times import from_iso, to_iso
+from coati.runs.validators import Validators, validators_in
+from coati.runs.visited import Visited
 from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
@@ -53,12 +55,13 @@ _LAST_ID = "SELECT coalesce(max(id), -1) FROM requests"
 _FIND_EARLIER = """
 SELECT kind FROM requests WHERE url = ? AND method = ? AND observed_event IS NOT NULL ORDER BY id DESC LIMIT 1
 """
-_FIND_VALIDATORS = """
-SELECT etag, last_modified FROM requests
-WHERE url = ? AND method = 'GET' AND kind IN ('html', 'target', 'other') ORDER BY id DESC LIMIT 1
+_FIND_VISIT = """
+SELECT kind IN ('html', 'target', 'other'), etag, last_modified FROM requests
+WHERE url = ? AND method = 'GET' AND kind IN ('html', 'target', 'other', 'redirect', 'broken')
+ORDER BY observed_event DESC LIMIT 1
 """
 _CHARGED_TO = "SELECT coalesce(sum(coalesce(charged, 1)), 0) FROM requests WHERE host = ?"
-_COUNT_VERSIONS = "SELECT count(*) FROM targets WHERE url = ?"
+_FIND_VERSION = "SELECT version, sha256 FROM targets WHERE url = ? ORDER BY version DESC LIMIT 1"
 _FIND_LINK = """
 SELECT links.id, requests.observed_event FROM links JOIN requests ON requests.id = links.page
 WHERE links.url = ? ORDER BY links.id LIMIT 1
@@ -96,13 +99,6 @@ class Purpose(StrEnum):
     QUERY = "query"
     RETRY = "retry"
     VISIT = "visit"
-
-
-class Validators(NamedTuple):
-    """What a server gave to ask later whether a URL has changed."""
-
-    etag: str | None = None
-    last_modified: str | None = None
 
 
 class Provenance(NamedTuple):
@@ -203,16 +199,16 @@ class RunLog:
         number: int = found[0]
         return number
 
-    def validators(self, url: str) -> Validators:
-        """Return what the last answer of a URL gave to ask whether it has changed."""
-        found = self.connection.execute(_FIND_VALIDATORS, (url,)).fetchone()
-        return Validators() if found is None else Validators(*found)
+    def visited(self, url: str) -> Visited | None:
+        """Return what the last answer of a URL was like, "not modified" left aside; None if there is none."""
+        found = self.connection.execute(_FIND_VISIT, (url,)).fetchone()
+        return None if found is None else Visited(bool(found[0]), Validators(*found[1:]))
 
     def observe(self, fetched: Fetched, outcome: Outcome, *, new_target: bool = False) -> OutcomeRow:
         row = to_row(outcome, fetched.header("content-type"))
         values = (
             *row, fetched.charged, new_target,
-            fetched.header("etag") or None, fetched.header("last-modified") or None,
+            *validators_in(fetched.headers),
             to_iso(fetched.started_at), to_iso(fetched.finished_at),
             self._next_event(), self.number(fetched.request.id, fetched.strategy),
         )  # fmt: skip
@@ -248,20 +244,21 @@ class RunLog:
         count: int = self.connection.execute(_CHARGED_TO, (host,)).fetchone()[0]
         return count
 
-    def versions(self, url: str) -> int:
-        """Count the versions of a target that are kept."""
-        count: int = self.connection.execute(_COUNT_VERSIONS, (url,)).fetchone()[0]
-        return count
+    def last_version(self, url: str) -> tuple[int, str]:
+        """Return the number and the SHA-256 of the last version of a target; 0 and "" if there is none."""
+        found: tuple[int, str] | None = self.connection.execute(_FIND_VERSION, (url,)).fetchone()
+        return (0, "") if found is None else found
+
+    def add_file(self, body: StoredBody, media_type: str) -> None:
+        self.connection.execute("DELETE FROM unfinished_files WHERE name = ?", (body.name,))
+        self.connection.execute(
+            _ADD_FILE, (body.name, body.name_key, body.size_bytes, media_type, body.sha256)
+        )
 
     def add_target(self, fetched: Fetched, media_type: str, body: StoredBody, version: int) -> None:
         request = fetched.request
         number = self.number(request.id, fetched.strategy)
         origin = self.provenance(number)
-        if not body.duplicate:
-            self.connection.execute("DELETE FROM unfinished_files WHERE name = ?", (body.name,))
-            self.connection.execute(
-                _ADD_FILE, (body.name, body.name_key, body.size_bytes, media_type, body.sha256)
-            )
         values = (
             number, request.url, version, body.name, body.size_bytes, media_type, origin.anchor,
             origin.found_on, origin.page, origin.tag_path, json.dumps(origin.redirects),

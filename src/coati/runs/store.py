@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     from coati.model import Outcome, Request, Settlement
     from coati.pacing.host_pace import HostPause
     from coati.runs.fetched import Fetched
-    from coati.runs.log import Validators
     from coati.runs.page_warc import Place
+    from coati.runs.visited import Visited
     from coati.strategies.strategy import Strategy
 
 __all__ = ["Recorded", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_run"]
@@ -87,11 +87,13 @@ class Recorded:
     ``outcome`` is what the strategy should observe: of a page, only those links whose URLs are new to the
     run. A restored strategy gets exactly the same, and one that was never interrupted saves the work.
     ``file`` is the target's path within the run folder; ``duplicate`` says that its bytes were there already.
+    ``new_target`` says that this URL was not a target before: one that is visited again counts once.
     """
 
     outcome: Outcome
     file: str | None = None
     duplicate: bool = False
+    new_target: bool = False
 
 
 class RunStore:
@@ -247,9 +249,9 @@ class RunStore:
         """Return what earlier sessions kept of hosts."""
         return self._pauses.known()
 
-    def validators(self, url: str) -> Validators:
-        """Return what the last answer of a URL gave to ask whether it has changed."""
-        return self._log.validators(url)
+    def visited(self, url: str) -> Visited | None:
+        """Return what the last answer to a GET of a URL was like; None where there is none."""
+        return self._log.visited(url)
 
     @property
     def last_logged_time(self) -> float:
@@ -361,12 +363,16 @@ class RunStore:
 
     def _record_target(self, fetched: Fetched, target: Target) -> Recorded:
         body = self._files.store(fetched, target.media_type)
-        version = self._log.versions(fetched.request.url) + 1
+        last, sha256 = self._log.last_version(fetched.request.url)
+        new = last == 0
         with self._transaction(durable=True):
-            row = self._log.observe(fetched, target, new_target=version == 1)
-            self._log.add_target(fetched, row.media_type or "", body, version)
-        self._count(fetched, row, new_target=version == 1)
-        return Recorded(from_row(row, []), f"files/{body.name}", body.duplicate)
+            row = self._log.observe(fetched, target, new_target=new)
+            if not body.duplicate:
+                self._log.add_file(body, row.media_type or "")
+            if body.sha256 != sha256:
+                self._log.add_target(fetched, row.media_type or "", body, last + 1)
+        self._count(fetched, row, new_target=new)
+        return Recorded(from_row(row, []), f"files/{body.name}", body.duplicate, new_target=new)
 
     def _count(self, fetched: Fetched, row: OutcomeRow, *, new_target: bool = False) -> None:
         method = fetched.request.method.value

@@ -6,6 +6,7 @@ None of the errors repeats what was written: it may be a secret, and errors end 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -43,7 +44,9 @@ def live_settings(settings: RunSettings) -> LiveSettings:
         cookies=parse_cookies(settings.cookies, host_of(settings.url)),
         proxy=_checked_proxy(settings.proxy),
     )
-    return with_limits(asked, settings.limits)
+    asked = with_limits(asked, settings.limits)
+    # Offline there is nobody to be polite to.
+    return replace(asked, robots=False, delay_seconds=0.0) if settings.offline else asked
 
 
 def parse_header(text: str, start_url: str) -> OriginHeader:

@@ -126,7 +126,7 @@ def _archive_mode() -> Kind:
         try:
             return known.read(value)
         except ConfigError as error:
-            raise ConfigError(f"{error}. To ask an archive and nothing else, use `coati replay`") from None
+            raise ConfigError(f"{error}. To ask an archive and nothing else, use --offline") from None
 
     return replace(known, read=read)
 
@@ -277,6 +277,15 @@ class RunSettings:
         _archive_mode(),
         "Whether the archive also answers what it holds (read-through), or only keeps what is fetched.",
     )
+    archive_max_age: float | None = _setting(
+        None,
+        Group.KEEP,
+        above_zero(SECONDS),
+        "Let the archive answer only what it got within this time (30d); what is older is asked for again.",
+    )
+    offline: bool = _setting(
+        False, Group.KEEP, FLAG, "Ask the archive and nobody else: no request leaves the machine."
+    )
     out: str = _setting(
         "", Group.KEEP, PATH, "The run's folder; without it, one named after the host.", of_run=False
     )
@@ -306,8 +315,16 @@ class RunSettings:
                 f" {self.concurrency} would ever be in flight;"
                 f" ask for --concurrency {self.per_host} as well"
             )
-        if self.archive_mode != "read-through" and not self.archive:
-            raise ConfigError("archive_mode is of use only with an archive: name its folder with --archive")
+        for name, given in (
+            ("archive_mode", self.archive_mode != "read-through"),
+            ("archive_max_age", self.archive_max_age is not None),
+            ("offline", self.offline),
+        ):
+            if given and not self.archive:
+                raise ConfigError(f"{name} is of use only with an archive: name its folder with --archive")
+        if self.offline and (self.archive_mode != "read-through" or self.dry_run):
+            other = "dry_run" if self.dry_run else "archive_mode record"
+            raise ConfigError(f"offline asks nobody, and {other} asks the site: leave one of them out")
 
     @property
     def url(self) -> str:
