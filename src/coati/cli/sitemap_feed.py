@@ -43,10 +43,12 @@ class FedStore(RunStore):
         page = fetched.outcome
         fed = self._links or self._refused
         if fed and isinstance(page, Page) and fetched.request.method is Method.GET:
-            own = [page.links.link(index) for index in range(len(page.links.urls))]
+            places = range(len(page.links.urls))
+            own = [page.links.link(place) for place in places]
+            around = [page.links.surroundings(place) for place in places]
             fetched = replace(
                 fetched,
-                outcome=replace(page, links=LinkList([*own, *self._links])),
+                outcome=replace(page, links=LinkList([*own, *self._links], page.links.title, around)),
                 refused=(*fetched.refused, *self._refused),
             )
             self.feed([], [])

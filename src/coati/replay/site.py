@@ -10,7 +10,7 @@ import numpy as np
 from coati.archive.kinds import kind_of
 from coati.archive.link_cache import LinkCache
 from coati.errors import ArchiveError, UsageError
-from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
+from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Surroundings, Target
 from coati.strategies.truth import SiteTruth
 from coati.web.facts import LazyFacts
 from coati.web.links import LinkExtractor
@@ -185,6 +185,8 @@ class _CachedLinks:
 
     __slots__ = ("_cache", "_numbers", "urls")
 
+    title = ""  # nobody who reads an archive asks for what names a link to people
+
     def __init__(self, cache: LinkCache, urls: list[str], numbers: npt.NDArray[np.int32]) -> None:
         self.urls = urls
         self._cache = cache
@@ -192,6 +194,9 @@ class _CachedLinks:
 
     def link(self, index: int) -> Link:
         return self._cache.link(int(self._numbers[index]))
+
+    def surroundings(self, index: int) -> Surroundings:
+        return Surroundings()
 
 
 def _redirect(entry: Entry, size_bytes: int) -> Outcome:

@@ -43,10 +43,10 @@ from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
 from coati.runs.lock import WriterLock
-from coati.runs.log import LoggedPage, RunLog, whole_links
+from coati.runs.log import LoggedPage, RunLog, storable_surroundings, whole_links
 from coati.runs.mending import mend_warc, note_synced
 from coati.runs.out_links import OutLinks
-from coati.runs.outcomes import OutcomeRow, from_row, to_row
+from coati.runs.outcomes import OutcomeRow, from_row, storable, to_row
 from coati.runs.page_warc import PageWarc
 from coati.runs.reasons import Reason, reason_of
 from coati.runs.restoring import Restored, S, Tail, in_flight, load_newest
@@ -352,7 +352,10 @@ class RunStore:
     def _record_page(self, fetched: Fetched, page: Page, number: int) -> Recorded:
         request, body = fetched.request, fetched.body
         urls = page.links.urls
-        new = whole_links(page.links, self._seen.fresh(urls))
+        fresh = self._seen.fresh(urls)
+        new = whole_links(page.links, fresh)
+        surroundings = storable_surroundings(page.links, fresh)
+        title = storable(page.links.title)
         place: Place | None = None
         sha256: str | None = None
         if body is not None:
@@ -363,7 +366,18 @@ class RunStore:
         with self._transaction():
             row = self._log.observe(fetched, page)
             self._log.add_page(
-                LoggedPage(number, request.url, len(urls), new, sha256, place, page.facts, changes)
+                LoggedPage(
+                    number,
+                    request.url,
+                    len(urls),
+                    title,
+                    new,
+                    surroundings,
+                    sha256,
+                    place,
+                    page.facts,
+                    changes,
+                )
             )
         discard(fetched)
         if not self.totals.pages:

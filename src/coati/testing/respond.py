@@ -82,6 +82,11 @@ class Responder:
         links = self._links.get(url)
         if links is None:
             found = self._extractor.extract(response.body or b"", url, response.media_type).links
-            links = LinkList([found.link(index) for index in range(len(found.urls))])
+            places = range(len(found.urls))
+            links = LinkList(
+                [found.link(place) for place in places],
+                found.title,
+                [found.surroundings(place) for place in places],
+            )
             self._links[url] = links
         return links
