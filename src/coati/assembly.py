@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from coati.errors import UsageError, unknown_name
+from coati.errors import ConfigError, UsageError, unknown_name
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.clairvoyant import clairvoyant, omniscient
 from coati.strategies.dry_spell import DrySpell
@@ -72,15 +76,24 @@ class Need(StrEnum):
 class StrategyRow:
     """What is known of a strategy by name; whoever asks anything about one reads its row.
 
-    ``build`` makes it as it stands before its first choice. ``seeded`` says whether a seed changes what it
-    does, ``extractors`` name the facts about pages that it reads (`coati.web.facts`).
+    ``build`` makes it as it stands before its first choice, ``modules`` are the ones that decide, and
+    ``settings`` the fields of `StrategySettings` that it reads: a change of anything else voids none of its
+    snapshots and results. ``seeded`` says whether a seed changes what it does, ``extractors`` name the facts
+    about pages that it reads (`coati.web.facts`).
     """
 
     summary: str
-    build: Callable[[Ingredients], Strategy]
+    build: Callable[[StrategyInputs], Strategy]
+    modules: tuple[str, ...]
+    settings: tuple[str, ...] = ()
     needs: frozenset[Need] = frozenset()
     seeded: bool = True
     extractors: tuple[str, ...] = ()
+
+    def settings_read(self, settings: StrategySettings) -> dict[str, Any]:
+        """Return the settings that it reads, as plain values."""
+        everything = asdict(settings)
+        return {name: everything[name] for name in self.settings}
 
     @property
     def replay_only(self) -> bool:
@@ -89,7 +102,7 @@ class StrategyRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Ingredients:
+class StrategyInputs:
     """What a strategy is built from; ``truth`` and ``examples`` are there for those that need them."""
 
     start_urls: tuple[str, ...]
@@ -106,17 +119,17 @@ class Ingredients:
         return self.truth
 
 
-def _sb_classifier(given: Ingredients) -> Strategy:
+def _sb_classifier(given: StrategyInputs) -> Strategy:
     settings = given.settings
     model = LinkModel(settings.url_model, settings.url_context)
     return _tag_paths(given, LearntClasses(settings.batch, robust_probes=settings.robust_probes, model=model))
 
 
-def _sb_oracle(given: Ingredients) -> Strategy:
+def _sb_oracle(given: StrategyInputs) -> Strategy:
     return _tag_paths(given, OracleClasses(given.known_truth))
 
 
-def _tag_paths(given: Ingredients, classes: UrlClasses) -> Strategy:
+def _tag_paths(given: StrategyInputs, classes: UrlClasses) -> Strategy:
     settings = given.settings
     if settings.group_index not in GROUP_INDEXES:
         raise unknown_name("group index", settings.group_index, GROUP_INDEXES)
@@ -127,8 +140,8 @@ def _tag_paths(given: Ingredients, classes: UrlClasses) -> Strategy:
     return TagPathStrategy(given.start_urls, classes, given.seed, settings.tag_paths, groups)
 
 
-def _scent(aim: Aim) -> Callable[[Ingredients], Strategy]:
-    def build(given: Ingredients) -> Strategy:
+def _scent(aim: Aim) -> Callable[[StrategyInputs], Strategy]:
+    def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
         scent = replace(settings.scent, aim=aim)
         return Scent(given.start_urls, given.seed, scent, settings.likely_extensions)
@@ -136,106 +149,165 @@ def _scent(aim: Aim) -> Callable[[Ingredients], Strategy]:
     return build
 
 
-def _tp_off(given: Ingredients) -> Strategy:
+def _tp_off(given: StrategyInputs) -> Strategy:
     settings = given.settings
     return tp_off(given.start_urls, given.known_truth, TpOffSettings(settings.warm_up, settings.tag_paths))
 
 
-def _tres_light(given: Ingredients) -> Strategy:
+def _tres_light(given: StrategyInputs) -> Strategy:
     return tres_light(given.start_urls, given.known_truth, _examples(given), given.seed)
 
 
-def _tres(given: Ingredients) -> Strategy:
+def _tres(given: StrategyInputs) -> Strategy:
     from coati.tres_neural import tres
 
     return tres(given.start_urls, given.known_truth, _examples(given), given.seed)
 
 
-def _examples(given: Ingredients) -> TresExamples:
+def _examples(given: StrategyInputs) -> TresExamples:
     if given.examples is None:
         raise UsageError("TRES needs example pages of other sites: --examples names archives of some")
     return given.examples
 
 
 _KNOWS = frozenset({Need.TRUTH})
+_LEARNS_FROM_EXAMPLES = _KNOWS | {Need.EXAMPLES}
+_BASELINES = ("coati.strategies.baselines",)
+_TAG_PATHS = ("coati.strategies.tag_paths", "coati.strategies.hnsw_groups", "coati.strategies.url_classes")
+_SCENT = ("coati.strategies.scent",)
+_SCENT_SETTINGS = ("scent", "likely_extensions")
+_PLANNED = ("coati.strategies.clairvoyant",)
 
 REGISTRY: Mapping[str, StrategyRow] = {
     "bfs": StrategyRow(
         "breadth-first: links in the order of discovery",
         lambda given: breadth_first(given.start_urls),
+        _BASELINES,
         seeded=False,
     ),
     "dfs": StrategyRow(
         "depth-first: the link found last goes first",
         lambda given: depth_first(given.start_urls),
+        _BASELINES,
         seeded=False,
     ),
     "random": StrategyRow(
         "any known link with the same probability",
         lambda given: uniformly_random(given.start_urls, given.seed),
+        _BASELINES,
     ),
     "focused": StrategyRow(
         "the link that looks most like a target, by its URL, anchor and depth",
         lambda given: focused(given.start_urls),
+        ("coati.strategies.focused",),
         seeded=False,
     ),
     "sb-classifier": StrategyRow(
-        "learns which groups of similar tag paths lead to targets (EDBT 2026)", _sb_classifier
+        "learns which groups of similar tag paths lead to targets (EDBT 2026)",
+        _sb_classifier,
+        _TAG_PATHS,
+        ("tag_paths", "batch", "robust_probes", "group_index", "url_model", "url_context"),
     ),
     "scent": StrategyRow(
         "ours: the link that promises most targets per request, by all that is seen of it",
         _scent(Aim.TARGETS_A_REQUEST),
+        _SCENT,
+        _SCENT_SETTINGS,
     ),
     "scent-bytes": StrategyRow(
-        "scent where bytes are scarce: most targets for each byte fetched", _scent(Aim.TARGETS_A_BYTE)
+        "scent where bytes are scarce: most targets for each byte fetched",
+        _scent(Aim.TARGETS_A_BYTE),
+        _SCENT,
+        _SCENT_SETTINGS,
     ),
     "scent-volume": StrategyRow(
-        "scent for much data: most bytes of targets for each byte fetched", _scent(Aim.BYTES_A_BYTE)
+        "scent for much data: most bytes of targets for each byte fetched",
+        _scent(Aim.BYTES_A_BYTE),
+        _SCENT,
+        _SCENT_SETTINGS,
     ),
     "sb-oracle": StrategyRow(
-        "sb-classifier that is told for free which links are targets", _sb_oracle, _KNOWS
+        "sb-classifier that is told for free which links are targets",
+        _sb_oracle,
+        _TAG_PATHS,
+        ("tag_paths", "group_index"),
+        _KNOWS,
     ),
     "tp-off": StrategyRow(
         "learns the worth of tag paths from 3,000 requests that it knows the truth of (ACEBot)",
         _tp_off,
+        ("coati.strategies.tp_off",),
+        ("tag_paths", "warm_up"),
         _KNOWS,
         seeded=False,
     ),
     "tres-light": StrategyRow(
         "TRES with a light page classifier: told which links are pages, learns from example pages",
         _tres_light,
-        _KNOWS | {Need.EXAMPLES},
+        ("coati.strategies.tres",),
+        needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
     ),
     "tres": StrategyRow(
         "TRES with its neural networks (needs the extra tres); the same advantages",
         _tres,
-        _KNOWS | {Need.EXAMPLES},
+        ("coati.tres_neural",),
+        needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
     ),
     "omniscient": StrategyRow(
         "asks for the targets and nothing else: a bound that no crawler reaches",
         lambda given: omniscient(given.known_truth),
-        _KNOWS,
+        _PLANNED,
+        needs=_KNOWS,
         seeded=False,
     ),
     "clairvoyant": StrategyRow(
         "knows the site, but must walk to its targets: the reference for all others",
         lambda given: clairvoyant(given.known_truth),
-        _KNOWS,
+        _PLANNED,
+        needs=_KNOWS,
         seeded=False,
     ),
 }
-
 
 LIVE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if not row.replay_only)
 
 
 def strategy_row(name: str) -> StrategyRow:
-    """Look a strategy up by its name."""
+    """Look a strategy up by its name, or by its path (``my_module:MyStrategy``).
+
+    Behind a path stands a `StrategyRow`, or whatever makes a strategy of the start addresses and a seed.
+    """
+    if ":" in name:
+        return _row_by_path(name)
     if name not in REGISTRY:
         raise unknown_name("strategy", name, REGISTRY)
     return REGISTRY[name]
+
+
+def _row_by_path(path: str) -> StrategyRow:
+    module_name, _, attribute = path.partition(":")
+    # As `python -m` does it: a strategy is mostly a file in the folder where the user works.
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        made = getattr(import_module(module_name), attribute)
+    except ImportError as error:
+        raise ConfigError(
+            f"strategy {path!r}: the module {module_name!r} cannot be imported: {error}"
+        ) from None
+    except AttributeError:
+        raise ConfigError(f"strategy {path!r}: {module_name} has no {attribute!r}") from None
+    if isinstance(made, StrategyRow):
+        return made
+    if not callable(made):
+        raise ConfigError(f"strategy {path!r}: {attribute} must be a class or a function (start_urls, seed)")
+    return StrategyRow(
+        (inspect.getdoc(made) or path).partition("\n")[0],
+        lambda given: made(given.start_urls, given.seed),
+        (module_name,),
+    )
 
 
 def build_strategy(
@@ -253,7 +325,7 @@ def build_strategy(
     row = strategy_row(name)
     if row.replay_only and truth is None:
         raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
-    return row.build(Ingredients(tuple(start_urls), seed, settings or StrategySettings(), truth, examples))
+    return row.build(StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples))
 
 
 def build_early_stop(name: str) -> EarlyStop | None:

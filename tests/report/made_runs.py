@@ -100,8 +100,8 @@ def fill_run(folder: Path, requests: int) -> Path:
     with connection:
         connection.executemany(
             "INSERT INTO requests (id, strategy, strategy_id, purpose, host, url, method, kind, status,"
-            " size_bytes, arm, score, reward, charged, new_target, chosen_at, started_at, finished_at, chosen_event,"
-            " observed_event) VALUES"
+            " size_bytes, arm, score, reward, charged, new_target, chosen_at, started_at, finished_at,"
+            " chosen_event, observed_event) VALUES"
             " (?, '', ?, 'link', 'long.test', ?, 'GET', ?, 200, 1000, ?, 1.0, 1.0, 1, ?, ?, ?, ?, ?, ?)",
             (
                 (

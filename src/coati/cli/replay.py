@@ -180,7 +180,9 @@ def _warn(messages: Console, remarks: Sequence[str]) -> None:
 def _cells(strategies: str, seeds: int, first: int) -> list[Cell]:
     if seeds < 1:
         raise ConfigError(f"--seeds is {seeds}: it must be at least 1")
-    names = [name for part in strategies.split(",") if (name := part.strip().lower())]
+    names = [
+        name if ":" in name else name.lower() for part in strategies.split(",") if (name := part.strip())
+    ]
     if not names:
         raise ConfigError("no strategy given; `coati strategies` lists them")
     for name in names:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coati.assembly import strategy_row
 from coati.experiments.confusion import misclassification_pct
-from coati.experiments.ingredients import settings_read, strategy_digest
+from coati.experiments.deciding_code import strategy_digest
 from coati.experiments.measures import TOP_GROUPS
 from coati.replay.measures import Measures
 from coati.runs.durable import write_whole
@@ -75,7 +76,7 @@ class Cell:
             strategy_digest(strategy),
             self.digest,
             strategy,
-            settings_read(strategy, self.variant.settings),
+            strategy_row(strategy).settings_read(self.variant.settings),
             self.seed,
             asdict(self.budget),
             [each.content for each in self.examples],

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from coati.assembly import Need, strategy_row
 from coati.errors import UsageError
+from coati.experiments.deciding_code import modules_digest
 from coati.experiments.errors import ExperimentError
-from coati.experiments.ingredients import modules_digest
 from coati.experiments.sites import Places, open_site
 from coati.experiments.spec import ArchivedSite
 from coati.experiments.workers import Job, Lost
@@ -80,7 +80,10 @@ def _collect(desk: Desk, task: tuple[str, Path, Path]) -> ExampleFile:
     name, archive, folder = task
     site = open_site(desk, archive)
     digest = str(desk["digest"])
-    file = folder / f"{digest[:16]}-{modules_digest(('replay.example_pages', 'replay.site'))[:8]}.json"
+    file = (
+        folder
+        / f"{digest[:16]}-{modules_digest(('coati.replay.example_pages', 'coati.replay.site'))[:8]}.json"
+    )
     if not file.is_file():
         write_whole(file, [json.dumps(example_pages(site)).encode()])
     return ExampleFile(name, digest, file, hashlib.sha256(file.read_bytes()).hexdigest()[:16])

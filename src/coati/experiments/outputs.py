@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from coati.experiments.deciding_code import joint_digest
 from coati.experiments.figures import draw_figures
-from coati.experiments.ingredients import joint_digest
 from coati.experiments.parquet import write_parquet
 from coati.experiments.provenance import commit
 from coati.experiments.runner import rows

@@ -12,7 +12,7 @@ import numpy as np
 
 from coati.archive.archive import Archive
 from coati.errors import UsageError
-from coati.experiments.ingredients import modules_digest
+from coati.experiments.deciding_code import modules_digest
 from coati.experiments.spec import ExperimentSite, GeneratedSite
 from coati.model import Kind
 from coati.replay.measures import SiteTotals
@@ -26,7 +26,7 @@ MakeSite = Callable[[GeneratedSite, Path], None]
 """Writes a generated site as an archive into a folder that does not exist yet."""
 
 _ARCHIVE_FILE = "archive.toml"
-_GENERATOR = ("testing.generator", "testing.paper_sites")
+_GENERATOR = ("coati.testing.generator", "coati.testing.paper_sites")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coati.assembly import StrategySettings, build_strategy
+from coati.assembly import StrategySettings, build_strategy, strategy_row
 from coati.live.plan import CrawlPlan
 from coati.runs.snapshots import SnapshotForm
 from coati.settings.asking import live_settings
@@ -47,7 +47,8 @@ def new_strategy(settings: RunSettings) -> Strategy:
 
 def snapshot_form(settings: RunSettings) -> SnapshotForm:
     """Say what a snapshot of this run's strategy belongs to."""
-    belongs = {"urls": settings.start_urls, "seed": settings.seed, "parameters": repr(_parameters(settings))}
+    read = strategy_row(settings.strategy).settings_read(_parameters(settings))
+    belongs = {"urls": settings.start_urls, "seed": settings.seed, "parameters": read}
     return SnapshotForm(settings.strategy, belongs, pack, unpack)
 
 

@@ -132,7 +132,11 @@ def _live_strategy() -> Kind:
     live = choice("strategy", {name: REGISTRY[name].summary for name in LIVE_STRATEGIES})
 
     def read(value: object) -> object:
-        name = str(value).strip().lower()
+        name = str(value).strip()
+        if ":" in name:
+            # By its path: whether there is one is seen when it is built.
+            return name
+        name = name.lower()
         if name in REGISTRY and name not in LIVE_STRATEGIES:
             raise ConfigError(
                 f"{name} must know the site beforehand, so it runs in `coati replay` only;"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from coati.assembly import REGISTRY, StrategySettings
-from coati.experiments import ingredients
-from coati.experiments.ingredients import joint_digest, modules_digest, settings_read, strategy_digest
+from coati.experiments import deciding_code
+from coati.experiments.deciding_code import joint_digest, modules_digest, strategy_digest
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("archive", "bandits", "learners"):
         (tmp_path / name).mkdir()
     (tmp_path / "model.py").write_text("")
-    monkeypatch.setattr(ingredients, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(deciding_code, "_PACKAGE", tmp_path)
     return tmp_path
 
 
@@ -51,31 +51,41 @@ def _forget() -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "listed", "unlisted"),
+    ("file", "voids"),
     [
-        ("strategies/baselines.py", True, True),
-        ("strategies/frontier.py", True, True),
-        ("replay/driver.py", True, True),
-        ("web/urls.py", True, True),
-        ("strategies/other.py", False, True),
-        ("strategies/new.py", False, True),
-        ("assembly.py", False, True),
-        ("live/wire.py", False, False),
+        ("strategies/baselines.py", True),
+        ("strategies/frontier.py", True),
+        ("replay/driver.py", True),
+        ("web/urls.py", True),
+        ("strategies/other.py", False),
+        ("strategies/new.py", False),
+        ("assembly.py", False),
+        ("live/wire.py", False),
     ],
 )
-def test_only_what_a_run_goes_through_voids_its_result(
-    package: Path, file: str, *, listed: bool, unlisted: bool
-) -> None:
-    before = digest("bfs"), digest("one that nobody listed")
+def test_only_what_a_run_goes_through_voids_its_result(package: Path, file: str, *, voids: bool) -> None:
+    before = digest("bfs")
     (package / file).write_text("# another\n")
-    after = digest("bfs"), digest("one that nobody listed")
-    assert (before[0] != after[0], before[1] != after[1]) == (listed, unlisted)
+    assert (before != digest("bfs")) == voids
+
+
+def test_a_strategy_of_ones_own_is_decided_by_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "own_crawler.py"
+    file.write_text("from coati.strategies.baselines import breadth_first\nbuild = lambda urls, seed: None\n")
+    before = digest("own_crawler:build")
+    file.write_text(file.read_text() + "# another\n")
+    assert before != digest("own_crawler:build")
 
 
 @pytest.mark.parametrize("strategy", list(REGISTRY))
 def test_every_strategy_has_a_digest_and_settings(strategy: str) -> None:
     assert len(digest(strategy)) == 16
-    assert set(settings_read(strategy, StrategySettings())) <= set(StrategySettings.__dataclass_fields__)
+    assert REGISTRY[strategy].settings_read(StrategySettings()).keys() <= set(
+        StrategySettings.__dataclass_fields__
+    )
 
 
 def test_strategies_differ_by_the_modules_that_they_are_made_of() -> None:
@@ -87,8 +97,9 @@ def test_strategies_differ_by_the_modules_that_they_are_made_of() -> None:
 
 def test_a_setting_counts_where_it_is_read() -> None:
     changed = replace(StrategySettings(), url_model="nb", warm_up=9)
-    assert settings_read("bfs", changed) == settings_read("bfs", StrategySettings()) == {}
-    assert settings_read("sb-classifier", changed)["url_model"] == "nb"
-    assert settings_read("tp-off", changed)["warm_up"] == 9
-    assert "url_model" not in settings_read("sb-oracle", changed)
-    assert settings_read("one that nobody listed", changed)["batch"] == 10
+    read = {name: row.settings_read(changed) for name, row in REGISTRY.items()}
+    assert read["bfs"] == {}
+    assert read["sb-classifier"]["url_model"] == "nb"
+    assert read["tp-off"]["warm_up"] == 9
+    assert "url_model" not in read["sb-oracle"]
+    assert read["scent"] == REGISTRY["scent"].settings_read(StrategySettings())

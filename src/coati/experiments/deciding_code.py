@@ -1,0 +1,103 @@
+"""The code that decides the result of a strategy's run: the modules that it runs through.
+
+A result stays good as long as these, and the settings that the strategy reads, stay as they are. Both stand
+in the strategy's row (`coati.assembly.REGISTRY`). A change anywhere else, such as a new strategy or another
+command, voids nothing. What `coati.assembly` does with settings is left out, since they are named one by one;
+who changes how it builds a strategy raises the format of results (`coati.experiments.cells`).
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from pathlib import Path
+
+import coati
+from coati.assembly import strategy_row
+
+_PACKAGE = Path(coati.__file__).parent
+_NAME = "coati"
+
+# What every run goes through.
+_ALWAYS = (
+    "coati.budget",
+    "coati.replay.driver",
+    "coati.replay.measures",
+    "coati.replay.site",
+)
+
+
+@cache
+def strategy_digest(strategy: str) -> str:
+    """Name the code that decides a run of a strategy: equal for equal code, whatever the commit says."""
+    return modules_digest((*_ALWAYS, *strategy_row(strategy).modules))
+
+
+@cache
+def modules_digest(modules: tuple[str, ...]) -> str:
+    """Name the code of some modules, and of all of our own that they import."""
+    return _digest(_reached(modules))
+
+
+def joint_digest(strategies: Iterable[str]) -> str:
+    """Name the code of several strategies at once."""
+    each = [strategy_digest(strategy) for strategy in sorted(set(strategies))]
+    return each[0] if len(each) == 1 else hashlib.sha256(" ".join(each).encode()).hexdigest()[:16]
+
+
+def _digest(files: Iterable[Path]) -> str:
+    total = hashlib.sha256()
+    for file in files:
+        ours = file.is_relative_to(_PACKAGE)
+        name = file.relative_to(_PACKAGE).as_posix() if ours else file.name
+        total.update(f"{name}\n".encode() + file.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def _reached(modules: Iterable[str]) -> list[Path]:
+    """List the files that are imported, directly or not, when these modules are."""
+    waiting = list(modules)
+    # A user's own strategy is decided by its file, and by what that imports from here.
+    found = {Path(spec.origin) for name in waiting if (spec := _foreign(name)) and spec.origin}
+    for own in found:
+        waiting.extend(_imports(own))
+    while waiting:
+        file = _file_of(waiting.pop())
+        if file is not None and file not in found:
+            found.add(file)
+            waiting.extend(_imports(file))
+    return sorted(found)
+
+
+def _foreign(module: str) -> ModuleSpec | None:
+    return None if module.partition(".")[0] == _NAME else find_spec(module)
+
+
+def _file_of(module: str) -> Path | None:
+    """Find the file of a module of ours; None for other packages and for names within a module."""
+    package, *names = module.split(".")
+    if package != _NAME:
+        return None
+    place = _PACKAGE.joinpath(*names)
+    return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
+
+
+def _imports(file: Path) -> Iterator[str]:
+    """Return what a file imports when it runs: what stands under ``if TYPE_CHECKING`` does nothing then."""
+    waiting: list[ast.AST] = [ast.parse(file.read_bytes())]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            waiting.extend(node.orelse)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            # What is imported from a package may be one of its modules.
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        else:
+            waiting.extend(ast.iter_child_nodes(node))

@@ -1,0 +1,80 @@
+"""The strategy of the how-to keeps the contract, and every command takes it by its path."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coati.assembly import strategy_row
+from coati.cli.main import run
+from coati.errors import ConfigError
+from coati.testing.checks import check_strategy
+from coati.testing.sample_site import sample_site
+from coati.testing.server import serve
+from examples.shallow_first import ShallowFirst
+from tests.replay import tiny_site
+
+PATH = "shallow_first:ShallowFirst"
+
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _beside_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2] / "examples")
+
+
+def said(capsys: Captured, *arguments: object) -> list[dict[str, Any]]:
+    """Run a command that must go well, and read what it says."""
+    capsys.readouterr()
+    code = run([str(argument) for argument in (*arguments, "--format", "json")])
+    told = capsys.readouterr()
+    assert code == 0, told.err
+    return [json.loads(line) for line in told.out.splitlines()]
+
+
+def test_keeps_the_contract() -> None:
+    check_strategy(lambda site, seed: ShallowFirst([site.start_url], seed), in_flight=[1, 4])
+
+
+def test_is_taken_by_its_path_in_a_replay(tmp_path: Path, capsys: Captured) -> None:
+    archive = tiny_site.make(tmp_path / "tiny")
+    rows = said(capsys, "replay", archive, "--strategy", f"{PATH},bfs")
+    assert [(row["strategy"], row["targets"]) for row in rows] == [(PATH, 3), ("bfs", 3)]
+
+
+def test_is_taken_by_its_path_in_an_experiment(tmp_path: Path, capsys: Captured) -> None:
+    tiny_site.make(tmp_path / "archives" / "tiny")
+    file = tmp_path / "own.toml"
+    file.write_text(
+        f'table = "own"\ntitle = "Own"\nsites = ["tiny"]\nstrategies = ["{PATH}", "bfs"]\n'
+        'measures = ["targets"]\nseeds = 1\n'
+    )
+    folders = ["--archives", tmp_path / "archives", "--out", tmp_path / "out"]
+    rows = said(capsys, "experiment", file, *folders)
+    assert {row["strategy"] for row in rows} >= {PATH, "bfs"}
+
+
+def test_is_taken_by_its_path_in_a_crawl_and_resumed(tmp_path: Path, capsys: Captured) -> None:
+    with serve(sample_site) as server:
+        crawl = ["crawl", server.url, "--strategy", PATH, "--delay", 0, "--out", tmp_path / "run"]
+        said(capsys, *crawl, "--max-requests", 10)
+        (told,) = said(capsys, *crawl, "--max-requests", 20)
+    assert told["requests"] == 20
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("no_such_module:Crawler", "cannot be imported"),
+        ("shallow_first:Deep", "has no 'Deep'"),
+        ("coati.model:EVERY_HOST", "must be a class or a function"),
+    ],
+)
+def test_a_wrong_path_is_told(path: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        strategy_row(path)
