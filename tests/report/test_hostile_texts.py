@@ -87,7 +87,9 @@ def test_a_file_link_leads_to_exactly_that_file(name: str) -> None:
     (link,) = Checked(file_link(name)).links
     folder, _, rest = link.partition("/")
     assert folder == "files"
-    assert not set(rest) & set("/?#:\\ ")
+    assert not set(rest) & set("?#:\\ ")
+    # A slash leads downwards, never up or to the root.
+    assert "/" not in rest or {"", ".", ".."}.isdisjoint(rest.split("/"))
     assert unquote(rest) == name
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import csv
 import hashlib
-import hashlib
 import json
 import warnings
 from pathlib import Path

@@ -98,7 +98,9 @@ def file_link(name: str, text: str | None = None) -> Html:
     >>> file_link("a b#1.csv")
     '<a class="file" href="files/a%20b%231.csv">a b#1.csv</a>'
     """
-    safe = quote(name.encode("utf-8", "surrogateescape"), safe="")
+    # Folders are followed downwards only, whoever wrote the name.
+    downwards = {"", ".", ".."}.isdisjoint(name.split("/"))
+    safe = quote(name.encode("utf-8", "surrogateescape"), safe="/" if downwards else "")
     return element("a", shortened(text or name, 90), class_="file", href=f"files/{safe}")
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import UsageError
 from coati.runs.durable import sync_file, sync_folder, write_synced
-from coati.runs.names import file_name, name_key, numbered
+from coati.runs.names import file_name, folder_name, name_key, numbered
 from coati.runs.outcomes import storable
 from coati.web.own_titles import own_title
 
@@ -45,9 +45,10 @@ class StoredBody(NamedTuple):
 
 
 class TargetFiles:
-    """The folder ``files`` and what is on its way there."""
+    """The folder ``files`` and what is on its way there; ``by_folder`` keeps the site's folders in it."""
 
     def __init__(self, layout: Layout, log: RunLog) -> None:
+        self.by_folder = False
         self._files = layout.files
         self._incoming = layout.incoming
         self._log = log
@@ -82,12 +83,14 @@ class TargetFiles:
             name = found[0]
         else:
             disposition = fetched.header("content-disposition")
-            name = self._free_name(file_name(fetched.request.url, media_type, disposition))
+            folder = self._folder_for(fetched.request.url) if self.by_folder else ""
+            name = self._free_name(folder + file_name(fetched.request.url, media_type, disposition))
         self._place(fetched, name)
         return StoredBody(name, name_key(name), sha256, size, title, duplicate=False)
 
     def _place(self, fetched: Fetched, name: str) -> None:
         draft = self._incoming / f"{fetched.request.id}.body"
+        place = self._files / name
         if fetched.body is not None:
             write_synced(draft, (fetched.body,))
         elif fetched.body_file is not None:
@@ -95,12 +98,23 @@ class TargetFiles:
         try:
             with self._log.transaction():
                 self._log.connection.execute("INSERT OR REPLACE INTO unfinished_files VALUES (?)", (name,))
-            draft.replace(self._files / name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            draft.replace(place)
         except BaseException:
             # On a full disk it would only be in the way; the request is made again.
             draft.unlink(missing_ok=True)
             raise
-        sync_folder(self._files)
+        for folder in (place.parent, *place.parent.parents):
+            sync_folder(folder)
+            if folder == self._files:
+                break
+
+    def _folder_for(self, url: str) -> str:
+        """Return the folder of a URL; none where a file has taken the name of one of its folders."""
+        name = folder_name(url)
+        folder = self._files / name
+        taken = any(above.is_file() for above in (folder, *folder.parents))
+        return "" if taken or not name else f"{name}/"
 
     def _free_name(self, name: str) -> str:
         """Give a name that no file has, on no file system: as proposed, else with a number."""

@@ -117,6 +117,7 @@ class RunStore:
             self._warc = PageWarc(layout.warc, f"coati {__version__}")
             undo.callback(self._warc.close)
             self._files = TargetFiles(layout, self._log)
+            self._files.by_folder = _keeps_folders(self.settings)
             self._background = BackgroundSync(self._sync_pages)
             self._mend()
             connection = self._log.connection
@@ -169,6 +170,7 @@ class RunStore:
         """Write ``run.toml`` anew: a run may go on with another budget."""
         with self._writing():
             write_settings(self._layout.settings, settings)
+        self._files.by_folder = _keeps_folders(settings)
 
     def restore(self, new_strategy: Callable[[], S], form: SnapshotForm, strategy: str = "") -> Restored[S]:
         """Bring a new strategy to where the run was, from the newest good snapshot and the log's tail.
@@ -456,6 +458,10 @@ class RunStore:
         except BaseException as error:
             self._failure = str(error) or "writing was interrupted"
             raise
+
+
+def _keeps_folders(settings: Mapping[str, object]) -> bool:
+    return settings.get("folders") == "site"
 
 
 @contextmanager

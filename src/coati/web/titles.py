@@ -15,9 +15,10 @@ from coati.model import CELL_MARK
 _MAX_ROW_CHARS = 200
 
 _WORD = re.compile(r"[^\W_]+")
+_EMPTY_BRACKETS = re.compile(r"\(\s*\)|\[\s*\]")
 # In English, French, German, Spanish, Italian, Portuguese, Dutch, Polish, Czech, the Nordic languages,
-# Hungarian, Romanian, Turkish, Greek, Russian, Ukrainian, Bulgarian, Arabic, Hebrew, Chinese, Japanese and Korean;
-# then formats and sizes.
+# Hungarian, Romanian, Turkish, Greek, Russian, Ukrainian, Bulgarian, Arabic, Hebrew, Chinese, Japanese and
+# Korean; then formats and sizes.
 _GENERIC_WORDS = """
 download downloads downloading here click this link file files document documents attachment attachments
 open view read see more get save show details full text version data dataset table report as in for the to a
@@ -77,4 +78,6 @@ def _rest_of(row: str, anchor: str) -> str:
         return ""
     cells = [cell for cell in row.split(CELL_MARK) if not is_generic(cell)]
     text = ", ".join(cells)
-    return text.replace(anchor, " ", 1).strip(" :-–|·") if anchor else text
+    if anchor:
+        text = _EMPTY_BRACKETS.sub("", text.replace(anchor, " ", 1))
+    return " ".join(text.split()).strip(" :,-–|·")
