@@ -68,10 +68,14 @@ class RunFacts:
         """The host that the run began at."""
         return host_of(self.start_url) if self.start_url.count("/") > 2 else self.start_url  # noqa: PLR2004
 
+    @property
+    def origin(self) -> str:
+        """What all addresses of the site begin with."""
+        return "/".join(self.start_url.split("/", 3)[:3])
+
     def on_site(self, url: str | None) -> str:
         """Give a URL as one writes it within the site: without what all its addresses begin with."""
-        origin = "/".join(self.start_url.split("/", 3)[:3])
-        path = (url or "").removeprefix(origin)
+        path = (url or "").removeprefix(self.origin)
         return path if path.startswith("/") else url or ""
 
     @property
