@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from coati.assembly import LIVE_STRATEGIES, build_strategy
 from coati.bandits.sleeping_ucb import SleepingUcb
+from coati.model import Method, Request
 from coati.testing.checks import check_policy, check_strategy
+from coati.testing.rehearsal import ContractError
+from tests.prospector import Prospector
 
 
 @pytest.mark.parametrize("seed", [1, 5])
 @pytest.mark.parametrize("name", LIVE_STRATEGIES)
 def test_strategy(name: str, seed: int) -> None:
     check_strategy(lambda site, number: build_strategy(name, [site.start_url], number), seed=seed)
+
+
+def test_a_strategy_that_asks_queries() -> None:
+    check_strategy(lambda site, _seed: Prospector([site.start_url], "data"))
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"url": "search://stub/?q=data&page=1"}, "not in normal form"),
+        ({"url": "search:///?q=data"}, "names no search engine"),
+        ({"method": Method.HEAD}, "a query takes GET"),
+    ],
+)
+def test_a_strategy_whose_queries_are_none(change: dict[str, Any], complaint: str) -> None:
+    class Wrong(Prospector):
+        def _request(self, number: int) -> Request:
+            request = super()._request(number)
+            return request._replace(**change) if request.url.startswith("search:") else request
+
+    with pytest.raises(ContractError, match=complaint):
+        check_strategy(lambda site, _seed: Wrong([site.start_url], "data"))
 
 
 def test_policy() -> None:

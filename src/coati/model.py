@@ -36,15 +36,17 @@ class Link(NamedTuple):
 
     ``tag_path`` runs from ``html`` to the link element; each token is the tag with its classes and id
     (``ul.menu wide#top``). ``anchor`` is the link's text, ``context`` the text of the element around it.
+    ``modified`` is when the URL last changed, in seconds since the epoch, where a sitemap or a feed says so.
     """
 
     url: str
     tag_path: tuple[str, ...]
     anchor: str = ""
     context: str = ""
+    modified: float | None = None
 
 
-class Surroundings(NamedTuple):
+class NearbyText(NamedTuple):
     """What names a link to a person who looks at the page; strategies do not see it.
 
     ``row`` is the text of the table row, list item or definition that holds the link, its cells apart by
@@ -76,7 +78,7 @@ class PageLinks(Protocol):
     def link(self, index: int) -> Link:
         """Return the link at this position of ``urls``, whole."""
 
-    def surroundings(self, index: int) -> Surroundings:
+    def nearby_text(self, index: int) -> NearbyText:
         """Return what names the link at this position; asked for only where a run is recorded."""
 
 
@@ -87,13 +89,13 @@ class LinkList:
     ['http://example.org/a']
     """
 
-    __slots__ = ("_links", "_surroundings", "title", "urls")
+    __slots__ = ("_links", "_nearby_texts", "title", "urls")
 
     def __init__(
-        self, links: Sequence[Link] = (), title: str = "", surroundings: Sequence[Surroundings] = ()
+        self, links: Sequence[Link] = (), title: str = "", nearby_texts: Sequence[NearbyText] = ()
     ) -> None:
         self._links = links
-        self._surroundings = surroundings
+        self._nearby_texts = nearby_texts
         self.title = title
         self.urls = [link.url for link in links]
 
@@ -101,9 +103,9 @@ class LinkList:
         """Return the link at this position."""
         return self._links[index]
 
-    def surroundings(self, index: int) -> Surroundings:
+    def nearby_text(self, index: int) -> NearbyText:
         """Return what names the link at this position; the last links may have been given without."""
-        return self._surroundings[index] if index < len(self._surroundings) else Surroundings()
+        return self._nearby_texts[index] if index < len(self._nearby_texts) else NearbyText()
 
 
 NO_LINKS: PageLinks = LinkList()

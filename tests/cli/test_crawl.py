@@ -52,7 +52,7 @@ def test_the_sample_site_is_crawled_into_a_folder(coati: Coati, sample: SiteServ
     assert "--contact" in said.err
     assert len(list(Path("run/files").iterdir())) >= 15
     settings = tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))
-    assert settings["url"] == sample.url
+    assert settings["urls"] == [sample.url]
     assert settings["max_targets"] == 20
     assert settings["limits"]["retries"] == 2
 
@@ -141,7 +141,7 @@ def test_another_start_url_does_not_enter_a_run(coati: Coati) -> None:
         coati("crawl", site.start, *FAST, "--out", "run", "--max-requests", 1)
         said = coati("crawl", site.base + "/a", "--out", "run")
     assert said.code == 2
-    assert "url is" in said.err
+    assert "urls is" in said.err
 
 
 def test_ctrl_c_finishes_and_saves_and_the_run_goes_on(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_page_without_links_may_need_a_browser(coati: Coati) -> None:
     with small(**{"/": page()}) as site:
         said = coati("crawl", site.start, *FAST)
     assert said.code == 0
-    assert "docs/how-to/render-javascript.md" in said.err
+    assert "build its pages in the browser" in said.err
 
 
 # --- settings from elsewhere --------------------------------------------------------------------
@@ -245,7 +245,7 @@ def test_options_win_over_variables_and_variables_over_the_file(
 
 def test_the_url_may_stand_in_the_file(coati: Coati) -> None:
     with small() as site:
-        Path("my.toml").write_text(f'url = "{site.start}"\nout = "there"\ndelay = 0', encoding="utf-8")
+        Path("my.toml").write_text(f'urls = ["{site.start}"]\nout = "there"\ndelay = 0', encoding="utf-8")
         said = coati("crawl", "--run-file", "my.toml", "--format", "json")
     assert said.json["folder"] == "there"
 
@@ -358,8 +358,11 @@ def test_a_dry_run_says_that_the_start_page_fails(coati: Coati, start: object, c
         assert coati("crawl", site.start, *FAST, "--dry-run").code == code
 
 
-def test_sitemaps_are_links_of_the_start_page_and_are_charged(coati: Coati) -> None:
-    listed = b"<urlset><loc>/hidden.csv</loc><loc>/a</loc><loc>https://elsewhere.example/x</loc></urlset>"
+def test_sitemaps_are_start_addresses_and_robots_is_not_charged(coati: Coati) -> None:
+    listed = (
+        b"<urlset><url><loc>/hidden.csv</loc><lastmod>2024-05-06</lastmod></url><url><loc>/a</loc></url>"
+        b"<url><loc>https://elsewhere.example/x</loc></url></urlset>"
+    )
     more = {
         "/robots.txt": file(b"Sitemap: /map.xml\n", "text/plain"),
         "/map.xml": file(listed, "application/xml"),
@@ -370,18 +373,92 @@ def test_sitemaps_are_links_of_the_start_page_and_are_charged(coati: Coati) -> N
         first = coati("crawl", site.start, *command, "--max-requests", 4)
         second = coati("crawl", site.start, *command, "--max-requests", "none")
         assert site.paths.count("/map.xml") == 1
-    assert first.json["requests"] == 4  # the sitemap, the start page, and two more
-    assert "2 links for 1 request." in first.err
+        # Once in each session, to be obeyed.
+        assert site.paths.count("/robots.txt") == 2
+    assert first.json["requests"] == 4
     assert second.json["targets"] == 4
     assert second.json["requests"] == 6 + 1 + 1
     with sqlite3.connect("run/run.sqlite") as database:
         assert database.execute("SELECT sum(charged) FROM requests").fetchone() == (8,)
-        row = database.execute("SELECT id, kind, status, charged FROM requests WHERE url LIKE '%map.xml'")
-        assert row.fetchall() == [(-1, "other", 200, 1)]
+        rows = database.execute(
+            "SELECT kind, status, charged, purpose FROM requests"
+            " WHERE url LIKE '%map.xml' OR url LIKE '%robots.txt' ORDER BY chosen_event"
+        )
+        assert rows.fetchall() == [("html", 200, 0, "start"), ("html", 200, 1, "link")]
         query = "SELECT tag_path FROM targets WHERE url LIKE '%hidden.csv'"
-        assert database.execute(query).fetchone() == ("sitemap",)
+        assert database.execute(query).fetchone() == ("urlset > url > loc",)
+        query = "SELECT modified FROM links WHERE url LIKE '%hidden.csv'"
+        assert database.execute(query).fetchone() == ("2024-05-06T00:00:00.000Z",)
+        assert database.execute("SELECT url FROM lists").fetchall() == [(site.base + "/map.xml",)]
         skipped = database.execute("SELECT url, reason FROM skipped ORDER BY url").fetchall()
     assert ("https://elsewhere.example/x", "out of scope") in skipped
+
+
+def test_a_site_without_robots_may_have_a_sitemap_at_the_usual_place(coati: Coati) -> None:
+    listed = file(b"<urlset><url><loc>/hidden.csv</loc></url></urlset>", "application/xml")
+    more = {"/robots.txt": answer(404), "/sitemap.xml": listed, "/hidden.csv": file(b"h\n")}
+    with small(**more) as site:
+        said = coati("crawl", site.start, *FAST, "--sitemaps", "--format", "json")
+    assert said.json["targets"] == 4
+
+
+def test_sitemaps_of_a_site_whose_folder_is_crawled_are_read(coati: Coati) -> None:
+    listed = b"<urlset><url><loc>/data/hidden.csv</loc></url><url><loc>/b.csv</loc></url></urlset>"
+    more = {
+        "/data/": page("/a"),
+        "/data/hidden.csv": file(b"h\n"),
+        "/sitemap.xml": file(listed, "application/xml"),
+    }
+    with small(**more) as site:
+        rules = ("--scope", "path", "--include", "hidden", "--sitemaps", "--format", "json")
+        said = coati("crawl", site.base + "/data/", *FAST, *rules)
+    assert (said.json["targets"], said.json["requests"]) == (1, 3)
+
+
+def test_a_start_page_that_fails_ends_the_crawl_though_robots_is_there(coati: Coati) -> None:
+    with small(**{"/": answer(404)}) as site:
+        said = coati("crawl", site.start, *FAST, "--sitemaps", "--out", "run", "--format", "json")
+        assert (said.code, said.json["stop"]) == (3, "start_unreachable")
+        site.routes["/"] = page("/b.csv")
+        assert coati("crawl", "run", "--format", "json").json["targets"] == 1
+
+
+def test_a_crawl_begins_at_several_addresses(coati: Coati) -> None:
+    feed = b"<rss><channel><item><title>New</title><link>/fed</link></item></channel></rss>"
+    more = {
+        "/feed": file(feed, "application/xml"),
+        "/fed": page("/fed.csv"),
+        "/fed.csv": file(b"f\n"),
+        "/other/": page("/other/o.csv"),
+        "/other/o.csv": file(b"o\n"),
+    }
+    with small(**more) as site:
+        starts = (site.start, site.base + "/other/", site.base + "/feed")
+        said = coati("crawl", *starts, *FAST, "--out", "run", "--format", "json")
+        assert site.paths[1:4] == ["/", "/other/", "/feed"]
+        assert f"Crawling {' and '.join(starts)}" in said.err
+        changed = coati("crawl", *starts[:2], "--out", "run")
+        same = coati("crawl", *starts, "--out", "run", "--format", "json")
+    assert (said.json["targets"], said.json["start_url"]) == (5, site.start)
+    assert (changed.code, same.code) == (2, 0)
+    assert "urls is" in changed.err
+    assert tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))["urls"] == list(starts)
+
+
+def test_the_folder_of_a_run_is_no_address_among_others(coati: Coati) -> None:
+    with small() as site:
+        coati("crawl", site.start, *FAST, "--out", "run", "--max-requests", 1)
+        said = coati("crawl", site.start, "run")
+    assert said.code == 2
+    assert "run is the folder of a run" in said.err
+
+
+def test_addresses_may_stand_in_a_variable(coati: Coati, monkeypatch: pytest.MonkeyPatch) -> None:
+    with small() as site:
+        monkeypatch.setenv("COATI_URLS", f"{site.start} {site.base}/a")
+        said = coati("crawl", *FAST, "--out", "run", "--max-requests", 2, "--format", "json")
+        assert said.code == 0
+        assert site.paths[1:] == ["/", "/a"]
 
 
 def test_without_sitemaps_none_is_asked_for(coati: Coati) -> None:

@@ -211,12 +211,14 @@ def test_scent_gives_its_reasons_for_a_link_that_waits(scented: Path) -> None:
     assert answer["verdict"] == "waiting"
     reasons = answer["reasons"]
     assert len(reasons) == 5
-    assert any("(ul.more > li > a) brought 0.0 files a page in 1 visit" in each["words"] for each in reasons)
+    assert any(
+        "(ul.more > li > a) brought 0.0 files per page in 1 visit" in each["words"] for each in reasons
+    )
     strengths = [abs(each["contribution"]) for each in reasons]
     assert strengths == sorted(strengths, reverse=True)
     lines = in_words(scented, "/more/8")
-    assert lines[0].startswith("weighed now:")
-    assert [line.endswith(each["words"]) for line, each in zip(lines, reasons, strict=True)] == [True] * 5
+    assert lines[0].startswith(f"weighed now:  {answer['score']:.3f} in all")
+    assert [line.endswith(each["words"]) for line, each in zip(lines[1:], reasons, strict=True)] == [True] * 5
 
 
 def test_scent_gives_the_reasons_that_it_had_when_it_chose(scented: Path) -> None:

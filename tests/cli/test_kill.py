@@ -20,6 +20,7 @@ from typing import Protocol
 import pytest
 
 from coati.cli.main import run
+from coati.testing.lists import with_lists
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
 from tests.cli.commands import said_by, start_coati
@@ -72,6 +73,19 @@ def make_site(base: str) -> Site:
             if number < 2:
                 page(f"/about/{name}", "/")
     return Site(base + "/", responses)
+
+
+SITEMAPS = 24
+
+
+def make_listed_site(base: str) -> Site:
+    """Make a site whose pages lead to nothing: its files stand in sitemaps, which are most of its URLs."""
+    files = {
+        f"{base}/files/{number}.csv": Response.file("text/csv", b"number\n%d\n" % number)
+        for number in range(2 * SITEMAPS)
+    }
+    pages = {base + "/": Response.page("<p>Nothing"), base + "/more/": Response.page("<a href=/files/0.csv>")}
+    return with_lists(Site(base + "/", {**files, **pages}), SITEMAPS, share=1)
 
 
 def check_counted_targets(folder: Path) -> None:
@@ -160,7 +174,7 @@ def run_quietly(arguments: list[str]) -> None:
 def kill_some_time(
     begin: Callable[[list[str]], Started],
     server: SiteServer,
-    folder: Path,
+    arguments: list[str],
     rng: random.Random,
     most_requests: int,
 ) -> tuple[bool, bool]:
@@ -171,7 +185,7 @@ def kill_some_time(
     process: those meet starting up and restoring.
     """
     before = len(server.requests)
-    process = begin(crawl(server, folder))
+    process = begin(arguments)
     try:
         patience = rng.uniform(0.05, 0.8) if rng.random() < 0.25 else 30.0
         enough = before + rng.randint(1, most_requests)
@@ -217,7 +231,7 @@ def test_a_killed_crawl_loses_nothing(
     kills = 0
     amid = 0
     for _ in range(times):
-        running, asked = kill_some_time(begin, server, folder, rng, most_requests)
+        running, asked = kill_some_time(begin, server, crawl(server, folder), rng, most_requests)
         kills += running
         amid += running and asked
         check_counted_targets(folder)
@@ -247,3 +261,47 @@ def test_a_killed_crawl_loses_nothing(
     repeats = {request: times - 1 for request, times in asked_for.items() if times > 1}
     assert sum(repeats.values()) <= amid * CONCURRENCY
     assert set(asked_for) == set(undisturbed)
+
+
+@pytest.mark.parametrize(("strategy", "seed"), [("bfs", 4), ("scent", 5)])
+def test_a_crawl_that_is_killed_among_its_sitemaps_loses_nothing(
+    tmp_path: Path, strategy: str, seed: int
+) -> None:
+    rng = random.Random(seed)
+
+    def command(name: str) -> list[str]:
+        starts = [serving.url, serving.url + "more/", serving.url + "feed"]
+        how = ["--sitemaps", "--strategy", strategy, "--no-stop-when-dry", "--delay", "0", "--quiet"]
+        return ["crawl", *starts, *how, "--out", str(tmp_path / name)]
+
+    with serve(make_listed_site, latency=LATENCY) as serving:
+        assert Fork(command("whole")).ended() == 0
+        whole = chosen_in(tmp_path / "whole")
+        serving.requests.clear()
+        kills = amid = read = 0
+        while read < SITEMAPS // 2:
+            running, asked = kill_some_time(Fork, serving, command("run"), rng, 5)
+            kills += running
+            amid += running and asked
+            read = len({url for _, url in asked_of(serving) if "sitemap-" in url})
+        # Half of the sitemaps were read before the last kill, and the rest was not.
+        assert read < SITEMAPS
+        assert kills >= 4
+        assert Fork(command("run")).ended() == 0
+        asked_for = asked_of(serving)
+    assert chosen_in(tmp_path / "run") == whole
+    assert {url for _, url in whole} >= {url for url in serving.site if url.endswith(".csv")}
+    assert set(asked_for) == {request for request in whole if not request[1].endswith("/robots.txt")}
+    assert sum(asked_for.values()) - len(asked_for) <= amid * CONCURRENCY
+    for table in ("lists", "links", "targets"):
+        assert rows_of(tmp_path / "run", table) == rows_of(tmp_path / "whole", table)
+
+
+def rows_of(folder: Path, table: str) -> list[tuple[str, ...]]:
+    query = {
+        "lists": "SELECT url, named_by FROM lists ORDER BY url",
+        "links": "SELECT page, url, tag_path, modified FROM links ORDER BY id",
+        "targets": "SELECT url, file FROM targets ORDER BY request",
+    }
+    with sqlite3.connect(folder / "run.sqlite") as database:
+        return database.execute(query[table]).fetchall()

@@ -104,9 +104,9 @@ def test_a_budget_holds_with_many_requests_in_flight() -> None:
 def test_the_budget_of_time_ends_a_crawl_that_waits() -> None:
     with scripted({"/": page("/a"), "/a": page()}) as server:
         begun = clock()
-        crawled = crawl_from(server.start, delay_seconds=30.0, max_seconds=0.5, robots=False)
+        crawled = crawl_from(server.start, delay_seconds=60.0, max_seconds=0.5, robots=False)
     assert crawled.result.stop is StopReason.BUDGET_SECONDS
-    assert clock() - begun < 4
+    assert clock() - begun < 30
     assert server.paths == ["/"]
 
 

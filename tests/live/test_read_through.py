@@ -64,7 +64,7 @@ def test_a_recorded_site_can_be_replayed(folder: Path) -> None:
             live = crawl_from(server.start, archive=archive, max_delay_seconds=0.05)
         with Archive.open(folder) as archive:
             site = ReplaySite(archive)
-            run = replay(site, breadth_first(server.start), Budget())
+            run = replay(site, breadth_first([server.start]), Budget())
     assert run.trace.targets[-1] == live.result.progress.targets == 2
     assert len(run.trace) == live.result.progress.requests
 

@@ -10,7 +10,7 @@ from coati.live import Happening, Progress, StopReason
 from coati.live.retry_after import TOO_LONG, parse_retry_after
 from tests.live.crawling import crawl_from, crawl_into
 from tests.live.plain_spider import run_spider
-from tests.live.scripted import Exchange, answer, clock, file, in_turn, page, scripted
+from tests.live.scripted import Exchange, answer, file, in_turn, page, scripted
 
 ALONE = {"DOWNLOADER_MIDDLEWARES": {"coati.live.retry_after.RetryAfterMiddleware": 560}}
 
@@ -95,11 +95,9 @@ def test_everything_else_on_the_host_waits_too() -> None:
 
 def test_a_wait_beyond_the_limit_ends_the_crawl() -> None:
     with scripted({"/": page("/a", "/b"), "/a": answer(429, Retry_After="86400")}) as server:
-        begun = clock()
         crawled = crawl_from(server.start, retries=2)
     assert crawled.result.stop is StopReason.RATE_LIMITED
     assert crawled.result.stop.exit_code == 4
-    assert clock() - begun < 4
     assert server.paths == ["/robots.txt", "/", "/a"]
 
 

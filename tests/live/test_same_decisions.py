@@ -1,6 +1,6 @@
 """The same strategy, seed and site: the same requests, live over HTTP and in memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +14,7 @@ from coati.model import Refused
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
+from coati.testing.lists import with_lists
 from coati.testing.respond import Responder
 from coati.testing.server import serve
 from coati.testing.site import Site
@@ -23,9 +24,9 @@ from tests.live.crawling import crawl_from, crawl_into
 Asked = list[tuple[str, str]]
 
 
-def in_memory(site: Site, strategy: Strategy) -> Asked:
+def in_memory(site: Site, strategy: Strategy, more_start_urls: Sequence[str] = ()) -> Asked:
     """Ask, answer, tell: what a strategy asks of a site without any engine."""
-    responder = Responder(site)
+    responder = Responder(site, more_start_urls=more_start_urls)
     asked: Asked = []
     while (request := ask(strategy)) is not None:
         outcome = responder.outcome(request)
@@ -35,14 +36,25 @@ def in_memory(site: Site, strategy: Strategy) -> Asked:
     return asked
 
 
-def over_http(make: Callable[[str], Site], name: str, seed: int, *, kept: bool) -> tuple[Asked, Asked]:
-    """Crawl a site live, into a run folder or not; gives what was asked, and what would be in memory."""
+def over_http(
+    make: Callable[[str], Site], name: str, seed: int, *, kept: bool, lists: Sequence[str] = ()
+) -> tuple[Asked, Asked]:
+    """Crawl a site live, into a run folder or not; gives what was asked, and what would be in memory.
+
+    ``lists`` are the paths of further start addresses.
+    """
     with serve(make) as server, TemporaryDirectory() as folder:
         start = server.url
+        more = tuple(start + path for path in lists)
         crawl = partial(crawl_into, Path(folder) / "run") if kept else crawl_from
-        crawl(start, new_strategy=lambda: build_strategy(name, [start], seed), robots=False)
+        crawl(
+            start,
+            new_strategy=lambda: build_strategy(name, [start, *more], seed),
+            more_start_urls=more,
+            robots=False,
+        )
         live = [(seen.method, seen.url) for seen in server.requests]
-        return live, in_memory(server.site, build_strategy(name, [start], seed))
+        return live, in_memory(server.site, build_strategy(name, [start, *more], seed), more)
 
 
 sites = st.builds(
@@ -72,3 +84,21 @@ def test_live_and_memory_decide_alike(name: str, knobs: SiteKnobs, seed: int, *,
     live, memory = over_http(lambda base: generate_site(knobs, seed, base), name, seed, kept=kept)
     assert live == memory
     assert live
+
+
+@pytest.mark.parametrize("name", LIVE_STRATEGIES)
+@settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow])
+@given(knobs=sites, seed=st.integers(0, 1000), kept=st.booleans())
+@example(knobs=SiteKnobs(pages=60, target_bytes=500, target_bytes_sd=100), seed=1, kept=True)
+def test_lists_of_links_are_met_alike(name: str, knobs: SiteKnobs, seed: int, *, kept: bool) -> None:
+    def make(base: str) -> Site:
+        return with_lists(generate_site(knobs, seed, base))
+
+    live, memory = over_http(make, name, seed, kept=kept, lists=["robots.txt", "feed"])
+    assert live == memory
+    assert {url.rpartition("/")[2] for _, url in live} >= {
+        "robots.txt",
+        "feed",
+        "sitemaps.xml",
+        "sitemap-0.xml",
+    }

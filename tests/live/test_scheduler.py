@@ -217,6 +217,6 @@ def test_links_of_the_start_page_are_read_with_their_paths() -> None:
             return tuple(super().observe(request_id, outcome, now))
 
     with scripted({"/": page("/a")}) as server:
-        strategy = Reader(server.start, Fifo())
+        strategy = Reader([server.start], Fifo())
         crawl_from(server.start, new_strategy=lambda: strategy)
     assert [link.tag_path for link in seen] == [("html", "body", "ul", "li", "a")]

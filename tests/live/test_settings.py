@@ -51,9 +51,9 @@ def test_impossible_values_are_refused(wrong: dict[str, object]) -> None:
     ],
 )
 def test_private_addresses_are_allowed_if_the_user_named_one(start_url: str, *, allowed: bool) -> None:
-    assert LiveSettings().allows_private(start_url) is allowed
-    assert LiveSettings(allow_private=True).allows_private(start_url)
-    assert not LiveSettings(allow_private=False).allows_private(start_url)
+    assert LiveSettings().allows_private([start_url]) is allowed
+    assert LiveSettings(allow_private=True).allows_private([start_url])
+    assert not LiveSettings(allow_private=False).allows_private([start_url])
 
 
 def test_exit_codes_are_those_of_the_command_line() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from coati.live import StopReason
 from tests.live.crawling import crawl_into
-from tests.live.scripted import Exchange, Route, answer, clock, file, in_turn, page, pause, scripted
+from tests.live.scripted import Exchange, Route, answer, file, in_turn, page, pause, scripted
 
 SITE = {"/": page("/a.csv"), "/a.csv": file(), "/robots.txt": answer(404)}
 
@@ -45,10 +45,9 @@ def open_requests(folder: Path) -> list[str]:
 def test_a_host_that_rests_is_not_waited_for(tmp_path: Path, path: str, route: Route, waiting: str) -> None:
     run = tmp_path / "run"
     with scripted({**SITE, path: in_turn(route, SITE[path])}) as server:
-        begun = clock()
         crawled = crawl_into(run, server.start, retries=2)
-        assert clock() - begun < 6
         assert crawled.result.stop is StopReason.INTERRUPTED
+        # Had the wait been waited for, it would be answered.
         assert open_requests(run) == [server.base + waiting]
         with sqlite3.connect(run / "run.sqlite") as database:
             (told,) = database.execute("SELECT stop_reason FROM sessions").fetchone()

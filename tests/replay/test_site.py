@@ -86,7 +86,7 @@ def test_labels_are_the_truth_where_the_archive_has_them(tmp_path: Path) -> None
 
 
 def test_a_replay_may_begin_elsewhere(archive: Archive) -> None:
-    site = ReplaySite(archive, start_url="HTTP://Tiny.test:80/b#top")
+    site = ReplaySite(archive, start_urls=["HTTP://Tiny.test:80/b#top"])
     assert site.start_url == START + "b"
     assert len(site.truth.urls) == 4
 
@@ -105,4 +105,4 @@ def test_a_replay_may_begin_elsewhere(archive: Archive) -> None:
 )
 def test_a_start_outside_the_archive_is_refused(archive: Archive, start: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        ReplaySite(archive, start_url=start)
+        ReplaySite(archive, start_urls=[start])

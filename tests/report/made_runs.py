@@ -35,9 +35,9 @@ class MadeRun:
         seed: int = 0,
     ) -> None:
         self.site = site
-        given = {"url": site.start_url, "strategy": strategy, "seed": seed, **(settings or {})}
+        given = {"urls": [site.start_url], "strategy": strategy, "seed": seed, **(settings or {})}
         self.store = RunStore.create(folder, given, BEGIN)
-        chosen = RunSettings(url=site.start_url, strategy=strategy, seed=seed)
+        chosen = RunSettings(urls=(site.start_url,), strategy=strategy, seed=seed)
         self.form = snapshot_form(chosen)
         self._new_strategy = lambda: new_strategy(chosen)
         self.strategy: Strategy = self.store.restore(self._new_strategy, self.form).strategy

@@ -11,7 +11,7 @@ from coati.report import Verdict, explain_url, learnt
 from coati.report.explanation import Weighed
 from coati.runs.layout import Layout
 from coati.settings import RunSettings, plan
-from coati.strategies.strategy import Strategy
+from coati.strategies.strategy import Explained, Reason, Strategy
 from coati.testing import Response, Site
 from tests.report.made_runs import MadeRun
 
@@ -34,9 +34,9 @@ class Telling:
     def __getattr__(self, name: str) -> object:
         return getattr(self._strategy, name)
 
-    def explain(self, link: str | Link, source_url: str = "") -> list[tuple[str, float]]:
+    def explain(self, link: str | Link, source_url: str = "") -> Explained:
         assert isinstance(link, Link)
-        return [(f"{link.anchor} on {source_url}", self._strategy.save()["turn"])]
+        return Explained(0.5, [Reason(f"{link.anchor} on {source_url}", self._strategy.save()["turn"])])
 
 
 @pytest.fixture
@@ -51,6 +51,7 @@ def told(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str = "/8") -> tupl
     monkeypatch.setattr(plan, "new_strategy", lambda settings: Telling(original(settings)))
     explanation = explain_url(folder, url)
     assert explanation.verdict is (Verdict.WAITING if url == "/8" else Verdict.PAGE)
+    assert explanation.score == (0.5 if explanation.reasons else None)
     return explanation.reasons
 
 
@@ -87,7 +88,7 @@ def test_a_log_of_another_strategy_is_explained_from_its_tables(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = plan.new_strategy
-    other = RunSettings(url=START, strategy="dfs")
+    other = RunSettings(urls=(START,), strategy="dfs")
     monkeypatch.setattr(plan, "new_strategy", lambda _: Telling(original(other)))
     explanation = explain_url(folder, "/8")
     assert explanation.verdict is Verdict.WAITING

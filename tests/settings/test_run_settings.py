@@ -29,7 +29,7 @@ URL = "https://www.example.org/"
 
 
 def given(**values: object) -> RunSettings:
-    return with_values(RunSettings(url=URL), read_values(values))
+    return with_values(RunSettings(urls=(URL,)), read_values(values))
 
 
 def test_defaults_are_polite() -> None:
@@ -199,7 +199,7 @@ def test_limits_add_up() -> None:
 def test_a_plan_is_what_the_settings_say() -> None:
     settings = given(scope="path", types="tables", archive="a", archive_mode="record", max_targets=3)
     plan = crawl_plan(settings, Surroundings())
-    assert plan.start_url == URL
+    assert plan.start_urls == (URL,)
     assert plan.rules.scope.value == "path"
     assert plan.types.name == "tables"
     assert plan.budget.max_targets == 3

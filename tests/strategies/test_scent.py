@@ -9,6 +9,7 @@ from coati.model import (
     Failure,
     Link,
     LinkList,
+    Other,
     Outcome,
     Page,
     Redirect,
@@ -18,6 +19,7 @@ from coati.model import (
     Target,
 )
 from coati.strategies.baselines import breadth_first
+from coati.strategies.link_scores import Aim
 from coati.strategies.scent import Scent, ScentSettings
 from coati.strategies.state import pack, unpack
 from coati.strategies.strategy import Strategy
@@ -204,15 +206,47 @@ def test_explains_a_waiting_link_in_words() -> None:
             strategy.observe(must_ask(strategy).id, Target(200, 1, "text/csv"), 0.0)
     waiting = must_ask(strategy).url
     fresh = Link(waiting.replace(".html", "-b.html"), FILES, "delta")
-    reasons = strategy.explain(fresh, START)
+    score, reasons = strategy.explain(fresh, START)
     assert any(
-        reason.words.startswith("links under /stats/ brought 3.0 files a page in about 2 visits")
+        reason.words.startswith("links under /stats/ brought 3.0 files per page in about 2 visits")
         for reason in reasons
     )
     assert [abs(reason.contribution) for reason in reasons] == sorted(
         (abs(reason.contribution) for reason in reasons), reverse=True
     )
     assert all(math.isfinite(reason.contribution) for reason in reasons)
+    assert 0 < score < 1
+
+
+@pytest.mark.parametrize("aim", list(Aim))
+def test_what_is_explained_is_what_decided(aim: Aim) -> None:
+    site = generate_site(SiteKnobs(pages=120, links_per_page=15), 3)
+    responder = Responder(site)
+    strategy = Scent([site.start_url], settings=ScentSettings(aim=aim, sweep_every=0))
+    told = 0
+    for turn in range(150):
+        twin = Scent([site.start_url], settings=ScentSettings(aim=aim, sweep_every=0))
+        twin.load(unpack(pack(strategy.save())))
+        request = must_ask(strategy)
+        if turn % 10 == 9 and request.arm is not None:
+            score, reasons = twin.explain(request.url)
+            # All but what breaks ties.
+            assert score == pytest.approx(request.score, abs=1e-4)
+            assert len(reasons) == 5
+            told += 1
+        strategy.observe(request.id, responder.outcome(request), 0.0)
+    assert told > 5
+
+
+def test_wanted_types_that_are_not_wanted_are_not_called_dead() -> None:
+    strategy = Scent([START])
+    papers = [Link(f"{START}papers/{letter}.pdf", FILES) for letter in "abcdefghijkl"]
+    strategy.observe(must_ask(strategy).id, page(*papers), 0.0)
+    for _ in range(10):
+        strategy.observe(must_ask(strategy).id, Other(200, 9, "application/pdf"), 0.0)
+    said = " ".join(reason.words for reason in strategy.explain(papers[-1], START).reasons)
+    assert "neither files of the wanted types nor pages" in said
+    assert "dead" not in said
 
 
 def test_explains_by_url_what_waits_and_refuses_what_does_not() -> None:
@@ -278,7 +312,7 @@ def test_a_port_changes_nothing() -> None:
 
 def test_words_that_were_not_tried_are_called_a_guess() -> None:
     strategy = Scent([START])
-    said = {reason.words for reason in strategy.explain(Link(START + "x", MENU, "Download"), START)}
+    said = {reason.words for reason in strategy.explain(Link(START + "x", MENU, "Download"), START).reasons}
     assert "links whose words speak of data are tried first while nothing is known" in said
     assert not any("visit" in words for words in said)
 
@@ -305,11 +339,11 @@ def test_a_link_that_owes_its_score_to_an_untried_extension_is_explained_so() ->
     strategy.observe(must_ask(strategy).id, page(*useless), 0.0)
     for _ in useless:
         strategy.observe(must_ask(strategy).id, Failure(404, 0, "gone"), 0.0)
-    said = strategy.explain(Link(START + "x/one.sav", FILES), START)
+    said = strategy.explain(Link(START + "x/one.sav", FILES), START).reasons
     assert ("links to .sav were hardly tried yet", True) in {
         (reason.words, reason.contribution > 0) for reason in said
     }
-    assert not any("hardly" in reason.words for reason in strategy.explain(useless[0], START))
+    assert not any("hardly" in reason.words for reason in strategy.explain(useless[0], START).reasons)
 
 
 def scores_of(strategy: Scent) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coati.model import Surroundings
+from coati.model import NearbyText
 from coati.web.links import LinkExtractor, ParsedLinks
 from coati.web.titles import best_title, is_generic
 
@@ -21,11 +21,11 @@ def test_a_row_of_a_table_names_each_of_its_links() -> None:
         "<td><ul><li><a href=b.csv>CSV</a><li><a href=b.xls>XLS</a></ul></td></tr></table>"
     )
     assert links.title == "Office"
-    assert [links.surroundings(place) for place in range(3)] == [
-        Surroundings("Unemployment | 2020 | Download", "Tables"),
+    assert [links.nearby_text(place) for place in range(3)] == [
+        NearbyText("Unemployment | 2020 | Download", "Tables"),
         # The list of formats is no row that says anything: the one around it is.
-        Surroundings("Wages | 2021 | CSV XLS", "Tables"),
-        Surroundings("Wages | 2021 | CSV XLS", "Tables"),
+        NearbyText("Wages | 2021 | CSV XLS", "Tables"),
+        NearbyText("Wages | 2021 | CSV XLS", "Tables"),
     ]
 
 
@@ -35,18 +35,18 @@ def test_list_items_and_definitions_name_their_links() -> None:
         "<ul><li><span>Rents</span><a href=1>PDF</a></li></ul>"
         "<dl><dt>Fuel</dt><dd><a href=2>csv</a></dd></dl><p>Milk: <a href=3>here</a></p>"
     )
-    assert [links.surroundings(place) for place in range(4)] == [
-        Surroundings("", ""),
-        Surroundings("Rents PDF", "Prices monthly"),
-        Surroundings("Fuel | csv", "Prices monthly"),
-        Surroundings("", "Prices monthly"),
+    assert [links.nearby_text(place) for place in range(4)] == [
+        NearbyText("", ""),
+        NearbyText("Rents PDF", "Prices monthly"),
+        NearbyText("Fuel | csv", "Prices monthly"),
+        NearbyText("", "Prices monthly"),
     ]
 
 
 def test_a_page_of_one_endless_row_is_bounded() -> None:
     cells = "".join(f"<td>{'word ' * 500}<a href={n}>Download</a></td>" for n in range(300))
     links = links_of(f"<title>{'t ' * 9999}</title><h1>{'h ' * 9999}</h1><table><tr>{cells}</tr></table>")
-    row, heading = links.surroundings(299)
+    row, heading = links.nearby_text(299)
     assert len(row) <= 300
     assert len(heading) <= 300
     assert len(links.title) <= 300

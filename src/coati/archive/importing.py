@@ -18,6 +18,7 @@ from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.sources.source import Damaged, Progress, Report, Source
 from coati.errors import ArchiveError, UsageError
 from coati.model import Kind
+from coati.readers.formats import format_of
 
 _PARTIAL = 206
 
@@ -104,9 +105,12 @@ def _worth(status: int) -> int:
 
 
 def _without_body(record: Record, meta: ArchiveMeta) -> Record:
-    if kind_of(record.entry, meta.types) is Kind.TARGET:
-        return replace(record, body=None)
-    return record
+    entry = record.entry
+    if record.body is None or kind_of(entry, meta.types) is not Kind.TARGET:
+        return record
+    # A sitemap or a feed is small, and as a start address it lists links.
+    lists = format_of(entry.url, entry.media_type, record.body, is_list=True, wanted=True) is not None
+    return record if lists else replace(record, body=None)
 
 
 def _check_place(destination: Path, *, overwrite: bool) -> None:

@@ -74,6 +74,10 @@ def find_outside_links(archive: Archive, progress: Callable[[int, int], None] | 
     outside: dict[str, str] = {}
     refreshed: dict[str, str] = {}
     for page, urls in cache.pages():
+        entry = archive.entry(page)
+        if entry is not None and kind_of(entry, meta.types) is Kind.TARGET:
+            # A sitemap or a feed that is wanted itself: a crawl takes it and does not read it.
+            continue
         unknown: set[str] = set()
         for url in urls:
             if url not in met:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from coati.archive.record import Entry
 from coati.model import Kind
 from coati.web.media import TargetTypes, essence
+from coati.web.urls import is_query
 
 
 def kind_of(entry: Entry, types: TargetTypes | None) -> Kind:
@@ -22,4 +23,4 @@ def kind_of(entry: Entry, types: TargetTypes | None) -> Kind:
         return Kind.BROKEN
     if types is not None:
         return types.kind(entry.media_type, entry.url)
-    return Kind.PAGE if "html" in essence(entry.media_type) else Kind.OTHER
+    return Kind.PAGE if "html" in essence(entry.media_type) or is_query(entry.url) else Kind.OTHER

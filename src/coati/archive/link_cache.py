@@ -2,7 +2,10 @@
 
 A replay over an archive parses the same pages again and again: for each strategy, each seed, each study. So
 their links are kept beside the archive in one file of plain arrays. Pages repeat their menus, so each
-distinct link (URL, tag path, anchor, context) is stored once and a page is a list of numbers.
+distinct link (URL, tag path, anchor, context, date) is stored once and a page is a list of numbers.
+
+Besides HTML, it holds what XML lists that says by its root element that it is a sitemap or a feed: whether it
+is read as a page depends on what is wanted. Lists that only a replay's start addresses lead to are not here.
 
 The cache knows which archive it was made from, by digest, and is made anew when that or our extraction has
 changed.
@@ -17,7 +20,8 @@ import numpy as np
 
 from coati.errors import ArchiveError
 from coati.model import Kind, Link
-from coati.web.links import LinkExtractor
+from coati.readers.formats import Format, format_of, is_xml
+from coati.readers.registry import PageReader
 from coati.web.media import essence
 
 if TYPE_CHECKING:
@@ -32,19 +36,20 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int32]
     Progress = Callable[[int, int], None]
 
-# Count up when what `LinkExtractor` gives for the same page changes.
-_EXTRACTION = 2
+# Count up when what `coati.readers` give for the same page changes.
+_EXTRACTION = 3
 _FILE = "links.npz"
 _BETWEEN, _WITHIN = "\n", "\t"
 
 
 class _LinkTable(NamedTuple):
-    """The distinct links, as numbers of strings."""
+    """The distinct links, as numbers of strings; a date that is not known is NaN."""
 
     urls: Numbers
     paths: Numbers
     anchors: Numbers
     contexts: Numbers
+    modified: npt.NDArray[np.float64]
 
 
 class LinkCache:
@@ -110,7 +115,12 @@ class LinkCache:
             path,
             self._text_names[table.anchors[number]],
             self._text_names[table.contexts[number]],
+            None if np.isnan(table.modified[number]) else float(table.modified[number]),
         )
+
+    def holds(self, page: str) -> bool:
+        """Tell whether the links of a page are here."""
+        return self._number_of.get(page, -1) in self._place
 
     def pages(self) -> Iterator[tuple[str, Sequence[str]]]:
         """Give each page with the URLs that it links to, of any host, in document order."""
@@ -122,21 +132,27 @@ class LinkCache:
     @classmethod
     def _make(cls, archive: Archive, progress: Progress | None) -> LinkCache:
         urls, paths, texts = _Numbering(), _Numbering(), _Numbering()
-        distinct: dict[tuple[int, int, int, int], int] = {}
+        distinct: dict[tuple[int, int, int, int, float | None], int] = {}
         pages: list[int] = []
         starts = [0]
         links: list[int] = []
         remarks: list[str] = []
-        extractor = LinkExtractor()
-        entries = [entry for entry in archive.entries() if is_page(entry)]
+        reader = PageReader()
+        entries = [entry for entry in archive.entries() if is_page(entry) or _may_list(entry)]
         for done, entry in enumerate(entries):
             try:
                 body = archive.body(entry.url)
             except ArchiveError as error:
-                remarks.append(f"{entry.url}: {error}")
+                if is_page(entry):
+                    remarks.append(f"{entry.url}: {error}")
+                continue
+            form: Format | None = Format.HTML
+            if not is_page(entry):
+                form = format_of(entry.url, entry.media_type, body, is_list=False, wanted=False)
+            if form is None:
                 continue
             pages.append(urls.number(entry.url))
-            page = extractor.extract(body, entry.url, entry.media_type)
+            page = reader.read(form, body, entry.url, entry.media_type)
             if page.truncated:
                 remarks.append(f"{entry.url}: too large; only the links of its beginning are known")
             found = page.links
@@ -147,15 +163,17 @@ class LinkCache:
                     paths.number(_WITHIN.join(link.tag_path)),
                     texts.number(link.anchor),
                     texts.number(link.context),
+                    link.modified,
                 )
                 links.append(distinct.setdefault(key, len(distinct)))
             starts.append(len(links))
             if progress is not None:
                 progress(done + 1, len(entries))
-        columns = np.array(list(distinct), np.int32).reshape(-1, 4).T
+        columns = np.array([key[:4] for key in distinct], np.int32).reshape(-1, 4).T
+        modified = [np.nan if key[4] is None else key[4] for key in distinct]
         return cls(
             (urls.names(), paths.names(), texts.names()),
-            _LinkTable(*(np.ascontiguousarray(column) for column in columns)),
+            _table(columns, np.array(modified, np.float64)),
             np.array(pages, np.int32),
             np.array(starts, np.int64),
             np.array(links, np.int32),
@@ -171,7 +189,7 @@ class LinkCache:
                 return cls(
                     # A single empty text reads as none.
                     (_names(saved["urls"]), _names(saved["paths"]), _names(saved["texts"]) or [""]),
-                    _LinkTable(*saved["table"]),
+                    _table(saved["table"], saved["modified"]),
                     saved["pages"],
                     saved["starts"],
                     saved["links"],
@@ -192,10 +210,11 @@ class LinkCache:
                     urls=_text(self.url_names),
                     paths=_text(self._path_names),
                     texts=_text(self._text_names),
-                    table=np.stack(self._table),
+                    table=np.stack(self._table[:4]),
                     pages=self._pages,
                     starts=self._starts,
                     links=self._links,
+                    modified=self._table.modified,
                     remarks=_text(self.remarks),
                 )
             partial.replace(file)
@@ -209,6 +228,16 @@ def is_page(entry: Entry) -> bool:
     if entry.kind is not None:
         return entry.kind is Kind.PAGE
     return 200 <= entry.status < 300 and "html" in essence(entry.media_type)  # noqa: PLR2004 - HTTP success
+
+
+def _may_list(entry: Entry) -> bool:
+    """Tell whether an archived URL may be a sitemap or a feed."""
+    return 200 <= entry.status < 300 and is_xml(entry.media_type)  # noqa: PLR2004 - HTTP success
+
+
+def _table(columns: Numbers, modified: npt.NDArray[np.float64]) -> _LinkTable:
+    urls, paths, anchors, contexts = (np.ascontiguousarray(column) for column in columns)
+    return _LinkTable(urls, paths, anchors, contexts, modified)
 
 
 class _Numbering:

@@ -52,7 +52,7 @@ _SERVED_PREFIX = "X-Crawl-"
 _WIRE_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_URL = re.compile(r"https?://[!-~]+\Z")
+_URL = re.compile(r"(?:https?|search)://[!-~]+\Z")
 _FAILED_BLOCK = b"fetch: no answer\r\n"
 
 

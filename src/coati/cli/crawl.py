@@ -26,13 +26,12 @@ from coati.cli.setting_options import (
     misspelt_variables,
     setting_option,
 )
-from coati.cli.sitemap_feed import FedStore, feed_sitemaps
 from coati.errors import ConfigError
 from coati.report import write_report
-from coati.report.words import count
 from coati.runs.errors import RunError, RunWriteError
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
+from coati.runs.store import RunStore
 from coati.settings.plan import Surroundings, crawl_plan
 from coati.settings.run_file import read_run_file, to_toml_values
 from coati.settings.run_settings import SETTINGS
@@ -55,8 +54,9 @@ _RUN_FILE_VARIABLE = "COATI_RUN_FILE"
 
 _ABOUT = """Take the data files of a website with few requests.
 
-START is the URL to begin at, or the folder of a run to go on with. Everything lands in one folder (--out):
-the files, a list of them, the pages, and a report. The same command in the same folder goes on where it was.
+START is the URL to begin at, or several of them, or the folder of a run to resume. Everything lands in one
+folder (--out): the files, a list of them, the pages, and a report. The same command in the same folder
+continues where it was.
 
 Each option can also be given by an environment variable (--max-requests is COATI_MAX_REQUESTS), or by a key
 of a run file (max_requests); options win over variables, and variables over the file.
@@ -64,20 +64,22 @@ of a run file (max_requests); options win over variables, and variables over the
 
 
 def _parameters() -> list[click.Parameter]:
-    start = click.Argument(["start"], required=False, envvar=SETTINGS["url"].variable, metavar="[START]")
+    start = click.Argument(
+        ["start"], nargs=-1, envvar=SETTINGS["urls"].variable, metavar="[START]...", type=str
+    )
     run_file = click.Option(
         ["--run-file"],
         type=click.Path(path_type=Path),
         envvar=_RUN_FILE_VARIABLE,
         help="Take settings from this TOML file; the run.toml of another run is one.",
     )
-    options = [setting_option(setting) for name, setting in SETTINGS.items() if name != "url"]
+    options = [setting_option(setting) for name, setting in SETTINGS.items() if name != "urls"]
     return [start, *options, run_file]
 
 
 @click.command(cls=SettingsCommand, params=_parameters(), help=_ABOUT)
 @click.pass_context
-def crawl(ctx: click.Context, /, start: str | None, run_file: Path | None, **_: object) -> int:
+def crawl(ctx: click.Context, /, start: tuple[str, ...], run_file: Path | None, **_: object) -> int:
     """Find out what is wanted, and do it."""
     for remark in misspelt_variables(os.environ, (_RUN_FILE_VARIABLE,)):
         click.echo(f"Warning: the environment variable {remark}", err=True)
@@ -106,8 +108,6 @@ def run(place: RunPlace) -> int:
         store = stack.enter_context(_store(place))
         if not settings.quiet:
             _say_what_begins(place, store)
-        if settings.sitemaps and not store.totals.pages:
-            _read_sitemaps(settings, store, on_event)
         view.seconds_before = store.seconds_spent
         around = Surroundings(store=store, archive=archive, early_stop=early_stop, on_event=on_event)
         result = _crawl(settings, around, view)
@@ -125,17 +125,6 @@ def _crawl(settings: RunSettings, around: Surroundings, view: CrawlView) -> Craw
         return crawl_live(crawl_plan(settings, replace(around, on_progress=on_progress)))
 
 
-def _read_sitemaps(settings: RunSettings, store: FedStore, on_event: OnEvent) -> None:
-    begun = time.monotonic()
-    links, requests, interrupted = feed_sitemaps(store, settings, on_event)
-    store.seconds_spent += time.monotonic() - begun
-    if interrupted:
-        click.echo(f"The sitemaps so far are in {store.folder}; the same command goes on.", err=True)
-        raise KeyboardInterrupt
-    if not settings.quiet:
-        click.echo(f"Sitemaps: {count(links, 'link')} for {count(requests, 'request')}.", err=True)
-
-
 def _early_stop(place: RunPlace) -> DrySpell | None:
     """Make the rule that ends a crawl that has run dry; one that goes on remembers what it has seen."""
     if not place.settings.stop_when_dry:
@@ -151,15 +140,15 @@ def _early_stop(place: RunPlace) -> DrySpell | None:
 
 
 @contextmanager
-def _store(place: RunPlace) -> Iterator[FedStore]:
+def _store(place: RunPlace) -> Iterator[RunStore]:
     values = to_toml_values(place.settings)
     try:
         if place.resumed:
-            store = FedStore.open(place.folder, time.time())
+            store = RunStore.open(place.folder, time.time())
         else:
             if holds_run(place.folder):
                 forget_failed_start(place.folder)
-            store = FedStore.create(place.folder, values, time.time())
+            store = RunStore.create(place.folder, values, time.time())
     except RunWriteError as error:
         raise ConfigError(f"cannot write to {place.folder}: {error.__cause__}") from None
     with store:
@@ -207,18 +196,19 @@ def _events(settings: RunSettings, view: CrawlView) -> Iterator[OnEvent]:
         yield tell
 
 
-def _say_what_begins(place: RunPlace, store: FedStore) -> None:
+def _say_what_begins(place: RunPlace, store: RunStore) -> None:
     settings = place.settings
     how = f"{settings.types} by {settings.strategy}"
+    starts = " and ".join(settings.urls)
     if place.resumed:
         totals = store.totals
         click.echo(
-            f"Going on with {settings.url} ({how}) in {place.folder}:"
+            f"Going on with {starts} ({how}) in {place.folder}:"
             f" {totals.requests:,} requests and {totals.targets:,} targets so far.",
             err=True,
         )
     else:
-        click.echo(f"Crawling {settings.url} ({how}) into {place.folder}.", err=True)
+        click.echo(f"Crawling {starts} ({how}) into {place.folder}.", err=True)
     if not settings.contact:
         click.echo(
             "Hint: --contact YOUR-ADDRESS (or COATI_CONTACT) tells the site's owner whom to ask.", err=True

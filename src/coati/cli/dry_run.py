@@ -1,35 +1,38 @@
-"""``coati crawl --dry-run``: what would be crawled, at the price of robots.txt and the start page."""
+"""``coati crawl --dry-run``: what would be crawled, at the price of robots.txt and the start addresses."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from protego import Protego
 
+from coati.budget import Budget
 from coati.cli.crawl_result import WITHOUT_CERTIFICATE
-from coati.cli.errands import Answer, run_errand
 from coati.live.failures import FailureReason
+from coati.live.outcomes import Reading
 from coati.live.robots import MAX_RULES_BYTES
-from coati.model import Failure, Page, Refused
+from coati.model import NO_LINKS, Deferred, Failure, Page, Redirect, Refused
+from coati.readers.robots import named_sitemaps, robots_url
+from coati.report.start_page import FEW_LINKS, why_few_links
 from coati.report.words import count
 from coati.runs.reasons import SkipReason
-from coati.settings.asking import live_settings
+from coati.settings.plan import Surroundings, crawl_plan
+from coati.strategies.baselines import FrontierStrategy
+from coati.strategies.frontier import Fifo
 from coati.strategies.path_groups import PathGroups
 from coati.strategies.tag_path_vectors import TagPathSpace
 from coati.strategies.tag_paths import TagPathSettings
-from coati.web.links import LinkExtractor
-from coati.web.sitemaps import sitemaps_of_robots
 from coati.web.urls import host_of, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from coati.cli.run_place import RunPlace
-    from coati.model import Link
+    from coati.model import Link, Outcome, Request, Settlement
     from coati.settings.run_settings import RunSettings
 
 AGENT = "Coati"
@@ -37,7 +40,7 @@ AGENT = "Coati"
 UNREACHABLE, REFUSED = 3, 4
 
 _NO_ENTRY = frozenset({401, 403, 407, 429, 451})
-_FEW_LINKS = 3
+
 _SHOWN_GROUPS = 12
 _EXAMPLES = 3
 _WIDTH = 100
@@ -59,6 +62,7 @@ class Preview:
     start_url: str
     final_url: str
     start_page: str
+    more_starts: dict[str, str]
     robots: str
     start_allowed: bool
     crawl_delay: float | None
@@ -76,16 +80,16 @@ class Preview:
 
 
 def dry_run(place: RunPlace) -> int:
-    """Fetch the two, show what would be crawled, and give the exit code."""
-    url, asked = place.settings.url, live_settings(place.settings)
-    # robots.txt itself may always be asked for; what it says is then asked for the start page.
-    robots = _Look(resolve(url, "/robots.txt") or url)
-    run_errand(robots, url, replace(asked, robots=False))
-    start = _Look(url)
-    if not _is_silent(robots.answer):
-        run_errand(start, url, asked)
-    silence = _nothing(url) if robots.answer is None else robots.answer._replace(url=url, hops=0)
-    preview = _preview(place, robots.answer, start.answer or silence)
+    """Fetch the start addresses and robots.txt, show what would be crawled, and return the exit code."""
+    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    from coati.live.running import crawl
+
+    answers = _Answers()
+    # As for its sitemaps, robots.txt is a start address.
+    settings = replace(place.settings, sitemaps=True)
+    plan = crawl_plan(settings, Surroundings(on_reading=answers.take))
+    crawl(replace(plan, new_strategy=lambda: _StartsOnly(settings.start_urls, Fifo()), budget=Budget()))
+    preview = _preview(place, answers)
     if place.settings.format == "json":
         click.echo(json.dumps(asdict(preview)))
     else:
@@ -93,46 +97,67 @@ def dry_run(place: RunPlace) -> int:
     return preview.exit_code
 
 
-class _Look:
-    """One URL, and what came of it (`coati.cli.errands.Errand`)."""
+class _StartsOnly(FrontierStrategy):
+    """Asks for the start addresses and for what they redirect to, and follows no link."""
 
-    def __init__(self, url: str) -> None:
-        self._left = [url]
-        self.answer: Answer | None = None
-
-    def next_url(self) -> str | None:
-        return self._left.pop() if self._left else None
-
-    def take(self, url: str, answer: Answer) -> None:
-        self.answer = answer
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
+        kept = replace(outcome, links=NO_LINKS) if isinstance(outcome, Page) else outcome
+        return super().observe(request_id, kept, now)
 
 
-def _nothing(url: str) -> Answer:
-    return Answer(url, Failure(0, 0, "interrupted"))
+class _Answers:
+    """What came for each URL."""
+
+    def __init__(self) -> None:
+        self._readings: dict[str, Reading] = {}
+
+    def take(self, request: Request, reading: Reading) -> None:
+        self._readings[request.url] = reading
+
+    def of(self, url: str) -> _Answer:
+        """Return what came in the end, redirects followed."""
+        nothing = Reading(Failure(0, 0, "interrupted"))
+        answer = _Answer(url, self._readings.get(url, nothing), 0)
+        # Two may lead to each other.
+        for hops in range(1, len(self._readings)):
+            outcome = answer.reading.outcome
+            if not isinstance(outcome, Redirect):
+                break
+            answer = _Answer(outcome.location, self._readings.get(outcome.location, nothing), hops)
+        return answer
 
 
-def _is_silent(answer: Answer | None) -> bool:
-    """Tell whether nobody answered at all."""
-    return answer is None or (isinstance(answer.outcome, Failure) and not answer.outcome.status)
+class _Answer(NamedTuple):
+    """What came for a URL after ``hops`` redirects, which led to ``url``."""
+
+    url: str
+    reading: Reading
+    hops: int
 
 
-def _preview(place: RunPlace, robots: Answer | None, start: Answer) -> Preview:
+def _preview(place: RunPlace, answers: _Answers) -> Preview:
     settings = place.settings
-    text = _robots_text(robots)
-    rules = Protego.parse(text)
-    delay = rules.crawl_delay(AGENT)
-    links, refused, total = _links(settings, start)
-    admitted = [link for link in links if not _obeys(settings) or rules.can_fetch(link.url, AGENT)]
+    starts = {url: answers.of(url) for url in settings.urls}
+    first = starts[settings.url]
+    robots = {url: answers.of(url).reading for url in dict.fromkeys(map(robots_url, settings.urls))}
+    rules = {url: Protego.parse(_robots_text(reading)) for url, reading in robots.items()}
+    own_url = robots_url(settings.url)
+    own_text = _robots_text(robots[own_url])
+    delay = rules[own_url].crawl_delay(AGENT)
+    links, refused = _links(answer.reading for answer in starts.values())
+    total = len(links) + sum(refused.values())
+    admitted = [link for link in links if not _obeys(settings) or _allows(rules, link.url)]
     if len(links) > len(admitted):
         refused[SkipReason.ROBOTS.value] = len(links) - len(admitted)
     return Preview(
         start_url=settings.url,
-        final_url=start.url,
-        start_page=_described(start),
-        robots=_robots_described(robots, text),
-        start_allowed=not (isinstance(start.outcome, Refused) and start.outcome.reason == SkipReason.ROBOTS),
+        final_url=first.url,
+        start_page=_described(first),
+        more_starts={url: _described(answer) for url, answer in starts.items() if url != settings.url},
+        robots=_robots_described(robots[own_url], own_text),
+        start_allowed=first.reading.outcome != Refused(SkipReason.ROBOTS),
         crawl_delay=None if delay is None else float(delay),
-        sitemaps=sitemaps_of_robots(text, resolve(settings.url, "/robots.txt") or settings.url),
+        sitemaps=[url for name in named_sitemaps(own_text) if (url := resolve(own_url, name)) is not None],
         folder=str(place.folder),
         resumes=place.resumed,
         scope=settings.scope,
@@ -142,7 +167,7 @@ def _preview(place: RunPlace, robots: Answer | None, start: Answer) -> Preview:
         admitted=len(admitted),
         refused=dict(sorted(refused.items(), key=lambda item: -item[1])),
         groups=_groups(admitted),
-        exit_code=_exit_code(start),
+        exit_code=min(_exit_code(answer) for answer in starts.values()),
     )
 
 
@@ -151,21 +176,23 @@ def _obeys(settings: RunSettings) -> bool:
     return bool(dict(settings.limits).get("robots", True))
 
 
-def _links(settings: RunSettings, start: Answer) -> tuple[list[Link], Counter[str], int]:
-    """Give the links that the rules admit, count those that they do not, and count all; each URL once."""
-    if not isinstance(start.outcome, Page) or start.body is None:
-        return [], Counter(), 0
-    content_type = next((value for name, value in start.headers if name.lower() == "content-type"), "")
-    page = LinkExtractor(settings.rules).extract(start.body, start.url, content_type)
+def _allows(rules: Mapping[str, Protego], url: str) -> bool:
+    own = rules.get(robots_url(url))
+    return own is None or own.can_fetch(url, AGENT)
+
+
+def _links(readings: Iterable[Reading]) -> tuple[list[Link], Counter[str]]:
+    """Return the links that the rules admit, and count those that they do not; each URL once."""
     admitted: dict[str, Link] = {}
-    for index, url in enumerate(page.links.urls):
-        if url not in admitted:
-            admitted[url] = page.links.link(index)
-    refused = Counter(reason.value for reason in dict(page.refused).values())
-    total = len(admitted) + sum(refused.values())
-    if page.nofollow:
-        return [], refused + Counter({SkipReason.NOFOLLOW.value: len(admitted)}), total
-    return list(admitted.values()), refused, total
+    refused: dict[str, str] = {}
+    for reading in readings:
+        if isinstance(reading.outcome, Page):
+            found = reading.outcome.links
+            for index, url in enumerate(found.urls):
+                if url not in admitted:
+                    admitted[url] = found.link(index)
+            refused.update((url, reason.value) for url, reason in (*reading.refused, *reading.skipped))
+    return list(admitted.values()), Counter(refused.values())
 
 
 def _groups(links: Iterable[Link]) -> list[LinkGroup]:
@@ -183,42 +210,40 @@ def _groups(links: Iterable[Link]) -> list[LinkGroup]:
     ]
 
 
-def _robots_text(answer: Answer | None) -> str:
-    body = None if answer is None else answer.good_body
-    return (body or b"")[:MAX_RULES_BYTES].decode("utf-8", "replace")
+def _robots_text(reading: Reading) -> str:
+    good = isinstance(reading.outcome, Page) and reading.outcome.status < 300  # noqa: PLR2004 - HTTP success
+    return (reading.body or b"")[:MAX_RULES_BYTES].decode("utf-8", "replace") if good else ""
 
 
-def _robots_described(answer: Answer | None, text: str) -> str:
-    if answer is None:
-        return "not asked for"
-    outcome = answer.outcome
+def _robots_described(reading: Reading, text: str) -> str:
+    outcome = reading.outcome
     if isinstance(outcome, Refused):
-        return f"not read: {outcome.reason}"
+        return "unreachable: nothing may be fetched"
     if isinstance(outcome, Failure):
-        none = 400 <= outcome.status < 500 and outcome.status != 429  # noqa: PLR2004 - HTTP's own numbers
-        return (
-            f"none ({outcome.reason})" if none else f"unreachable ({outcome.reason}): nothing may be fetched"
-        )
+        return f"unreachable ({outcome.reason}): nothing may be fetched"
+    if outcome.status >= 300:  # noqa: PLR2004 - HTTP success
+        return f"none (status {outcome.status})"
     rules = sum(line.strip().lower().startswith(("disallow:", "allow:")) for line in text.splitlines())
     return f"read; {rules} {'rule' if rules == 1 else 'rules'}"
 
 
-def _described(start: Answer) -> str:
-    outcome = start.outcome
+def _described(start: _Answer) -> str:
+    outcome = start.reading.outcome
     if isinstance(outcome, Refused):
         return f"not fetched ({outcome.reason})"
-    if isinstance(outcome, Failure):
+    if isinstance(outcome, Failure | Deferred):
         return outcome.reason
     kind = "a page" if isinstance(outcome, Page) else "no page"
     hops = f", after {start.hops} {'redirect' if start.hops == 1 else 'redirects'}" if start.hops else ""
     return f"{kind}, status {outcome.status}, {outcome.size_bytes:,} bytes{hops}"
 
 
-def _exit_code(start: Answer) -> int:
-    if isinstance(start.outcome, Refused):
+def _exit_code(start: _Answer) -> int:
+    outcome = start.reading.outcome
+    if isinstance(outcome, Refused):
         return REFUSED
-    if isinstance(start.outcome, Failure):
-        return REFUSED if start.outcome.status in _NO_ENTRY else UNREACHABLE
+    if isinstance(outcome, Failure | Deferred):
+        return REFUSED if outcome.status in _NO_ENTRY else UNREACHABLE
     return 0
 
 
@@ -226,6 +251,7 @@ def _print(preview: Preview) -> None:
     verb = "go on in" if preview.resumes else "begin in"
     lines = [
         ("start page", f"{preview.final_url}: {preview.start_page}"),
+        *(("and", f"{url}: {answer}") for url, answer in preview.more_starts.items()),
         ("robots.txt", preview.robots),
         ("scope", f"{preview.scope} of {host_of(preview.start_url)}"),
         ("would take", f"{preview.types}, by {preview.strategy}"),
@@ -250,12 +276,8 @@ def _print(preview: Preview) -> None:
     for reason, urls in preview.refused.items():
         click.echo(f"  {urls:>5,} not: {reason}")
     _print_groups(preview.groups)
-    if preview.admitted < _FEW_LINKS:
-        click.echo(
-            "So few links may mean that the site builds its pages in the browser:"
-            " docs/how-to/render-javascript.md says what to do.",
-            err=True,
-        )
+    if preview.admitted < FEW_LINKS:
+        click.echo(why_few_links(preview.admitted, preview.refused), err=True)
 
 
 def _print_groups(groups: Sequence[LinkGroup]) -> None:

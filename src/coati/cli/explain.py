@@ -66,6 +66,9 @@ def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
 def _reasons(told: Explanation) -> Iterator[tuple[str, str]]:
     """Show the reasons with what each adds to the score; the words say what the strategy had seen."""
     name = "weighed then" if told.asked else "weighed now"
+    if told.score is not None:
+        yield name, f"{told.score:.3f} in all; without what follows it would be lower by"
+        name = ""
     for reason in told.reasons:
         yield name, f"{reason.contribution:+.3f} {reason.words}"
         name = ""

@@ -42,7 +42,7 @@ A key that is not listed here is an error.
 
 Sizes may be written as text with a unit (`"500kB"`, `"10MB"`, `"2GiB"`), and times too (`"90s"`, `"15m"`,
 `"1h30m"`); a bare number means bytes or seconds. `"none"` takes a budget away. In an environment variable,
-the items of a list stand on lines of their own.
+the items of a list stand on lines of their own, and start URLs may have blanks between them.
 
 A run folder is made to be handed on. So `run.toml` hides the values of cookies, of headers that carry
 credentials, and a proxy's password; whoever goes on with such a run gives them again.
@@ -114,7 +114,7 @@ def _setting_row(setting: Setting) -> str:
     default = default_text(setting)
     if setting.kind.flag:
         default = "true" if setting.default else "false"
-    option = "START" if setting.name == "url" else setting.option
+    option = "START" if setting.name == "urls" else setting.option
     shown = f"`{default}`" if default else ""
     meaning = _cell(setting.about) + _choices(setting)
     return f"| `{setting.name}`{star} | {shown} | `{option}` | `{setting.variable}` | {meaning} |"

@@ -59,7 +59,12 @@ _SEEDS_FOR_QUARTILES = 4
 @click.option("--seeds", default=1, show_default=True, help="How many seeds, counted from --seed.")
 @click.option("--seed", default=0, show_default=True, help="The first seed.")
 @click.option("--types", "types_text", help="What counts as a target, instead of the archive's definition.")
-@click.option("--start-url", help="Begin at another URL of the archive.")
+@click.option(
+    "--start-url",
+    "start_urls",
+    multiple=True,
+    help="Begin at another URL of the archive; may be repeated. Sitemaps and feeds may be named, too.",
+)
 @click.option("--max-requests", type=int, help="Stop each run after so many requests.")
 @click.option(
     "--max-bytes", type=KindParam(above_zero(BYTES)), help="Stop each run after so many bytes (5MB)."
@@ -90,7 +95,7 @@ def replay(  # noqa: PLR0917 - one parameter an option
     seeds: int,
     seed: int,
     types_text: str | None,
-    start_url: str | None,
+    start_urls: tuple[str, ...],
     max_requests: int | None,
     max_bytes: int | None,
     max_time: float | None,
@@ -116,13 +121,14 @@ def replay(  # noqa: PLR0917 - one parameter an option
         reading = bar.add_task("extracting links", total=None)
         site = ReplaySite(
             opened,
-            start_url=start_url,
+            start_urls=start_urls,
             types=types,
             use_link_cache=link_cache,
             progress=lambda done, total: bar.update(reading, completed=done, total=total),
         )
         bar.remove_task(reading)
-        messages.print(f"{site.name}: starts at {site.start_url}; targets are {site.definition}")
+        starts = " and ".join(site.start_urls)
+        messages.print(f"{site.name}: starts at {starts}; targets are {site.definition}")
 
         pages = _example_pages(opened, cells, examples)
 

@@ -18,12 +18,13 @@ from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings
 from coati.settings.asking import live_settings
+from coati.settings.kinds import read_urls
 from coati.settings.run_file import read_values, require_no_hidden, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.web.urls import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # What a run that was killed in its first moments leaves behind.
 _BEGINNINGS = frozenset(
@@ -45,15 +46,16 @@ class RunPlace:
     resumed: bool
 
 
-def find_place(start: str | None, given: Mapping[str, object]) -> RunPlace:
-    """Find out what is to be crawled and where it is kept; ``start`` is a URL or the folder of a run."""
+def find_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
+    """Find out what is to be crawled and where it is kept; ``start`` has URLs, or the folder of a run."""
     values = {**given, **_meaning_of(start, given)}
-    if values.get("url"):
-        values["url"] = _start_url(str(values["url"]))
+    urls = read_urls(values.get("urls", ()))
+    if urls:
+        values["urls"] = tuple(dict.fromkeys(_start_url(url) for url in urls))
     if not values.get("out"):
-        if not values.get("url"):
+        if not urls:
             raise UsageError("nothing to crawl: give a start URL, or --out with the folder of a run")
-        values["out"] = _folder_name(str(values["url"]))
+        values["out"] = _folder_name(_start_url(urls[0]))
     for name in ("archive", "events"):
         if values.get(name):
             # A run may be gone on with from another folder.
@@ -66,25 +68,26 @@ def find_place(start: str | None, given: Mapping[str, object]) -> RunPlace:
     return RunPlace(folder, settings, resumed)
 
 
-def _meaning_of(start: str | None, given: Mapping[str, object]) -> dict[str, object]:
-    """Tell the folder of a run from a URL."""
-    if start is None:
-        return {}
-    if holds_run(Path(start)):
-        out = given.get("out")
-        if out and Path(str(out)).resolve() != Path(start).resolve():
-            raise UsageError(f"{start} is the folder of a run, and --out names another one")
-        return {"out": start}
-    if "://" not in start and Path(start).is_dir():
-        raise UsageError(f"there is no run in {start} to go on with; give the start URL of a new one")
-    return {"url": start}
+def _meaning_of(start: Sequence[str], given: Mapping[str, object]) -> dict[str, object]:
+    """Tell the folder of a run from URLs."""
+    for name in start:
+        if holds_run(Path(name)):
+            if len(start) > 1:
+                raise UsageError(f"{name} is the folder of a run, which is resumed without other addresses")
+            out = given.get("out")
+            if out and Path(str(out)).resolve() != Path(name).resolve():
+                raise UsageError(f"{name} is the folder of a run, and --out names another one")
+            return {"out": name}
+        if "://" not in name and Path(name).is_dir():
+            raise UsageError(f"there is no run in {name} to go on with; give the start URL of a new one")
+    return {"urls": tuple(start)} if start else {}
 
 
 def _new(folder: Path, values: Mapping[str, object]) -> RunSettings:
-    if not values.get("url") and holds_run(folder):
+    if not values.get("urls") and holds_run(folder):
         # It never got beyond its start page: the same again.
         values = {**_stored(folder), **values}
-    if not values.get("url"):
+    if not values.get("urls"):
         raise UsageError(f"there is no run in {folder} to go on with; give the start URL of a new one")
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is a file; the run needs a folder (--out)")

@@ -50,7 +50,7 @@ class RunSummary:
             report = reader.layout.report
             return cls(
                 folder=str(folder),
-                start_url=str(settings.get("url", "")),
+                start_url=str(next(iter(settings.get("urls", ())), "")),
                 strategy=str(settings.get("strategy", "")),
                 seed=int(settings.get("seed", 0)),
                 types=str(settings.get("types", "")),

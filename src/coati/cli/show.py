@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from coati.cli.run_summary import RunSummary
+from coati.live.stop import StopReason
+from coati.report.reasons import meaning_of
+from coati.report.sections.groups import best_groups
+from coati.report.start_page import refused_start
 from coati.runs.reader import RunReader
 from coati.settings.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_GROUPS = """
-SELECT label, pulls, total_reward, errors FROM groups WHERE total_reward > 0
-ORDER BY total_reward DESC, pulls LIMIT ?
-"""
 _TYPES = "SELECT media_type, count(*), sum(size_bytes) FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
 _ERRORS = """
 SELECT coalesce(reason, 'status ' || status), count(*) FROM requests WHERE kind = 'broken'
@@ -51,7 +51,16 @@ def _details(folder: Path, count: int) -> dict[str, list[dict[str, object]]]:
 
         skips = list(reader.skip_counts().items())[:count]
         return {
-            "groups": rows(_GROUPS, "label", "pulls", "reward", "errors"),
+            "groups": [
+                {
+                    "label": row["label"],
+                    "pulls": row["pulls"],
+                    "targets": row["targets"],
+                    "reward": row["total_reward"],
+                    "errors": row["errors"],
+                }
+                for row in best_groups(reader.connection, count)
+            ],
             "media_types": rows(_TYPES, "media_type", "targets", "bytes"),
             "error_reasons": rows(_ERRORS, "reason", "requests"),
             "skip_reasons": [{"reason": reason, "urls": urls} for reason, urls in skips],
@@ -64,7 +73,7 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
     click.echo(
         f"  {summary.types} by {summary.strategy}, seed {summary.seed}, begun {summary.started_at}{sessions}"
     )
-    click.echo(f"  ended: {summary.stop_reason or 'not yet, or it was killed'}")
+    click.echo(f"  ended: {_end(summary)}")
     for name, text in summary.counts():
         click.echo(f"  {name + ':':<12}{text}")
     if summary.report:
@@ -72,7 +81,7 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
     _section(
         "Groups of links that brought most",
         [
-            f"{row['reward']:>6,.0f} targets from {row['pulls']:,} pulls  {_end_of(str(row['label']))}"
+            f"{_brought(row):>6,.0f} targets from {row['pulls']:,} pulls  {_end_of(str(row['label']))}"
             for row in details["groups"]
         ],
     )
@@ -84,7 +93,17 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
         ],
     )
     _section("Errors", [f"{row['requests']:>6,}  {row['reason']}" for row in details["error_reasons"]])
-    _section("Left alone", [f"{row['urls']:>6,}  {row['reason']}" for row in details["skip_reasons"]])
+    _section("Left alone", [f"{row['urls']:>6,}  {_in_words(row)}" for row in details["skip_reasons"]])
+
+
+def _end(summary: RunSummary) -> str:
+    """Say why a run ended; where its start was refused, by whom."""
+    if summary.stop_reason == StopReason.REFUSED:
+        with RunReader(Path(summary.folder)) as reader:
+            refused = refused_start(reader.connection)
+        if refused is not None:
+            return refused.brief
+    return summary.stop_reason or "not yet, or it was killed"
 
 
 def _section(title: str, lines: Sequence[str]) -> None:
@@ -92,6 +111,16 @@ def _section(title: str, lines: Sequence[str]) -> None:
         click.echo(f"\n{title}")
         for line in lines:
             click.echo(f"  {line}")
+
+
+def _brought(group: dict[str, object]) -> float:
+    """Count what a group's links were or led to; a page that led to them is no target itself."""
+    return max(float(str(group["reward"])), float(str(group["targets"])))
+
+
+def _in_words(skip: dict[str, object]) -> str:
+    meaning = meaning_of(str(skip["reason"]))
+    return f"{skip['reason']}: {meaning}" if meaning else str(skip["reason"])
 
 
 def _end_of(label: str) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.live.failures import BombError, TooLargeError
+from coati.readers.formats import HEAD_BYTES
 from coati.runs.durable import sync_file
 from coati.runs.errors import RunWriteError
 
@@ -45,6 +46,8 @@ class BodyLimits:
 class Body:
     """Takes the decoded pieces of one body; ``declared_bytes`` is what the header said, before decoding.
 
+    ``limits`` may change on the way, since what it is may show only in its first bytes.
+
     >>> body = Body(BodyLimits(max_bytes=4, cut=True))
     >>> body.write(b"abc"), body.write(b"def"), body.finish(), body.was_cut
     (True, False, b'abcd', True)
@@ -54,17 +57,22 @@ class Body:
         self.size_bytes = 0
         self.was_cut = False
         self.file: Path | None = None
-        self._limits = limits
+        self.limits = limits
         self._declared = declared_bytes
         self._memory = BytesIO()
         self._out: BinaryIO | None = None
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes, while they are in memory."""
+        return bytes(self._memory.getbuffer()[:HEAD_BYTES])
 
     def write(self, piece: bytes) -> bool:
         """Take a piece; False if no more is wanted.
 
         Raises `TooLargeError` and `BombError`, or `RunWriteError` where the disk does not take it.
         """
-        limits = self._limits
+        limits = self.limits
         room = limits.max_bytes - self.size_bytes
         if len(piece) > room:
             if not limits.cut:
@@ -119,7 +127,7 @@ class Body:
 
     def _begin_file(self) -> None:
         try:
-            handle, name = tempfile.mkstemp(prefix="body-", dir=self._limits.folder)
+            handle, name = tempfile.mkstemp(prefix="body-", dir=self.limits.folder)
         except OSError as error:
             raise _full(error) from error
         self.file = Path(name)

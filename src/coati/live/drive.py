@@ -30,8 +30,10 @@ from coati.live.stop import StopReason
 from coati.live.tally import Tally
 from coati.live.trap_filter import trap_filter
 from coati.model import Failure, Later, Page, Redirect, Refused, Request
+from coati.readers.list_addresses import ListAddresses
 from coati.runs.fetched import Fetched
 from coati.runs.reasons import SkipReason
+from coati.search.engines import Engines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -76,6 +78,10 @@ class Drive:
         self._again: deque[Request] = deque()
         self._hops: OrderedDict[str, int] = OrderedDict()
         self._endings = Endings(plan.early_stop, one_site=plan.one_site)
+        self.lists = ListAddresses((*plan.start_urls, *(() if plan.store is None else plan.store.lists())))
+        self.engines = (
+            Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
+        )
         self._strategy = self._restore()
         self._sift = trap_filter(plan.traps, plan.store)
         self._sent = self.tally.requests
@@ -120,7 +126,9 @@ class Drive:
                 return request
             self._open[request.id] = _Open(request, self._clock.now())
             self._sent += 1
-            refusal = self.plan.rules.refusal(request.url)
+            rules = self.plan.rules
+            is_list = request.url in self.lists
+            refusal = rules.list_refusal(request.url) if is_list else rules.refusal(request.url)
             if refusal is None:
                 return request
             # Only the hop of a redirect can get here: links were under the rules when they were found.
@@ -149,6 +157,8 @@ class Drive:
         state = self._open[request_id]
         request = state.request
         reading = self._sift(request, self._bound_redirects(request, reading))
+        if self.plan.on_reading is not None:
+            self.plan.on_reading(request, reading)
         charged = 0 if reading.unsent or isinstance(reading.outcome, Refused) else state.attempts
         now = self._clock.now()
         outcome = self._record(state, reading, charged, now)
@@ -299,6 +309,7 @@ class Drive:
     def _record(self, state: _Open, reading: Reading, charged: int, now: float) -> Outcome:
         """Write it down; gives what the strategy is to observe."""
         store, request = self.plan.store, state.request
+        lists = tuple(self.lists.observe(request.url, reading.outcome))
         if store is None:
             if reading.body_file is not None:
                 reading.body_file.unlink(missing_ok=True)
@@ -314,6 +325,7 @@ class Drive:
             body_file=reading.body_file,
             refused=reading.refused,
             skipped=reading.skipped,
+            lists=lists,
         )
         return store.record(fetched).outcome
 

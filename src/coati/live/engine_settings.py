@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.reactor import is_reactor_installed
 
+from coati.search.engines import engine_host
+
 if TYPE_CHECKING:
     from coati.live.plan import CrawlPlan
 
@@ -52,6 +54,7 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
         "CONCURRENT_REQUESTS": own.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": own.per_host,
         "DOWNLOAD_DELAY": own.delay_seconds,
+        "DOWNLOAD_SLOTS": {engine_host(engine): {"delay": engine.delay_seconds} for engine in plan.providers},
         # Scrapy's default would ask after half the delay at times.
         "DOWNLOAD_DELAY_JITTER": 0,
         "DOWNLOAD_TIMEOUT": own.download_timeout_seconds,
@@ -75,7 +78,7 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
         "COATI_ANSWER_TIMEOUT": own.answer_timeout_seconds,
         "COATI_MIN_BYTES_PER_SECOND": own.min_bytes_per_second,
         "COATI_SLOW_WINDOW": own.slow_window_seconds,
-        "COATI_ALLOW_PRIVATE": own.allows_private(plan.start_url),
+        "COATI_ALLOW_PRIVATE": own.allows_private(plan.start_urls),
         "COATI_PROXY": own.proxy,
         "COATI_MAX_RETRY_AFTER": own.max_retry_after_seconds,
         "COATI_MAX_DELAY": own.max_delay_seconds,
@@ -89,7 +92,8 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
 
 def _handlers() -> dict[str, str | None]:
     streaming = _OURS + "streaming.StreamingDownloadHandler"
-    return {"http": streaming, "https": streaming, "ftp": None, "s3": None, "file": None, "data": None}
+    ours = {"http": streaming, "https": streaming, "search": _OURS + "search_handler.SearchDownloadHandler"}
+    return {**ours, "ftp": None, "s3": None, "file": None, "data": None}
 
 
 def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
@@ -103,7 +107,7 @@ def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
     if own.retries:
         chosen[_MIDDLEWARES + "retry.RetryMiddleware"] = 550
     if own.robots:
-        chosen[_MIDDLEWARES + "robotstxt.RobotsTxtMiddleware"] = 100
+        chosen[_OURS + "robots.ObeyRobotsMiddleware"] = 100
         chosen[_OURS + "robots.RobotsAnswerMiddleware"] = 110
         chosen[_OURS + "robots.RobotsRedirectMiddleware"] = 600
     if plan.archive is not None:

@@ -7,6 +7,8 @@
         ├── BombError              a small body that decompresses to a very large one
         ├── TooSlowError           bytes that come too slowly
         ├── BadAnswerError         bytes that are no HTTP
+        ├── SearchAnswerError      an answer that is none of the search engine's
+        ├── QueryRefusedError      a query that is not asked at all
         └── CertificateError       a certificate that was to be verified and cannot be
 
 None of these leaves the live driver: a strategy sees a `coati.model.Failure` or `Refused`.
@@ -16,9 +18,12 @@ from __future__ import annotations
 
 import zlib
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy import exceptions as scrapy_errors
+
+if TYPE_CHECKING:
+    from coati.web.rules import Refusal
 
 
 class DownloadError(Exception):
@@ -45,6 +50,18 @@ class BadAnswerError(DownloadError):
     """What came is no answer that HTTP knows."""
 
 
+class SearchAnswerError(DownloadError):
+    """What came is no answer of the search engine: a page for people, half an answer."""
+
+
+class QueryRefusedError(DownloadError):
+    """The search engine is not asked, for this reason."""
+
+    def __init__(self, reason: Refusal) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class CertificateError(DownloadError):
     """The server's certificate does not hold, or the two could not agree on encryption."""
 
@@ -59,6 +76,7 @@ class FailureReason(StrEnum):
     TOO_SLOW = "body too slow"
     BROKEN_OFF = "connection broken off"
     BAD_ANSWER = "answer is no valid HTTP"
+    BAD_SEARCH = "no usable answer of the search engine"
     SHORT_BODY = "body shorter than declared"
     TOO_LARGE = "too large"
     BOMB = "decompresses to too much"
@@ -76,6 +94,7 @@ _REASONS: Final[tuple[tuple[type[BaseException], FailureReason], ...]] = (
     (TooLargeError, FailureReason.TOO_LARGE),
     (BombError, FailureReason.BOMB),
     (BadAnswerError, FailureReason.BAD_ANSWER),
+    (SearchAnswerError, FailureReason.BAD_SEARCH),
     (CertificateError, FailureReason.CERTIFICATE),
     (scrapy_errors.DownloadTimeoutError, FailureReason.TIMEOUT),
     (scrapy_errors.CannotResolveHostError, FailureReason.NO_HOST),

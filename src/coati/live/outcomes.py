@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
-from coati.live.failures import FailureReason, PrivateAddressError, failure_reason
+from coati.live.failures import FailureReason, PrivateAddressError, QueryRefusedError, failure_reason
 from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
+from coati.readers.formats import Format, format_of, is_missing_robots
+from coati.readers.registry import PageReader
 from coati.runs.reasons import SkipReason
-from coati.web.links import LinkExtractor
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
 from coati.web.urls import resolve
 
@@ -32,10 +33,17 @@ BODY_FILE = "coati_body_file"
 BODY_BYTES = "coati_body_bytes"
 STOPPED = "coati_stopped"
 ANSWER_SECONDS = "coati_answer_seconds"
+# Set where only the first bytes of a body show whether it is worth reading.
+LOOK_INSIDE = "coati_look_inside"
+# Set where the URL is a list address (`coati.readers.list_addresses`).
+LIST = "coati_list"
 
 # Flags of a Scrapy response by which our download handler tells that a body is not whole.
 CUT = "cut"
 DAMAGED = "dataloss"
+
+# The flag of a robots.txt that had been fetched already, to be obeyed: it costs nothing.
+KNOWN_RULES = "coati_known_rules"
 
 _MAX_HEADERS = 200
 
@@ -64,30 +72,34 @@ class ResponseReader:
 
     def __init__(self, rules: Rules | None, types: TargetTypes) -> None:
         self._types = types
-        self._extractor = LinkExtractor(rules)
+        self._reader = PageReader(rules)
 
     def read(self, request: Request, response: Response) -> Reading:
         """Turn a response into an outcome."""
         meta = response.request.meta if response.request is not None else {}
         body_file = meta.get(BODY_FILE)
+        form = self._format(request, response, is_list=bool(meta.get(LIST)))
         reading = Reading(
-            self._outcome(request, response, meta.get(BODY_BYTES) if body_file else None),
+            self._outcome(request, response, form, meta.get(BODY_BYTES) if body_file else None),
             _headers(response),
             None if body_file else response.body,
             Path(body_file) if body_file else None,
             drops=tuple(flag for flag in response.flags if flag in {CUT, DAMAGED}),
+            unsent=KNOWN_RULES in response.flags,
         )
         stopped = meta.get(STOPPED)
         if stopped is not None and 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
             return self._stopped(request, response, reading, stopped)
-        if isinstance(reading.outcome, Page) and request.method is Method.GET:
-            return self._page(request, response, reading)
+        if form is not None and request.method is Method.GET:
+            return self._page(request, response, form, reading)
         return reading
 
     def read_error(self, request: Request, error: BaseException) -> Reading:
         """Turn the error that came in place of a response into an outcome."""
         if isinstance(error, PrivateAddressError):
             return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
+        if isinstance(error, QueryRefusedError):
+            return Reading(Refused(error.reason))
         if isinstance(error, IgnoreRequest):
             message = str(error)
             if "robots.txt" in message:
@@ -102,7 +114,19 @@ class ResponseReader:
         """Give the outcome of a request that was not sent, because its host did not even tell its rules."""
         return Reading(Failure(0, 0, reason), drops=(reason,), unsent=True)
 
-    def _outcome(self, request: Request, response: Response, streamed_bytes: int | None) -> Outcome:
+    def _format(self, request: Request, response: Response, *, is_list: bool) -> Format | None:
+        """Say as what a response is read; None if it is no page."""
+        if not 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
+            missing = is_missing_robots(request.url, response.status, is_list=is_list)
+            return Format.ROBOTS if missing else None
+        media_type = _header(response, "Content-Type")
+        wanted = self._types.kind(media_type, request.url) is Kind.TARGET
+        body = response.body if request.method is Method.GET else None
+        return format_of(request.url, media_type, body, is_list=is_list, wanted=wanted)
+
+    def _outcome(
+        self, request: Request, response: Response, form: Format | None, streamed_bytes: int | None
+    ) -> Outcome:
         status = response.status
         size = 0
         if request.method is Method.GET:
@@ -112,13 +136,12 @@ class ResponseReader:
             if location is None:
                 return Failure(status, size, FailureReason.NO_LOCATION)
             return Redirect(status, size, location)
+        if form is not None:
+            return Page(status, size, NO_LINKS)
         if not 200 <= status < 300:  # noqa: PLR2004 - HTTP success
             return Failure(status, size, f"status {status}")
         media_type = essence(_header(response, "Content-Type"))
-        kind = self._types.kind(media_type, request.url)
-        if kind is Kind.PAGE:
-            return Page(status, size, NO_LINKS)
-        if kind is Kind.TARGET:
+        if self._types.kind(media_type, request.url) is Kind.TARGET:
             return Target(status, size, media_type)
         return Other(status, size, media_type)
 
@@ -131,8 +154,10 @@ class ResponseReader:
             outcome = Other(response.status, 0, essence(_header(response, "Content-Type")))
         return replace(reading, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
 
-    def _page(self, request: Request, response: Response, reading: Reading) -> Reading:
-        page = self._extractor.extract(response.body, request.url, _header(response, "Content-Type"))
+    def _page(self, request: Request, response: Response, form: Format, reading: Reading) -> Reading:
+        # The error page of a robots.txt that does not exist says nothing.
+        body = response.body if response.status < 300 else b""  # noqa: PLR2004 - HTTP success
+        page = self._reader.read(form, body, request.url, _header(response, "Content-Type"))
         outcome = Page(response.status, len(response.body), page.links)
         if page.truncated and CUT not in reading.drops:
             reading = replace(reading, drops=(*reading.drops, CUT))

@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING
 from coati.budget import Budget
 from coati.errors import UsageError
 from coati.live.settings import LiveSettings
+from coati.search.engines import Engines
 from coati.web.media import PRESETS, TargetTypes
 from coati.web.traps import TrapSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from coati.live.outcomes import Reading
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
     from coati.live.stop import StopReason
+    from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
+    from coati.search.provider import AnyProvider
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
     from coati.web.rules import Rules
+
+    OnReading = Callable[[Request, Reading], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +36,9 @@ class CrawlPlan:
     ``new_strategy`` makes the strategy as it stands before its first choice; a run that is gone on with is
     restored from ``store``, which then needs ``form``. Without a store nothing is kept. ``archive`` answers
     what it holds, and takes what it does not. ``one_site`` is false for strategies that choose among hosts.
+    ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
+    ``on_reading`` sees each answer whole, before it is recorded.
+    ``providers`` are the search engines that queries may be asked of.
     """
 
     new_strategy: Callable[[], Strategy]
@@ -45,17 +54,21 @@ class CrawlPlan:
     early_stop: EarlyStop | None = None
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
+    on_reading: OnReading | None = None
     one_site: bool = True
+    more_start_urls: tuple[str, ...] = ()
+    providers: tuple[AnyProvider, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a run folder that could not be gone on with."""
+        """Refuse a run folder that could not be gone on with, and engines that could not be asked."""
+        Engines(self.providers)
         if self.store is not None and self.form is None:
             raise UsageError("a crawl into a run folder needs the form of its snapshots")
 
     @property
-    def start_url(self) -> str:
+    def start_urls(self) -> tuple[str, ...]:
         """Where the crawl begins."""
-        return self.rules.start_url
+        return (*self.rules.start_urls, *self.more_start_urls)
 
 
 @dataclass(frozen=True, slots=True)

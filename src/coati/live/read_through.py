@@ -27,7 +27,7 @@ from coati.errors import ArchiveError
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, CUT, DAMAGED
 from coati.live.robots import asks_for_robots
 from coati.web.media import essence
-from coati.web.urls import normalise, resolve
+from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
     from typing import Self
@@ -40,6 +40,8 @@ ARCHIVED = "archived"
 
 # These say how the server felt, not what the URL is: an archive would repeat them for ever.
 _PASSING = frozenset({408, 421, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524})
+# An engine's errors are about the key and the quota, never about the query.
+_SUCCESS = range(200, 300)
 
 
 class ArchiveLike(Protocol):
@@ -104,6 +106,7 @@ class ReadThroughMiddleware:
             or request.method != "GET"
             or ARCHIVED in response.flags
             or response.status in _PASSING
+            or (is_query(url) and response.status not in _SUCCESS)
         ):
             return response
         whole = not request.meta.get(BODY_FILE) and not {CUT, DAMAGED, "download_stopped"} & set(

@@ -83,7 +83,7 @@ class RetryAfterMiddleware:
     async def process_request(self, request: Request) -> None:
         """Hold a request back while its host rests; our own scheduler does not even send it."""
         if self._until:
-            host = urlparse_cached(request).hostname or ""
+            host = _host(request)
             while (seconds := self.rest_seconds(host)) > 0:
                 drive = self._drive()
                 if drive is not None and drive.aborted:
@@ -105,7 +105,7 @@ class RetryAfterMiddleware:
                 request.meta["dont_retry"] = True
                 request.meta[TOO_LONG] = seconds
             seconds = self._maximum
-        host = urlparse_cached(request).hostname or ""
+        host = _host(request)
         self.let_rest(host, seconds, why)
         self._tell(host, seconds, why)
         return response
@@ -120,6 +120,12 @@ class RetryAfterMiddleware:
         spider = None if self._crawler is None else self._crawler.spider
         drive: Drive | None = getattr(spider, "drive", None)
         return drive
+
+
+def _host(request: Request) -> str:
+    """Name who rests: a host, or what the request names as its slot, as queries do."""
+    slot: str | None = request.meta.get("download_slot")
+    return slot or urlparse_cached(request).hostname or ""
 
 
 def parse_retry_after(value: str, now: float) -> float | None:

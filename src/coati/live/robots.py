@@ -21,16 +21,22 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
 
 from coati.live.failures import FailureReason, failure_reason
+from coati.live.outcomes import KNOWN_RULES, LIST
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.robotstxt import RobotParser
+
+    from coati.live.drive import Drive
 
 MAX_RULES_BYTES: Final = 500 * 1024
 
@@ -53,12 +59,26 @@ _REMEMBERED_HOSTS = 10_000
 _FORBID_ALL = b"User-agent: *\nDisallow: /\n"
 
 
+def lists_robots(request: Request) -> bool:
+    """Tell whether a request is the strategy's own for a robots.txt, which lists the site's sitemaps."""
+    return bool(request.meta.get(LIST)) and urlsplit(request.url).path == "/robots.txt"
+
+
 def asks_for_robots(request: Request) -> bool:
     """Tell whether a request is Scrapy's own for a robots.txt, be it redirected."""
     if request.callback is not NO_CALLBACK or not request.meta.get("dont_obey_robotstxt"):
         return False
     first: str = request.meta.get("redirect_urls", [request.url])[0]
     return urlsplit(first).path == "/robots.txt"
+
+
+class ObeyRobotsMiddleware(RobotsTxtMiddleware):
+    """Scrapy's own, which fetches the rules and keeps to them; robots.txt itself may always be asked for."""
+
+    def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
+        """Refuse what the rules forbid."""
+        if not lists_robots(request):
+            super().process_request_2(rp, request)
 
 
 class RobotsRedirectMiddleware(RedirectMiddleware):
@@ -76,10 +96,15 @@ class RobotsRedirectMiddleware(RedirectMiddleware):
 
 
 class RobotsAnswerMiddleware:
-    """Turns what came for a robots.txt into the rules that it stands for."""
+    """Turns what came for a robots.txt into the rules that it stands for.
+
+    A strategy that asks for one, to learn of sitemaps, is handed what came: nothing is fetched twice.
+    """
 
     def __init__(self) -> None:
         self._silent: dict[str, FailureReason] = {}
+        # Only of those that a strategy will ask for; None where nothing came that could be read.
+        self._answers: dict[str, Response | None] = {}
         self._crawler: Crawler | None = None
 
     @classmethod
@@ -93,16 +118,38 @@ class RobotsAnswerMiddleware:
         """Say why the robots.txt of a host (with its port) never came; None if it did."""
         return self._silent.get(netloc)
 
-    def process_request(self, request: Request) -> None:
-        """Count, and bound, what is fetched on our own account."""
+    def process_request(self, request: Request) -> Response | None:
+        """Count, and bound, what is fetched on our own account; answer a strategy with what is known."""
+        if lists_robots(request):
+            return self._known_answer(request)
         if not asks_for_robots(request):
-            return
+            return None
         # Our download handler cuts the rules off where we stop reading; Scrapy's would fail there.
         request.meta["download_maxsize"] = 10 * MAX_RULES_BYTES
-        spider = None if self._crawler is None else self._crawler.spider
-        drive = getattr(spider, "drive", None)
+        drive = self._drive()
         if drive is not None:
             drive.tally.robots_requests += 1
+        return None
+
+    def _known_answer(self, request: Request) -> Response | None:
+        if request.url not in self._answers:
+            return None
+        answer = self._answers[request.url]
+        if answer is None:
+            raise IgnoreRequest("Forbidden by robots.txt")
+        return answer.replace(url=request.url, request=request, flags=[KNOWN_RULES])
+
+    def _keep(self, request: Request, answer: Response | None) -> None:
+        first: str = request.meta.get("redirect_urls", [request.url])[0]
+        drive = self._drive()
+        if drive is not None and first in drive.lists:
+            self._answers[first] = answer
+
+    def _drive(self) -> Drive | None:
+        """Return the crawl that a spider of ours brings."""
+        spider = None if self._crawler is None else self._crawler.spider
+        drive: Drive | None = getattr(spider, "drive", None)
+        return drive
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Replace an answer that holds no rules by the rules that it means."""
@@ -110,6 +157,7 @@ class RobotsAnswerMiddleware:
             return response
         if response.status in _SERVER_ERRORS or response.status == _TOO_MANY_REQUESTS:
             return self._forbid_all(request)
+        self._keep(request, response)
         body = response.body if response.status in _SUCCESS else b""
         if len(body) > MAX_RULES_BYTES:
             body = body[:MAX_RULES_BYTES].rpartition(b"\n")[0]
@@ -127,4 +175,5 @@ class RobotsAnswerMiddleware:
         return self._forbid_all(request)
 
     def _forbid_all(self, request: Request) -> Response:
+        self._keep(request, None)
         return TextResponse(request.url, body=_FORBID_ALL, encoding="utf-8", request=request)

@@ -10,7 +10,7 @@ In a Scrapy project of one's own it takes two settings::
     SCHEDULER = "coati.live.scheduler.StrategyScheduler"
     COATI_STRATEGY = "bfs"
 
-The strategy then decides which links are followed, from the spider's first start URL on. The spider's own
+The strategy then decides which links are followed, from the spider's start URLs on. The spider's own
 callback sees every successful response. Requests that it yields without a callback of their own are links,
 and are left to the strategy; those with one are sent as usual, before anything that the strategy chooses.
 """
@@ -31,7 +31,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from coati.errors import CoatiError, ConfigError
 from coati.live.adaptive_delay import AdaptiveDelayMiddleware
 from coati.live.drive import Drive
-from coati.live.outcomes import ResponseReader
+from coati.live.outcomes import LIST, ResponseReader
 from coati.live.plan import CrawlPlan
 from coati.live.progress import Wait
 from coati.live.retry_after import TOO_LONG, RetryAfterMiddleware
@@ -42,7 +42,7 @@ from coati.model import Later, Refused, Request
 from coati.runs.reasons import SkipReason
 from coati.web.media import parse_types
 from coati.web.rules import Rules, Scope
-from coati.web.urls import host_of, normalise, resolve
+from coati.web.urls import host_of, is_query, normalise, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -349,8 +349,10 @@ class StrategyScheduler(BaseScheduler):
                 "verbatim_url": True,
                 "dont_redirect": True,
                 "handle_httpstatus_all": True,
+                **(_query_meta(chosen.url) if is_query(chosen.url) else {}),
                 **self._request_meta,
                 REQUEST: chosen,
+                LIST: chosen.url in self._drive.lists,
             },
             cookies=dict(self._drive.plan.settings.cookies),
             dont_filter=True,
@@ -409,7 +411,7 @@ class StrategyScheduler(BaseScheduler):
             self._drive.abort(error)
             return
         plan = self._drive.plan
-        if silence is not None and plan.one_site and _same_server(chosen.url, plan.start_url):
+        if silence is not None and plan.one_site and _same_server(chosen.url, plan.rules.start_url):
             # All that is known would fail in the same way, without even being tried.
             self._drive.stop(StopReason.SITE_SILENT)
 
@@ -458,6 +460,11 @@ class StrategyScheduler(BaseScheduler):
         return plain and request.callback in {None, default}
 
 
+def _query_meta(url: str) -> dict[str, Any]:
+    """Say that a query is of no site: it has a slot of its own, no robots.txt, and no cookies of anybody."""
+    return {"download_slot": host_of(url), "dont_obey_robotstxt": True, "dont_merge_cookies": True}
+
+
 def _is_cookie_gate(chosen: Request, response: Response) -> bool:
     """Tell whether a page sends a browser back to itself with a cookie: then it opens at the second try."""
     if response.status not in _REDIRECTS or _WITH_COOKIE in response.meta:
@@ -473,16 +480,19 @@ def _same_server(one: str, other: str) -> bool:
 def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:
     """Read a crawl from the settings of a Scrapy project; see docs/how-to/use-in-scrapy.md."""
     settings = crawler.settings
-    first = next(iter(spider.start_urls), None)
-    start_url = normalise(first) if first else None
-    if start_url is None:
+    start_urls = [url for named in spider.start_urls if (url := normalise(named)) is not None]
+    if not start_urls:
         raise ConfigError(f"the spider {spider.name} needs a start URL: a strategy begins there")
     wanted = settings.get("COATI_STRATEGY")
     if not wanted:
         raise ConfigError("COATI_STRATEGY names no strategy")
     return CrawlPlan(
-        new_strategy=_strategy_factory(wanted, [start_url], settings.getint("COATI_SEED")),
-        rules=Rules(start_url, Scope(settings.get("COATI_SCOPE", "domain"))),
+        new_strategy=_strategy_factory(wanted, start_urls, settings.getint("COATI_SEED")),
+        rules=Rules(
+            start_urls[0],
+            Scope(settings.get("COATI_SCOPE", "domain")),
+            more_start_urls=tuple(start_urls[1:]),
+        ),
         types=parse_types(settings.get("COATI_TYPES", "data")),
         settings=LiveSettings(max_redirects=settings.getint("REDIRECT_MAX_TIMES")),
     )

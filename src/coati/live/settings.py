@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import coati
 from coati.errors import ConfigError
 from coati.web.links import MAX_PAGE_BYTES
-from coati.web.urls import host_of
+from coati.web.urls import host_of, is_query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _MIB = 1024 * 1024
 
@@ -58,7 +62,7 @@ class LiveSettings:
     # Cookies to begin with; those that the site sets are kept for the length of the crawl.
     cookies: tuple[tuple[str, str], ...] = ()
     proxy: str = ""
-    # Whether private and loopback addresses may be asked. None: only if the start URL itself names one.
+    # Whether private and loopback addresses may be asked. None: only if a start URL itself names one.
     allow_private: bool | None = None
     # Whether a server must prove who it is. Off is for sites whose certificate has run out, and the like.
     verify_certificates: bool = True
@@ -86,13 +90,15 @@ class LiveSettings:
         comment = f" (+{self.contact})" if self.contact else ""
         return f"Coati/{coati.__version__}{comment}"
 
-    def allows_private(self, start_url: str) -> bool:
-        """Tell whether private addresses may be asked in a crawl from this URL.
+    def allows_private(self, start_urls: Iterable[str]) -> bool:
+        """Tell whether private addresses may be asked in a crawl from these URLs.
 
         Only what the user wrote counts. A public name that happens to lead to a private address is the
-        attack, not the permission.
+        attack, not the permission. A query may find anything.
         """
-        return names_private(host_of(start_url)) if self.allow_private is None else self.allow_private
+        if self.allow_private is not None:
+            return self.allow_private
+        return any(not is_query(url) and names_private(host_of(url)) for url in start_urls)
 
     def _require(self, holds: bool, name: str, what: str) -> None:  # noqa: FBT001 - a condition, no switch
         if not holds:

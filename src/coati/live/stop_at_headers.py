@@ -2,7 +2,8 @@
 
 A picture, a film, a file above the limit, something that is neither page nor target: the headers say so, and
 the body would be thrown away. Where it is small it is read all the same, since closing a connection costs the
-server more. Usable in any Scrapy project::
+server more. Of XML, which may be a sitemap or a feed, our own crawls look at the first bytes. Usable in any
+Scrapy project::
 
     EXTENSIONS = {"coati.live.stop_at_headers.StopAtHeaders": 0}
     COATI_MAX_FILE_BYTES = 100_000_000
@@ -19,10 +20,11 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from coati.live.outcomes import STOPPED, is_blocked
+from coati.live.outcomes import LIST, LOOK_INSIDE, STOPPED, is_blocked
 from coati.live.robots import asks_for_robots
 from coati.live.settings import LiveSettings
 from coati.model import Kind
+from coati.readers.formats import is_xml
 from coati.runs.reasons import SkipReason
 from coati.web.media import parse_types
 
@@ -43,6 +45,8 @@ class StopAtHeaders:
 
     def __init__(self, crawler: Crawler, types: TargetTypes | None) -> None:
         self._types = types
+        # A project's own handler would take all of any XML.
+        self._of_crawl = getattr(crawler.spider, "drive", None) is not None
         self._maximum = crawler.settings.getint("COATI_MAX_FILE_BYTES", LiveSettings().max_file_bytes)
         crawler.signals.connect(self._on_headers, signals.headers_received)
 
@@ -57,22 +61,26 @@ class StopAtHeaders:
 
     def _on_headers(self, headers: Headers, body_length: int | None, request: Request) -> None:
         request.meta.pop(STOPPED, None)
+        request.meta.pop(LOOK_INSIDE, None)
         if request.method == "HEAD" or asks_for_robots(request):
             return
         media_type = (headers.get("Content-Type") or b"").decode("latin-1")
         # Scrapy's own handler says so where the length is not known.
         declared = body_length if isinstance(body_length, int) and body_length >= 0 else None
-        reason = self._reason(media_type, declared, request.url)
+        reason = self._reason(media_type, declared, request)
         if reason is not None:
             request.meta[STOPPED] = reason.value
             raise StopDownload(fail=False)
 
-    def _reason(self, media_type: str, declared: int | None, url: str) -> SkipReason | None:
+    def _reason(self, media_type: str, declared: int | None, request: Request) -> SkipReason | None:
         if "html" in media_type.lower():
             return None
         if declared is not None and declared <= _SMALL_BYTES:
             return None
-        unwanted = self._types is not None and self._types.kind(media_type, url) is Kind.OTHER
-        if unwanted or is_blocked(media_type):
+        if is_blocked(media_type):
             return SkipReason.MEDIA_TYPE
+        if self._types is not None and self._types.kind(media_type, request.url) is Kind.OTHER:
+            if not (request.meta.get(LIST) or (self._of_crawl and is_xml(media_type))):
+                return SkipReason.MEDIA_TYPE
+            request.meta[LOOK_INSIDE] = True
         return SkipReason.TOO_LARGE if declared is not None and declared > self._maximum else None

@@ -63,9 +63,21 @@ from coati.live.bodies import Body, BodyLimits
 from coati.live.connections import AnswerConnector
 from coati.live.failures import BadAnswerError, CertificateError, TooSlowError
 from coati.live.loop_turns import CrawlLoop, seconds_of_server
-from coati.live.outcomes import ANSWER_SECONDS, BODY_BYTES, BODY_FILE, CUT, DAMAGED
+from coati.live.outcomes import (
+    ANSWER_SECONDS,
+    BODY_BYTES,
+    BODY_FILE,
+    CUT,
+    DAMAGED,
+    LIST,
+    LOOK_INSIDE,
+    STOPPED,
+)
 from coati.live.robots import MAX_RULES_BYTES, asks_for_robots
 from coati.live.settings import LiveSettings
+from coati.readers.formats import HEAD_BYTES, Format, format_of
+from coati.readers.unpacking import MAX_LIST_BYTES
+from coati.runs.reasons import SkipReason
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -91,9 +103,14 @@ class StreamingDownloadHandler(BaseDownloadHandler):
 
     lazy: ClassVar[bool] = True  # type: ignore[misc]  # a session needs the running loop
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, *, service: BodyLimits | None = None) -> None:
+        """Read the settings; ``service`` is the limit of all answers where the user named who is asked.
+
+        A search engine may have a private address, and nobody stops its answers at their headers.
+        """
         super().__init__(crawler)
         settings = crawler.settings
+        self._service = service
         folder = settings.get("COATI_STREAM_DIR")
         self._page = BodyLimits(settings.getint("COATI_MAX_PAGE_BYTES", _DEFAULTS.max_page_bytes), cut=True)
         self._file = BodyLimits(
@@ -102,9 +119,11 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             stream_above=settings.getint("COATI_STREAM_ABOVE_BYTES", _DEFAULTS.stream_above_bytes),
             folder=Path(folder) if folder else None,
         )
+        # One byte more than is read tells the reader that this is not all.
+        self._list = BodyLimits(MAX_LIST_BYTES + 1, cut=True)
         self._error = BodyLimits(_MAX_ERROR_BYTES, cut=True)
         self._rules = BodyLimits(MAX_RULES_BYTES, cut=True)
-        self._allow_private = settings.getbool("COATI_ALLOW_PRIVATE")
+        self._allow_private = service is not None or settings.getbool("COATI_ALLOW_PRIVATE")
         answer = settings.getfloat("COATI_ANSWER_TIMEOUT", _DEFAULTS.answer_timeout_seconds)
         connect = settings.getfloat("COATI_CONNECT_TIMEOUT", _DEFAULTS.connect_timeout_seconds)
         self._answer_seconds = connect + answer
@@ -240,7 +259,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         body = Body(self._limits(request, answer), declared)
         flags: list[str] = []
         try:
-            await self._fill(body, answer, keeps_part="html" in answer.content_type, flags=flags)
+            await self._fill(body, request, answer, flags)
             in_memory = body.finish()
             if body.file is not None:
                 # So that whoever keeps it does not hold up everybody by waiting for the disk.
@@ -258,8 +277,10 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         return _response(request, answer, headers, in_memory, flags)
 
     async def _fill(
-        self, body: Body, answer: aiohttp.ClientResponse, *, keeps_part: bool, flags: list[str]
+        self, body: Body, request: Request, answer: aiohttp.ClientResponse, flags: list[str]
     ) -> None:
+        keeps_part = "html" in answer.content_type
+        undecided = body.limits is self._list
         least, window = self._pace
         checked_at, checked_bytes = time.monotonic(), 0
         try:
@@ -267,6 +288,15 @@ class StreamingDownloadHandler(BaseDownloadHandler):
                 if not body.write(piece):
                     answer.close()
                     return
+                if undecided and body.size_bytes >= HEAD_BYTES:
+                    undecided, keeps_part = False, _format(request, answer, body.head) is not None
+                    if not keeps_part and request.meta.get(LOOK_INSIDE):
+                        request.meta[STOPPED] = SkipReason.MEDIA_TYPE.value
+                        flags.append("download_stopped")
+                        body.discard()
+                        answer.close()
+                        return
+                    body.limits = self._list if keeps_part else self._file
                 now = time.monotonic()
                 if now - checked_at >= window:
                     if body.size_bytes - checked_bytes < least * window:
@@ -279,13 +309,19 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             flags.append(DAMAGED)
 
     def _limits(self, request: Request, answer: aiohttp.ClientResponse) -> BodyLimits:
+        if self._service is not None:
+            return self._service
         if asks_for_robots(request):
             return self._rules
         if answer.status not in _SUCCESS:
             return self._error
-        return self._page if "html" in answer.content_type else self._file
+        if "html" in answer.content_type:
+            return self._page
+        return self._list if request.meta.get(LIST) or request.meta.get(LOOK_INSIDE) else self._file
 
     def _asks_to_stop(self, request: Request, headers: Headers, declared: int | None) -> StopDownload | None:
+        if self._service is not None:
+            return None
         answers = self.crawler.signals.send_catch_log(
             signal=signals.headers_received,
             headers=headers,
@@ -298,6 +334,11 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             if isinstance(value, StopDownload):
                 return value
         return None
+
+
+def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Format | None:
+    is_list, unwanted = bool(request.meta.get(LIST)), bool(request.meta.get(LOOK_INSIDE))
+    return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted)
 
 
 async def _once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

@@ -64,8 +64,8 @@ class Tally:
             self.errors += 1
         if isinstance(outcome, Failure | Refused) and self.first_failure is None:
             self.first_failure = outcome
-        # A HEAD only announces what a GET will bring.
-        if request.method is Method.GET:
+        # A HEAD only announces what a GET will bring, and rules that were known already bring nothing new.
+        if request.method is Method.GET and not reading.unsent:
             self._count_brought(outcome)
 
     def settle(self, request: Request, settlements: Iterable[Settlement]) -> None:

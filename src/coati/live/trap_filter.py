@@ -16,11 +16,12 @@ from coati.model import Method, Page, Refused, Target
 from coati.runs.reasons import SkipReason
 from coati.runs.seen import SeenUrls
 from coati.web.traps import TrapWatch
+from coati.web.urls import is_query
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from coati.model import Link, PageLinks, Request, Surroundings
+    from coati.model import Link, NearbyText, PageLinks, Request
     from coati.runs.store import RunStore
     from coati.web.traps import TrapSettings
 
@@ -47,14 +48,19 @@ class _Filter:
         self._own = SeenUrls()
         self._known: SeenUrls | RunStore = self._own if store is None else store
         for past in store.last_answers() if store is not None else ():
+            if is_query(past.url):
+                continue
             self._watch.answered(past.url, is_target=past.is_target)
             if past.links:
                 self._watch.relearn(past.url, past.links)
 
     def sift(self, request: Request, reading: Reading) -> Reading:
-        """Leave out what leads into a trap; each URL that is left out is listed and counted once."""
+        """Leave out what leads into a trap; each URL that is left out is listed and counted once.
+
+        Queries are of no site, and pages of results are all alike.
+        """
         outcome = reading.outcome
-        if request.method is not Method.GET or isinstance(outcome, Refused):
+        if request.method is not Method.GET or isinstance(outcome, Refused) or is_query(request.url):
             return reading
         self._watch.answered(request.url, is_target=isinstance(outcome, Target))
         if self._known is self._own:
@@ -93,5 +99,5 @@ class _Without:
         """Give the link at this position, whole."""
         return self._links.link(self._places[index])
 
-    def surroundings(self, index: int) -> Surroundings:
-        return self._links.surroundings(self._places[index])
+    def nearby_text(self, index: int) -> NearbyText:
+        return self._links.nearby_text(self._places[index])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,21 +12,28 @@ import numpy as np
 from coati.archive.kinds import kind_of
 from coati.archive.link_cache import LinkCache
 from coati.errors import ArchiveError, UsageError
-from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Surroundings, Target
+from coati.model import NO_LINKS, Failure, Kind, Method, NearbyText, Other, Page, Redirect, Refused, Target
+from coati.readers.formats import Format, format_of, is_missing_robots, is_xml
+from coati.readers.list_addresses import ListAddresses
+from coati.readers.registry import PageReader
+from coati.readers.robots import is_robots
+from coati.search.engines import Engines
 from coati.strategies.truth import SiteTruth
 from coati.web.facts import LazyFacts
-from coati.web.links import LinkExtractor
 from coati.web.media import essence
 from coati.web.rules import Rules
-from coati.web.urls import normalise, resolve
+from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import numpy.typing as npt
 
     from coati.archive.archive import Archive
     from coati.archive.link_cache import Progress
     from coati.archive.record import Entry
     from coati.model import Facts, Link, Outcome, PageLinks, Request
+    from coati.search.provider import LocalProvider
     from coati.web.media import TargetTypes
 
 _NOT_FOUND = 404
@@ -33,28 +42,33 @@ _NOT_FOUND = 404
 class ReplaySite:
     """Answers requests from an archive.
 
-    ``types`` overrides the archive's own definition of a target. Without ``use_link_cache`` every page is
-    read and parsed when it is asked for, as a live crawl would do it.
+    ``types`` overrides the archive's own definition of a target, ``start_urls`` where it begins. Without
+    ``use_link_cache`` every page is read and parsed when it is asked for, as a live crawl would do it.
+    Queries that the archive does not hold are asked of ``providers``.
     """
 
     def __init__(
         self,
         archive: Archive,
         *,
-        start_url: str | None = None,
+        start_urls: Sequence[str] = (),
         types: TargetTypes | None = None,
         use_link_cache: bool = True,
         progress: Progress | None = None,
+        providers: Iterable[LocalProvider] = (),
     ) -> None:
         meta = archive.meta
         self.name = meta.name
-        self.start_url = _start_url(archive, start_url)
-        self.start_urls = (self.start_url,)
-        self.rules = Rules(self.start_url, blocked_extensions=meta.blocked_extensions)
+        self.start_urls = tuple(_start_url(archive, url) for url in start_urls or (meta.start_url,))
+        self.start_url, *more = self.start_urls
+        self.rules = Rules(
+            self.start_url, blocked_extensions=meta.blocked_extensions, more_start_urls=tuple(more)
+        )
         self._archive = archive
+        self._engines = Engines(providers)
         self._types = types or meta.types
         self._cache = LinkCache.of(archive, progress)
-        self._extractor = LinkExtractor(self.rules)
+        self._reader = PageReader(self.rules)
         self._use_link_cache = use_link_cache
         admitted = [self.rules.refusal(url) is None for url in self._cache.url_names]
         self._admitted = np.array(admitted, bool)
@@ -63,7 +77,10 @@ class ReplaySite:
         # Pages that could not be read, or not to their end, in words.
         self.remarks = {remark.partition(": ")[0]: remark for remark in self._cache.remarks}
         # What can be reached at all: no trap hides a target from the truth.
-        self._reach = Rules(self.start_url, blocked_extensions=meta.blocked_extensions, traps=False)
+        self._reach = replace(self.rules, traps=False)
+        # What list addresses list (`coati.readers.list_addresses`): for a crawl, and for the truth.
+        self._lists: dict[str, tuple[PageLinks, Sequence[str]]] = {}
+        ListAddresses(self.start_urls).explore(self._read_list)
         self.truth = self._explore()
 
     @property
@@ -76,6 +93,8 @@ class ReplaySite:
     def respond(self, request: Request) -> Outcome:
         """Answer a request as the site would have; what the rules forbid is refused, as it is live."""
         entry = self._archive.entry(request.url)
+        if is_query(request.url) and entry is None:
+            return self._engines.respond(request.url, self.rules)
         if entry is None or request.url not in self.truth.number_of:
             refusal = self._reach.refusal(request.url)
             if refusal is not None:
@@ -86,6 +105,9 @@ class ReplaySite:
 
     def _answer(self, entry: Entry, request: Request) -> Outcome:
         kind = self.kind(entry)
+        if kind is Kind.PAGE and request.method is Method.HEAD and self._is_read_by_content(entry):
+            # No header says that it is a sitemap or a feed.
+            kind = Kind.OTHER
         if kind is Kind.PAGE:
             return self._page(entry, request.method)
         size = entry.size_bytes if request.method is Method.GET else 0
@@ -99,7 +121,44 @@ class ReplaySite:
 
     def kind(self, entry: Entry) -> Kind:
         """Tell what an archived URL is, under the definition of targets in force."""
+        if entry.url in self._lists or self._is_read_by_content(entry):
+            return Kind.PAGE
         return kind_of(entry, self._types)
+
+    def _is_read_by_content(self, entry: Entry) -> bool:
+        """Tell whether this is a sitemap or a feed that nobody wants as a target; a label goes before."""
+        return (
+            is_xml(entry.media_type)
+            and entry.url not in self._lists
+            and (entry.kind is None or self._types is not None)
+            and kind_of(entry, self._types) is Kind.OTHER
+            and self._cache.holds(entry.url)
+        )
+
+    def _read_list(self, url: str) -> Outcome:
+        """Read a list address that is no HTML, and keep what it lists; returns what a crawl would observe."""
+        entry = self._archive.entry(url)
+        if entry is None:
+            return Failure(_NOT_FOUND, 0, "not in the archive")
+        kind = kind_of(entry, self._types)
+        if kind is Kind.REDIRECT:
+            return _redirect(entry, entry.size_bytes)
+        form: Format | None = None
+        body = b""
+        if is_missing_robots(url, entry.status, is_list=True):
+            form = Format.ROBOTS
+        elif kind is not Kind.BROKEN and (kind is not Kind.PAGE or is_robots(url)):
+            with suppress(ArchiveError):
+                body = self._archive.body(url)
+                form = format_of(url, entry.media_type, body, is_list=True, wanted=kind is Kind.TARGET)
+        if form is None:
+            return Other(entry.status, entry.size_bytes, essence(entry.media_type))
+        links, reachable = (
+            PageReader(rules).read(form, body, url, entry.media_type).links
+            for rules in (self.rules, self._reach)
+        )
+        self._lists[url] = links, reachable.urls
+        return Page(entry.status, entry.size_bytes, links)
 
     def page_text(self, url: str) -> str:
         """Give what a reader sees of a page; nothing where there is no such page or it cannot be read."""
@@ -119,7 +178,9 @@ class ReplaySite:
     def _page(self, entry: Entry, method: Method) -> Outcome:
         if method is Method.HEAD:
             return Page(entry.status, 0, NO_LINKS)
-        if self._use_link_cache:
+        if entry.url in self._lists:
+            return Page(entry.status, entry.size_bytes, self._lists[entry.url][0], self._facts(entry))
+        if self._use_link_cache and not is_query(entry.url):
             links = self._cached_links(entry.url)
             return Page(entry.status, entry.size_bytes, links, self._facts(entry))
         try:
@@ -127,7 +188,10 @@ class ReplaySite:
         except ArchiveError as error:
             self.remarks.setdefault(entry.url, f"{entry.url}: {error}")
             return Failure(entry.status, 0, str(error))
-        links = self._extractor.extract(body, entry.url, entry.media_type).links
+        form = Format.HITS if is_query(entry.url) else Format.HTML
+        if self._is_read_by_content(entry):
+            form = format_of(entry.url, entry.media_type, body, is_list=False, wanted=False) or form
+        links = self._reader.read(form, body, entry.url, entry.media_type).links
         return Page(entry.status, entry.size_bytes, links, LazyFacts(lambda: body, entry.media_type))
 
     def _cached_links(self, url: str) -> PageLinks:
@@ -141,17 +205,18 @@ class ReplaySite:
         return links
 
     def _explore(self) -> SiteTruth:
-        """Number everything that can be reached from the start, breadth-first in document order."""
+        """Number everything that can be reached from the starts, breadth-first in document order."""
         cache = self._cache
         rules = self._reach
         reachable = np.array([rules.refusal(url) is None for url in cache.url_names], bool)
         # URLs in the cache have a number there; others (locations of redirects) are known by name only.
-        number_of = {self.start_url: 0}
-        urls, parent = [self.start_url], [-1]
+        urls = list(dict.fromkeys(self.start_urls))
+        number_of = {url: number for number, url in enumerate(urls)}
+        parent = [-1] * len(urls)
         kinds: list[Kind] = []
         sizes: list[int] = []
         children: list[npt.NDArray[np.int32]] = []
-        waiting = deque([0])
+        waiting = deque(range(len(urls)))
         while waiting:
             number = waiting.popleft()
             url = urls[number]
@@ -160,7 +225,9 @@ class ReplaySite:
             kinds.append(kind)
             sizes.append(entry.size_bytes if entry is not None and kind is not Kind.BROKEN else 0)
             names: list[str] = []
-            if kind is Kind.PAGE:
+            if url in self._lists:
+                names = list(dict.fromkeys(self._lists[url][1]))
+            elif kind is Kind.PAGE:
                 targets = cache.link_urls(cache.link_numbers(url))
                 names = list(dict.fromkeys(self._names[targets[reachable[targets]]].tolist()))
             elif kind is Kind.REDIRECT and entry is not None:
@@ -195,8 +262,8 @@ class _CachedLinks:
     def link(self, index: int) -> Link:
         return self._cache.link(int(self._numbers[index]))
 
-    def surroundings(self, index: int) -> Surroundings:
-        return Surroundings()
+    def nearby_text(self, index: int) -> NearbyText:
+        return NearbyText()
 
 
 def _redirect(entry: Entry, size_bytes: int) -> Outcome:
@@ -206,8 +273,8 @@ def _redirect(entry: Entry, size_bytes: int) -> Outcome:
     return Redirect(entry.status, size_bytes, location)
 
 
-def _start_url(archive: Archive, wanted: str | None) -> str:
-    url = archive.meta.start_url if wanted is None else normalise(wanted)
+def _start_url(archive: Archive, wanted: str) -> str:
+    url = normalise(wanted)
     if url is None:
         raise UsageError(f"not a web address: {wanted!r}")
     if archive.entry(url) is None:

@@ -21,21 +21,24 @@ from coati.report.explanation import (
     Meeting,
     SavedFile,
     Verdict,
+    Weighed,
 )
-from coati.report.learnt import reasons_about, settings_of
+from coati.report.learnt import explained_by_strategy, settings_of
 from coati.report.nearby import nearest_known
 from coati.report.reasons import meaning_of
 from coati.report.words import count
 from coati.runs.outcomes import REFUSED
 from coati.runs.reader import RunReader
-from coati.web.urls import normalise, resolve
+from coati.strategies.strategy import Explained
+from coati.web.queries import parse_query
+from coati.web.urls import is_query, normalise, resolve
 
 # Requests, redirects and copies beyond these are of no help to anybody.
 _MAX_ASKED = 20
 _MAX_HOPS = 20
 _MAX_COPIES = 20
 
-_START = "SELECT url FROM requests WHERE id >= 0 ORDER BY chosen_event LIMIT 1"
+_START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
 _ASKED = """
 SELECT requests.*, pages.links, pages.new_links,
        (SELECT coalesce(sum(charged), 0) FROM requests AS earlier
@@ -100,6 +103,8 @@ def explain_url(folder: Path, url: str) -> Explanation:
 
 
 def _absolute(connection: Connection, url: str) -> str:
+    if is_query(url):
+        return parse_query(url).address
     start = connection.execute(_START).fetchone()
     known = normalise(url) if "://" in url else resolve(start[0], url) if start else None
     if known is None or not url.strip():
@@ -118,6 +123,13 @@ def _no_url(url: str) -> UsageError:
     )
 
 
+def _weighed(explanation: Explanation, told: Explained | None) -> Explanation:
+    if told is None:
+        return explanation
+    reasons = tuple(Weighed(*reason) for reason in told.reasons)
+    return replace(explanation, score=told.score, reasons=reasons)
+
+
 def _explain(run: RunReader, url: str) -> Explanation:
     connection = run.connection
     settings = settings_of(run)
@@ -130,20 +142,20 @@ def _explain(run: RunReader, url: str) -> Explanation:
         if settings is None or met is None:
             return explanation
         (chosen_event,) = connection.execute(_CHOSEN, (asked[-1].request,)).fetchone()
-        return replace(explanation, reasons=reasons_about(run, settings, url, met, chosen_event))
+        return _weighed(explanation, explained_by_strategy(run, settings, url, met, chosen_event))
     if left_alone is not None:
         because = f"It was met and left alone: {left_alone.reason}."
         return Explanation(url, Verdict.SKIPPED, because, met, left_alone=left_alone, strategy=strategy)
     if met is not None:
-        return Explanation(
+        waiting = Explanation(
             url,
             Verdict.WAITING,
             f"It is known and was not asked for: {strategy or 'the strategy'} expected more of other links.",
             met,
             siblings=_siblings(connection, met.tag_path),
             strategy=strategy,
-            reasons=reasons_about(run, settings, url, met) if settings else (),
         )
+        return _weighed(waiting, explained_by_strategy(run, settings, url, met) if settings else None)
     refusal = settings.rules.refusal(url) if settings else None
     if refusal is not None:
         left_alone = LeftAlone(refusal.value, meaning_of(refusal.value))

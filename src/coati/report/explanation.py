@@ -104,8 +104,8 @@ class Weighed:
 class Explanation:
     """Everything that a run knows of a URL.
 
-    ``reasons`` are the strategy's, the strongest first: as they stood when the URL was chosen, or as they
-    stand now if it waits.
+    ``score`` is the one that decides, and ``reasons`` are the strategy's, the strongest first: as they stood
+    when the URL was chosen, or as they stand now if it waits.
     """
 
     url: str
@@ -117,6 +117,7 @@ class Explanation:
     left_alone: LeftAlone | None = None
     siblings: GroupStanding | None = None
     strategy: str = ""
+    score: float | None = None
     reasons: tuple[Weighed, ...] = ()
     leads_to: tuple[str, ...] = ()
     nearest: tuple[str, ...] = ()

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from coati.live.stop import StopReason
+from coati.report.start_page import RefusedStart, refused_start
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader, SessionRow
@@ -15,7 +17,7 @@ from coati.runs.times import from_iso
 from coati.runs.totals import Totals
 from coati.web.urls import host_of
 
-_START = "SELECT url FROM requests WHERE id >= 0 ORDER BY chosen_event LIMIT 1"
+_START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
 _LAST_SIGN = """
 SELECT max(coalesce((SELECT max(finished_at) FROM requests), ''),
            coalesce((SELECT max(chosen_at) FROM requests), ''))
@@ -24,9 +26,9 @@ SELECT max(coalesce((SELECT max(finished_at) FROM requests), ''),
 _KNOWN = """
 SELECT (SELECT count(*) FROM links)
      + (SELECT count(DISTINCT url) FROM requests
-        WHERE link IS NULL AND id >= 0 AND url NOT IN (SELECT url FROM links))
+        WHERE link IS NULL AND url NOT IN (SELECT url FROM links))
 """
-_WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests WHERE id >= 0)"
+_WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests)"
 _FILES = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM files"
 
 
@@ -57,6 +59,7 @@ class RunFacts:
     waiting: int
     files: int
     file_bytes: int
+    refused_start: RefusedStart | None = None
 
     @property
     def asked(self) -> int:
@@ -102,10 +105,11 @@ def read_facts(run: RunReader) -> RunFacts:
     start = ask(_START).fetchone()
     files, file_bytes = ask(_FILES).fetchone()
     settings = _settings(run)
+    stop_reason = sessions[-1].stop_reason if sessions else None
     return RunFacts(
-        start_url=start[0] if start else str(settings.get("url", "")),
+        start_url=start[0] if start else str(next(iter(settings.get("urls", ())), "")),
         stage=_stage(run.layout, sessions),
-        stop_reason=sessions[-1].stop_reason if sessions else None,
+        stop_reason=stop_reason,
         sessions=sessions,
         last_sign=ask(_LAST_SIGN).fetchone()[0],
         settings=settings,
@@ -114,6 +118,7 @@ def read_facts(run: RunReader) -> RunFacts:
         waiting=ask(_WAITING).fetchone()[0],
         files=files,
         file_bytes=file_bytes,
+        refused_start=refused_start(run.connection) if stop_reason == StopReason.REFUSED else None,
     )
 
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from coati.errors import CoatiError
 from coati.model import Link
-from coati.report.explanation import Weighed
 from coati.runs.reader import RunReader
 from coati.runs.restoring import Tail, load_newest
 from coati.runs.snapshots import SnapshotFiles
 from coati.runs.tag_path_text import path_from_text
+from coati.strategies.strategy import Explains
 
 if TYPE_CHECKING:
     from coati.report.explanation import Meeting
     from coati.settings.run_settings import RunSettings
-    from coati.strategies.strategy import Strategy
+    from coati.strategies.strategy import Explained, Strategy
 
 # A choice further than this from a snapshot is not brought back: some twenty seconds.
 _MOST_REDONE = 60_000
@@ -35,26 +35,25 @@ def settings_of(run: RunReader) -> RunSettings | None:
         return None
 
 
-def reasons_about(
+def explained_by_strategy(
     run: RunReader, settings: RunSettings, url: str, met: Meeting, before_event: int | None = None
-) -> tuple[Weighed, ...]:
-    """Ask the strategy for its reasons about a URL, as it stood before an event or as it stands now.
+) -> Explained | None:
+    """Ask the strategy to explain a URL's score, as it stood before an event or as it stands now.
 
-    None are given where it has no way to say (`explain`), where the log was not made by this version's
-    strategy, and where it would take long to bring it back to the event.
+    None where it has no way to say (`Explains`), where the log was not made by this version's strategy, and
+    where it would take long to bring it back to the event.
     """
     from coati.settings.plan import new_strategy
 
-    if not hasattr(new_strategy(settings), "explain"):
-        return ()
+    if not isinstance(new_strategy(settings), Explains):
+        return None
     try:
         strategy = _restored(run, settings, before_event)
         # A link tells more than its URL. Where a redirect led has the place of the link that was redirected.
         link = url if met.found_on is None else _link(url, met)
-        told = strategy.explain(link, met.found_on or "")  # type: ignore[attr-defined]  # asked for above
+        return strategy.explain(link, met.found_on or "") if isinstance(strategy, Explains) else None
     except (CoatiError, ValueError, LookupError):
-        return ()
-    return tuple(Weighed(str(words), float(contribution)) for words, contribution in told)
+        return None
 
 
 def _link(url: str, met: Meeting) -> Link:

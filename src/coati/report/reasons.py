@@ -10,12 +10,12 @@ MEANINGS = {
     "not included by a pattern": "not among what --include names",
     "trap: URL too long": "an address so long that it is probably made by a machine without end",
     "trap: repeating parts": "an address that repeats itself, as endless ones do",
-    "robots.txt": "the site's robots.txt asks crawlers to leave it alone",
+    "robots.txt": "the site's robots.txt asks crawlers to leave it alone, or could not be read",
     "nofollow": "the page asks crawlers not to follow its links",
     "X-Robots-Tag": "the server asks crawlers to leave it alone",
     "private address": "leads into a private network",
     "too large": "larger than --max-file-size",
-    "blocked media type": "a picture, a film or a sound, as the server said",
+    "blocked media type": "of a type that was not asked for, as the server said; only its headers were read",
     "redirect loop": "sent us round in a circle",
     "too many redirects": "sent us on and on",
     "duplicate page": "the same page under another address",
@@ -23,6 +23,9 @@ MEANINGS = {
     "trap: too deep": "a long chain of similar pages without a file",
     "host keeps failing": "its server failed too often",
     "budget": "no budget was left for it",
+    "no such search engine": "a query to a search engine that the run was not given",
+    "not offered by the search engine": "a query of a kind that the search engine cannot answer",
+    "search quota used up": "the search engine had been asked as often as it may be",
 }
 
 

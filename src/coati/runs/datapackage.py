@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from sqlite3 import Connection
 
-_START = "SELECT url FROM requests WHERE id >= 0 ORDER BY chosen_event LIMIT 1"
+_START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
 _FILES = """
 SELECT files.name, files.size_bytes, files.sha256, files.media_type,
        targets.url, targets.title, targets.found_on

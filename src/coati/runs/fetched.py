@@ -20,6 +20,7 @@ class Fetched:
     ``charged`` counts the requests it cost, retries included; 0 for one that was refused. A body that was
     streamed to disk stands in ``body_file`` (the store moves it), any other in ``body``. ``refused`` lists
     the links of the page that the rules forbid, ``skipped`` URLs that are left alone for another reason.
+    ``lists`` are the addresses that became list addresses by it (`coati.readers.list_addresses`).
     ``strategy`` names who chose the request, where a run has several. Times are seconds since the epoch.
     """
 
@@ -33,6 +34,7 @@ class Fetched:
     body_file: Path | None = None
     refused: tuple[tuple[str, Refusal], ...] = ()
     skipped: tuple[tuple[str, Reason], ...] = ()
+    lists: tuple[str, ...] = ()
     strategy: str = ""
 
     def header(self, wanted: str) -> str:

@@ -58,10 +58,6 @@ class Layout:
         return self.state / "incoming"
 
     @property
-    def errands(self) -> Path:
-        return self.state / "errands"
-
-    @property
     def snapshots(self) -> Path:
         return self.state / "snapshots"
 

@@ -9,13 +9,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import UsageError
-from coati.model import Link, Surroundings
+from coati.model import Link, NearbyText
 from coati.runs.durable import sync_file
 from coati.runs.outcomes import DEFERRED, storable, to_row
 from coati.runs.tag_path_text import TagPathTable
 from coati.runs.times import from_iso, to_iso
 from coati.web.titles import best_title
-from coati.web.urls import host_of
+from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,6 +58,7 @@ _FIND_VALIDATORS = """
 SELECT etag, last_modified FROM requests
 WHERE url = ? AND method = 'GET' AND kind IN ('html', 'target', 'other') ORDER BY id DESC LIMIT 1
 """
+_CHARGED_TO = "SELECT coalesce(sum(coalesce(charged, 1)), 0) FROM requests WHERE host = ?"
 _COUNT_VERSIONS = "SELECT count(*) FROM targets WHERE url = ?"
 _FIND_LINK = """
 SELECT links.id, requests.observed_event FROM links JOIN requests ON requests.id = links.page
@@ -75,8 +76,10 @@ LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
 WHERE links.id = ?
 """
 _ADD_LINK = """
-INSERT INTO links (page, url, anchor, context, tag_path, row_text, heading) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO links (page, url, anchor, context, tag_path, modified, row_text, heading)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
+_ADD_LIST = "INSERT INTO lists VALUES (?, ?) ON CONFLICT DO NOTHING"
 _ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_FILE = """
 INSERT INTO files (name, name_key, size_bytes, media_type, sha256, title) VALUES (?, ?, ?, ?, ?, ?)
@@ -132,7 +135,7 @@ class LoggedPage(NamedTuple):
     links: int
     title: str
     new: list[Link]
-    surroundings: list[Surroundings]
+    nearby_texts: list[NearbyText]
     sha256: str | None
     place: Place | None
     facts: Facts
@@ -230,6 +233,7 @@ class RunLog:
         if self.connection.execute(_OBSERVE, values).rowcount != 1:
             request = fetched.request
             raise UsageError(f"request {request.id} ({request.url}) was not chosen, or recorded before")
+        self.connection.executemany(_ADD_LIST, [(url, values[-1]) for url in fetched.lists])
         return row
 
     def add_page(self, page: LoggedPage) -> None:
@@ -247,12 +251,20 @@ class RunLog:
                 anchor,
                 None if context == anchor else context,
                 number(path),
+                None if modified is None else to_iso(modified),
                 None if row in {"", context} else row,
                 heading or None,
             )
-            for (url, path, anchor, context), (row, heading) in zip(page.new, page.surroundings, strict=True)
+            for (url, path, anchor, context, modified), (row, heading) in zip(
+                page.new, page.nearby_texts, strict=True
+            )
         ]
         self.connection.executemany(_ADD_LINK, rows)
+
+    def charged_to(self, host: str) -> int:
+        """Count the requests that a host has got; one that was not observed yet may have reached it."""
+        count: int = self.connection.execute(_CHARGED_TO, (host,)).fetchone()[0]
+        return count
 
     def versions(self, url: str) -> int:
         """Count the versions of a target that are kept."""
@@ -308,7 +320,7 @@ class RunLog:
         earlier = self.connection.execute(_FIND_EARLIER, (request.url, request.method.value)).fetchone()
         if earlier is not None:
             return Purpose.RETRY if earlier[0] == DEFERRED else Purpose.VISIT
-        if request.url.startswith("search://"):
+        if is_query(request.url):
             return Purpose.QUERY
         if redirected_from is not None:
             return Purpose.REDIRECT
@@ -323,14 +335,14 @@ class RunLog:
         return (None if link is None else link[0]), None
 
 
-def storable_surroundings(links: PageLinks, places: list[int]) -> list[Surroundings]:
+def storable_texts(links: PageLinks, places: list[int]) -> list[NearbyText]:
     """Return what names the links at these places, as texts that the log can hold."""
-    return [Surroundings(*map(storable, links.surroundings(place))) for place in places]
+    return [NearbyText(*map(storable, links.nearby_text(place))) for place in places]
 
 
 def whole_links(links: PageLinks, places: list[int]) -> list[Link]:
     """Build the links at these places, with texts that the log can hold."""
     return [
-        Link(storable(url), tuple(map(storable, path)), storable(anchor), storable(context))
-        for url, path, anchor, context in map(links.link, places)
+        Link(storable(url), tuple(map(storable, path)), storable(anchor), storable(context), modified)
+        for url, path, anchor, context, modified in map(links.link, places)
     ]

@@ -43,7 +43,7 @@ FROM requests LEFT JOIN pages ON pages.request = requests.id
 WHERE observed_event > ? AND observed_event < ? AND strategy = ? ORDER BY observed_event
 """
 _LINKS = """
-SELECT links.page, links.url, links.anchor, links.context, tag_paths.path
+SELECT links.page, links.url, links.anchor, links.context, tag_paths.path, links.modified
 FROM links LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
 {own}WHERE links.id > ? ORDER BY links.id
 """
@@ -155,8 +155,10 @@ class Tail:
         # Links stand in the order in which their pages were observed, so one pass over them is enough.
         links = []
         while self._next_link is not None and self._next_link[0] == page:
-            _, url, anchor, context, path = self._next_link
-            links.append(Link(url, self._path(path), anchor, anchor if context is None else context))
+            _, url, anchor, context, path, modified = self._next_link
+            context = anchor if context is None else context
+            changed = None if modified is None else from_iso(modified)
+            links.append(Link(url, self._path(path), anchor, context, changed))
             self._next_link = self._links.fetchone()
         return links
 

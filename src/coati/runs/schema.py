@@ -102,6 +102,10 @@ CREATE TABLE links (
 );
 CREATE INDEX links_by_url ON links (url);
 CREATE INDEX links_by_page ON links (page);
+CREATE TABLE lists (
+    url TEXT PRIMARY KEY,
+    named_by INTEGER NOT NULL REFERENCES requests (id)
+);
 CREATE TABLE files (
     name TEXT PRIMARY KEY,
     name_key TEXT NOT NULL UNIQUE,

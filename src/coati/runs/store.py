@@ -35,7 +35,6 @@ from coati.runs.background_sync import BackgroundSync
 from coati.runs.bodies import TargetFiles, discard
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
-from coati.runs.errands import Errands, PastErrand
 from coati.runs.errors import NoRunError, RunWriteError, explained
 from coati.runs.groups import write_groups
 from coati.runs.host_pauses import HostPause, HostPauses
@@ -43,7 +42,7 @@ from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
 from coati.runs.lock import WriterLock
-from coati.runs.log import LoggedPage, RunLog, storable_surroundings, whole_links
+from coati.runs.log import LoggedPage, RunLog, storable_texts, whole_links
 from coati.runs.mending import mend_warc, note_synced
 from coati.runs.out_links import OutLinks
 from coati.runs.outcomes import OutcomeRow, from_row, storable, to_row
@@ -127,8 +126,7 @@ class RunStore:
             self.totals = read_totals(connection)
             self._skips = Skips(connection)
             self._seen = SeenUrls(url for (url,) in connection.execute("SELECT url FROM links"))
-            self._seen.add(url for (url,) in connection.execute("SELECT url FROM requests WHERE id >= 0"))
-            self._errands = Errands(connection, layout.errands)
+            self._seen.add(url for (url,) in connection.execute("SELECT url FROM requests"))
             self._pauses = HostPauses(connection)
             self._out_links = OutLinks(connection)
             self._snapshots = SnapshotFiles(layout.snapshots)
@@ -232,24 +230,6 @@ class RunStore:
             self._count(fetched, row)
             return Recorded(outcome)
 
-    def record_errand(self, fetched: Fetched) -> None:
-        """Write down a request that no strategy chose, before the run's first page; ids are -1, -2, ...
-
-        Safe from a kill when this returns, with its body.
-        """
-        self._last_time = fetched.finished_at
-        with self._writing():
-            if isinstance(fetched.outcome, Refused):
-                self._skips.add(fetched.request.url, reason_of(fetched.outcome.reason), None)
-            self._errands.keep_body(fetched)
-            with self._transaction():
-                row = self._errands.add(fetched)
-            self._count(fetched, row)
-
-    def errands(self) -> list[PastErrand]:
-        """Give the requests that no strategy chose, in order."""
-        return self._errands.past()
-
     def settled(self, settlements: Iterable[Settlement], strategy: str = "") -> None:
         """Keep rewards that became final; they are written with the next record."""
         self._settlements.extend((strategy, settlement) for settlement in settlements)
@@ -281,9 +261,17 @@ class RunStore:
         """The last moment that the log holds, in seconds since the epoch; 0 where it holds none."""
         return self._log.last_time()
 
+    def charged_to(self, host: str) -> int:
+        """Count the requests that a host has got; one in flight may have reached it, and counts."""
+        return self._log.charged_to(host)
+
     def fresh(self, urls: Sequence[str]) -> list[int]:
         """Give the places of the URLs that the run has not met, the first of each."""
         return self._seen.fresh(urls)
+
+    def lists(self) -> list[str]:
+        """Return the addresses that the run reads as lists of links, beside those that it began at."""
+        return [url for (url,) in self._log.connection.execute("SELECT url FROM lists")]
 
     def last_answers(self) -> Iterator[PastAnswer]:
         """Go through the last answers to GETs, in order, with the links that each brought."""
@@ -356,7 +344,7 @@ class RunStore:
         urls = page.links.urls
         fresh = self._seen.fresh(urls)
         new = whole_links(page.links, fresh)
-        surroundings = storable_surroundings(page.links, fresh)
+        nearby_texts = storable_texts(page.links, fresh)
         title = storable(page.links.title)
         place: Place | None = None
         sha256: str | None = None
@@ -374,7 +362,7 @@ class RunStore:
                     len(urls),
                     title,
                     new,
-                    surroundings,
+                    nearby_texts,
                     sha256,
                     place,
                     page.facts,
@@ -382,9 +370,6 @@ class RunStore:
                 )
             )
         discard(fetched)
-        if not self.totals.pages:
-            # Now it is this page that holds what they brought.
-            self._errands.forget_bodies()
         self._seen.add(link.url for link in new)
         self._count(fetched, row)
         return Recorded(replace(page, links=LinkList(new)))

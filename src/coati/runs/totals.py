@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _BY_KIND = """
 SELECT kind, method, new_target, count(*), sum(charged), sum(size_bytes) FROM requests
-WHERE observed_event IS NOT NULL GROUP BY kind, method, new_target
+WHERE observed_event IS NOT NULL GROUP BY kind, method, new_target, charged > 0
 """
 
 
@@ -22,8 +22,8 @@ class Totals:
 
     ``requests`` is what the run cost: HEADs and retries count, what was refused does not. ``bytes`` are those
     of all bodies. ``by_kind`` counts observations by `coati.model.Kind` and by "refused", "deferred" and
-    "unchanged". A page counts where it was fetched, not where a HEAD only announced it; a target counts once,
-    however often it is visited.
+    "unchanged". A page counts where the run was charged for fetching it, not where a HEAD only announced it,
+    and not a robots.txt that had to be fetched anyway; a target counts once, however often it is visited.
     """
 
     requests: int = 0
@@ -44,7 +44,7 @@ class Totals:
         if new_target:
             self.targets += times
             self.target_bytes += size_bytes
-        elif kind == Kind.PAGE.value and method == Method.GET.value:
+        elif kind == Kind.PAGE.value and method == Method.GET.value and charged:
             self.pages += times
         elif kind == Kind.BROKEN.value:
             self.errors += times

@@ -83,6 +83,11 @@ def _read_texts(value: object) -> tuple[str, ...]:
     return tuple(_read_text(item) for item in value)
 
 
+def read_urls(value: object) -> tuple[str, ...]:
+    """Read URLs from a list, or from a text in which blanks stand between them."""
+    return tuple(value.split()) if isinstance(value, str) else _read_texts(value)
+
+
 def above_zero(kind: Kind) -> Kind:
     """Make a kind of a limit: above zero, or None for no limit (``none`` where it is written)."""
 
@@ -129,3 +134,4 @@ BYTES = Kind("SIZE", _read_bytes)
 SECONDS = Kind("TIME", _read_seconds)
 FLAG = Kind("true|false", _read_flag, flag=True)
 TEXTS = Kind("TEXT", _read_texts, many=True)
+URLS = Kind("URL", read_urls, many=True)

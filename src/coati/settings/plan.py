@@ -13,8 +13,10 @@ from coati.settings.limits import trap_settings
 from coati.strategies.state import pack, unpack
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
+from coati.web.urls import host_of
 
 if TYPE_CHECKING:
+    from coati.live.plan import OnReading
     from coati.live.progress import OnEvent, OnProgress
     from coati.live.read_through import ArchiveLike
     from coati.runs.store import RunStore
@@ -36,6 +38,7 @@ class Surroundings:
     early_stop: EarlyStop | None = None
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
+    on_reading: OnReading | None = None
 
 
 def new_strategy(settings: RunSettings) -> Strategy:
@@ -72,4 +75,7 @@ def crawl_plan(settings: RunSettings, around: Surroundings) -> CrawlPlan:
         early_stop=around.early_stop,
         on_progress=around.on_progress,
         on_event=around.on_event,
+        on_reading=around.on_reading,
+        one_site=len({host_of(url) for url in settings.urls}) == 1,
+        more_start_urls=settings.more_start_urls,
     )

@@ -17,6 +17,7 @@ from coati.assembly import LIVE_STRATEGIES, REGISTRY
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
+from coati.readers.robots import robots_url
 from coati.settings.kinds import (
     BYTES,
     FLAG,
@@ -25,6 +26,7 @@ from coati.settings.kinds import (
     SECONDS,
     TEXT,
     TEXTS,
+    URLS,
     Kind,
     above_zero,
     at_least,
@@ -33,6 +35,7 @@ from coati.settings.kinds import (
 from coati.settings.limits import LIMITS
 from coati.web.media import parse_types
 from coati.web.rules import Rules, Scope
+from coati.web.urls import is_query
 
 T = TypeVar("T")
 
@@ -102,9 +105,9 @@ def _setting(
 
 
 _SCOPES = {
-    "host": "the host of the start URL (with or without www)",
-    "domain": "that host and all below it",
-    "path": "that host, below the folder of the start URL",
+    "host": "the hosts of the start URLs (with or without www)",
+    "domain": "these hosts and all below them",
+    "path": "these hosts, below the folders of the start URLs",
 }
 _ARCHIVE_MODES = {
     "read-through": "answers what it holds, and keeps the rest",
@@ -150,13 +153,19 @@ def _live_strategy() -> Kind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """The settings of one crawl; only ``url`` has no default.
+    """The settings of one crawl; only ``urls`` has no default.
 
-    >>> RunSettings(url="https://www.example.org/").budget.max_requests is None
+    >>> RunSettings(urls=("https://www.example.org/",)).budget.max_requests is None
     True
     """
 
-    url: str = _setting("", Group.WHAT, TEXT, "Where the crawl begins.", decides=True)
+    urls: tuple[str, ...] = _setting(
+        (),
+        Group.WHAT,
+        URLS,
+        "Where the crawl begins: one URL or several; sitemaps and feeds may be named, too.",
+        decides=True,
+    )
     types: str = _setting(
         "data",
         Group.WHAT,
@@ -182,7 +191,7 @@ class RunSettings:
         Scope.DOMAIN.value,
         Group.WHERE,
         choice("scope", _SCOPES),
-        "How far to go: the start URL's host, its whole domain, or only below its folder.",
+        "How far to go: the start URLs' hosts, their whole domains, or only below their folders.",
         decides=True,
     )
     include: tuple[str, ...] = _setting(
@@ -200,7 +209,11 @@ class RunSettings:
         decides=True,
     )
     sitemaps: bool = _setting(
-        False, Group.WHERE, FLAG, "Take the site's sitemaps as links of the start page.", decides=True
+        False,
+        Group.WHERE,
+        FLAG,
+        "Begin at the site's sitemaps as well, as robots.txt names them.",
+        decides=True,
     )
     max_requests: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after so many requests.")
     max_bytes: int | None = _setting(
@@ -298,9 +311,22 @@ class RunSettings:
             raise ConfigError("archive_mode is of use only with an archive: name its folder with --archive")
 
     @property
+    def url(self) -> str:
+        """The first start URL, which names the site; empty where none is given yet."""
+        return self.urls[0] if self.urls else ""
+
+    @property
+    def more_start_urls(self) -> tuple[str, ...]:
+        """Where the crawl begins beside the user's URLs: the robots.txt of their hosts, for its sitemaps."""
+        if not self.sitemaps:
+            return ()
+        robots = dict.fromkeys(robots_url(url) for url in self.urls if not is_query(url))
+        return tuple(url for url in robots if url not in self.urls)
+
+    @property
     def start_urls(self) -> tuple[str, ...]:
-        """Where the crawl begins."""
-        return (self.url,)
+        """Where the crawl begins, in order."""
+        return (*self.urls, *self.more_start_urls)
 
     @property
     def budget(self) -> Budget:
@@ -313,6 +339,7 @@ class RunSettings:
         return Rules(
             self.url,
             Scope(self.scope),
+            more_start_urls=self.urls[1:],
             include=tuple(_compiled(pattern) for pattern in self.include),
             exclude=tuple(_compiled(pattern) for pattern in self.exclude),
         )

@@ -43,7 +43,7 @@ from coati.strategies.link_keys import COLUMNS, SPECIFIC, Column, Likeness, Link
 from coati.strategies.link_kinds import BLOCK, LinkKinds
 from coati.strategies.link_scores import Aim, Answer, Expected, LinkScores
 from coati.strategies.page_labels import PageLabels
-from coati.strategies.scent_words import LinkTexts, Reason, reasons_for
+from coati.strategies.scent_words import LinkTexts, explained
 from coati.strategies.sweep import Sweep
 from coati.web.likely_extensions import DATA_EXTENSIONS
 
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from coati.model import Hosts, Later, Link, Outcome, PageLinks, Settlement
     from coati.strategies.link_keys import Row
     from coati.strategies.state import State
+    from coati.strategies.strategy import Explained
 
 CHAINS: tuple[tuple[Column, ...], ...] = (
     (Column.TOP, Column.SECOND, Column.DIRECTORY, Column.SHAPE),
@@ -261,11 +262,10 @@ class Scent:
         """Name the links that share a directory, an extension and the end of their tag path."""
         return self._arm_labels[arm] if 0 <= arm < len(self._arm_labels) else _OTHER_LINKS
 
-    def explain(self, link: str | Link, source_url: str = "") -> list[Reason]:
-        """Say what speaks for and against a link, the strongest reason first.
+    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+        """Say what score decides about a link, and what speaks for and against it.
 
-        ``link`` is the URL of a link that waits, or any link with the page where it was found. A reason's
-        contribution is how much lower the score would be without it.
+        ``link`` is the URL of a link that waits, or any link with the page where it was found.
         """
         if isinstance(link, str):
             row = self._row_of(self._known.find(link))
@@ -274,7 +274,7 @@ class Scent:
             row = np.array(self._keys.row(link, self._keys.source(source_url)), np.uint32)
             texts = LinkTexts(link.url, anchor=link.anchor, source_url=source_url)
         texts = texts._replace(tail=self._keys.tail_text(int(row[Column.TAIL])))
-        return reasons_for(row, texts, self._scores)
+        return explained(row, texts, self._scores, self._settings.exploration)
 
     # --- choosing -------------------------------------------------------------------------------
 

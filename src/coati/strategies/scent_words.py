@@ -2,7 +2,7 @@
 
 Evidence comes in five groups: the link's address, what its file is called, its place on the page, its words,
 and the page where it was found. The contribution of a group is how much lower the score would be without it:
-its keys are taken out of the logistic models, its chains out of the value, and the link is scored again.
+the link is scored again, by the same code, as if nothing were known of those keys.
 
 A group speaks by the key that it rests on most, and the words name that key: "links under /statistics/" when
 it is the directory that was seen, "links like /statistics/2019.html" when it is the shape of the name.
@@ -13,9 +13,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.learners.sigmoid import sigmoid
+import numpy as np
+
 from coati.strategies.data_words import Meaning
 from coati.strategies.link_keys import NOTHING, Column, key_of
+from coati.strategies.strategy import Explained, Reason
 from coati.web.urls import path_of, query_of
 
 if TYPE_CHECKING:
@@ -24,13 +26,6 @@ if TYPE_CHECKING:
     from coati.learners.value_chains import Evidence
     from coati.strategies.link_keys import Row
     from coati.strategies.link_scores import LinkScores
-
-
-class Reason(NamedTuple):
-    """What speaks for a link (against it, where ``contribution`` is negative)."""
-
-    words: str
-    contribution: float
 
 
 class LinkTexts(NamedTuple):
@@ -81,45 +76,35 @@ _COUNTED = frozenset({
     Column.DIRECTORY_ANCHOR, Column.FILE_NAME, Column.ANCHOR,
 })  # fmt: skip
 
+# What is left of a visit that has faded, or was a guess beforehand, is none.
+_A_VISIT = 0.5
 # Log-odds that are worth a word: a factor of about 1.6.
 _TELLING = 0.5
 
 
-def reasons_for(row: Row, texts: LinkTexts, scores: LinkScores) -> list[Reason]:
-    """Give the reasons for a row's score, the strongest first."""
-    odds, evidence = scores.odds, scores.values.evidence(row)
-    weights = odds.weights(row)
-    weights[:, row == NOTHING] = 0
-    least = scores.untried.least(row)
-    whole = _score(weights.sum(1).tolist(), odds.bias, evidence, least)
+def explained(row: Row, texts: LinkTexts, scores: LinkScores, hope: float) -> Explained:
+    """Return a row's score with ``hope`` as the part of the doubt that counts, and the reasons for it."""
+    evidence = scores.values.evidence(row)
+    weights = scores.odds.weights(row)
+    whole = scores.score(row, scores.expect(row), hope)
     # Whether the link owes its score to an extension that was hardly tried.
-    novel = least > odds.predict(row)[0]
+    novel = scores.untried.least(row) > scores.odds.predict(row)[0]
     reasons = []
     for columns, plain in _GROUPS:
         own = [column in columns for column in Column]
-        others = [part for part in evidence if part.column not in columns]
-        of_others = weights[:, [not mine for mine in own]].sum(1).tolist()
-        without = _score(of_others, odds.bias, others, 0.0 if columns is _FILE else least)
+        without = np.where(own, np.uint32(NOTHING), row)
+        contribution = whole - scores.score(without, scores.expect(without), hope)
         target, useless = weights[:, own].sum(1).tolist()
         words = _words(row, texts, _strongest(evidence, columns), Column(plain), target, useless)
         if novel and columns is _FILE:
             words = f"{_subject(Column.EXTENSION, row, texts)} were hardly tried yet"
-        reasons.append(Reason(words, whole - without))
-    return sorted(reasons, key=lambda reason: -abs(reason.contribution))
+        reasons.append(Reason(words, contribution))
+    return Explained(whole, sorted(reasons, key=lambda reason: -abs(reason.contribution)))
 
 
 def _strongest(evidence: Sequence[Evidence], columns: Collection[Column]) -> Evidence | None:
-    seen = [part for part in evidence if part.column in columns and part.visits]
+    seen = [part for part in evidence if part.column in columns and part.visits >= _A_VISIT]
     return max(seen, key=lambda part: part.weight, default=None)
-
-
-def _score(odds: list[float], bias: tuple[float, float], evidence: Sequence[Evidence], least: float) -> float:
-    target, useless = (sigmoid(x + b) for x, b in zip(odds, bias, strict=True))
-    target = max(target, least)
-    weight = sum(part.weight for part in evidence)
-    value = sum(part.weight * part.mean for part in evidence) / weight if weight else 0.0
-    beyond = math.expm1(max(value, 0.0)) * (1 - target) * (1 - useless)
-    return (target + beyond) / (1 + beyond)
 
 
 # --- words --------------------------------------------------------------------------------------
@@ -137,17 +122,17 @@ def _words(
     if abs(target) > _TELLING:
         parts.append("are often files" if target > 0 else "are seldom files")
     if useless > _TELLING:
-        parts.append("are often dead")
+        parts.append("are often neither files of the wanted types nor pages")
     if not parts:
         parts.append("tell little" if target or useless else "were not tried yet")
     return f"{_subject(column, row, texts)} {', '.join(parts)}"
 
 
 def _brought(column: Column, seen: Evidence) -> str:
-    visits = max(1, round(seen.visits))
+    visits = round(seen.visits) or 1
     about = "" if column in _COUNTED or visits == 1 else "about "
     files = math.expm1(max(seen.own, 0.0))
-    return f"brought {files:.1f} files a page in {about}{visits} visit{'s' if visits > 1 else ''}"
+    return f"brought {files:.1f} files per page in {about}{visits} visit{'s' if visits > 1 else ''}"
 
 
 def _subject(column: Column, row: Row, texts: LinkTexts) -> str:

@@ -23,12 +23,12 @@ be saved at once has `save` and `load` (`coati.strategies.state`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coati.model import Hosts, Later, Outcome, Request, Settlement
+    from coati.model import Hosts, Later, Link, Outcome, Request, Settlement
     from coati.strategies.state import State
 
 
@@ -52,3 +52,28 @@ class Strategy(Protocol):
 
     def arm_label(self, arm: int) -> str:
         """Describe an arm in words that a user understands."""
+
+
+class Reason(NamedTuple):
+    """What speaks for a link (against it, where ``contribution`` is negative).
+
+    The contribution is how much lower the score would be if nothing were known of this.
+    """
+
+    words: str
+    contribution: float
+
+
+class Explained(NamedTuple):
+    """The score that decides about a link, and the reasons for it, the strongest first."""
+
+    score: float
+    reasons: Sequence[Reason]
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """What a strategy has that can say why."""
+
+    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+        """Explain the score of a link that waits, by its URL, or of any link with its page's URL."""

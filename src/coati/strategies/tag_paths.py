@@ -441,6 +441,6 @@ def _page_to_list(page: _OpenPage) -> list[Any]:
 
 def _page_from(values: Sequence[Any]) -> _OpenPage:
     request_id, arm, left, waiting, reward = values
-    links = LinkList([Link(url, tuple(path), anchor, context) for _, url, path, anchor, context in left])
+    links = LinkList([Link(url, tuple(path), *rest) for _, url, path, *rest in left])
     new = [(index, number) for index, (number, *_) in enumerate(left)]
     return _OpenPage(request_id, arm, links, new, waiting, reward)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coati.strategies.data_words import PAGE_EXTENSIONS
-from coati.strategies.link_keys import Column, key_of
+from coati.strategies.link_keys import NOTHING, Column, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +42,7 @@ class UntriedExtensions:
         self._tries = np.zeros(int(_MASK) + 1, np.uint8)
         for extension in PAGE_EXTENSIONS:
             self._tries[key_of(Column.EXTENSION, extension) & _MASK] = _PAGE
+        self._tries[NOTHING] = _PAGE
         self._firsts = 0
         self._hits = 0
         # The chance by number of tries.

@@ -7,12 +7,15 @@ from coati.testing.paper_sites import paper_knobs
 from coati.testing.rehearsal import ContractError
 from coati.testing.respond import Responder
 from coati.testing.sample_site import sample_site
+from coati.testing.search import HttpEngine, IndexedPage, StubEngine, engine_site
 from coati.testing.server import Seen, SiteServer, serve
 from coati.testing.server_process import ServerProcess, serve_in_process
 from coati.testing.site import Response, Site, body_of
 
 __all__ = [
     "ContractError",
+    "HttpEngine",
+    "IndexedPage",
     "Responder",
     "Response",
     "Seen",
@@ -20,10 +23,12 @@ __all__ = [
     "Site",
     "SiteKnobs",
     "SiteServer",
+    "StubEngine",
     "body_of",
     "check_policy",
     "check_strategy",
     "default_sites",
+    "engine_site",
     "generate_site",
     "paper_knobs",
     "sample_site",

@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from coati.errors import UsageError
 from coati.model import AT_THE_END, EVERY_HOST, Deferred, Later, LinkList, Method, Page, Redirect, Request
 from coati.strategies.chance import draw
+from coati.web.queries import parse_query
+from coati.web.urls import is_query
 
 if TYPE_CHECKING:
     from coati.model import Outcome, Settlement
@@ -152,7 +155,10 @@ class Rehearsal:
         if not self._revisits:
             require(key not in self._asked, f"{request.method} {request.url} was asked for before")
         self._check_deferral(key)
-        require(request.url in self._told, f"nobody told the strategy of {request.url}")
+        if is_query(request.url):
+            _check_query(request)
+        else:
+            require(request.url in self._told, f"nobody told the strategy of {request.url}")
         require(
             request.score is None or not math.isnan(request.score), f"the score is not a number: {request}"
         )
@@ -202,6 +208,16 @@ class Rehearsal:
         for later in (0.0, 1.0, 1e6):
             request = self.strategy.choose(self._now + later, EVERY_HOST)
             require(request is None, f"the crawl was over, and then came {request}")
+
+
+def _check_query(request: Request) -> None:
+    """Queries are a strategy's own; nobody has to tell it of them."""
+    try:
+        address = parse_query(request.url).address
+    except UsageError as error:
+        raise ContractError(str(error)) from error
+    require(address == request.url, f"{request.url} is not in normal form: {address}")
+    require(request.method is Method.GET, f"a query takes GET: {request}")
 
 
 def as_logged(events: Iterable[Event]) -> list[Event]:

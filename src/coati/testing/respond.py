@@ -14,16 +14,23 @@ from coati.model import (
     Page,
     Redirect,
     Refused,
+    Request,
     Target,
 )
+from coati.readers.formats import Format, format_of, is_missing_robots
+from coati.readers.list_addresses import ListAddresses
+from coati.readers.registry import PageReader
+from coati.search.engines import Engines
+from coati.testing.search import StubEngine
 from coati.web.facts import LazyFacts
-from coati.web.links import LinkExtractor
 from coati.web.media import PRESETS, TargetTypes, essence
 from coati.web.rules import Rules
-from coati.web.urls import resolve
+from coati.web.urls import is_query, resolve
 
 if TYPE_CHECKING:
-    from coati.model import Outcome, PageLinks, Request
+    from collections.abc import Sequence
+
+    from coati.model import Outcome, PageLinks
     from coati.testing.site import Response, Site
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -33,7 +40,9 @@ _SUCCESS = range(200, 300)
 class Responder:
     """Answers a strategy's requests from a site, under the rules of a crawl of it.
 
-    A page is parsed once, however often it is asked for, and its links are kept whole.
+    A page is parsed once, however often it is asked for, and its links are kept whole. The crawl begins at
+    the start URLs of the rules, and at ``more_start_urls``, which widen no scope. Queries to
+    ``search://stub/`` are answered from the site's own pages.
 
     >>> from coati.model import Request
     >>> from coati.testing.site import Response, Site
@@ -42,16 +51,31 @@ class Responder:
     ['http://a.test/b.csv']
     """
 
-    def __init__(self, site: Site, rules: Rules | None = None, types: TargetTypes = PRESETS["data"]) -> None:
+    def __init__(
+        self,
+        site: Site,
+        rules: Rules | None = None,
+        types: TargetTypes = PRESETS["data"],
+        more_start_urls: Sequence[str] = (),
+    ) -> None:
         self._site = site
         self._rules = rules or Rules(site.start_url)
         self._types = types
-        self._extractor = LinkExtractor(self._rules)
+        self._reader = PageReader(self._rules)
+        self._lists = ListAddresses((*self._rules.start_urls, *more_start_urls))
         self._links: dict[str, PageLinks] = {}
+        self._engines: Engines | None = None
+        self._lists.explore(lambda url: self.outcome(Request(0, Method.GET, url)))
 
     def outcome(self, request: Request) -> Outcome:
         """Answer one request; what the rules forbid is refused."""
-        refusal = self._rules.refusal(request.url)
+        if is_query(request.url):
+            if self._engines is None:
+                self._engines = Engines([StubEngine.over(self._site)])
+            return self._engines.respond(request.url, self._rules)
+        is_list = request.url in self._lists
+        rules = self._rules
+        refusal = rules.list_refusal(request.url) if is_list else rules.refusal(request.url)
         if refusal is not None:
             return Refused(refusal)
         response = self._site.get(request.url)
@@ -62,31 +86,35 @@ class Responder:
             if location is None:
                 return Failure(response.status, 0, "redirect without a usable location")
             return Redirect(response.status, size, location)
-        if response.status not in _SUCCESS:
-            return Failure(response.status, 0, f"status {response.status}")
-        return self._success(request, response, size)
+        return self._content(request, response, size, is_list=is_list)
 
-    def _success(self, request: Request, response: Response, size: int) -> Outcome:
+    def _content(self, request: Request, response: Response, size: int, *, is_list: bool) -> Outcome:
         media_type = essence(response.media_type)
-        kind = self._types.kind(media_type, request.url)
-        if kind is Kind.PAGE:
-            if request.method is not Method.GET:
-                return Page(response.status, size, NO_LINKS)
-            facts = LazyFacts(lambda: response.body or b"", response.media_type)
-            return Page(response.status, size, self._links_of(request.url, response), facts)
-        if kind is Kind.TARGET:
-            return Target(response.status, size, media_type)
-        return Other(response.status, size, media_type)
+        wanted = self._types.kind(media_type, request.url) is Kind.TARGET
+        body = (response.body or b"") if request.method is Method.GET else None
+        form: Format | None
+        if is_missing_robots(request.url, response.status, is_list=is_list):
+            form, body = Format.ROBOTS, None if body is None else b""
+        elif response.status not in _SUCCESS:
+            return Failure(response.status, 0, f"status {response.status}")
+        elif (form := format_of(request.url, media_type, body, is_list=is_list, wanted=wanted)) is None:
+            return (Target if wanted else Other)(response.status, size, media_type)
+        if body is None:
+            return Page(response.status, size, NO_LINKS)
+        facts = LazyFacts(lambda: response.body or b"", response.media_type)
+        return Page(
+            response.status, size, self._links_of(request.url, form, body, response.media_type), facts
+        )
 
-    def _links_of(self, url: str, response: Response) -> PageLinks:
+    def _links_of(self, url: str, form: Format, body: bytes, media_type: str) -> PageLinks:
         links = self._links.get(url)
         if links is None:
-            found = self._extractor.extract(response.body or b"", url, response.media_type).links
+            found = self._reader.read(form, body, url, media_type).links
             places = range(len(found.urls))
             links = LinkList(
                 [found.link(place) for place in places],
                 found.title,
-                [found.surroundings(place) for place in places],
+                [found.nearby_text(place) for place in places],
             )
             self._links[url] = links
         return links

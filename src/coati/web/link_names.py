@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from coati.model import CELL_MARK, Surroundings
+from coati.model import CELL_MARK, NearbyText
 from coati.web.node_text import MAX_TEXT_CHARS, text_of
 from coati.web.titles import is_generic
 
@@ -48,10 +48,10 @@ class LinkNames:
             elif above is not None:
                 self._heading_of[node.mem_id] = above
 
-    def of(self, node: LexborNode) -> Surroundings:
+    def of(self, node: LexborNode) -> NearbyText:
         """Return what names the link that this element is."""
         heading = self._heading_of.get(node.mem_id)
-        return Surroundings(self._row(node), "" if heading is None else self._heading(heading))
+        return NearbyText(self._row(node), "" if heading is None else self._heading(heading))
 
     def _heading(self, node: LexborNode) -> str:
         text = self._headings.get(node.mem_id)

@@ -30,7 +30,7 @@ from coati.web.urls import MAX_URL_CHARS, encode_query, resolve
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-    from coati.model import Surroundings
+    from coati.model import NearbyText
     from coati.web.rules import Refusal, Rules
 
 # What is parsed of one page. The largest honest page of our replicas has 4 MB.
@@ -83,7 +83,7 @@ class ParsedLinks:
         context = "" if parent is None else self._context(parent)
         return Link(self.urls[index], path, text_of(node), context)
 
-    def surroundings(self, index: int) -> Surroundings:
+    def nearby_text(self, index: int) -> NearbyText:
         """Return the row and the heading that a link belongs to."""
         if self._names is None:
             self._names = LinkNames(self._tree)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from coati.errors import ConfigError, unknown_name
 from coati.model import Kind
-from coati.web.urls import extension_of
+from coati.web.urls import extension_of, is_query
 
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
@@ -79,13 +79,13 @@ class TargetTypes:
     everything: bool = False
 
     def kind(self, media_type: str, url: str) -> Kind:
-        """Classify a successful answer.
+        """Classify a successful answer; what a search engine found is a page, whatever its form.
 
         >>> PRESETS["data"].kind("text/csv; charset=utf-8", "http://example.org/get?id=1").value
         'target'
         """
         media_type = essence(media_type)
-        if "html" in media_type:
+        if "html" in media_type or is_query(url):
             return Kind.PAGE
         if media_type.startswith(BLOCKED_MEDIA_PREFIXES):
             return Kind.OTHER

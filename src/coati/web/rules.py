@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from coati.errors import ConfigError
 from coati.web.media import BLOCKED_EXTENSIONS
 from coati.web.public_suffixes import is_public_suffix
-from coati.web.urls import extension_of, host_of, normalise, path_of, query_of
+from coati.web.queries import parse_query
+from coati.web.urls import extension_of, host_of, is_query, normalise, path_of, query_of
 
 if TYPE_CHECKING:
     import re
@@ -37,6 +38,9 @@ class Refusal(StrEnum):
     NOT_INCLUDED = "not included by a pattern"
     TOO_LONG = "trap: URL too long"
     REPEATS = "trap: repeating parts"
+    NO_ENGINE = "no such search engine"
+    NO_ABILITY = "not offered by the search engine"
+    QUOTA = "search quota used up"
 
 
 # How much longer than the start URL a URL may get, and how often one of its parts may recur, before it is
@@ -47,7 +51,7 @@ _TRAP_REPEATS = 3
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of one crawl.
+    """The rules of one crawl, which begins at ``start_url`` and at those of ``more_start_urls``.
 
     >>> rules = Rules("https://www.example.org/")
     >>> rules.refusal("http://data.example.org/a.csv") is None
@@ -62,26 +66,28 @@ class Rules:
     include: tuple[re.Pattern[str], ...] = ()
     exclude: tuple[re.Pattern[str], ...] = ()
     traps: bool = True
-    _domain: str = field(init=False, repr=False)
-    _folder: str = field(init=False, repr=False)
+    more_start_urls: tuple[str, ...] = ()
+    start_urls: tuple[str, ...] = field(init=False, repr=False)
+    # The site and the folder of each start URL.
+    _places: tuple[tuple[str, str], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Work out once what each check needs of the start URL."""
-        start = normalise(self.start_url)
-        if start is None:
-            raise ConfigError(f"the start URL {self.start_url!r} is no web address (http:// or https://)")
-        object.__setattr__(self, "start_url", start)
-        object.__setattr__(self, "_domain", _site_of(host_of(start)))
-        object.__setattr__(self, "_folder", path_of(start).rpartition("/")[0] + "/")
+        """Work out once what each check needs of the start URLs."""
+        starts = tuple(_checked(url) for url in (self.start_url, *self.more_start_urls))
+        places = ((_site_of(host_of(url)), path_of(url).rpartition("/")[0] + "/") for url in starts)
+        object.__setattr__(self, "start_url", starts[0])
+        object.__setattr__(self, "start_urls", starts)
+        object.__setattr__(self, "_places", tuple(dict.fromkeys(places)))
 
     def refusal(self, url: str) -> Refusal | None:
         """Say why a URL in normal form must not be asked for; None if it may.
 
-        The start URL always may: who gives patterns means them for what is found from there.
+        A start URL always may: who gives patterns means them for what is found from there. So may a query,
+        which is of no site.
         """
-        if url == self.start_url:
+        if url in self.start_urls or is_query(url):
             return None
-        if not self._in_scope(url):
+        if not self._in_scope(url, self.scope):
             return Refusal.SCOPE
         if extension_of(url) in self.blocked_extensions:
             return Refusal.EXTENSION
@@ -91,15 +97,26 @@ class Rules:
             return Refusal.NOT_INCLUDED
         return self._trap(url) if self.traps else None
 
-    def _in_scope(self, url: str) -> bool:
+    def list_refusal(self, url: str) -> Refusal | None:
+        """Say why a list of links (`coati.readers.list_addresses`) must not be asked for; None if it may.
+
+        Only its host counts: a sitemap stands at the root of a site whose folder is crawled, and nobody
+        means a sitemap by the patterns for what is found from it.
+        """
+        scope = Scope.HOST if self.scope is Scope.PATH else self.scope
+        return None if url in self.start_urls or self._in_scope(url, scope) else Refusal.SCOPE
+
+    def _in_scope(self, url: str, scope: Scope) -> bool:
         host = host_of(url)
-        if not self._domain.startswith("www."):
-            host = _without_www(host)
-        if self.scope is Scope.DOMAIN:
-            return host == self._domain or host.endswith("." + self._domain)
-        if host != self._domain:
-            return False
-        return self.scope is Scope.HOST or path_of(url).startswith(self._folder)
+        bare = _without_www(host)
+        for domain, folder in self._places:
+            own = host if domain.startswith("www.") else bare
+            if own == domain:
+                if scope is not Scope.PATH or path_of(url).startswith(folder):
+                    return True
+            elif scope is Scope.DOMAIN and own.endswith("." + domain):
+                return True
+        return False
 
     def _trap(self, url: str) -> Refusal | None:
         if len(url) > len(self.start_url) + _TRAP_EXTRA_CHARS:
@@ -110,6 +127,13 @@ class Rules:
         if query and _most_common(query.replace(";", "&").split("&")) >= _TRAP_REPEATS:
             return Refusal.REPEATS
         return None
+
+
+def _checked(url: str) -> str:
+    start = parse_query(url).address if is_query(url) else normalise(url)
+    if start is None:
+        raise ConfigError(f"the start URL {url!r} is no web address (http:// or https://)")
+    return start
 
 
 def _site_of(host: str) -> str:

@@ -5,6 +5,9 @@ that the normal form drops the fragment, and writes each path octet in one way: 
 stand in a path as it is, percent-encoded with upper-case digits where not. ``%2F`` is kept, since a slash
 that was escaped is data and not a separator. Queries are left as ada writes them: their escapes may mean
 something to the server. A URL in normal form is ASCII, has a path, and is its own normal form.
+
+A query to a search engine is an address too (`coati.web.queries`), which the questions below know. It has no
+place on the web: `resolve` and `normalise` give None for it.
 """
 
 from __future__ import annotations
@@ -23,6 +26,13 @@ _EXTENSION = re.compile(r"\.([A-Za-z0-9\-_]{1,16})\Z")
 
 # Longer than any server accepts; what is longer is a trap or damage, and is not worth the memory.
 MAX_URL_CHARS = 4096
+
+QUERY_SCHEME = "search:"
+
+
+def is_query(url: str) -> bool:
+    """Tell whether an address is a query to a search engine."""
+    return url.startswith(QUERY_SCHEME)
 
 
 def resolve(base: str, reference: str) -> str | None:
@@ -108,12 +118,15 @@ def url_hash(url: str) -> int:
 
 
 def host_of(url: str) -> str:
-    """Give the host of a URL in normal form, without port and user.
+    """Give the host of a URL in normal form, without port and user; of a query, a name that no host can have.
 
-    >>> host_of("http://user@example.org:8080/x")
-    'example.org'
+    >>> host_of("http://user@example.org:8080/x"), host_of("search://local/?q=rain")
+    ('example.org', 'search://local')
     """
-    authority = url.split("/", 3)[2]
+    parts = url.split("/", 3)
+    authority = parts[2]
+    if parts[0] == QUERY_SCHEME:
+        return f"{QUERY_SCHEME}//{authority}"
     authority = authority.rpartition("@")[2]
     if authority.startswith("["):
         return authority.partition("]")[0] + "]"
@@ -126,8 +139,7 @@ def path_of(url: str) -> str:
     >>> path_of("http://example.org/a/b?c=/d")
     '/a/b'
     """
-    head = url.partition("?")[0]
-    return head[head.index("/", 8) :]
+    return "/" + url.partition("?")[0].split("/", 3)[3]
 
 
 def query_of(url: str) -> str:

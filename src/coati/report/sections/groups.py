@@ -51,7 +51,7 @@ def groups(connection: Connection) -> Html:
     (paid, total) = connection.execute(_COUNT).fetchone()
     parts: list[Html | None] = [element("h2", "Which links paid")]
     if paid:
-        best = connection.execute(_BEST, (_SHOWN,)).fetchall()
+        best = best_groups(connection, _SHOWN)
         parts += [element("p", _GROUPS_INTRO), _groups_table(best, "The groups of links that paid most")]
         parts.append(_left_out(paid, total))
     else:
@@ -61,6 +61,11 @@ def groups(connection: Connection) -> Html:
         parts += [element("h3", "What led nowhere"), element("p", _LOST_INTRO)]
         parts.append(_groups_table(lost, "The groups of links that took most requests and paid nothing"))
     return element("section", *parts, id="groups")
+
+
+def best_groups(connection: Connection, limit: int) -> list[Row]:
+    """Return the groups that brought most: links that were targets, or pages that led to them."""
+    return connection.execute(_BEST, (limit,)).fetchall()
 
 
 def _places(connection: Connection) -> list[Html]:

@@ -1,0 +1,87 @@
+"""What a search engine found, in one written form for all engines, and the page that it makes.
+
+Engines answer in forms of their own, or are a function in this process and answer in none. Drivers turn all
+of that into the form written here, so an archived query can be replayed without the engine, and without a key
+for it. The links of the page are the hits: the title is the anchor, the snippet the text around it, and the
+tag path ``search > ENGINE > hit`` lets a strategy learn what an engine's hits are worth.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from coati.readers.listed import Listed
+from coati.web.urls import MAX_URL_CHARS, host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+HITS_TYPE = "application/vnd.coati.hits+json"
+
+# No engine gives more than a hundred on one page of results; what is beyond this is damage or malice.
+MAX_HITS = 1000
+_MAX_TITLE_CHARS = 300
+_MAX_SNIPPET_CHARS = 1000
+
+
+class Hit(NamedTuple):
+    """One result of a search, as the engine gave it; the URL may be anything."""
+
+    url: str
+    title: str = ""
+    snippet: str = ""
+
+
+class Hits(NamedTuple):
+    """One page of results, best first; ``more`` says that the engine has a further page."""
+
+    hits: tuple[Hit, ...] = ()
+    more: bool = False
+
+
+def bounded_hits(hits: Iterable[Hit], *, more: bool = False) -> Hits:
+    r"""Collect hits, as many of them and as much of their texts as is sensible.
+
+    >>> bounded_hits([Hit("http://a.test/", " All\n files ")]).hits[0].title
+    'All files'
+    """
+    kept = [
+        Hit(url, _words(title, _MAX_TITLE_CHARS), _words(snippet, _MAX_SNIPPET_CHARS))
+        for url, title, snippet in islice(hits, MAX_HITS)
+        if len(url) <= MAX_URL_CHARS
+    ]
+    return Hits(tuple(kept), more)
+
+
+def write_hits(found: Hits) -> bytes:
+    """Write a page of results in the form that `read_hits` reads, within bounds."""
+    found = bounded_hits(found.hits, more=found.more)
+    return json.dumps({"hits": [hit._asdict() for hit in found.hits], "more": found.more}).encode()
+
+
+def read_hits(body: bytes) -> Hits:
+    """Read a page of results; nothing raises, what is damaged holds no hits.
+
+    >>> read_hits(write_hits(Hits((Hit("http://a.test/", "A"),), more=True))).more
+    True
+    """
+    try:
+        found = json.loads(body)
+        hits, more = found["hits"], bool(found["more"])
+        given = (Hit(str(hit["url"]), str(hit["title"]), str(hit["snippet"])) for hit in hits)
+        return bounded_hits(given, more=more)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return Hits()
+
+
+def list_hits(body: bytes, address: str) -> Iterator[Listed]:
+    """Go through the answer to a query as a page."""
+    path = ("search", host_of(address).rpartition("/")[2], "hit")
+    return (Listed(hit.url, path, hit.title, context=hit.snippet) for hit in read_hits(body).hits)
+
+
+def _words(text: str, most: int) -> str:
+    # Cut before and after: a text of megabytes is not to be split into words.
+    return " ".join(text[: 4 * most].split())[:most]

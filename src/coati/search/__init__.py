@@ -1,0 +1,1 @@
+"""Search engines: the contract that each of them keeps (`coati.search.provider`)."""
