@@ -52,7 +52,7 @@ _SEEDS_FOR_QUARTILES = 4
 @click.option(
     "--strategy",
     "strategies",
-    default="sb-classifier,bfs,clairvoyant",
+    default="scent,sb-classifier,bfs,clairvoyant",
     show_default=True,
     help="Strategies to run, separated by commas; `coati strategies` lists them.",
 )
