@@ -20,6 +20,7 @@ _ALWAYS: dict[str, Sizes] = {
     "memory": ([], ["--urls", "100000"]),
     "resume": ([], []),
     "live_speed": ([], ["--pages", "600", "--rounds", "1"]),
+    "host_pace": ([], ["--hosts", "20000", "--rounds", "20000"]),
     "many_sites": ([], ["--sites", "20", "--seconds", "20"]),
     "study_speed": ([], ["--pages", "300"]),
     "crawl_memory": ([], ["--requests", "3000"]),

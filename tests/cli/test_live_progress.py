@@ -11,8 +11,9 @@ import pytest
 
 from coati.budget import Budget
 from coati.cli.live_progress import CrawlView, shortened
-from coati.live.progress import ArmYield, Event, Happening, Progress, Wait
+from coati.live.progress import ArmYield, Event, Happening, Progress
 from coati.live.stop import StopReason
+from coati.pacing.host_pace import Wait
 from coati.strategies.dry_spell import DrySpell
 from tests.live.scripted import Exchange, page, pause, scripted
 

@@ -50,9 +50,8 @@ def test_a_delay_for_others_is_not_ours() -> None:
 
 def test_alone_in_a_spider() -> None:
     settings = {
-        "EXTENSIONS": {"coati.live.crawl_delay.CrawlDelay": 0},
+        "DOWNLOADER_MIDDLEWARES": {"coati.live.pace.PaceMiddleware": 890},
         "ROBOTSTXT_OBEY": True,
-        "DOWNLOAD_DELAY_JITTER": 0,
     }
     with scripted({**CHAIN, **rules("User-agent: *\nCrawl-delay: 0.6\n")}) as server:
         spider = run_spider([server.base + "/a", server.base + "/b"], settings)

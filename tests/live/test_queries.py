@@ -419,17 +419,14 @@ def test_a_strategy_that_asks_what_is_no_query_is_wrong(method: Method, address:
 def test_an_engine_is_asked_at_its_own_pace() -> None:
     slow, quick = StubEngine([], "slow", delay_seconds=7.0), StubEngine([], "quick")
     plan = plan_for("http://a.test/", providers=(slow, quick), delay_seconds=1.0)
-    assert engine_settings(plan)["DOWNLOAD_SLOTS"] == {
-        "search://slow": {"delay": 7.0},
-        "search://quick": {"delay": 0.0},
-    }
+    assert engine_settings(plan)["COATI_DELAYS"] == {"search://slow": 7.0, "search://quick": 0.0}
     with pytest.raises(ConfigError, match="two search engines"):
         replace(plan, providers=(slow, slow))
 
 
 def test_a_query_does_not_open_private_addresses() -> None:
-    assert not LiveSettings().allows_private(RAIN.address)
-    assert LiveSettings(allow_private=True).allows_private(RAIN.address)
+    assert not LiveSettings().allows_private([RAIN.address])
+    assert LiveSettings(allow_private=True).allows_private([RAIN.address])
 
 
 def test_a_page_of_hits_is_a_page_whatever_is_wanted() -> None:

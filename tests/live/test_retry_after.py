@@ -1,4 +1,5 @@
 import time
+from contextlib import ExitStack
 from email.utils import formatdate
 from pathlib import Path
 
@@ -6,13 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coati.archive.archive import Archive
+from coati.archive.record import ArchiveMeta
 from coati.live import Happening, Progress, StopReason
-from coati.live.retry_after import TOO_LONG, parse_retry_after
+from coati.live.failures import HostEndedError
+from coati.live.pace import TOO_LONG
+from coati.live.retry_after import parse_retry_after
+from coati.runs.reader import RunReader
+from coati.runs.times import from_iso
+from coati.web.media import PRESETS
 from tests.live.crawling import crawl_from, crawl_into
 from tests.live.plain_spider import run_spider
 from tests.live.scripted import Exchange, answer, file, in_turn, page, scripted
 
-ALONE = {"DOWNLOADER_MIDDLEWARES": {"coati.live.retry_after.RetryAfterMiddleware": 560}}
+ALONE = {"DOWNLOADER_MIDDLEWARES": {"coati.live.pace.PaceMiddleware": 890}}
 
 
 @pytest.mark.parametrize(
@@ -101,6 +109,34 @@ def test_a_wait_beyond_the_limit_ends_the_crawl() -> None:
     assert server.paths == ["/robots.txt", "/", "/a"]
 
 
+def test_a_wait_beyond_the_limit_is_kept_as_it_was_asked_for(tmp_path: Path) -> None:
+    with scripted({"/": page("/a", "/b"), "/a": answer(429, Retry_After="86400")}) as server:
+        crawl_into(tmp_path / "run", server.start)
+        asked = list(server.paths)
+        with RunReader(tmp_path / "run") as reader:
+            (until,) = reader.connection.execute("SELECT rests_until FROM hosts").fetchone()
+        again = crawl_into(tmp_path / "run", server.start)
+    assert 86000 < from_iso(until) - time.time() <= 86400  # noqa: TID251 - a run has real times
+    assert again.result.stop is StopReason.RATE_LIMITED
+    assert server.paths == asked
+
+
+def test_a_host_that_is_to_be_left_alone_may_be_answered_for_by_an_archive(tmp_path: Path) -> None:
+    tired = in_turn(page(), answer(429, Retry_After="86400"))
+    with ExitStack() as stack:
+        server = stack.enter_context(scripted({"/": page("/a", "/b"), "/a": tired, "/b": page()}))
+        meta = ArchiveMeta("a site", server.start, PRESETS["data"])
+        archive = stack.enter_context(Archive.create(tmp_path / "archive", meta))
+        crawl_from(server.start, archive=archive, robots=False)
+        limited = crawl_into(tmp_path / "run", server.start, robots=False)
+        asked = list(server.paths)
+        again = crawl_into(tmp_path / "run", server.start, archive=archive, robots=False)
+    assert limited.result.stop is StopReason.RATE_LIMITED
+    assert again.result.stop is StopReason.FINISHED
+    assert again.result.progress.archived
+    assert server.paths == asked
+
+
 def test_alone_in_a_spider_it_makes_scrapys_retries_wait() -> None:
     with scripted({"/": in_turn(answer(503, Retry_After="1"), page())}) as server:
         spider = run_spider([server.start], ALONE)
@@ -114,3 +150,11 @@ def test_alone_in_a_spider_it_passes_on_what_asks_for_too_much() -> None:
         spider = run_spider([server.start], {**ALONE, "COATI_MAX_RETRY_AFTER": 2})
     assert [response.meta[TOO_LONG] for response in spider.responses] == [4000.0]
     assert server.paths == ["/"]
+
+
+def test_alone_in_a_spider_it_asks_nothing_more_of_such_a_host() -> None:
+    with scripted({"/": answer(503, Retry_After="4000")}) as server:
+        one_by_one = {**ALONE, "COATI_MAX_RETRY_AFTER": 2, "CONCURRENT_REQUESTS": 1}
+        spider = run_spider([server.start, server.base + "/other"], one_by_one)
+    assert server.paths == ["/"]
+    assert [type(error) for error in spider.errors] == [HostEndedError]

@@ -8,7 +8,7 @@ from coati.live import StopReason
 from coati.model import Hosts, Later, Link, LinkList, Method, Outcome, Page, Request, Settlement
 from coati.strategies.baselines import FrontierStrategy
 from coati.strategies.frontier import Fifo
-from coati.web.rules import Rules
+from coati.web.rules import Rules, Scope
 from tests.live.crawling import crawl_from
 from tests.live.scripted import Exchange, answer, clock, file, in_turn, page, pause, scripted
 
@@ -185,7 +185,7 @@ def test_a_strategy_over_hosts_is_told_which_are_ready() -> None:
         crawl_from(
             one.start,
             new_strategy=lambda: strategy,
-            rules=AnyUrl(one.start),
+            rules=Rules(one.start, Scope.ANY),
             one_site=False,
             concurrency=4,
             delay_seconds=0.3,
@@ -197,13 +197,6 @@ def test_a_strategy_over_hosts_is_told_which_are_ready() -> None:
         assert min(after - before for before, after in pairwise(times)) > 0.23
     # They rest at the same time, and not one after the other.
     assert max(one.asked[-1].at, two.asked[-1].at) - min(one.asked[0].at, two.asked[0].at) < 1.9
-
-
-class AnyUrl(Rules):
-    """No rule at all."""
-
-    def refusal(self, url: str) -> None:
-        return None
 
 
 def test_links_of_the_start_page_are_read_with_their_paths() -> None:

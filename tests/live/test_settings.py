@@ -11,7 +11,9 @@ def test_the_defaults_are_polite() -> None:
     assert (settings.delay_seconds, settings.concurrency, settings.per_host) == (1.0, 1, 1)
     assert settings.robots
     engine = engine_settings(plan_for("http://example.org/", delay_seconds=1.0))
-    assert engine["DOWNLOAD_DELAY_JITTER"] == 0
+    # Hosts are paced by one middleware of ours, and by nothing of Scrapy's.
+    assert (engine["COATI_DELAY"], engine["DOWNLOAD_DELAY"]) == (1.0, 0)
+    assert engine["DOWNLOADER_MIDDLEWARES"]["coati.live.pace.PaceMiddleware"] == 890
     assert engine["ROBOTSTXT_OBEY"] is True
     assert engine["CONCURRENT_REQUESTS_PER_DOMAIN"] == 1
 

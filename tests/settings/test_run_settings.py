@@ -205,6 +205,8 @@ def test_a_plan_is_what_the_settings_say() -> None:
     assert plan.budget.max_targets == 3
     assert not plan.answer_from_archive
     assert ask(plan.new_strategy()) is not None
+    assert plan.one_site
+    assert not crawl_plan(given(scope="any"), Surroundings()).one_site
 
 
 def test_a_snapshot_belongs_to_what_the_strategy_is_built_from() -> None:

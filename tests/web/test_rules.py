@@ -43,6 +43,7 @@ def test_the_scope_is_the_host_its_subdomains_or_its_folder(
 ) -> None:
     for scope, inside in ((Scope.DOMAIN, domain), (Scope.HOST, host), (Scope.PATH, path)):
         assert Rules(START, scope).refusal(url) is (None if inside else Refusal.SCOPE)
+    assert Rules(START, Scope.ANY).refusal(url) is None
 
 
 def labels(url: str) -> list[str]:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         Event,
         Happening,
         Progress,
-        Wait,
     )
     from coati.live.running import (
         crawl,
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
     )
     from coati.live.stop import (
         StopReason,
+    )
+    from coati.pacing.host_pace import (
+        Wait,
     )
 
 __all__ = [
@@ -51,12 +53,12 @@ _PLACES = {
     "Event": "coati.live.progress",
     "Happening": "coati.live.progress",
     "Progress": "coati.live.progress",
-    "Wait": "coati.live.progress",
     "crawl": "coati.live.running",
     "crawl_async": "coati.live.running",
     "crawl_many": "coati.live.running",
     "LiveSettings": "coati.live.settings",
     "StopReason": "coati.live.stop",
+    "Wait": "coati.pacing.host_pace",
 }
 
 __getattr__ = names_from(__name__, _PLACES)

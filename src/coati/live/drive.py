@@ -36,12 +36,12 @@ from coati.runs.reasons import SkipReason
 from coati.search.engines import Engines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from coati.live.plan import CrawlPlan
-    from coati.live.progress import Progress, Wait
+    from coati.live.progress import Progress
     from coati.model import Hosts, Outcome
-    from coati.runs.host_pauses import HostPause
+    from coati.pacing.host_pace import HostPause, Wait
     from coati.strategies.strategy import Strategy
 
 _PROGRESS_SECONDS = 0.5
@@ -204,24 +204,15 @@ class Drive:
         """Have this called when the crawl must end at once."""
         self._on_abort.append(cancel)
 
-    def rests(self, host: str, seconds: float, why: str) -> None:
-        """Tell, and remember, that a host must not be asked for so long."""
-        if seconds > 0:
-            self._tell(Happening.WAITING, host=host, seconds=round(seconds, 3), why=why)
-            if self.plan.store is not None:
-                self.plan.store.keep_rest(host, self._clock.now() + seconds)
-
-    def slows(self, host: str, seconds: float, why: str) -> None:
-        """Tell that there are so many seconds between two requests to a host from here on."""
-        self._tell(Happening.WAITING, host=host, seconds=round(seconds, 3), why=why)
-
-    def keep_delay(self, host: str, seconds: float | None) -> None:
-        """Remember the delay of a host for when the run goes on; None: the usual one."""
-        if self.plan.store is not None:
-            self.plan.store.keep_delay(host, seconds)
+    def host_waits(self, host: str, waits: Sequence[Wait], pauses: Mapping[str, HostPause]) -> None:
+        """Tell for how long a host has to wait, and keep what a resumed run must know of hosts."""
+        for wait in waits:
+            self._tell(Happening.WAITING, host=host, seconds=round(wait.seconds, 3), why=wait.why)
+        if pauses and self.plan.store is not None:
+            self.plan.store.keep_pauses(pauses)
 
     def host_pauses(self) -> Mapping[str, HostPause]:
-        """Give what earlier sessions of the run remembered of hosts."""
+        """Return what earlier sessions of the run kept of hosts."""
         return {} if self.plan.store is None else self.plan.store.host_pauses()
 
     def seconds_left(self) -> float | None:

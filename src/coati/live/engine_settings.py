@@ -45,7 +45,7 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
         "DOWNLOADER_MIDDLEWARES": _downloader_middlewares(plan),
         "SPIDER_MIDDLEWARES_BASE": {},
         "EXTENSIONS_BASE": {},
-        "EXTENSIONS": _extensions(plan),
+        "EXTENSIONS": {_OURS + "stop_at_headers.StopAtHeaders": 0},
         # A process that has no Twisted reactor need not get one: it could not be started twice.
         "TWISTED_REACTOR_ENABLED": is_reactor_installed(),
         "USER_AGENT": own.user_agent,
@@ -53,10 +53,10 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
         "ROBOTSTXT_OBEY": own.robots,
         "CONCURRENT_REQUESTS": own.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": own.per_host,
-        "DOWNLOAD_DELAY": own.delay_seconds,
-        "DOWNLOAD_SLOTS": {engine_host(engine): {"delay": engine.delay_seconds} for engine in plan.providers},
-        # Scrapy's default would ask after half the delay at times.
-        "DOWNLOAD_DELAY_JITTER": 0,
+        # Hosts are paced in one place, `coati.live.pace`, and by nothing of Scrapy's.
+        "DOWNLOAD_DELAY": 0,
+        "COATI_DELAY": own.delay_seconds,
+        "COATI_DELAYS": {engine_host(engine): engine.delay_seconds for engine in plan.providers},
         "DOWNLOAD_TIMEOUT": own.download_timeout_seconds,
         "DOWNLOAD_VERIFY_CERTIFICATES": own.verify_certificates,
         "DEFAULT_REQUEST_HEADERS": {
@@ -100,9 +100,8 @@ def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
     own = plan.settings
     chosen = {
         _MIDDLEWARES + "defaultheaders.DefaultHeadersMiddleware": 400,
-        _OURS + "retry_after.RetryAfterMiddleware": 560,
         "coati.live.cookies.OfflineCookiesMiddleware": 700,
-        _OURS + "adaptive_delay.AdaptiveDelayMiddleware": 890,
+        _OURS + "pace.PaceMiddleware": 890,
     }
     if own.retries:
         chosen[_MIDDLEWARES + "retry.RetryMiddleware"] = 550
@@ -112,11 +111,4 @@ def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
         chosen[_OURS + "robots.RobotsRedirectMiddleware"] = 600
     if plan.archive is not None:
         chosen[_OURS + "read_through.ReadThroughMiddleware"] = 20
-    return chosen
-
-
-def _extensions(plan: CrawlPlan) -> dict[str, int]:
-    chosen = {_OURS + "stop_at_headers.StopAtHeaders": 0}
-    if plan.settings.robots:
-        chosen[_OURS + "crawl_delay.CrawlDelay"] = 0
     return chosen

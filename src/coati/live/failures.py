@@ -1,6 +1,8 @@
 """What can go wrong with a download, as a closed set of words, and the errors of our own components.
 
     Exception
+    ├── scrapy.exceptions.IgnoreRequest
+    │   └── HostEndedError       raised before a request is sent, by the pace of its host
     └── DownloadError            raised by our download handler, in place of a response
         ├── PrivateAddressError    the name leads to an address that must not be asked
         ├── TooLargeError          more bytes than we take, declared or not
@@ -21,6 +23,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from scrapy import exceptions as scrapy_errors
+from scrapy.exceptions import IgnoreRequest
 
 if TYPE_CHECKING:
     from coati.web.rules import Refusal
@@ -64,6 +67,10 @@ class QueryRefusedError(DownloadError):
 
 class CertificateError(DownloadError):
     """The server's certificate does not hold, or the two could not agree on encryption."""
+
+
+class HostEndedError(IgnoreRequest):
+    """Raised before the network: a host asks for a longer wait than we make, or answers no more."""
 
 
 class FailureReason(StrEnum):

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
-from coati.live.failures import FailureReason, PrivateAddressError, QueryRefusedError, failure_reason
+from coati.live.failures import (
+    FailureReason,
+    HostEndedError,
+    PrivateAddressError,
+    QueryRefusedError,
+    failure_reason,
+)
 from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
 from coati.readers.formats import Format, format_of, is_missing_robots
 from coati.readers.registry import PageReader
@@ -98,6 +104,8 @@ class ResponseReader:
         """Turn the error that came in place of a response into an outcome."""
         if isinstance(error, PrivateAddressError):
             return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
+        if isinstance(error, HostEndedError):
+            return Reading(Refused(SkipReason.HOST_FAILING))
         if isinstance(error, QueryRefusedError):
             return Reading(Refused(error.reason))
         if isinstance(error, IgnoreRequest):

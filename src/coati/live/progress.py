@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from coati.pacing.host_pace import Wait
+
 
 class ArmYield(NamedTuple):
     """What one arm has brought so far; ``label`` is the strategy's own words for it."""
@@ -14,13 +16,6 @@ class ArmYield(NamedTuple):
     label: str
     pulls: int
     reward: float
-
-
-class Wait(NamedTuple):
-    """How long a host must not be asked, and why: "delay", "Crawl-delay", "Retry-After", "errors", ..."""
-
-    seconds: float
-    why: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """A strategy behind Scrapy's scheduler interface.
 
 Scrapy's engine wants to own the queue: it asks for the next request before the callback of the last one has
-run, even at concurrency 1. So this scheduler itself limits what is chosen and not yet observed, in all and by
-host. It says that it has pending requests while any is open, takes retries back, and wakes the engine when a
-host may be asked again, since after an empty answer the engine would sleep until its 5-second heartbeat.
+run, even at concurrency 1. So this scheduler itself limits what is chosen and not yet observed
+(`coati.pacing.paced_choices`). It says that it has pending requests while any is open, takes retries back,
+and wakes the engine when a host may be asked again, since after an empty answer the engine would sleep until
+its 5-second heartbeat.
 
 In a Scrapy project of one's own it takes two settings::
 
@@ -17,28 +18,28 @@ and are left to the strategy; those with one are sent as usual, before anything 
 
 from __future__ import annotations
 
-import time
-from collections import Counter, deque
+from collections import deque
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from scrapy import Request as ScrapyRequest
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from coati.errors import CoatiError, ConfigError
-from coati.live.adaptive_delay import AdaptiveDelayMiddleware
 from coati.live.drive import Drive
 from coati.live.outcomes import LIST, ResponseReader
+from coati.live.pace import PaceMiddleware, pace_settings
 from coati.live.plan import CrawlPlan
-from coati.live.progress import Wait
-from coati.live.retry_after import TOO_LONG, RetryAfterMiddleware
 from coati.live.robots import RobotsAnswerMiddleware
 from coati.live.settings import LiveSettings
 from coati.live.stop import StopReason
 from coati.model import Later, Refused, Request
+from coati.pacing.host_pace import HostPace, Wait
+from coati.pacing.paced_choices import PacedChoices
 from coati.runs.reasons import SkipReason
 from coati.web.media import parse_types
 from coati.web.rules import Rules, Scope
@@ -69,11 +70,9 @@ _REDIRECTS = range(300, 400)
 # The mark of a request that is made once more, with the cookie that it was given.
 _WITH_COOKIE: Final = "coati_with_cookie"
 
-_LONG_REST_SECONDS = 2.0
-
 # A request is handed over this long before it may leave, since its way through the engine takes several turns
-# of the loop. Scrapy's downloader and our middlewares hold it back to the moment.
-_EARLY_SECONDS = 0.02
+# of the loop. `PaceMiddleware` holds it back to the moment.
+EARLY_SECONDS = 0.02
 
 # A crawl that is stopping waits for what is being transferred, not for hosts that rest. One in which nothing
 # was transferred for so many checks in a row has only such requests left.
@@ -83,25 +82,12 @@ _CHECK_SECONDS = 0.25
 _PROGRESS_SECONDS = 1.0
 _QUIET_CHECKS = 4
 
-# A site may have names without end. Whether one of them may be asked is found out for the last ones only.
-_REMEMBERED_HOSTS = 64
-
 
 class CaughtError(Protocol):
     """An error as Scrapy hands it over: Twisted's Failure, with the request that it belongs to."""
 
     value: BaseException | None
     request: ScrapyRequest
-
-
-class _Hosts:
-    """Which hosts may be asked now (`coati.model.Hosts`)."""
-
-    def __init__(self, ready: Callable[[str], bool]) -> None:
-        self.ready = ready
-
-    def woken(self) -> Sequence[str]:
-        return ()
 
 
 class StrategyScheduler(BaseScheduler):
@@ -116,27 +102,24 @@ class StrategyScheduler(BaseScheduler):
         settings = crawler.settings
         # 0 means no limit to Scrapy; a strategy that chose without end would learn nothing.
         self._concurrency = settings.getint("CONCURRENT_REQUESTS") or 16
-        self._per_host = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") or 1
         self._request_meta: dict[str, Any] = settings.getdict("COATI_REQUEST_META")
         self._drive: Drive
         self._reader: ResponseReader
         self._own: deque[ScrapyRequest] = deque()
-        self._retries: deque[ScrapyRequest] = deque()
-        self._held: Request | None = None
-        self._open_by_host: Counter[str] = Counter()
-        # The hosts that were asked, the last of them at the end.
-        self._hosts: dict[str, None] = {}
+        self._retries: dict[int, ScrapyRequest] = {}
+        self._pace: HostPace
+        self._choices: PacedChoices
+        # Whether a middleware tells the pace what is sent, and what came of it.
+        self._paced = False
         self._wake_call: CallLaterResult | None = None
-        self._wake_at = float("inf")
-        # Whether a host that must rest keeps the strategy from choosing.
+        self._wake_at = 0.0
+        # Whether nothing can be sent before a time that comes by itself.
         self._resting = False
         self._deadline_call: CallLaterResult | None = None
         self._progress_call: CallLaterResult | None = None
         self._filter: BaseDupeFilter | None = None
-        self._retry_after: RetryAfterMiddleware | None = None
-        self._adaptive: AdaptiveDelayMiddleware | None = None
         self._robots: RobotsAnswerMiddleware | None = None
-        # Retries that came back while the crawl was stopping: open, and not to be waited for.
+        # What will not be sent any more, and is not to be waited for: a resumed run sends it.
         self._left_open = 0
         self._quiet_checks = 0
         self._check_call: CallLaterResult | None = None
@@ -161,10 +144,8 @@ class StrategyScheduler(BaseScheduler):
         self._drive.waits = self._waits
         self._drive.wake = self.wake
         self._reader = ResponseReader(drive.plan.rules, drive.plan.types)
-        self._retry_after = self._crawler.get_downloader_middleware(RetryAfterMiddleware)
-        self._adaptive = self._crawler.get_downloader_middleware(AdaptiveDelayMiddleware)
+        self._set_pace(drive.plan)
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
-        self._restore_pauses()
         self._crawler.signals.connect(self._on_spider_error, signals.spider_error)
         drive.tally.start_clock()
         left = drive.seconds_left()
@@ -173,17 +154,21 @@ class StrategyScheduler(BaseScheduler):
         if drive.plan.on_progress is not None:
             self._tell_progress()
 
-    def _restore_pauses(self) -> None:
-        """Go on as slowly as an earlier session of the run had to."""
-        for host, pause in self._drive.host_pauses().items():
-            if self._adaptive is not None and pause.delay_seconds is not None:
-                self._adaptive.restore(host, pause.delay_seconds)
-            if self._retry_after is not None and pause.rests_until is not None:
-                longest = self._drive.plan.settings.max_retry_after_seconds
-                seconds = min(pause.rests_until - time.time(), longest)
-                if seconds > 0:
-                    self._retry_after.let_rest(host, seconds)
-                    self._hosts[host] = None
+    def _set_pace(self, plan: CrawlPlan) -> None:
+        """Take over the pace that the middleware keeps; a project without it has Scrapy's delay."""
+        middleware = self._crawler.get_downloader_middleware(PaceMiddleware)
+        self._paced = middleware is not None
+        self._pace = (
+            HostPace(pace_settings(self._crawler.settings, many_hosts=not plan.one_site))
+            if middleware is None
+            else middleware.pace
+        )
+        self._choices = PacedChoices(
+            self._pace,
+            self._concurrency,
+            any_host=plan.rules.scope is Scope.ANY,
+            early_seconds=EARLY_SECONDS,
+        )
 
     def _tell_progress(self) -> None:
         """Say where the crawl stands again and again: during a long wait nothing else would."""
@@ -209,8 +194,8 @@ class StrategyScheduler(BaseScheduler):
     def has_pending_requests(self) -> bool:
         """Say whether the crawl goes on, be it by waiting."""
         if self._drive.stopping:
-            # Waiting retries are not in flight: they stay open, and a resumed run sends them again.
-            waiting = len(self._retries) + self._left_open + (self._held is not None)
+            # What waits is not in flight: it stays open, and a resumed run sends it.
+            waiting = self._choices.waiting + self._left_open
             return self._drive.open_count > waiting and not self._drive.aborted
         return bool(self._drive.open_count or self._own or self._resting)
 
@@ -220,12 +205,13 @@ class StrategyScheduler(BaseScheduler):
             return True
         chosen: Request | None = request.meta.get(REQUEST)
         if chosen is not None:
-            self._leave(chosen)
-            if not self._drive.retry(chosen.id):
-                self._left_open += self._drive.is_open(chosen.id)
-                return False
-            self._retries.append(request)
-            return True
+            if self._drive.retry(chosen.id):
+                self._retries[chosen.id] = request
+                self._choices.again(chosen)
+                return True
+            self._choices.observed(chosen)
+            self._left_open += self._drive.is_open(chosen.id)
+            return False
         if not self._spider_parses or self._is_link(request):
             return False
         if self._filter is not None and not request.dont_filter and self._filter.request_seen(request):
@@ -242,102 +228,35 @@ class StrategyScheduler(BaseScheduler):
             return None
 
     def _next_request(self) -> ScrapyRequest | None:
-        if self._drive.aborted:
-            return None
-        self._wake_at = float("inf")
         self._resting = False
-        retry = self._next_retry()
-        if retry is not None:
-            return retry
-        if self._own and not self._drive.stopping:
-            return self._own.popleft()
-        chosen = self._next_choice()
-        return None if chosen is None else self._enter(chosen)
-
-    def _next_retry(self) -> ScrapyRequest | None:
         if self._drive.stopping:
             return None
-        for _ in range(len(self._retries)):
-            request = self._retries.popleft()
-            chosen: Request = request.meta[REQUEST]
-            if self._ready(host_of(chosen.url)):
-                self._occupy(chosen)
-                return request
-            self._retries.append(request)
-        return None
+        if self._own:
+            return self._own.popleft()
+        now = self._drive.now()
+        chosen = self._choices.next(now, self._drive.choose)
+        if isinstance(chosen, Later):
+            self._resting = True
+            self._wake_at_time(chosen.at, now)
+            return None
+        if chosen is None:
+            return None
+        return self._retries.pop(chosen.id, None) or self._enter(chosen)
 
-    def _next_choice(self) -> Request | None:
-        held, self._held = self._held, None
-        if held is None:
-            if self._drive.open_count >= self._concurrency or not self._worth_asking():
-                return None
-            # From here on it means those hosts that the strategy itself asks about.
-            self._resting = False
-            chosen = self._drive.choose(_Hosts(self._ready))
-            if isinstance(chosen, Later):
-                self._resting = True
-                self._wake_in(max(0.0, chosen.at - self._drive.now()))
-            if not isinstance(chosen, Request):
-                return None
-            held = chosen
-        if self._ready(host_of(held.url)) and not self._drive.stopping:
-            return held
-        # Nothing else is chosen until this one can be sent: what comes back meanwhile should count.
-        self._held = held
-        return None
-
-    def _worth_asking(self) -> bool:
-        """Hold back while no host of a site may be asked: the later a choice, the more it knows.
-
-        A strategy over many hosts is told by ``ready`` instead, since it may know hosts that we do not.
-        """
-        if not self._hosts or not self._drive.plan.one_site:
-            return True
-        # All of them, first: every host that must rest is to enter the time of waking.
-        ready = [self._ready(host) for host in self._hosts]
-        if any(ready):
-            return True
-        # Nothing is to be learnt during a long rest without anything in flight, except that all is done.
-        rests = self._wake_at - time.monotonic()
-        return not self._drive.open_count and _LONG_REST_SECONDS < rests < float("inf")
-
-    def _ready(self, host: str) -> bool:
-        """Tell whether a host may be asked now; if it only has to rest, we wake when it has."""
-        if self._open_by_host[host] >= self._per_host:
+    def _gives_up(self, chosen: Request) -> bool:
+        """Stop the crawl of a site that asks for a longer rest than we make."""
+        if not self._drive.plan.one_site or not self._pace.ended(host_of(chosen.url)):
             return False
-        seconds = self._rest_seconds(host) - _EARLY_SECONDS
-        if seconds <= 0:
-            return True
-        self._resting = True
-        self._wake_in(seconds)
-        return False
-
-    def _rest_seconds(self, host: str) -> float:
-        key = host.strip("[]")
-        rest = 0.0
-        slot = self._crawler.engine.downloader.slots.get(key)
-        if slot is not None and slot.delay:
-            rest = slot.lastseen + slot.delay - time.monotonic()
-        if self._retry_after is not None:
-            rest = max(rest, self._retry_after.rest_seconds(key))
-        return rest
+        self._drive.stop(StopReason.RATE_LIMITED)
+        return True
 
     def _waits(self) -> dict[str, Wait]:
-        rests = {host: self._rest_seconds(host) for host in self._hosts}
-        return {host: Wait(round(rest, 1), self._why(host)) for host, rest in rests.items() if rest > 0}
-
-    def _why(self, host: str) -> str:
-        """Say why a host rests: the reason that is the user's to know, should there be several."""
-        key = host.strip("[]")
-        if self._retry_after is not None and self._retry_after.rest_seconds(key) > 0:
-            return self._retry_after.why(key)
-        grown = None if self._adaptive is None else self._adaptive.grown(key)
-        if grown is not None:
-            return grown.why
-        return "Crawl-delay" if key in self._crawler.engine.downloader.per_slot_settings else "delay"
+        waits = self._pace.waits(self._drive.now())
+        return {host: Wait(round(wait.seconds, 1), wait.why) for host, wait in waits.items()}
 
     def _enter(self, chosen: Request) -> ScrapyRequest:
-        self._occupy(chosen)
+        if not self._paced:
+            self._pace.sent(host_of(chosen.url), self._drive.now())
         return ScrapyRequest(
             chosen.url,
             callback=self._on_response,
@@ -358,20 +277,6 @@ class StrategyScheduler(BaseScheduler):
             dont_filter=True,
         )
 
-    def _occupy(self, chosen: Request) -> None:
-        host = host_of(chosen.url)
-        self._open_by_host[host] += 1
-        self._hosts.pop(host, None)
-        self._hosts[host] = None
-        if len(self._hosts) > _REMEMBERED_HOSTS:
-            del self._hosts[next(iter(self._hosts))]
-
-    def _leave(self, chosen: Request) -> None:
-        host = host_of(chosen.url)
-        self._open_by_host[host] -= 1
-        if not self._open_by_host[host]:
-            del self._open_by_host[host]
-
     def _on_response(self, response: Response) -> Iterable[Any] | None:
         request = response.request
         chosen: Request = response.meta[REQUEST]
@@ -379,15 +284,16 @@ class StrategyScheduler(BaseScheduler):
             again = request.copy()
             again.meta[_WITH_COOKIE] = True
             return [again]
-        self._leave(chosen)
+        self._choices.observed(chosen)
         try:
             reading = self._reader.read(chosen, response)
-            self._drive.finish(chosen.id, reading, from_archive="archived" in response.flags)
+            from_archive = "archived" in response.flags
+            self._drive.finish(chosen.id, reading, from_archive=from_archive)
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
             return None
-        if request is not None and TOO_LONG in request.meta and self._drive.plan.one_site:
-            self._drive.stop(StopReason.RATE_LIMITED)
+        if not from_archive:
+            self._gives_up(chosen)
         if self._spider_parses and response.status in _SUCCESS and self._crawler.spider is not None:
             parsed: Iterable[Any] | None = self._crawler.spider.parse(response)
             return parsed
@@ -395,11 +301,15 @@ class StrategyScheduler(BaseScheduler):
 
     def _on_error(self, failure: CaughtError) -> None:
         chosen: Request = failure.request.meta[REQUEST]
-        self._leave(chosen)
+        self._choices.observed(chosen)
         why = failure.value or Exception()
         if isinstance(why, CoatiError):
             # No fault of the site: the disk is full, for one.
             self._drive.abort(why)
+            return
+        # Not sent, or not allowed because robots.txt itself could not be asked for.
+        if isinstance(why, IgnoreRequest) and self._gives_up(chosen):
+            self._left_open += 1
             return
         try:
             reading = self._reader.read_error(chosen, why)
@@ -437,14 +347,17 @@ class StrategyScheduler(BaseScheduler):
     def _on_deadline(self) -> None:
         self._drive.stop(StopReason.BUDGET_SECONDS)
 
-    def _wake_in(self, seconds: float) -> None:
-        at = time.monotonic() + seconds
-        if at >= self._wake_at:
-            return
-        self._wake_at = at
+    def _wake_at_time(self, at: float, now: float) -> None:
         if self._wake_call is not None:
+            if at == self._wake_at:
+                return
             self._wake_call.cancel()
-        self._wake_call = call_later(seconds, self.wake)
+        self._wake_at = at
+        self._wake_call = call_later(at - now, self._wake_up)
+
+    def _wake_up(self) -> None:
+        self._wake_call = None
+        self.wake()
 
     def wake(self) -> None:
         """Make the engine ask for a request now, by its public door; it also learns that it must stop."""
@@ -486,13 +399,11 @@ def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:
     wanted = settings.get("COATI_STRATEGY")
     if not wanted:
         raise ConfigError("COATI_STRATEGY names no strategy")
+    scope = Scope(settings.get("COATI_SCOPE", "domain"))
     return CrawlPlan(
         new_strategy=_strategy_factory(wanted, start_urls, settings.getint("COATI_SEED")),
-        rules=Rules(
-            start_urls[0],
-            Scope(settings.get("COATI_SCOPE", "domain")),
-            more_start_urls=tuple(start_urls[1:]),
-        ),
+        rules=Rules(start_urls[0], scope, more_start_urls=tuple(start_urls[1:])),
+        one_site=scope is not Scope.ANY,
         types=parse_types(settings.get("COATI_TYPES", "data")),
         settings=LiveSettings(max_redirects=settings.getint("REDIRECT_MAX_TIMES")),
     )

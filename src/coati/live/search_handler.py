@@ -19,6 +19,7 @@ from coati.errors import UsageError
 from coati.live.bodies import BodyLimits
 from coati.live.failures import QueryRefusedError, SearchAnswerError
 from coati.live.outcomes import ANSWER_SECONDS
+from coati.live.pace import PACED_HOST
 from coati.live.streaming import StreamingDownloadHandler
 from coati.readers.hits import HITS_TYPE, write_hits
 from coati.search.provider import LocalProvider
@@ -91,7 +92,7 @@ class SearchDownloadHandler(BaseDownloadHandler):
             method="POST" if asked.body else "GET",
             headers={**self._headers, **dict(asked.headers)},
             body=asked.body,
-            meta={"download_slot": request.meta.get("download_slot", "")},
+            meta={PACED_HOST: request.meta.get(PACED_HOST, "")},
         )
         try:
             answer = await self._http.download_request(sent)

@@ -62,7 +62,7 @@ from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
 from coati.live.connections import AnswerConnector
 from coati.live.failures import BadAnswerError, CertificateError, TooSlowError
-from coati.live.loop_turns import CrawlLoop, seconds_of_server
+from coati.live.loop_turns import seconds_of_server
 from coati.live.outcomes import (
     ANSWER_SECONDS,
     BODY_BYTES,
@@ -73,6 +73,7 @@ from coati.live.outcomes import (
     LOOK_INSIDE,
     STOPPED,
 )
+from coati.live.pace import PaceMiddleware
 from coati.live.robots import MAX_RULES_BYTES, asks_for_robots
 from coati.live.settings import LiveSettings
 from coati.readers.formats import HEAD_BYTES, Format, format_of
@@ -130,12 +131,12 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         self._timeout = aiohttp.ClientTimeout(
             total=settings.getfloat("DOWNLOAD_TIMEOUT") or None, sock_connect=connect, sock_read=answer
         )
-        self._pace = (
+        self._slowest = (
             settings.getint("COATI_MIN_BYTES_PER_SECOND", _DEFAULTS.min_bytes_per_second),
             settings.getfloat("COATI_SLOW_WINDOW", _DEFAULTS.slow_window_seconds),
         )
         self._proxy: str | None = settings.get("COATI_PROXY") or None
-        self._spaced = settings.getfloat("DOWNLOAD_DELAY") > 0
+        self._pacing: PaceMiddleware | None = crawler.get_downloader_middleware(PaceMiddleware)
         self._session = self._open_session()
         self._closing: asyncio.Task[None] | None = None
         drive = getattr(crawler.spider, "drive", None)
@@ -199,24 +200,15 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     def _abort(self) -> None:
         self._closing = asyncio.get_running_loop().create_task(self._session.close())
 
-    async def _take_turn(self, request: Request) -> None:
-        """Let the requests of this process leave one after the other, unless no delay is wanted at all."""
-        loop = asyncio.get_running_loop()
-        if not self._spaced or not isinstance(loop, CrawlLoop):
-            return
-        seconds = loop.turnstile.seconds_to_wait(time.monotonic())
-        if seconds > 0:
-            await asyncio.sleep(seconds)
-            self._leaves_now(request)
-
     def _leaves_now(self, request: Request) -> None:
         """Let the delay of a host count from here."""
+        if self._pacing is not None:
+            self._pacing.leaves(request)
         slot = self.crawler.engine.downloader.slots.get(request.meta.get("download_slot", ""))
         if slot is not None:
             slot.lastseen = time.monotonic()
 
     async def _download(self, request: Request) -> Response:
-        await self._take_turn(request)
         started = time.monotonic()
         timeout = aiohttp.ClientTimeout(
             # Scrapy's middleware for time-outs puts it into every request.
@@ -281,7 +273,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     ) -> None:
         keeps_part = "html" in answer.content_type
         undecided = body.limits is self._list
-        least, window = self._pace
+        least, window = self._slowest
         checked_at, checked_bytes = time.monotonic(), 0
         try:
             async for piece in answer.content.iter_any():

@@ -7,7 +7,7 @@ import time
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING
 
-from coati.live.progress import ArmYield, Progress, Wait
+from coati.live.progress import ArmYield, Progress
 from coati.model import Failure, Method, Page, Refused, Target
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from coati.live.outcomes import Reading
     from coati.model import Outcome, Request, Settlement
+    from coati.pacing.host_pace import Wait
     from coati.runs.totals import Totals
 
 # Pulls whose reward is not final yet: older ones are forgotten, since some never get one.

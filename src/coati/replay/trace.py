@@ -6,7 +6,7 @@ import csv
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.model import Failure, Method, Other, Page, Redirect, Refused, Target
+from coati.model import Deferred, Failure, Method, Other, Page, Redirect, Refused, Target, Unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +14,15 @@ if TYPE_CHECKING:
 
     from coati.model import Outcome, Request, Settlement
 
-_KINDS = {Page: "html", Target: "target", Redirect: "redirect", Other: "other", Failure: "broken"}
+_KINDS = {
+    Page: "html",
+    Target: "target",
+    Redirect: "redirect",
+    Other: "other",
+    Failure: "broken",
+    Deferred: "deferred",
+    Unchanged: "unchanged",
+}
 
 
 class Step(NamedTuple):

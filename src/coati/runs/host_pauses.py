@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from coati.pacing.host_pace import HostPause
 from coati.runs.times import from_iso, to_iso
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from sqlite3 import Connection
 
-_KEEP_DELAY = """
-INSERT INTO hosts (host, delay_seconds) VALUES (?, ?)
-ON CONFLICT (host) DO UPDATE SET delay_seconds = excluded.delay_seconds
-"""
-_KEEP_REST = """
-INSERT INTO hosts (host, rests_until) VALUES (?, ?)
-ON CONFLICT (host) DO UPDATE SET rests_until = excluded.rests_until
+_KEEP = """
+INSERT INTO hosts (host, delay_seconds, rests_until) VALUES (?, ?, ?)
+ON CONFLICT (host) DO UPDATE SET delay_seconds = excluded.delay_seconds, rests_until = excluded.rests_until
 """
 
-
-class HostPause(NamedTuple):
-    """The seconds between two requests to a host, and until when it must not be asked at all."""
-
-    delay_seconds: float | None = None
-    rests_until: float | None = None
+# Somebody may ask to be left alone for longer than there are dates.
+_LAST_TIME = 253_402_300_799.0
 
 
 class HostPauses:
-    """The pauses of one run's hosts; the two that keep are called within a transaction."""
+    """The pauses of one run's hosts."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def keep_delay(self, host: str, seconds: float | None) -> None:
-        """Keep a delay; None: the usual one again."""
-        self._connection.execute(_KEEP_DELAY, (host, seconds))
-
-    def keep_rest(self, host: str, until: float) -> None:
-        """Keep until when a host rests, in seconds since the epoch."""
-        self._connection.execute(_KEEP_REST, (host, to_iso(until)))
+    def keep(self, pauses: Mapping[str, HostPause]) -> None:
+        """Keep what is new of hosts; call it within a transaction."""
+        rows = [(host, pause.delay_seconds, _written(pause.rests_until)) for host, pause in pauses.items()]
+        self._connection.executemany(_KEEP, rows)
 
     def known(self) -> dict[str, HostPause]:
-        """Give what was kept."""
+        """Return what was kept."""
         rows = self._connection.execute("SELECT host, delay_seconds, rests_until FROM hosts")
         return {
             host: HostPause(delay, None if until is None else from_iso(until)) for host, delay, until in rows
         }
+
+
+def _written(until: float | None) -> str | None:
+    return None if until is None else to_iso(min(until, _LAST_TIME))

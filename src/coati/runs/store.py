@@ -37,7 +37,7 @@ from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
 from coati.runs.errors import NoRunError, RunWriteError, explained
 from coati.runs.groups import write_groups
-from coati.runs.host_pauses import HostPause, HostPauses
+from coati.runs.host_pauses import HostPauses
 from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from coati.model import Outcome, Request, Settlement
+    from coati.pacing.host_pace import HostPause
     from coati.runs.fetched import Fetched
     from coati.runs.log import Validators
     from coati.runs.page_warc import Place
@@ -238,18 +239,13 @@ class RunStore:
         """List a URL that will not be fetched; ``source`` is the request whose page held it."""
         self._skips.add(url, reason, source)
 
-    def keep_delay(self, host: str, seconds: float | None) -> None:
-        """Keep how slowly a host is to be asked; None: as slowly as any other again."""
+    def keep_pauses(self, pauses: Mapping[str, HostPause]) -> None:
+        """Keep how slowly hosts are to be asked, and until when they rest."""
         with self._writing(), self._log.transaction():
-            self._pauses.keep_delay(host, seconds)
-
-    def keep_rest(self, host: str, until: float) -> None:
-        """Keep until when a host is not to be asked at all, in seconds since the epoch."""
-        with self._writing(), self._log.transaction():
-            self._pauses.keep_rest(host, until)
+            self._pauses.keep(pauses)
 
     def host_pauses(self) -> dict[str, HostPause]:
-        """Give what earlier sessions kept of hosts."""
+        """Return what earlier sessions kept of hosts."""
         return self._pauses.known()
 
     def validators(self, url: str) -> Validators:

@@ -13,6 +13,7 @@ from coati.settings.limits import trap_settings
 from coati.strategies.state import pack, unpack
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
+from coati.web.rules import Scope
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
@@ -76,6 +77,6 @@ def crawl_plan(settings: RunSettings, around: Surroundings) -> CrawlPlan:
         on_progress=around.on_progress,
         on_event=around.on_event,
         on_reading=around.on_reading,
-        one_site=len({host_of(url) for url in settings.urls}) == 1,
+        one_site=settings.rules.scope is not Scope.ANY and len({host_of(url) for url in settings.urls}) == 1,
         more_start_urls=settings.more_start_urls,
     )

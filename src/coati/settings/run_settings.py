@@ -108,6 +108,7 @@ _SCOPES = {
     "host": "the hosts of the start URLs (with or without www)",
     "domain": "these hosts and all below them",
     "path": "these hosts, below the folders of the start URLs",
+    "any": "any host at all",
 }
 _ARCHIVE_MODES = {
     "read-through": "answers what it holds, and keeps the rest",
@@ -191,7 +192,7 @@ class RunSettings:
         Scope.DOMAIN.value,
         Group.WHERE,
         choice("scope", _SCOPES),
-        "How far to go: the start URLs' hosts, their whole domains, or only below their folders.",
+        "How far to go: the start URLs' hosts, their whole domains, only below their folders, or anywhere.",
         decides=True,
     )
     include: tuple[str, ...] = _setting(

@@ -27,6 +27,7 @@ class Scope(StrEnum):
     HOST = "host"
     DOMAIN = "domain"
     PATH = "path"
+    ANY = "any"
 
 
 class Refusal(StrEnum):
@@ -107,6 +108,8 @@ class Rules:
         return None if url in self.start_urls or self._in_scope(url, scope) else Refusal.SCOPE
 
     def _in_scope(self, url: str, scope: Scope) -> bool:
+        if scope is Scope.ANY:
+            return True
         host = host_of(url)
         bare = _without_www(host)
         for domain, folder in self._places:

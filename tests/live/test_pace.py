@@ -1,0 +1,180 @@
+"""The middleware between Scrapy and the pace of hosts: what it tells, what it holds, what a run keeps."""
+
+import asyncio
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.exceptions import CannotResolveHostError, DownloadTimeoutError, IgnoreRequest
+from scrapy.http import Response
+
+from coati.live.failures import HostEndedError
+from coati.live.outcomes import ANSWER_SECONDS
+from coati.live.pace import PaceMiddleware
+from coati.runs.reader import RunReader
+from tests.live.crawling import crawl_into
+from tests.live.plain_spider import run_spider
+from tests.live.scripted import Route, answer, in_turn, page, scripted
+
+URL = "http://h/"
+
+
+class Settings(dict[str, Any]):
+    """Scrapy's settings, as far as they are asked for."""
+
+    def getfloat(self, name: str, default: float = 0.0) -> float:
+        return float(self.get(name, default))
+
+    def getint(self, name: str) -> int:
+        return int(self.get(name, 0))
+
+    def getdict(self, name: str) -> dict[str, float]:
+        return dict(self.get(name, {}))
+
+
+class Network:
+    """What is behind the middleware; nothing there takes any time."""
+
+    def __init__(self, **settings: object) -> None:
+        known = Settings(USER_AGENT="Coati", **settings)
+        crawler: Any = SimpleNamespace(settings=known, spider=None)
+        self.middleware = PaceMiddleware(crawler)
+
+    def lets_through(self, url: str = URL) -> Request:
+        request = Request(url)
+        asyncio.run(self.middleware.process_request(request))
+        return request
+
+    def answers(self, status: int = 200, latency: float = 0.0, own_share: float | None = None) -> float:
+        request = self.lets_through()
+        request.meta["download_latency"] = latency
+        if own_share is not None:
+            request.meta[ANSWER_SECONDS] = own_share
+        self.middleware.process_response(request, Response(URL, status=status))
+        return self.middleware.pace.delay("h")
+
+    def fails(self, error: Exception) -> float:
+        request = self.lets_through()
+        self.middleware.process_exception(request, error)
+        return self.middleware.pace.delay("h")
+
+
+def test_trouble_is_told_and_what_is_none_is_not() -> None:
+    quick = {"COATI_MAX_DELAY": 0.01}
+    for error in (DownloadTimeoutError(), CannotResolveHostError()):
+        assert Network(**quick).fails(error) == 0.01
+    assert Network(**quick).fails(IgnoreRequest()) == 0.0
+    assert Network(**quick).answers(502) == 0.01
+    assert Network(**quick).answers(500) == 0.0
+
+
+def test_what_the_crawler_itself_took_is_no_slowness_of_the_host() -> None:
+    assert Network(DOWNLOAD_DELAY=1.0).answers(latency=3.0) == 6.0
+    assert Network(DOWNLOAD_DELAY=1.0).answers(latency=3.0, own_share=0.01) == 1.0
+    assert Network(DOWNLOAD_DELAY=1.0).answers(latency=3.0, own_share=2.0) == 4.0
+
+
+def test_an_answer_that_came_from_no_server_says_nothing() -> None:
+    network = Network(DOWNLOAD_DELAY=1.0)
+    request = Request(URL)
+    network.middleware.process_response(request, Response(URL, status=503))
+    network.middleware.process_exception(request, DownloadTimeoutError())
+    network.middleware.leaves(request)
+    assert network.middleware.pace.delay("h") == 1.0
+    assert network.middleware.pace.ready("h", 0.0)
+
+
+def test_in_our_own_crawls_another_setting_than_scrapys_is_the_delay() -> None:
+    assert Network(DOWNLOAD_DELAY=0, COATI_DELAY=0.5).answers() == 0.5
+
+
+def test_a_host_may_have_a_delay_of_its_own() -> None:
+    assert Network(DOWNLOAD_DELAY=1.0, COATI_DELAYS={"h": 0.25}).answers() == 0.25
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("http://[::1]:80/", "[::1]"),
+        ("http://H.org/", "h.org"),
+        ("search://engine/?q=rain", "search://engine"),
+    ],
+)
+def test_hosts_are_named_as_strategies_name_them(url: str, host: str) -> None:
+    network = Network(DOWNLOAD_DELAY=1e6)
+    network.lets_through(url)
+    assert list(network.middleware.pace.waits(0.0)) == [host]
+
+
+def test_what_has_no_host_has_no_pace() -> None:
+    network = Network(DOWNLOAD_DELAY=1e6)
+    for _ in range(2):
+        network.lets_through("data:,x")
+
+
+def test_a_host_that_is_ended_is_not_asked_again() -> None:
+    network = Network()
+    request = network.lets_through()
+    patient = Response(URL, status=503, headers={"Retry-After": "86400"})
+    network.middleware.process_response(request, patient)
+    with pytest.raises(HostEndedError):
+        network.lets_through()
+    network.lets_through("http://other/")
+
+
+def test_trouble_is_remembered_in_the_run_and_forgotten_when_it_is_over(tmp_path: Path) -> None:
+    routes: dict[str, Route] = {"/": page("/a", "/b", "/c", "/d", "/e"), "/a": answer(504), "*": page()}
+
+    def kept() -> list[tuple[str, float | None, str | None]]:
+        with RunReader(tmp_path) as reader:
+            rows = reader.connection.execute("SELECT host, delay_seconds, rests_until FROM hosts")
+            return [tuple(row) for row in rows]
+
+    with scripted(routes) as server:
+        slow = {"max_delay_seconds": 0.6, "robots": False}
+        crawl_into(tmp_path, server.start, max_requests=2, **slow)
+        assert kept() == [("127.0.0.1", 0.6, None)]
+        crawl_into(tmp_path, server.start, max_requests=3, **slow)
+        # An answer brought it half of the way back.
+        assert kept() == [("127.0.0.1", 0.3, None)]
+        crawl_into(tmp_path, server.start, **slow)
+        assert kept() == [("127.0.0.1", None, None)]
+
+
+def test_a_resumed_run_goes_on_as_slowly_as_it_had_to(tmp_path: Path) -> None:
+    with scripted({"/": page("/a", "/b", "/c"), "*": answer(504)}) as server:
+        slow = {"max_delay_seconds": 0.6, "robots": False}
+        crawl_into(tmp_path, server.start, max_requests=2, **slow)
+        crawl_into(tmp_path, server.start, max_requests=4, **slow)
+    assert server.times("/c")[0] - server.times("/b")[0] > 0.5
+
+
+@pytest.mark.parametrize("trouble", [answer(504), lambda exchange: exchange.raw(b"")])
+def test_alone_in_a_spider_it_slows_retries_down(trouble: Route) -> None:
+    settings = {
+        "DOWNLOADER_MIDDLEWARES": {"coati.live.pace.PaceMiddleware": 890},
+        # Without our own, aiohttp sends a request again by itself when a connection breaks.
+        "DOWNLOAD_HANDLERS": {"http": "coati.live.streaming.StreamingDownloadHandler"},
+        "COATI_ALLOW_PRIVATE": True,
+    }
+    with scripted({"/": in_turn(trouble, page())}) as server:
+        spider = run_spider([server.start], settings)
+    first, second = server.times("/")
+    assert [response.status for response in spider.responses] == [200]
+    assert second - first > 0.85
+
+
+def test_alone_in_a_spider_it_keeps_the_delay_of_the_project_exactly() -> None:
+    settings = {
+        "DOWNLOADER_MIDDLEWARES": {"coati.live.pace.PaceMiddleware": 890},
+        "DOWNLOAD_DELAY": 0.4,
+        # Scrapy's own would ask after half of it at times.
+        "DOWNLOAD_DELAY_JITTER": 0.5,
+    }
+    with scripted({"*": page()}) as server:
+        run_spider([f"{server.base}/{number}" for number in range(4)], settings)
+    times = [asked.at for asked in server.asked]
+    assert min(after - before for before, after in pairwise(times)) > 0.33
