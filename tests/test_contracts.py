@@ -11,6 +11,7 @@ from coati.bandits.sleeping_ucb import SleepingUcb
 from coati.model import Method, Request
 from coati.testing.checks import check_policy, check_strategy
 from coati.testing.rehearsal import ContractError
+from coati.testing.revisiting import RoundRobin
 from tests.prospector import Prospector
 
 
@@ -18,6 +19,10 @@ from tests.prospector import Prospector
 @pytest.mark.parametrize("name", LIVE_STRATEGIES)
 def test_strategy(name: str, seed: int) -> None:
     check_strategy(lambda site, number: build_strategy(name, [site.start_url], number), seed=seed)
+
+
+def test_a_strategy_that_visits_again() -> None:
+    check_strategy(lambda site, _seed: RoundRobin([site.start_url]), in_flight=[1, 5], revisits=True)
 
 
 def test_a_strategy_that_asks_queries() -> None:

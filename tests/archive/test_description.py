@@ -26,13 +26,13 @@ def test_what_is_written_is_read_back(tmp_path: Path, meta: ArchiveMeta) -> None
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("format = 1", "format = 2", "its format is 2, and this version of Coati reads 1"),
+        ("format = 2", "format = 3", "its format is 3, and this version of Coati reads 2"),
         ("start_url", "start-url", "unknown key 'start-url'"),
         ('name = "example"', "name = 3", "3 should be a text"),
         ("[types]", "[typen]", "unknown key 'typen'"),
         ("extensions = []", "extensions = 'x'", "should be a list"),
-        ("format = 1", "format = ", "Invalid value"),
-        ("format = 1\n", "", "format"),
+        ("format = 2", "format = ", "Invalid value"),
+        ("format = 2\n", "", "format"),
     ],
 )
 def test_a_bad_description_says_what_is_wrong(tmp_path: Path, old: str, new: str, said: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coati.archive.archive import Archive
-from coati.archive.importing import Importing, import_source
+from coati.archive.importing import Importing, ImportSummary, import_source
 from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.sources.source import Damaged, Progress, Report, Source
 from coati.errors import ArchiveError, UsageError
@@ -41,7 +41,7 @@ def test_records_are_imported(tmp_path: Path) -> None:
     how = Importing(progress=lambda done, total: seen.append((done, total)))
     source: Source = Given(SITE)
     summary = import_source(source, tmp_path / "a", how)
-    assert (summary.records, summary.replaced, summary.damaged, summary.has_start) == (len(SITE), 0, 0, True)
+    assert summary == ImportSummary(len(SITE), len(SITE), 0, 4, 0, has_start=True)
     assert seen[-1] == (len(SITE), len(SITE))
     with Archive.open(tmp_path / "a") as archive, Archive.open(make(tmp_path / "b")) as same:
         assert archive.digest() == same.digest()
@@ -82,7 +82,7 @@ def test_target_bodies_can_be_left_out(tmp_path: Path) -> None:
         assert archive.body(ROOT) == SITE[0].body
 
 
-def test_an_error_or_a_part_never_replaces_an_answer(tmp_path: Path) -> None:
+def test_an_outage_or_a_part_never_hides_an_answer(tmp_path: Path) -> None:
     def answer(status: int, body: bytes) -> Record:
         return Record(Entry(f"{ROOT}x.csv", status, "text/csv", len(body)), body=body)
 
@@ -98,9 +98,44 @@ def test_an_error_or_a_part_never_replaces_an_answer(tmp_path: Path) -> None:
     summary = import_source(
         Given([page(ROOT), *(answer(*each) for each in order)]), tmp_path / "a", Importing()
     )
-    assert (summary.records, summary.replaced) == (2, 6)
+    assert (summary.records, summary.captures) == (2, 8)
     with Archive.open(tmp_path / "a") as archive:
         assert archive.body(f"{ROOT}x.csv") == b"new"
+
+
+def test_captures_are_kept_in_the_order_of_time(tmp_path: Path) -> None:
+    moments = [300.0, 100.0, 200.0, None, 100.0]
+    records = [page(ROOT, f"{moment}", moment) for moment in moments]
+    summary = import_source(Given(records), tmp_path / "a", Importing())
+    # The capture at 100 came twice.
+    assert summary == ImportSummary(1, 4, 1, 1, 0, has_start=True)
+    with Archive.open(tmp_path / "a") as archive:
+        assert [entry.fetched_at for entry in archive.captures(ROOT)] == [None, 100.0, 200.0, 300.0]
+        assert [
+            archive.body(ROOT, as_of) == page(ROOT, f"{moment}").body
+            for as_of, moment in [(None, 300.0), (299.9, 200.0), (100.0, 100.0), (99.0, None)]
+        ] == [True] * 4
+
+
+def test_two_captures_of_one_second_are_both_kept_and_the_later_one_answers(tmp_path: Path) -> None:
+    records = [page(ROOT, "one", 100.0), page(ROOT, "two", 100.0), page(ROOT, "three", 200.0)]
+    assert import_source(Given(records), tmp_path / "a", Importing()).captures == 3
+    with Archive.open(tmp_path / "a") as archive:
+        assert archive.body(ROOT, 150.0) == records[1].body
+
+
+def test_a_time_in_the_future_is_an_unknown_time_and_counted(tmp_path: Path) -> None:
+    now = 1_800_000_000.0
+    records = [page(ROOT, "future", now + 10**6), page(ROOT, "past", now - 10**6)]
+    records.append(page(f"{ROOT}ahead", "by an hour", now + 3600))
+    summary = import_source(Given(records), tmp_path / "a", Importing(now=now))
+    assert (summary.captures, summary.undated) == (3, 1)
+    with Archive.open(tmp_path / "a") as archive:
+        assert [entry.fetched_at for entry in archive.captures(ROOT)] == [None, now - 10**6]
+        assert archive.body(ROOT) == records[1].body
+        ahead = archive.entry(f"{ROOT}ahead")
+        assert ahead is not None
+        assert ahead.fetched_at == now + 3600
 
 
 def test_an_archive_is_replaced_only_on_demand(tmp_path: Path) -> None:
@@ -144,7 +179,7 @@ def test_two_imports_to_one_place_do_not_meet(tmp_path: Path) -> None:
 ENDLESS = """
 import sys
 from pathlib import Path
-from coati.archive.importing import Importing, import_source
+from coati.archive.importing import Importing, ImportSummary, import_source
 from tests.archive.samples import META, page
 class Endless:
     def meta(self):

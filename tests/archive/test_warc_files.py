@@ -197,10 +197,14 @@ def test_a_revisit_has_the_body_that_it_refers_to_wherever_that_is(tmp_path: Pat
     assert not damaged
 
 
-def test_a_page_that_did_not_change_is_there_once(tmp_path: Path) -> None:
-    octets = packed([original(ROOT, b"A", "sha1:A"), revisit(ROOT, WARC_Payload_Digest="sha1:A")])
+def test_each_revisit_of_a_page_is_a_capture_of_its_own(tmp_path: Path) -> None:
+    dates = ["2024-05-07T00:00:00Z", "2024-05-08T00:00:00Z"]
+    visits = [revisit(ROOT, WARC_Payload_Digest="sha1:A", WARC_Date=date) for date in dates]
+    # They may stand before what they repeat.
+    octets = packed([*visits, original(ROOT, b"A", "sha1:A")])
     records, damaged = read(octets, folder=tmp_path)
-    assert len(records) == 1
+    assert [record.body for record in records] == [b"A"] * 3
+    assert len({record.entry.fetched_at for record in records}) == 3
     assert not damaged
 
 

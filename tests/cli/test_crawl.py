@@ -14,7 +14,7 @@ from coati.archive.archive import Archive
 from coati.testing.sample_site import sample_site
 from coati.testing.server import SiteServer, serve
 from tests.cli.commands import Coati, coati, said_by, start_coati
-from tests.live.scripted import Exchange, Script, answer, clock, file, page, pause, scripted
+from tests.live.scripted import Exchange, Route, Script, answer, clock, file, page, pause, scripted
 
 __all__ = ["coati"]
 
@@ -216,8 +216,8 @@ def test_a_start_that_leads_to_another_site(coati: Coati) -> None:
 def test_a_page_without_links_may_need_a_browser(coati: Coati) -> None:
     with small(**{"/": page()}) as site:
         said = coati("crawl", site.start, *FAST)
-    assert said.code == 0
-    assert "docs/how-to/render-javascript.md" in said.err
+    assert said.code == 7
+    assert "build its pages in the browser" in said.err
 
 
 # --- outages ------------------------------------------------------------------------------------
@@ -335,8 +335,11 @@ def test_the_settings_of_one_run_begin_another(coati: Coati) -> None:
         (("URL", "--concurrency", "0"), "at least 1"),
         (("URL", "--include", "("), "not a regular expression"),
         (("URL", "--proxy", "nowhere"), "not a proxy"),
-        (("URL", "--cookies", "crumbs"), "not a cookie"),
+        (("URL", "--cookies", "crumbs"), "not cookies"),
         (("URL", "--header", "nothing"), "not a header"),
+        (("http://[::1",), "its host or its port cannot be"),
+        (("http://example.org:99999/",), "its host or its port cannot be"),
+        (("ftp://example.org/",), "one begins with http:// or https://"),
         (("URL", "--limits", "retry=1"), "did you mean 'retries'"),
         (("URL", "--limits", "answer_timeout_seconds=0"), "above 0"),
         (("URL", "--archive-mode", "record"), "--archive"),
@@ -595,3 +598,21 @@ def test_a_misspelt_variable_is_warned_of(coati: Coati, monkeypatch: pytest.Monk
     said = coati("crawl", "nonsense")
     assert "COATI_MAX_REQUEST means nothing; did you mean COATI_MAX_REQUESTS?" in said.err
     assert "COATI_DELAY" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("start", "hint"),
+    [
+        (file(b"GIF89a", "image/gif"), "gave no page"),
+        (file(b"GIF89a", ""), "gave no page"),
+        (lambda exchange: exchange.raw(b"HTTP/1.1 204 No Content\r\n\r\n"), "gave no page"),
+        (answer(204), "has no links"),
+        (file(b"", "text/html"), "has no links"),
+        (file(b"<html></html>", ""), "has no links"),
+    ],
+)
+def test_a_start_that_leads_nowhere_is_told(coati: Coati, start: Route, hint: str) -> None:
+    with scripted({"/": start}) as site:
+        said = coati("crawl", site.start, "--delay", "0", "--out", "run", "--format", "json")
+    assert (said.code, said.json["exit_code"]) == (7, 7)
+    assert hint in said.err

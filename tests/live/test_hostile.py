@@ -10,7 +10,7 @@ import pytest
 from coati.live import Happening, StopReason
 from coati.runs.reasons import REASONS
 from tests.live.crawling import crawl_from, crawl_into
-from tests.nasty_server import FILE_NAMES, PRIVATE_URLS, Packets, Robots, gzip_bomb, nasty_server
+from tests.nasty_server import BOMBS, FILE_NAMES, PRIVATE_URLS, Packets, Robots, gzip_bomb, nasty_server
 
 # Each limit is a setting. What should end by itself has so much time that it can only fail by never ending.
 PATIENT = {
@@ -90,8 +90,9 @@ FAULTS = {
     "/wrong-charset": ("page", None, {}),
     "/unknown-charset": ("page", None, {}),
     "/utf-16": ("page", None, {}),
-    "/strange-type": ("other", None, {}),
-    "/no-type.csv": ("other", None, {}),
+    "/strange-type": ("target", None, {}),
+    "/no-type.csv": ("target", None, {}),
+    "/no-type.html": ("page", None, {}),
     "/video": ("other", None, {"blocked media type": 1}),
     "/redirect-self": ("failure", "redirect loop", {"redirect loop": 1}),
     "/deep": ("page", None, {}),
@@ -253,6 +254,39 @@ def test_memory_stays_bounded_whatever_comes() -> None:
         grown = int(subprocess.check_output(command, text=True, cwd=Path(__file__).parents[2]))
     # A page of 5 MB makes a tree of some ten times that; the bomb alone would take 256.
     assert grown < 120
+
+
+BOMB = """
+    import resource, sys
+    from coati.live import crawl
+    from coati.assembly import build_strategy
+    from tests.live.crawling import plan_for
+
+    def crawl_one(url):
+        strategy = lambda: build_strategy("scent", [url], 0)
+        settings = {"robots": False, "max_requests": 1, "answer_timeout_seconds": 60.0}
+        return crawl(plan_for(url, new_strategy=strategy, **settings)).progress
+
+    crawl_one(sys.argv[1])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    progress = crawl_one(sys.argv[2])
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
+    print(grown, progress.pages, progress.drops.get("cut", 0))
+"""
+
+CUT_BOMBS = {"long-base", "many-links", "many-elements"}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", BOMBS)
+def test_no_page_takes_much_memory_or_time(name: str) -> None:
+    with nasty_server() as server:
+        urls = [server.url("/good.html"), server.url(f"/bombs/{name}")]
+        command = [sys.executable, "-c", textwrap.dedent(BOMB), *urls]
+        told = subprocess.check_output(command, text=True, cwd=Path(__file__).parents[2])
+    grown, pages, cut = map(int, told.split())
+    assert (pages, cut) == (1, name in CUT_BOMBS)
+    assert grown < 300, grown
 
 
 def test_a_crawl_meets_every_fault_and_still_gets_the_file(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_every_strategy_makes_the_same_run_twice_and_finds_all_targets(
         (Budget(max_bytes=901), 6, Limit.BYTES),
         (Budget(max_requests=10), 10, Limit.REQUESTS),
         (Budget(max_requests=11), 10, None),
-        (Budget(max_seconds=1e-9), 0, Limit.SECONDS),
+        (Budget(max_seconds=2.5), 3, Limit.SECONDS),
         (Budget(max_seconds=3600), 10, None),
     ],
 )
@@ -118,7 +118,9 @@ class Scripted:
         self.observed.append((request_id, outcome))
         return [Settlement(1, 3.0)] if request_id == self.settle_after else []
 
-    def respond(self, request: Request) -> Outcome:
+    def respond(
+        self, request: Request, now: float | None = None, observed: dict[str, float] | None = None
+    ) -> Outcome:
         return self.script[request.id - 1]
 
     def redo(self, request: Request, now: float) -> None:

@@ -125,7 +125,7 @@ def test_a_target_has_its_whole_provenance(store: RunStore) -> None:
     fetch(store, 2, hop, Redirect(301, 0, START + "hop2"), arm=7)
     fetch(store, 3, START + "hop2", Redirect(302, 0, end), arm=7)
     recorded = fetch(store, 4, end, CSV_TARGET, arm=7, body=b"1,2\n", headers=CSV)
-    assert recorded == Recorded(CSV_TARGET, "files/table.csv")
+    assert recorded == Recorded(CSV_TARGET, "files/table.csv", new_target=True)
     assert (store.folder / "files" / "table.csv").read_bytes() == b"1,2\n"
     cursor = store._log.connection.execute("SELECT * FROM targets_with_provenance")  # noqa: SLF001
     (row,) = [dict(zip([name for name, *_ in cursor.description], values, strict=True)) for values in cursor]
@@ -133,7 +133,12 @@ def test_a_target_has_its_whole_provenance(store: RunStore) -> None:
     assert json.loads(row.pop("headers")) == [list(pair) for pair in CSV]
     assert row == {
         "file": "table.csv",
+        "title": "to p",
         "anchor": "to p",
+        "row_text": "around",
+        "heading": None,
+        "page_title": None,
+        "file_title": None,
         "url": end,
         "version": 1,
         "found_on": menu,

@@ -271,3 +271,13 @@ def test_a_page_of_known_links_costs_next_to_nothing() -> None:
             watch.sift(BASE + "/set/1", b"", urls, ())
         best = min(best, (clock() - begun) / 20)
     assert best < 30e-6
+
+
+def test_a_visited_page_counts_neither_as_equal_nor_as_barren() -> None:
+    watch = TrapWatch(TrapSettings(max_equal_pages=2, max_chain=1, max_urls_per_shape=1))
+    url = BASE + "/day/1"
+    watch.answered(url, is_target=False)
+    for _ in range(50):
+        assert watch.sift(url, b"the same", [BASE + "/day/2"], [], visited=True) == {}
+    # It is looked at as if it had never been seen again.
+    assert watch.sift(url, b"the same", [BASE + "/set/2"], [0], visited=True) == {}

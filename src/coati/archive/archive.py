@@ -4,21 +4,27 @@ The bytes of a record are handed to the operating system before its row in the i
 loses no record that `Archive.add` returned for: what the index does not know yet is indexed when the
 archive is next opened for writing, and an unfinished end is cut off. The WARC files alone are
 enough to build the index again (`reindex`).
+
+An archive may hold a URL at several moments: a history. Each look-up takes a time (``as_of``) and gives the
+newest capture that is not later; without one, the newest of all. An answer that may pass, such as an outage,
+does not count beside one that lasts (`coati.archive.record.Entry.passing`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain, groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from coati import __version__
 from coati.archive import index, recovery, volumes, warc_record
-from coati.archive.description import read_description, write_description
+from coati.archive.description import read_description, upgrade_description, write_description
 from coati.archive.index import Index, Row
 from coati.archive.lock import WriteLock
 from coati.archive.record import ArchiveMeta, Entry, Record
@@ -48,6 +54,8 @@ class Archive:
         self._volumes = records
         self._lock = lock
         self._kept: dict[str, Row] = {}
+        # All captures of URLs that were asked for as of a time before their newest one.
+        self._histories: dict[str, Sequence[Row]] = {}
         self._look_ups = 0
         self._all_kept = False
 
@@ -71,6 +79,8 @@ class Archive:
         meta = read_description(folder)
         lock = WriteLock(folder) if writable else None
         try:
+            if writable:
+                upgrade_description(folder, meta)
             rows = Index.open(folder / index.FILE_NAME, writable=writable)
         except BaseException:
             if lock is not None:
@@ -98,6 +108,7 @@ class Archive:
         self.close()
 
     def __len__(self) -> int:
+        """Count the URLs."""
         return len(self._index)
 
     def close(self) -> None:
@@ -111,63 +122,79 @@ class Archive:
         self._index.close(written=True)
         self._lock.release()
 
-    def entry(self, url: str) -> Entry | None:
+    def entry(self, url: str, as_of: float | None = None) -> Entry | None:
         """Look a URL up in the index; None where nothing is archived of it."""
-        row = self._find(url)
+        row = self._find(url, as_of)
         return None if row is None else row.entry
 
     def entries(self) -> Iterator[Entry]:
-        """Give every URL once, in the order in which they were (last) added."""
+        """Give the newest capture of every URL, in the order in which they were (last) added."""
         for row in self._index.rows():
             yield row.entry
 
+    def captures(self, url: str) -> list[Entry]:
+        """List what is held of a URL, oldest first."""
+        return [row.entry for row in self._history(url)]
+
+    def older_entries(self) -> Iterator[Entry]:
+        """Give all captures but the newest of each URL, by URL and time; none where there is no history."""
+        for row in self._index.older():
+            yield row.entry
+
+    def count_captures(self) -> int:
+        """Count what is held: each URL as often as it was captured."""
+        return self._index.count_captures()
+
+    def span(self) -> tuple[float, float] | None:
+        """Return when the first and the last capture was made; None where no time is known."""
+        return self._index.span()
+
     def bodies(self) -> int:
-        """Count the records that have their body, and do not just say how large it was."""
+        """Count the URLs that have their body, and do not just say how large it was."""
         return self._index.count_bodies()
 
     def volume_paths(self) -> list[Path]:
         """List the WARC files, oldest first."""
         return [self._volumes.path(name) for name in self._volumes.names()]
 
-    def body(self, url: str) -> bytes:
+    def body(self, url: str, as_of: float | None = None) -> bytes:
         """Give the decoded body of a URL.
 
         Raises `NotArchivedError` where there is no record or its body was left out, and
         `CorruptRecordError` where it cannot be read.
         """
-        row = self._need(url)
+        row = self._need(url, as_of)
         if row.body_bytes is None:
             raise NotArchivedError(f"the body of {url} was left out of the archive {self.folder}")
-        member = self._member(row)
-        try:
-            return warc_record.read_body(member, row.body_bytes)
-        except ValueError as error:
-            raise self._corrupt(row, error) from error
+        return self._body(row, row.body_bytes)
 
-    def record(self, url: str) -> Record:
+    def record(self, url: str, as_of: float | None = None) -> Record:
         """Give everything that is archived of a URL; raises as `body` does."""
-        row = self._need(url)
-        return self._read(row).record
+        return self._read(self._need(url, as_of)).record
 
-    def check(self, url: str) -> None:
+    def check(self, url: str, as_of: float | None = None) -> None:
         """Read a record against its digest and its row; raises `CorruptRecordError`."""
-        row = self._need(url)
-        reading = self._read(row)
-        body = reading.record.body
-        digest = "" if body is None else hashlib.sha256(body).hexdigest()
-        if not digest == row.body_digest == reading.digest_claimed:
-            raise self._corrupt(row, "its body does not match its digest")
-        if reading.record.entry != row.entry:
-            raise self._corrupt(row, "it does not say what the index says")
+        self._check(self._need(url, as_of))
+
+    def check_all(self) -> Iterator[tuple[Entry, CorruptRecordError | None]]:
+        """Check every capture, and say what is wrong with it."""
+        for row in chain(self._index.rows(), self._index.older()):
+            try:
+                self._check(row)
+            except CorruptRecordError as error:
+                yield row.entry, error
+            else:
+                yield row.entry, None
 
     def add(self, record: Record) -> None:
-        """Append a record; of several for one URL the last one counts, and all stay on disk."""
+        """Append a capture; the others of its URL stay. A body that one of them holds is not stored again."""
         if self._lock is None:
             raise UsageError(f"the archive {self.folder} is not open for writing")
-        member = warc_record.write_member(record)
+        holder = self._holder_of_same(record)
+        member = warc_record.write_member(record, holder)
         place = self._volumes.append(member.data)
         row = Row(member.entry, place, member.body_bytes, member.body_digest)
-        self._index.add(row)
+        self._index.add(row, refers=holder is not None)
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
@@ -182,17 +209,31 @@ class Archive:
     def _work_out_digest(self) -> str:
         total = hashlib.sha256()
         for row in self._index.rows(by_url=True):
-            entry = row.entry
-            kind = None if entry.kind is None else entry.kind.value
-            facts = (entry.status, entry.media_type, entry.size_bytes, kind, entry.location)
-            total.update(json.dumps((entry.url, *facts, row.body_digest)).encode() + b"\n")
+            total.update(json.dumps((row.entry.url, *_told(row))).encode() + b"\n")
+        # Where a URL has a history, the answer depends on the time too.
+        for url, rows in groupby(self._index.older(), key=lambda row: row.entry.url):
+            for row in (*rows, self._need(url)):
+                total.update(json.dumps((url, row.entry.fetched_at, *_told(row))).encode() + b"\n")
         return total.hexdigest()
 
-    def _find(self, url: str) -> Row | None:
+    def _find(self, url: str, as_of: float | None = None) -> Row | None:
         row = self._kept.get(url)
         if row is None and not self._all_kept:
             row = self._look_up(url)
-        return row
+        if as_of is None or row is None or row.entry.moment <= as_of:
+            return row
+        return _latest(self._history(url), as_of)
+
+    def _history(self, url: str) -> Sequence[Row]:
+        """Return all captures of a URL, oldest first; readers keep them."""
+        rows = self._histories.get(url)
+        if rows is None:
+            rows = self._index.captures(url)
+            if self._lock is None:
+                if len(self._histories) >= _MAX_ROWS_KEPT:
+                    self._histories.clear()
+                self._histories[url] = rows
+        return rows
 
     def _look_up(self, url: str) -> Row | None:
         if self._lock is not None:
@@ -209,11 +250,46 @@ class Archive:
             self._kept[url] = row
         return row
 
-    def _need(self, url: str) -> Row:
-        row = self._find(url)
+    def _need(self, url: str, as_of: float | None = None) -> Row:
+        row = self._find(url, as_of)
         if row is None:
             raise NotArchivedError(f"{url} is not in the archive {self.folder}")
         return row
+
+    def _check(self, row: Row) -> None:
+        reading = self._read(row)
+        body = reading.record.body
+        digest = "" if body is None else hashlib.sha256(body).hexdigest()
+        if not digest == row.body_digest == reading.digest_claimed:
+            raise self._corrupt(row, "its body does not match its digest")
+        if reading.record.entry != row.entry:
+            raise self._corrupt(row, "it does not say what the index says")
+
+    def _holder_of_same(self, record: Record) -> Entry | None:
+        """Return a capture of the same URL that holds the same body; None where it has to be written."""
+        url = record.entry.url
+        if not record.body or not record.entry.status or self._index.find(url) is None:
+            return None
+        holder = self._index.holder(url, hashlib.sha256(record.body).hexdigest())
+        return None if holder is None else holder.entry
+
+    def _body(self, row: Row, body_bytes: int) -> bytes:
+        try:
+            body = warc_record.read_body(self._member(row), body_bytes)
+            if body is None:
+                body = warc_record.read_body(self._member(self._holder(row)), body_bytes)
+        except ValueError as error:
+            raise self._corrupt(row, error) from error
+        if body is None:
+            raise self._corrupt(row, "the body that it refers to is lost")
+        return body
+
+    def _holder(self, row: Row) -> Row:
+        """Return the capture whose record holds the body of another."""
+        holder = self._index.holder(row.entry.url, row.body_digest)
+        if holder is None:
+            raise self._corrupt(row, "the body that it refers to is lost")
+        return holder
 
     def _read(self, row: Row) -> warc_record.Reading:
         try:
@@ -222,6 +298,9 @@ class Archive:
             raise self._corrupt(row, error) from error
         if reading is None:
             raise self._corrupt(row, "it is a record of another type")
+        if reading.refers and row.body_bytes is not None:
+            body = self._body(row, row.body_bytes)
+            reading = reading._replace(record=replace(reading.record, body=body))
         return reading
 
     def _member(self, row: Row) -> bytes:
@@ -250,6 +329,20 @@ class Archive:
             sound = name if size >= known else ""
         if sound:
             self._volumes.continue_in(sound)
+
+
+def _told(row: Row) -> tuple[object, ...]:
+    """Give what a capture answers, without its address and time."""
+    entry = row.entry
+    kind = None if entry.kind is None else entry.kind.value
+    return (entry.status, entry.media_type, entry.size_bytes, kind, entry.location, row.body_digest)
+
+
+def _latest(rows: Sequence[Row], as_of: float) -> Row | None:
+    """Return the newest of some captures that is not later than a time; one that lasts, if there is one."""
+    known = [row for row in rows if row.entry.moment <= as_of]
+    lasting = [row for row in known if not row.entry.passing]
+    return next(reversed(lasting or known), None)
 
 
 def _volumes(folder: Path, meta: ArchiveMeta) -> Volumes:

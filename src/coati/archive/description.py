@@ -14,7 +14,10 @@ from coati.web.media import TargetTypes
 FILE_NAME = "archive.toml"
 
 # Raised whenever an older Coati would misread what a newer one writes, here or in the index.
-FORMAT = 1
+FORMAT = 2
+
+# Format 1 is without histories: it is read, and becomes the newer one where it is written.
+_READABLE = frozenset({1, FORMAT})
 
 _MAX_BYTES = 1 << 20
 _KEYS = frozenset({"format", "name", "start_url", "origin", "licence", "blocked_extensions", "types"})
@@ -50,6 +53,16 @@ def write_description(folder: Path, meta: ArchiveMeta) -> None:
 
 def read_description(folder: Path) -> ArchiveMeta:
     """Read ``archive.toml``; raises `ArchiveError` that says what is wrong with the folder."""
+    return _read(folder)[1]
+
+
+def upgrade_description(folder: Path, meta: ArchiveMeta) -> None:
+    """Write the description of an archive of an older format again, as one of this format."""
+    if _read(folder)[0] != FORMAT:
+        write_description(folder, meta)
+
+
+def _read(folder: Path) -> tuple[int, ArchiveMeta]:
     path = folder / FILE_NAME
     if not folder.exists():
         raise ArchiveError(f"there is no archive at {folder}")
@@ -61,14 +74,14 @@ def read_description(folder: Path) -> ArchiveMeta:
     try:
         with path.open("rb") as file:
             data = tomllib.loads(file.read(_MAX_BYTES).decode())
-        return _meta(data)
+        return data["format"], _meta(data)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ArchiveError(f"{path} cannot be read: {error}") from error
 
 
 def _meta(data: dict[str, Any]) -> ArchiveMeta:
     version = data["format"]
-    if version != FORMAT:
+    if version not in _READABLE:
         raise ValueError(f"its format is {version!r}, and this version of Coati reads {FORMAT}")
     _refuse_unknown(data, _KEYS)
     types = data.get("types")

@@ -6,6 +6,7 @@ interrupted leaves nothing that could be taken for the site.
 
 from __future__ import annotations
 
+import math
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,35 +15,40 @@ from coati.archive.archive import Archive
 from coati.archive.description import FILE_NAME
 from coati.archive.kinds import kind_of
 from coati.archive.lock import WriteLock
-from coati.archive.record import ArchiveMeta, Entry, Record
+from coati.archive.record import ArchiveMeta, Record
 from coati.archive.sources.source import Damaged, Progress, Report, Source
 from coati.errors import ArchiveError, UsageError
 from coati.model import Kind
 from coati.readers.formats import format_of
 
-_PARTIAL = 206
+# How far the clock of a crawler may be ahead of ours.
+_CLOCK_ERROR_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class Importing:
-    """How to import, and whom to tell how it goes."""
+    """How to import, and whom to tell how it goes; ``now`` is the time: no capture can be later."""
 
     keep_target_bodies: bool = True
     overwrite: bool = False
     report: Report = lambda _damaged: None
     progress: Progress = lambda _done, _total: None
+    now: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
     """What an import brought.
 
-    ``replaced`` counts records that gave way to another one of their URL; ``has_start`` tells
-    whether the start URL is among those that are left.
+    ``captures`` counts what is kept: each URL as often as it was captured. ``repeated`` counts captures that
+    were there already, with the same time and body, and ``undated`` those whose time is unknown, because
+    none was given or it lies in the future. ``has_start`` tells whether the start URL is there.
     """
 
     records: int
-    replaced: int
+    captures: int
+    repeated: int
+    undated: int
     damaged: int
     has_start: bool
 
@@ -64,19 +70,24 @@ def import_source(source: Source, destination: Path, how: Importing) -> ImportSu
 
 def _build(source: Source, folder: Path, meta: ArchiveMeta, how: Importing) -> ImportSummary:
     damages = _Count(how.report)
-    added = 0
+    repeated = undated = 0
     with Archive.create(folder, meta) as archive:
         with archive.bulk():
-            for record in source.records(damages, how.progress):
-                added += 1
-                if _counts(record.entry, archive.entry(record.entry.url)):
-                    archive.add(record if how.keep_target_bodies else _without_body(record, meta))
-        kept = len(archive)
+            for found in source.records(damages, how.progress):
+                record = _dated(found, how.now)
+                if not how.keep_target_bodies:
+                    record = _without_body(record, meta)
+                undated += record.entry.fetched_at is None
+                if _is_held(archive, record):
+                    repeated += 1
+                else:
+                    archive.add(record)
+        kept, captures = len(archive), archive.count_captures()
         has_start = archive.entry(meta.start_url) is not None
     if not kept:
         first = f"; the first damage: {damages.first}" if damages.first else ""
         raise ArchiveError(f"there is no readable record in the source{first}")
-    return ImportSummary(kept, added - kept, damages.count, has_start)
+    return ImportSummary(kept, captures, repeated, undated, damages.count, has_start)
 
 
 class _Count:
@@ -93,15 +104,19 @@ class _Count:
         self._report(damaged)
 
 
-def _counts(new: Entry, old: Entry | None) -> bool:
-    """Tell whether a later record replaces an earlier one: an error never replaces an answer."""
-    return old is None or _worth(new.status) >= _worth(old.status)
+def _dated(record: Record, now: float) -> Record:
+    """Take a time that cannot be for an unknown one: no clock but a wrong one wrote it."""
+    if record.entry.moment > now + _CLOCK_ERROR_SECONDS:
+        return replace(record, entry=replace(record.entry, fetched_at=None))
+    return record
 
 
-def _worth(status: int) -> int:
-    if status == _PARTIAL:
-        return 1
-    return 2 if 200 <= status < 400 else 0  # noqa: PLR2004 -- HTTP success and redirection
+def _is_held(archive: Archive, record: Record) -> bool:
+    """Tell whether the same capture came before, as where files overlap."""
+    entry = record.entry
+    if entry.fetched_at is None or entry not in archive.captures(entry.url):
+        return False
+    return archive.record(entry.url, entry.fetched_at).body == record.body
 
 
 def _without_body(record: Record, meta: ArchiveMeta) -> Record:

@@ -1,4 +1,8 @@
-"""``index.sqlite``: for each URL what its record says, and where in the WARC files it stands.
+"""``index.sqlite``: for each capture of a URL what its record says, and where in the WARC files it stands.
+
+Of the captures of a URL one is ``current``: the newest, where an answer that may pass (an outage) does not
+count beside one that lasts. In an archive without a history that is every row. ``refers`` marks a capture
+whose body stands in another one of the same URL, with the same digest.
 
 The index holds nothing that the WARC files do not: it can be built again from them. A volume's
 ``indexed_bytes`` says how far the index knows it. What stands after that was written just before a
@@ -20,17 +24,15 @@ from coati.errors import ArchiveError
 from coati.model import Kind
 
 FILE_NAME = "index.sqlite"
-_VERSION = 1
+_VERSION = 2
 
-_SCHEMA = f"""
-CREATE TABLE volumes (
-    id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    indexed_bytes INTEGER NOT NULL
-);
+# One record per URL: of several, only the one added last was indexed.
+_VERSION_WITHOUT_HISTORY = 1
+
+_RECORDS = """
 CREATE TABLE records (
     id INTEGER PRIMARY KEY,
-    url TEXT NOT NULL UNIQUE,
+    url TEXT NOT NULL,
     status INTEGER NOT NULL,
     media_type TEXT NOT NULL,
     size_bytes INTEGER NOT NULL,
@@ -41,20 +43,46 @@ CREATE TABLE records (
     offset INTEGER NOT NULL,
     length INTEGER NOT NULL,
     body_bytes INTEGER,
-    body_digest TEXT NOT NULL
+    body_digest TEXT NOT NULL,
+    current INTEGER NOT NULL,
+    refers INTEGER NOT NULL
 );
+CREATE INDEX records_by_url ON records (url, current);
+"""
+_SCHEMA = f"""
+CREATE TABLE volumes (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    indexed_bytes INTEGER NOT NULL
+);
+{_RECORDS}
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {_VERSION};
 """
+
+# An older index is read as it is, and brought up to date where it is going to be written.
+_READ_OLDER = "CREATE TEMP VIEW records AS SELECT *, 1 AS current, 0 AS refers FROM main.records"
+_UPGRADE = f"""
+BEGIN;
+ALTER TABLE records RENAME TO older;
+{_RECORDS}
+INSERT INTO records SELECT *, 1, 0 FROM older;
+DROP TABLE older;
+PRAGMA user_version = {_VERSION};
+COMMIT;
+"""  # noqa: S608 -- constants only
 
 _COLUMNS = (
     "url, status, media_type, size_bytes, kind, location, fetched_at, "
     "volume, offset, length, body_bytes, body_digest"
 )
-_FIND = f"SELECT {_COLUMNS} FROM records WHERE url = ?"  # noqa: S608 -- constants only
-_ALL = f"SELECT {_COLUMNS} FROM records ORDER BY "  # noqa: S608 -- constants only
-# A record that is added again moves to the end: the place where its last version was added.
-_ADD = f"INSERT OR REPLACE INTO records ({_COLUMNS}) VALUES ({', '.join('?' * 12)})"  # noqa: S608
+_SELECT = f"SELECT {_COLUMNS} FROM records"  # noqa: S608 -- constants only
+_FIND = _SELECT + " WHERE url = ? AND current = 1"
+_CAPTURES = _SELECT + " WHERE url = ? ORDER BY fetched_at, id"
+_OLDER = _SELECT + " WHERE current = 0 ORDER BY url, fetched_at, id"
+_HOLDER = _SELECT + " WHERE url = ? AND body_digest = ? AND NOT refers ORDER BY id LIMIT 1"
+_FIND_CURRENT = "SELECT id, status, fetched_at FROM records WHERE url = ? AND current = 1"
+_ADD = f"INSERT INTO records ({_COLUMNS}, current, refers) VALUES ({', '.join('?' * 14)})"  # noqa: S608
 
 _KINDS: dict[str | None, Kind | None] = {None: None, **{kind.value: kind for kind in Kind}}
 
@@ -101,32 +129,65 @@ class Index:
             connection, version = _connect(path, "ro&immutable=1")
         except sqlite3.Error as error:
             raise _damaged(path, error) from error
-        if version != _VERSION:
+        if version not in {_VERSION, _VERSION_WITHOUT_HISTORY}:
             connection.close()
             raise ArchiveError(f"{path} has version {version}, not {_VERSION}; {_mend(path)}")
+        if version == _VERSION_WITHOUT_HISTORY:
+            try:
+                connection.executescript(_UPGRADE if writable else _READ_OLDER)
+            except sqlite3.Error as error:
+                connection.close()
+                raise _damaged(path, error) from error
         return cls(_for_writing(connection) if writable else connection, path)
 
     def __len__(self) -> int:
+        """Count the URLs."""
+        ((count,),) = self._query("SELECT count(*) FROM records WHERE current = 1")
+        return int(count)
+
+    def count_captures(self) -> int:
+        """Count the rows, all captures of a URL among them."""
         ((count,),) = self._query("SELECT count(*) FROM records")
         return int(count)
 
     def count_bodies(self) -> int:
-        """Count the records whose body was not left out."""
-        ((count,),) = self._query("SELECT count(body_bytes) FROM records")
+        """Count the URLs whose body was not left out."""
+        ((count,),) = self._query("SELECT count(body_bytes) FROM records WHERE current = 1")
         return int(count)
 
+    def span(self) -> tuple[float, float] | None:
+        """Return when the first and the last capture was made; None where no time is known."""
+        ((first, last),) = self._query("SELECT min(fetched_at), max(fetched_at) FROM records")
+        return None if first is None else (first, last)
+
     def find(self, url: str) -> Row | None:
+        """Return the current row of a URL."""
         for values in self._query(_FIND, (url,)):
             return self._row(values)
         return None
 
+    def captures(self, url: str) -> list[Row]:
+        """Return all rows of a URL in the order of time."""
+        return [self._row(values) for values in self._query(_CAPTURES, (url,))]
+
+    def holder(self, url: str, body_digest: str) -> Row | None:
+        """Return the capture of a URL that holds a body itself."""
+        for values in self._query(_HOLDER, (url, body_digest)):
+            return self._row(values)
+        return None
+
     def rows(self, *, by_url: bool = False) -> Iterator[Row]:
-        """Give every row in the order of adding, or sorted by URL."""
-        for values in self._query(_ALL + ("url" if by_url else "id")):
+        """Give the current row of every URL in the order of adding, or sorted by URL."""
+        for values in self._query(f"{_SELECT} WHERE current = 1 ORDER BY {'url' if by_url else 'id'}"):
             yield self._row(values)
 
-    def add(self, row: Row) -> None:
-        """Add a row, or replace that of the same URL; it is on file at once unless in `bulk`."""
+    def older(self) -> Iterator[Row]:
+        """Give every other row, by URL and time."""
+        for values in self._query(_OLDER):
+            yield self._row(values)
+
+    def add(self, row: Row, *, refers: bool = False) -> None:
+        """Add a row; it is on file at once unless in `bulk`."""
         with self._transaction():
             if self._has_facts:
                 # They were worked out from the records, which are about to change.
@@ -140,9 +201,18 @@ class Index:
             values = (
                 entry.url, entry.status, entry.media_type, entry.size_bytes, kind,
                 entry.location, entry.fetched_at, self._volume_ids[place.volume], place.offset,
-                place.length, row.body_bytes, row.body_digest,
+                place.length, row.body_bytes, row.body_digest, self._becomes_current(entry), refers,
             )  # fmt: skip
             self._connection.execute(_ADD, values)
+
+    def _becomes_current(self, entry: Entry) -> bool:
+        """Tell whether a capture takes the place of the current one of its URL, which then leaves it."""
+        for number, status, fetched_at in self._query(_FIND_CURRENT, (entry.url,)):
+            known = Entry(entry.url, status, "", 0, fetched_at=fetched_at)
+            if (known.passing, -known.moment) < (entry.passing, -entry.moment):
+                return False
+            self._connection.execute("UPDATE records SET current = 0 WHERE id = ?", (number,))
+        return True
 
     def mark(self, volume: str, indexed_bytes: int) -> None:
         """Note how far a volume is indexed."""

@@ -22,9 +22,14 @@ _TAG = re.compile(r"[.#]")
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """Counts of an archive's records; sizes are those of the bodies, kept or left out."""
+    """Counts of an archive's URLs as they were last; sizes are those of the bodies, kept or left out.
+
+    ``captures`` counts each URL as often as it is held; ``span`` is from when to when.
+    """
 
     records: int
+    captures: int
+    span: tuple[float, float] | None
     bodies: int
     kinds: Counter[Kind]
     bytes_by_kind: Counter[Kind]
@@ -55,7 +60,8 @@ class OutsideLinks:
 
 def count_holdings(archive: Archive) -> Holdings:
     """Count by kind, status and media type, under the archive's own definition of targets."""
-    holdings = Holdings(len(archive), archive.bodies(), Counter(), Counter(), Counter(), Counter())
+    counts = (len(archive), archive.count_captures(), archive.span(), archive.bodies())
+    holdings = Holdings(*counts, Counter(), Counter(), Counter(), Counter())
     for entry in archive.entries():
         kind = kind_of(entry, archive.meta.types)
         holdings.kinds[kind] += 1

@@ -2,7 +2,9 @@
 
 A replay over an archive parses the same pages again and again: for each strategy, each seed, each study. So
 their links are kept beside the archive in one file of plain arrays. Pages repeat their menus, so each
-distinct link (URL, tag path, anchor, context, date) is stored once and a page is a list of numbers.
+distinct link (URL, tag path, anchor, context, date) is stored once and a page is a list of numbers. A page
+that the archive holds at several moments has such a list for each; the newest come first, in the archive's
+order.
 
 Besides HTML, it holds what XML lists that says by its root element that it is a sitemap or a feed: whether it
 is read as a page depends on what is wanted. Lists that only a replay's start addresses lead to are not here.
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from coati.archive.record import Entry
 
     Numbers = npt.NDArray[np.int32]
+    Moments = npt.NDArray[np.float64]
     Progress = Callable[[int, int], None]
 
 # Count up when what `coati.readers` give for the same page changes.
@@ -55,6 +58,7 @@ class _LinkTable(NamedTuple):
 class LinkCache:
     """Links by page. URLs are numbered; `url_names` gives them back.
 
+    ``captures`` are the URLs of pages, and the moments of the last of them: these are not the newest ones.
     ``remarks`` name the pages that could not be read, or not to their end.
     """
 
@@ -62,18 +66,21 @@ class LinkCache:
         self,
         names: tuple[list[str], list[str], list[str]],
         table: _LinkTable,
-        pages: Numbers,
+        captures: tuple[Numbers, Moments],
         starts: npt.NDArray[np.int64],
         links: Numbers,
         remarks: Sequence[str] = (),
     ) -> None:
         self.url_names, self._path_names, self._text_names = names
         self._table = table
-        self._pages = pages
+        self._pages, self._moments = pages, moments = captures
         self._starts = starts
         self._links = links
         self._paths: dict[int, tuple[str, ...]] = {}
-        self._place = {page: place for place, page in enumerate(pages.tolist())}
+        newest = len(pages) - len(moments)
+        self._place = {page: place for place, page in enumerate(pages[:newest].tolist())}
+        older = zip(pages[newest:].tolist(), moments.tolist(), strict=True)
+        self._older_place = {capture: place for place, capture in enumerate(older, start=newest)}
         self._number_of = {url: number for number, url in enumerate(self.url_names)}
         self.remarks = tuple(remarks)
 
@@ -93,8 +100,14 @@ class LinkCache:
         return self._number_of.get(url)
 
     def link_numbers(self, page: str) -> Numbers:
-        """Give the links of a page; empty for a URL that is no page."""
-        place = self._place.get(self._number_of.get(page, -1))
+        """Give the links of the newest capture of a page; empty for a URL that is no page."""
+        return self._links_at(self._place.get(self._number_of.get(page, -1)))
+
+    def older_link_numbers(self, page: str, moment: float) -> Numbers:
+        """Give the links of a page as it was captured at an earlier moment."""
+        return self._links_at(self._older_place.get((self._number_of.get(page, -1), moment)))
+
+    def _links_at(self, place: int | None) -> Numbers:
         if place is None:
             return self._links[:0]
         return self._links[self._starts[place] : self._starts[place + 1]]
@@ -123,9 +136,9 @@ class LinkCache:
         return self._number_of.get(page, -1) in self._place
 
     def pages(self) -> Iterator[tuple[str, Sequence[str]]]:
-        """Give each page with the URLs that it links to, of any host, in document order."""
+        """Give each page, as it was last, with the URLs that it links to, of any host, in document order."""
         names = self.url_names
-        for page in self._pages.tolist():
+        for page in self._place:
             numbers = self.link_urls(self.link_numbers(names[page]))
             yield names[page], [names[number] for number in numbers.tolist()]
 
@@ -138,10 +151,13 @@ class LinkCache:
         links: list[int] = []
         remarks: list[str] = []
         reader = PageReader()
-        entries = [entry for entry in archive.entries() if is_page(entry) or _may_list(entry)]
+        newest = [entry for entry in archive.entries() if is_page(entry) or _may_list(entry)]
+        older = (entry for entry in archive.older_entries() if is_page(entry) or _may_list(entry))
+        entries = [*newest, *older]
+        moments: list[float] = []
         for done, entry in enumerate(entries):
             try:
-                body = archive.body(entry.url)
+                body = archive.body(entry.url, None if done < len(newest) else entry.moment)
             except ArchiveError as error:
                 if is_page(entry):
                     remarks.append(f"{entry.url}: {error}")
@@ -152,6 +168,8 @@ class LinkCache:
             if form is None:
                 continue
             pages.append(urls.number(entry.url))
+            if done >= len(newest):
+                moments.append(entry.moment)
             page = reader.read(form, body, entry.url, entry.media_type)
             if page.truncated:
                 remarks.append(f"{entry.url}: too large; only the links of its beginning are known")
@@ -174,7 +192,7 @@ class LinkCache:
         return cls(
             (urls.names(), paths.names(), texts.names()),
             _table(columns, np.array(modified, np.float64)),
-            np.array(pages, np.int32),
+            (np.array(pages, np.int32), np.array(moments, np.float64)),
             np.array(starts, np.int64),
             np.array(links, np.int32),
             remarks,
@@ -190,7 +208,7 @@ class LinkCache:
                     # A single empty text reads as none.
                     (_names(saved["urls"]), _names(saved["paths"]), _names(saved["texts"]) or [""]),
                     _table(saved["table"], saved["modified"]),
-                    saved["pages"],
+                    (saved["pages"], saved["moments"]),
                     saved["starts"],
                     saved["links"],
                     _names(saved["remarks"]),
@@ -212,6 +230,7 @@ class LinkCache:
                     texts=_text(self._text_names),
                     table=np.stack(self._table[:4]),
                     pages=self._pages,
+                    moments=self._moments,
                     starts=self._starts,
                     links=self._links,
                     modified=self._table.modified,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,13 @@ if TYPE_CHECKING:
     from coati.web.media import TargetTypes
 
 
+# These say how the server felt, or hold a part only: they never hide what else is known of a URL.
+_PASSING = frozenset({0, 206, 408, 421, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524})
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the index knows of a URL, without reading its record.
+    """What the index knows of a capture: of what a URL answered at one moment; its record is not read.
 
     ``url`` is in normal form. ``media_type`` is the Content-Type as it was served, parameters
     included. ``size_bytes`` is the size of the decoded body, also where the body itself was left
@@ -30,6 +35,16 @@ class Entry:
     kind: Kind | None = None
     location: str = ""
     fetched_at: float | None = None
+
+    @property
+    def moment(self) -> float:
+        """When it was fetched, as captures of a URL are ordered: an unknown time is before all others."""
+        return -math.inf if self.fetched_at is None else self.fetched_at
+
+    @property
+    def passing(self) -> bool:
+        """Whether it says nothing lasting about the URL: no answer, an outage, a part of the body."""
+        return self.status in _PASSING
 
 
 @dataclass(frozen=True, slots=True)

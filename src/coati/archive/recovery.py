@@ -23,12 +23,16 @@ from coati.archive.warc_record import read_member
 
 
 class Found(NamedTuple):
-    """A whole member; ``record`` is None for one that is no response (such as ``warcinfo``)."""
+    """A whole member; ``record`` is None for one that is no response (such as ``warcinfo``).
+
+    ``refers`` says that another capture of the URL holds the body with this digest.
+    """
 
     offset: int
     length: int
     record: Record | None
     body_digest: str
+    refers: bool = False
 
 
 class Damage(NamedTuple):
@@ -64,6 +68,8 @@ def _member_at(file: BinaryIO, offset: int) -> Found:
     reading = read_member(file.read(length))
     if reading is None:
         return Found(offset, length, None, "")
+    if reading.refers:
+        return Found(offset, length, reading.record, reading.digest_claimed, refers=True)
     body = reading.record.body
     digest = "" if body is None else hashlib.sha256(body).hexdigest()
     return Found(offset, length, reading.record, digest)
@@ -91,11 +97,14 @@ def index_volume(rows: Index, volumes: Volumes, name: str) -> list[Damage]:
     with rows.bulk():
         for found in scan_volume(volumes.path(name), rows.indexed_bytes(name)):
             if isinstance(found, Found):
-                place = Place(name, found.offset, found.length)
-                if found.record is None:
+                row = _row(rows, name, found)
+                if row is None:
                     rows.mark(name, found.offset + found.length)
                 else:
-                    rows.add(_row(found.record, place, found.body_digest))
+                    rows.add(row, refers=found.refers)
+                if row is None and found.refers:
+                    lost = "the body that it refers to is lost"
+                    damages.append(Damage(found.offset, found.length, lost, reaches_end=False))
             else:
                 damages.append(found)
                 if found.reaches_end:
@@ -130,6 +139,15 @@ def rebuild_index(folder: Path) -> Rebuilt:
         lock.release()
 
 
-def _row(record: Record, place: Place, body_digest: str) -> Row:
+def _row(rows: Index, volume: str, found: Found) -> Row | None:
+    """Give the row of a member; None where there is nothing to index, or not any more."""
+    record = found.record
+    if record is None:
+        return None
     body_bytes = None if record.body is None else len(record.body)
-    return Row(record.entry, place, body_bytes, body_digest)
+    if found.refers:
+        holder = rows.holder(record.entry.url, found.body_digest)
+        if holder is None:
+            return None
+        body_bytes = holder.body_bytes
+    return Row(record.entry, Place(volume, found.offset, found.length), body_bytes, found.body_digest)

@@ -3,7 +3,8 @@
 A member is a WARC/1.1 ``response`` record that holds the status line, the headers and the decoded
 body, so that any WARC tool reads it. The headers that told how the body was encoded or how long it
 was on the wire are kept under the prefix ``X-Crawl-``, as Common Crawl does it: they no longer
-describe the bytes that follow. A fetch without an answer is a ``metadata`` record.
+describe the bytes that follow. A fetch without an answer is a ``metadata`` record. A body that another
+record of the same URL holds already is not written again: such a capture is a ``revisit`` record.
 
 What HTTP has no word for stands in WARC header fields. They are written only where they say
 something that the rest does not, so that a record of ours looks like anybody's:
@@ -44,7 +45,8 @@ _MAX_HEADER_BYTES = 256 * 1024
 _MAX_HEADER_BYTES_READ = 512 * 1024
 
 # No set: the library's types cannot be hashed.
-_OURS = (WarcRecordType.response, WarcRecordType.metadata)
+_OURS = (WarcRecordType.response, WarcRecordType.metadata, WarcRecordType.revisit)
+_SAME_BODY = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 _HIGHEST_STATUS = 999
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
@@ -65,24 +67,34 @@ class Member(NamedTuple):
     body_digest: str
 
 
-def write_member(record: Record) -> Member:
-    """Write a record as one gzip member; a failed fetch keeps neither headers nor body."""
+def write_member(record: Record, holder: Entry | None = None) -> Member:
+    """Write a record as one gzip member; a failed fetch keeps neither headers nor body.
+
+    ``holder`` is another capture of the URL, which holds the same body already.
+    """
     entry = _storable(record.entry)
     body = record.body if entry.status else None
     headers = _http_headers(entry, record.headers, body)
     warc = WarcRecord()
-    warc.init_headers(WarcRecordType.response if entry.status else WarcRecordType.metadata)
+    warc.init_headers(_type(entry, holder))
     fields = warc.headers
     fields["WARC-Target-URI"] = entry.url
     digest = ""
     if entry.status:
         fields["Content-Type"] = "application/http; msgtype=response"
-        block = _http_head(entry.status, headers) + (body or b"")
+        block = _http_head(entry.status, headers)
         if body is None:
             fields["WARC-Truncated"] = "length"
         else:
             digest = hashlib.sha256(body).hexdigest()
             fields["WARC-Payload-Digest"] = "sha256:" + digest
+        if holder is None:
+            block += body or b""
+        else:
+            fields["WARC-Profile"] = _SAME_BODY
+            fields["WARC-Refers-To-Target-URI"] = holder.url
+            if holder.fetched_at is not None:
+                fields["WARC-Refers-To-Date"] = _date(holder.fetched_at)
     else:
         fields["Content-Type"] = "application/warc-fields"
         block = _FAILED_BLOCK
@@ -92,6 +104,16 @@ def write_member(record: Record) -> Member:
         warc.record_date = datetime.fromtimestamp(entry.fetched_at, UTC)
     warc.set_bytes_content(block)
     return Member(_compress(warc), entry, None if body is None else len(body), digest)
+
+
+def _type(entry: Entry, holder: Entry | None) -> WarcRecordType:
+    if not entry.status:
+        return WarcRecordType.metadata
+    return WarcRecordType.response if holder is None else WarcRecordType.revisit
+
+
+def _date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
 def write_warcinfo(fields: dict[str, str]) -> bytes:
@@ -104,9 +126,14 @@ def write_warcinfo(fields: dict[str, str]) -> bytes:
     return _compress(warc)
 
 
-def read_body(member: bytes, body_bytes: int) -> bytes:
-    """Give the body in a member; raises `ValueError` where it is not there whole."""
+def read_body(member: bytes, body_bytes: int) -> bytes | None:
+    """Give the body in a member; None where another capture holds it.
+
+    Raises `ValueError` where it is not there whole.
+    """
     warc = _parse(member)
+    if warc.record_type == WarcRecordType.revisit:
+        return None
     body = warc.reader.read(body_bytes)
     if len(body) != body_bytes:
         raise ValueError(f"its body has {len(body)} bytes instead of {body_bytes}")
@@ -114,10 +141,14 @@ def read_body(member: bytes, body_bytes: int) -> bytes:
 
 
 class Reading(NamedTuple):
-    """A record as it stands in a member; ``digest_claimed`` is the hash that it carries, if any."""
+    """A record as it stands in a member; ``digest_claimed`` is the hash that it carries, if any.
+
+    ``refers`` says that another capture of the URL holds its body, under that hash.
+    """
 
     record: Record
     digest_claimed: str
+    refers: bool = False
 
 
 def read_member(member: bytes) -> Reading | None:
@@ -142,11 +173,12 @@ def read_member(member: bytes) -> Reading | None:
     octets = warc.reader.read(length)
     if len(octets) != length:
         raise ValueError(f"its body has {len(octets)} bytes instead of {length}")
-    body = None if fields.get("warc-truncated") == "length" else octets
+    refers = warc.record_type == WarcRecordType.revisit
+    body = None if refers or fields.get("warc-truncated") == "length" else octets
     served = tuple(_as_served(headers))
     algorithm, _, digest = fields.get("warc-payload-digest", "").partition(":")
     entry = _entry(url, status, headers, fields, body)
-    return Reading(Record(entry, served, body), digest if algorithm == "sha256" else "")
+    return Reading(Record(entry, served, body), digest if algorithm == "sha256" else "", refers)
 
 
 def _parse(member: bytes) -> WarcRecord:
@@ -176,7 +208,9 @@ def _storable(entry: Entry) -> Entry:
         raise UsageError(f"{entry.status} is no HTTP status ({entry.url})")
     media_type = _clean(entry.media_type).encode("utf-8", "replace").decode()
     location = _clean(entry.location).encode("utf-8", "replace").decode()
-    return replace(entry, media_type=media_type, location=location)
+    # As precise as the date of a WARC record, so that the index says what the record says.
+    at = None if entry.fetched_at is None else datetime.fromtimestamp(entry.fetched_at, UTC).timestamp()
+    return replace(entry, media_type=media_type, location=location, fetched_at=at)
 
 
 def _http_headers(

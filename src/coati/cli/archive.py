@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,8 @@ from coati.archive.recovery import rebuild_index
 from coati.archive.sources.layouts import LAYOUTS, open_source
 from coati.archive.sources.source import Damaged, Wishes
 from coati.cli.progress import progress
-from coati.errors import CorruptRecordError, UsageError
+from coati.cli.terminal import say
+from coati.errors import UsageError
 from coati.model import Kind
 from coati.web.media import parse_types
 from coati.web.urls import normalise
@@ -97,11 +100,11 @@ def import_(  # noqa: PLR0917 -- one parameter an option
     layout, source = open_source(sources, layout, wishes)
     damages = _Damages()
     with progress(f"Importing {sources[0].name}") as told:
-        how = Importing(keep_target_bodies, overwrite, damages, told)
+        how = Importing(keep_target_bodies, overwrite, damages, told, time.time())
         summary = import_source(source, destination, how)
     damages.conclude()
     if not summary.has_start:
-        click.echo("warning: the start URL is not among the records; see --start-url", err=True)
+        say("warning: the start URL is not among the records; see --start-url", err=True)
     with Archive.open(destination) as made:
         _print_import(made, layout, summary, damages, form)
 
@@ -128,7 +131,7 @@ def info(folder: Path, links: bool, form: str) -> None:
                 outside = find_outside_links(opened, told)
         facts = _facts(opened, holdings, outside)
     if form == "json":
-        click.echo(json.dumps(facts))
+        say(json.dumps(facts))
     else:
         _print_info(facts)
 
@@ -140,22 +143,20 @@ def verify(folder: Path, form: str) -> int:
     """Read every record against its digest, and name the damaged ones."""
     damaged = []
     with Archive.open(folder) as opened, progress("Verifying") as told:
-        total = len(opened)
-        for done, entry in enumerate(opened.entries(), start=1):
-            try:
-                opened.check(entry.url)
-            except CorruptRecordError as error:
+        total = opened.count_captures()
+        for done, (entry, error) in enumerate(opened.check_all(), start=1):
+            if error is not None:
                 damaged.append({"url": entry.url, "reason": str(error)})
                 if form == "table":
                     # Who has read enough, as `head` has, still wants the right exit code.
                     with suppress(BrokenPipeError):
-                        click.echo(str(error))
+                        say(str(error))
             told(done, total)
     with suppress(BrokenPipeError):
         if form == "json":
-            click.echo(json.dumps({"archive": str(folder), "records": total, "damaged": damaged}))
+            say(json.dumps({"archive": str(folder), "records": total, "damaged": damaged}))
         else:
-            click.echo(f"{total:,} records, {len(damaged):,} damaged")
+            say(f"{total:,} records, {len(damaged):,} damaged")
     return WRONG_INPUT if damaged else 0
 
 
@@ -168,15 +169,15 @@ def reindex(folder: Path, form: str) -> None:
     for volume, damage in rebuilt.damages[:_MAX_SHOWN]:
         where = f"{volume}, byte {damage.offset}"
         what = "bytes of an unfinished end were cut off" if damage.reaches_end else "bytes are unreadable"
-        click.echo(f"warning: {where}: {damage.length} {what}: {damage.reason}", err=True)
+        say(f"warning: {where}: {damage.length} {what}: {damage.reason}", err=True)
     # Opening it for writing works out what the index keeps beside the records.
     with Archive.open(folder, writable=True):
         pass
     facts = {"archive": str(folder), "records": rebuilt.records, "damaged": len(rebuilt.damages)}
     if form == "json":
-        click.echo(json.dumps(facts))
+        say(json.dumps(facts))
     else:
-        click.echo(f"{rebuilt.records:,} records indexed, {len(rebuilt.damages):,} damaged places")
+        say(f"{rebuilt.records:,} records indexed, {len(rebuilt.damages):,} damaged places")
 
 
 @archive.command()
@@ -200,7 +201,7 @@ def export(folder: Path, out: Path, layout: str, form: str) -> None:
             return
         size = export_warc(opened, out)
     facts = {"file": str(out), "size_bytes": size}
-    click.echo(json.dumps(facts) if form == "json" else f"{out}: {_readable_size(size)}")
+    say(json.dumps(facts) if form == "json" else f"{out}: {_readable_size(size)}")
 
 
 def _web_address(text: str) -> str:
@@ -220,13 +221,13 @@ class _Damages:
     def __call__(self, damaged: Damaged) -> None:
         self.count += 1
         if self.count <= _MAX_SHOWN:
-            click.echo(f"warning: {damaged}", err=True)
+            say(f"warning: {damaged}", err=True)
         if self.count <= _MAX_LISTED:
             self.listed.append(damaged)
 
     def conclude(self) -> None:
         if self.count > _MAX_SHOWN:
-            click.echo(f"warning: {self.count - _MAX_SHOWN} more parts are damaged", err=True)
+            say(f"warning: {self.count - _MAX_SHOWN} more parts are damaged", err=True)
 
 
 def _print_import(made: Archive, layout: str, summary: ImportSummary, damages: _Damages, form: str) -> None:
@@ -234,11 +235,12 @@ def _print_import(made: Archive, layout: str, summary: ImportSummary, damages: _
     if form == "json":
         facts = {
             "layout": layout,
-            "replaced": summary.replaced,
+            "repeated": summary.repeated,
+            "undated": summary.undated,
             "damaged": summary.damaged,
             "damaged_parts": [damaged._asdict() for damaged in damages.listed],
         }
-        click.echo(json.dumps(_facts(made, holdings, None) | facts))
+        say(json.dumps(_facts(made, holdings, None) | facts))
         return
     _print_columns(
         [
@@ -247,7 +249,9 @@ def _print_import(made: Archive, layout: str, summary: ImportSummary, damages: _
             ("read as", layout),
             ("records", f"{summary.records:,} ({_counted(holdings.kinds)})"),
             ("bodies", f"{holdings.bodies:,} kept"),
-            ("replaced", f"{summary.replaced:,} by another record of the same URL"),
+            ("captures", _history(holdings)),
+            ("repeated", f"{summary.repeated:,} captures were there already"),
+            ("undated", f"{summary.undated:,} captures, with no time or one in the future"),
             ("damaged", f"{summary.damaged:,}"),
             ("targets", _definition(made)),
         ]
@@ -272,6 +276,8 @@ def _facts(opened: Archive, holdings: Holdings, outside: OutsideLinks | None) ->
         "licence": meta.licence,
         "digest": opened.digest(),
         "records": holdings.records,
+        "captures": holdings.captures,
+        "captured": None if holdings.span is None else [_iso(moment) for moment in holdings.span],
         "bodies": holdings.bodies,
         "kinds": {kind.value: holdings.kinds[kind] for kind in Kind},
         "size_bytes": {kind.value: holdings.bytes_by_kind[kind] for kind in Kind},
@@ -293,6 +299,15 @@ def _facts(opened: Archive, holdings: Holdings, outside: OutsideLinks | None) ->
     return facts
 
 
+def _history(holdings: Holdings) -> str:
+    span = "" if holdings.span is None else " from " + " to ".join(map(_iso, holdings.span))
+    return f"{holdings.captures:,}{span}"
+
+
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 def _definition(opened: Archive) -> str:
     types = opened.meta.types
     if types is None:
@@ -311,21 +326,23 @@ def _print_info(facts: Mapping[str, Any]) -> None:
         ("targets", facts["target_definition"]),
         ("never asked for", _listed(facts["blocked_extensions"])),
         ("records", f"{facts['records']:,}, {facts['bodies']:,} with their body"),
+        ("captures", f"{facts['captures']:,}"),
+        ("captured", " to ".join(facts["captured"] or ())),
     ]
     _print_columns([(name, value) for name, value in rows if value])
-    click.echo()
+    say()
     sizes = facts["size_bytes"]
     _print_columns(
         [(kind, f"{count:>9,}   {_readable_size(sizes[kind]):>10}") for kind, count in facts["kinds"].items()]
     )
     for title in ("statuses", "media_types"):
-        click.echo()
+        say()
         shown = list(facts[title].items())
         _print_columns([(name or "(none)", f"{count:>9,}") for name, count in shown[:_MAX_SHOWN]])
         if len(shown) > _MAX_SHOWN:
-            click.echo(f"and {len(shown) - _MAX_SHOWN} more")
+            say(f"and {len(shown) - _MAX_SHOWN} more")
     if "links_outside" in facts:
-        click.echo()
+        say()
         _print_outside("URLs of the site that are linked and not in the archive", facts["links_outside"])
         if facts["refreshes_outside"]["count"]:
             _print_outside("such URLs that only a meta refresh leads to", facts["refreshes_outside"])
@@ -338,12 +355,12 @@ def _listed(extensions: list[str]) -> str:
 
 
 def _print_outside(what: str, outside: Mapping[str, Any]) -> None:
-    click.echo(f"{what}: {outside['count']:,}")
+    say(f"{what}: {outside['count']:,}")
     for link in outside["examples"]:
-        click.echo(f"  {link['url']}\n    on {link['page']}")
+        say(f"  {link['url']}\n    on {link['page']}")
     more = outside["count"] - len(outside["examples"])
     if more > 0:
-        click.echo(f"  and {more:,} more")
+        say(f"  and {more:,} more")
 
 
 def _print_kit(exported: KitExport, form: str) -> None:
@@ -359,14 +376,14 @@ def _print_kit(exported: KitExport, form: str) -> None:
                 for (own, given), count in exported.stand_ins.most_common()
             ],
         }
-        click.echo(json.dumps(facts))
+        say(json.dumps(facts))
         return
     for message in exported.damaged[:_MAX_SHOWN]:
-        click.echo(f"warning: {message}", err=True)
-    click.echo(f"{exported.file}: table {exported.table}, {exported.records:,} records")
-    click.echo(f"{exported.left_out:,} URLs that failed are left out, as the kit expects it")
+        say(f"warning: {message}", err=True)
+    say(f"{exported.file}: table {exported.table}, {exported.records:,} records")
+    say(f"{exported.left_out:,} URLs that failed are left out, as the kit expects it")
     for (own, given), count in exported.stand_ins.most_common():
-        click.echo(f"{count:,} of the type {own or '(none)'} were exported as {given}")
+        say(f"{count:,} of the type {own or '(none)'} were exported as {given}")
 
 
 def _counted(kinds: Counter[Kind]) -> str:
@@ -376,7 +393,7 @@ def _counted(kinds: Counter[Kind]) -> str:
 def _print_columns(rows: list[tuple[str, str]]) -> None:
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
-        click.echo(f"{name:<{width}}  {value}")
+        say(f"{name:<{width}}  {value}")
 
 
 def _readable_size(size: float) -> str:

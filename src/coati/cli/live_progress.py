@@ -15,6 +15,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from coati.cli.terminal import safe
 from coati.live.progress import Event, Happening, Progress
 from coati.live.stop import StopReason
 from coati.report.words import count
@@ -189,7 +190,7 @@ def _lines(view: CrawlView, console: Console) -> Callable[[Progress], None]:
         view.on_progress(progress)
         if view.clock() - said_at >= _LINE_SECONDS:
             said_at = view.clock()
-            console.print(view.line(), soft_wrap=True, markup=False)
+            console.print(safe(view.line()), soft_wrap=True, markup=False)
 
     return tell
 
@@ -227,6 +228,6 @@ def _block(view: CrawlView, width: int) -> RenderableType:
 
 def _detail(name: str, text: str, width: int) -> Text:
     line = Text(f"  {name}: ", style="dim", no_wrap=True)
-    line.append(text, style="default")
+    line.append(safe(text), style="default")
     line.truncate(width, overflow="ellipsis")
     return line

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -25,11 +26,13 @@ from coati.assembly import (
 )
 from coati.budget import Budget
 from coati.cli.setting_options import KindParam
+from coati.cli.terminal import safe
 from coati.errors import ConfigError, UsageError
 from coati.replay.charts import draw_curves
 from coati.replay.comparison import Cell, SiteStudy
 from coati.replay.example_pages import example_pages, joined
 from coati.replay.site import ReplaySite
+from coati.runs.times import to_iso
 from coati.settings.kinds import BYTES, SECONDS, above_zero
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
@@ -47,12 +50,28 @@ _REMARKS_SHOWN = 5
 _SEEDS_FOR_QUARTILES = 4
 
 
+class _Moment(click.ParamType[float]):
+    """A time, or a day, which is taken to its end; in UTC where it does not say otherwise."""
+
+    name = "TIME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401
+        text = str(value).strip()
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            self.fail(f"{text!r} is no time; one looks like 2024-05-06 or 2024-05-06T12:00", param, ctx)
+        if len(text) == len("2024-05-06"):
+            moment += timedelta(days=1, microseconds=-1)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
 @click.command()
 @click.argument("archive", type=click.Path(path_type=Path))
 @click.option(
     "--strategy",
     "strategies",
-    default="sb-classifier,bfs,clairvoyant",
+    default="scent,sb-classifier,bfs,clairvoyant",
     show_default=True,
     help="Strategies to run, separated by commas; `coati strategies` lists them.",
 )
@@ -65,12 +84,15 @@ _SEEDS_FOR_QUARTILES = 4
     multiple=True,
     help="Begin at another URL of the archive; may be repeated. Sitemaps and feeds may be named, too.",
 )
+@click.option("--as-of", type=_Moment(), help="Replay the site as it was at this time (2024-05-06T12:00).")
 @click.option("--max-requests", type=int, help="Stop each run after so many requests.")
 @click.option(
     "--max-bytes", type=KindParam(above_zero(BYTES)), help="Stop each run after so many bytes (5MB)."
 )
 @click.option(
-    "--max-time", type=KindParam(above_zero(SECONDS)), help="Stop each run after so much time (90s, 2h)."
+    "--max-time",
+    type=KindParam(above_zero(SECONDS)),
+    help="Stop each run after this much simulated time, at one request per second (90s, 2h).",
 )
 @click.option("--max-targets", type=int, help="Stop each run after so many targets.")
 @click.option(
@@ -96,6 +118,7 @@ def replay(  # noqa: PLR0917 - one parameter an option
     seed: int,
     types_text: str | None,
     start_urls: tuple[str, ...],
+    as_of: float | None,
     max_requests: int | None,
     max_bytes: int | None,
     max_time: float | None,
@@ -118,17 +141,19 @@ def replay(  # noqa: PLR0917 - one parameter an option
         _make_folder(out)
     messages = Console(stderr=True, highlight=False, markup=False)
     with Archive.open(archive) as opened, _progress(messages) as bar:
+        _require_history(opened, as_of)
         reading = bar.add_task("extracting links", total=None)
         site = ReplaySite(
             opened,
             start_urls=start_urls,
             types=types,
+            as_of=as_of,
             use_link_cache=link_cache,
             progress=lambda done, total: bar.update(reading, completed=done, total=total),
         )
         bar.remove_task(reading)
         starts = " and ".join(site.start_urls)
-        messages.print(f"{site.name}: starts at {starts}; targets are {site.definition}")
+        messages.print(safe(f"{site.name}: starts at {starts}; targets are {site.definition}"))
 
         pages = _example_pages(opened, cells, examples)
 
@@ -137,7 +162,7 @@ def replay(  # noqa: PLR0917 - one parameter an option
         def build(name: str, number: int) -> Strategy:
             return build_strategy(name, site.start_urls, number, site.truth, settings, pages)
 
-        study = SiteStudy(site, build)
+        study = SiteStudy(site, build, lambda name: Need.OUT_LINKS in strategy_row(name).needs)
         running = bar.add_task("", total=study.totals.urls)
 
         def show(name: str, number: int | None, requests: int, targets: int) -> None:
@@ -159,6 +184,14 @@ def replay(  # noqa: PLR0917 - one parameter an option
         messages.print(f"wrote {len(results)} traces, results.jsonl and curves.png to {out}")
 
 
+def _require_history(archive: Archive, as_of: float | None) -> None:
+    """Refuse a time of which the archive can say nothing."""
+    span = archive.span()
+    if as_of is not None and (span is None or as_of < span[0]):
+        begins = "does not say when anything was captured" if span is None else f"begins at {to_iso(span[0])}"
+        raise UsageError(f"--as-of: the archive {archive.meta.name} {begins}")
+
+
 def _example_pages(archive: Archive, cells: Sequence[Cell], examples: Sequence[Path]) -> TresExamples | None:
     """Read the example pages of other archives, if a strategy needs them and there are any."""
     if not examples or not any(Need.EXAMPLES in strategy_row(cell.strategy).needs for cell in cells):
@@ -177,7 +210,7 @@ def _example_pages(archive: Archive, cells: Sequence[Cell], examples: Sequence[P
 def _warn(messages: Console, remarks: Sequence[str]) -> None:
     """Name pages that the archive no longer gives, or not whole: the measures leave out what they led to."""
     for remark in remarks[:_REMARKS_SHOWN]:
-        messages.print(f"warning: {remark}")
+        messages.print(safe(f"warning: {remark}"))
     if len(remarks) > _REMARKS_SHOWN:
         more = len(remarks) - _REMARKS_SHOWN
         messages.print(f"warning: and {more} more pages; `coati archive verify` names every damaged record")

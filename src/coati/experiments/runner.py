@@ -19,7 +19,7 @@ from coati.experiments.sites import Places, SiteFacts, describe, open_site
 from coati.experiments.spec import BOUNDS, PLAIN, GeneratedSite, Variant
 from coati.experiments.watching import Watched
 from coati.experiments.workers import Job, Lost, Workers
-from coati.replay.driver import replay
+from coati.replay.driver import ReplayOptions, replay
 from coati.replay.measures import SiteTotals
 
 if TYPE_CHECKING:
@@ -114,7 +114,8 @@ def run_cell(desk: Desk, task: tuple[Cell, Path]) -> CellResult:
     examples = read_examples(cell.examples) if Need.EXAMPLES in strategy_row(name).needs else None
     strategy = build_strategy(name, site.start_urls, cell.seed or 0, site.truth, settings, examples)
     watched = Watched(strategy, site.truth)
-    run = replay(site, watched, cell.budget)
+    options = ReplayOptions(out_links=Need.OUT_LINKS in strategy_row(name).needs)
+    run = replay(site, watched, cell.budget, options=options)
     result = measured(cell, run, watched, SiteTotals.of(site.truth))
     result.write(file)
     return result

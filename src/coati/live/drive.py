@@ -30,11 +30,14 @@ from coati.live.progress import Event, Happening
 from coati.live.stop import StopReason
 from coati.live.tally import Tally
 from coati.live.trap_filter import trap_filter
-from coati.model import AT_THE_END, Deferred, Failure, Later, Page, Redirect, Refused, Request
+from coati.live.visits import Visits
+from coati.model import AT_THE_END, Deferred, Failure, Later, Method, Page, Redirect, Refused, Request
 from coati.readers.list_addresses import ListAddresses
 from coati.runs.fetched import Fetched
 from coati.runs.reasons import SkipReason
+from coati.runs.store import Recorded
 from coati.search.engines import Engines
+from coati.web.out_links import with_out_links
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,6 +59,7 @@ _REMEMBERED_HOPS = 10_000
 class _Open:
     request: Request
     started_at: float
+    visited: bool
     attempts: int = 1
 
 
@@ -86,6 +90,7 @@ class Drive:
         self._strategy = self._restore()
         past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
+        self.visits = Visits(plan.store)
         self._sift = trap_filter(plan.traps, plan.store)
         self._sent = self.tally.requests
         self._told_at = 0.0
@@ -127,7 +132,8 @@ class Drive:
             request = self._again.popleft() if self._again else self._ask(hosts)
             if not isinstance(request, Request):
                 return request
-            self._open[request.id] = _Open(request, self._clock.now())
+            visited = request.method is Method.GET and self.visits.last(request.url) is not None
+            self._open[request.id] = _Open(request, self._clock.now(), visited)
             self._sent += 1
             rules = self.plan.rules
             is_list = request.url in self.lists
@@ -180,17 +186,17 @@ class Drive:
         elif self.plan.defers:
             reading = self.outages.judge(request, reading, now)
         if not isinstance(reading.outcome, Deferred):
-            reading = self._sift(request, self._bound_redirects(request, reading))
+            reading = self._for_strategy(state, reading)
         if self.plan.on_reading is not None:
             self.plan.on_reading(request, reading)
         charged = 0 if reading.unsent or isinstance(reading.outcome, Refused) else state.attempts
-        outcome = self._record(state, reading, charged, now)
-        settlements = self._strategy.observe(request_id, outcome, now)
+        recorded = self._record(state, reading, charged, now)
+        settlements = self._strategy.observe(request_id, recorded.outcome, now)
         del self._open[request_id]
         self._sent += charged - state.attempts
-        self.tally.count(request, reading, charged)
+        self.tally.count(request, reading, charged, new_target=recorded.new_target)
         self.tally.archived += from_archive
-        self.tally.settle(request, outcome, settlements)
+        self.tally.settle(request, recorded.outcome, settlements)
         store = self.plan.store
         if store is not None:
             store.settled(settlements)
@@ -200,6 +206,14 @@ class Drive:
         end = self._endings.after(reading.outcome, charged, self.tally, hopeless=self.outages.hopeless)
         if end is not None:
             self.stop(end)
+
+    def _for_strategy(self, state: _Open, reading: Reading) -> Reading:
+        """Give a page the hashes of its out-links, where they are wanted, and leave out traps and loops."""
+        request = state.request
+        if self.plan.out_links and isinstance(reading.outcome, Page) and request.method is Method.GET:
+            # Before traps are left out: what counts is what stands there.
+            reading = replace(reading, outcome=with_out_links(reading.outcome))
+        return self._sift(request, self._bound_redirects(request, reading), state.visited)
 
     def stop(self, reason: StopReason) -> None:
         """Send nothing more; what is in flight is finished."""
@@ -236,7 +250,9 @@ class Drive:
 
     def host_pauses(self) -> Mapping[str, HostPause]:
         """Return what earlier sessions of the run kept of hosts."""
-        return {} if self.plan.store is None else self.plan.store.host_pauses()
+        # Offline no host is asked, so that none has to rest.
+        known = None if self.plan.offline else self.plan.store
+        return {} if known is None else known.host_pauses()
 
     def seconds_left(self) -> float | None:
         """Say how many seconds of the budget are left; None if time is not limited."""
@@ -320,14 +336,14 @@ class Drive:
             drops=(*reading.drops, reason),
         )
 
-    def _record(self, state: _Open, reading: Reading, charged: int, now: float) -> Outcome:
+    def _record(self, state: _Open, reading: Reading, charged: int, now: float) -> Recorded:
         """Write it down; gives what the strategy is to observe."""
         store, request = self.plan.store, state.request
         lists = tuple(self.lists.observe(request.url, reading.outcome))
         if store is None:
             if reading.body_file is not None:
                 reading.body_file.unlink(missing_ok=True)
-            return reading.outcome
+            return Recorded(reading.outcome, new_target=self.visits.note(request, reading.outcome))
         fetched = Fetched(
             request=request,
             outcome=reading.outcome,
@@ -341,7 +357,7 @@ class Drive:
             skipped=reading.skipped,
             lists=lists,
         )
-        return store.record(fetched).outcome
+        return store.record(fetched)
 
     def _tell(self, what: Happening, **data: object) -> None:
         if self.plan.on_event is not None:

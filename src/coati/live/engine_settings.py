@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.reactor import is_reactor_installed
 
+from coati.live.robots import MAX_ROBOTS_REDIRECTS
 from coati.search.engines import engine_host
+from coati.web.urls import origin_of
 
 if TYPE_CHECKING:
     from coati.live.plan import CrawlPlan
@@ -27,7 +29,7 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
     own = plan.settings
     return {
         "SCHEDULER": _OURS + "scheduler.StrategyScheduler",
-        "DOWNLOAD_HANDLERS": _handlers(),
+        "DOWNLOAD_HANDLERS": _handlers(plan),
         "DOWNLOADER_MIDDLEWARES_BASE": {},
         "DOWNLOADER_MIDDLEWARES": _downloader_middlewares(plan),
         "SPIDER_MIDDLEWARES_BASE": {},
@@ -52,7 +54,11 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
             "User-Agent": own.user_agent,
             **dict(own.headers),
         },
-        "REDIRECT_MAX_TIMES": own.max_redirects,
+        # Our own requests follow none: this is for robots.txt.
+        "REDIRECT_MAX_TIMES": MAX_ROBOTS_REDIRECTS,
+        "COATI_COOKIES": dict(own.cookies),
+        "COATI_COOKIES_FOR": origin_of(plan.rules.start_url),
+        "COATI_ORIGIN_HEADERS": list(own.origin_headers),
         "COATI_MAX_FILE_BYTES": own.max_file_bytes,
         "COATI_MAX_PAGE_BYTES": own.max_page_bytes,
         "COATI_STREAM_ABOVE_BYTES": own.stream_above_bytes,
@@ -73,17 +79,23 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
     }
 
 
-def _handlers() -> dict[str, str | None]:
+def _handlers(plan: CrawlPlan) -> dict[str, str | None]:
+    none = dict.fromkeys(("http", "https", "search", "ftp", "s3", "file", "data"))
+    if plan.offline:
+        # There is nobody to ask: what the archive does not answer is refused before it gets here.
+        return none
     streaming = _OURS + "streaming.StreamingDownloadHandler"
     ours = {"http": streaming, "https": streaming, "search": _OURS + "search_handler.SearchDownloadHandler"}
-    return {**ours, "ftp": None, "s3": None, "file": None, "data": None}
+    return {**none, **ours}
 
 
 def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
     own = plan.settings
     chosen = {
         _MIDDLEWARES + "defaultheaders.DefaultHeadersMiddleware": 400,
-        "coati.live.cookies.OfflineCookiesMiddleware": 700,
+        _OURS + "conditional.ConditionalRequestMiddleware": 30,
+        _OURS + "origin_headers.OriginHeadersMiddleware": 410,
+        _OURS + "cookies.BoundedCookiesMiddleware": 700,
         _OURS + "pace.PaceMiddleware": 890,
     }
     if plan.defers:

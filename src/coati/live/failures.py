@@ -10,6 +10,7 @@
         ├── TooSlowError           bytes that come too slowly
         ├── BadAnswerError         bytes that are no HTTP
         ├── BadEncodingError       bytes that cannot be decompressed
+        ├── OfflineError           not in the archive, and nothing else may be asked
         ├── SearchAnswerError      an answer that is none of the search engine's
         ├── QueryRefusedError      a query that is not asked at all
         └── CertificateError       a certificate that was to be verified and cannot be
@@ -77,6 +78,10 @@ class CertificateError(DownloadError):
     """The server's certificate does not hold, or the two could not agree on encryption."""
 
 
+class OfflineError(DownloadError):
+    """The archive does not hold it, and the crawl asks nobody else."""
+
+
 class HostEndedError(IgnoreRequest):
     """Raised before the network: a host asks for a longer wait than we make, or answers no more."""
 
@@ -99,6 +104,7 @@ class FailureReason(StrEnum):
     NO_LOCATION = "redirect without a usable location"
     REDIRECT_LOOP = "redirect loop"
     TOO_MANY_REDIRECTS = "too many redirects"
+    NOT_ASKED = "not modified, and nobody asked whether it was"
     NO_BUDGET = "no budget for another try"
     NO_RULES = "robots.txt could not be had"
     UNSUPPORTED = "not fetched"

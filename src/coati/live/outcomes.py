@@ -11,15 +11,17 @@ from scrapy.exceptions import IgnoreRequest
 from coati.live.failures import (
     FailureReason,
     HostEndedError,
+    OfflineError,
     PrivateAddressError,
     QueryRefusedError,
     failure_reason,
 )
-from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
+from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target, Unchanged
 from coati.readers.formats import Format, format_of, is_missing_robots
 from coati.readers.registry import PageReader
 from coati.runs.reasons import SkipReason
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
+from coati.web.sniffing import SNIFFED_BYTES, sniffed_type
 from coati.web.urls import resolve
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from coati.web.media import TargetTypes
     from coati.web.rules import Refusal, Rules
 
+NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 # By this key of its meta a Scrapy request is known as a strategy's.
@@ -49,6 +52,8 @@ ANSWER_SECONDS = "coati_answer_seconds"
 LOOK_INSIDE = "coati_look_inside"
 # Set where the URL is a list address (`coati.readers.list_addresses`).
 LIST = "coati_list"
+# The URL of which it was asked whether what the run was given last has changed.
+CONDITIONAL = "coati_conditional"
 
 # Flags of a Scrapy response by which our download handler tells that a body is not whole.
 CUT = "cut"
@@ -112,6 +117,8 @@ class ResponseReader:
             return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
         if isinstance(error, HostEndedError):
             return Reading(Refused(SkipReason.HOST_FAILING))
+        if isinstance(error, OfflineError):
+            return Reading(Refused(SkipReason.NOT_ARCHIVED))
         if isinstance(error, QueryRefusedError):
             return Reading(Refused(error.reason))
         if isinstance(error, IgnoreRequest):
@@ -133,7 +140,7 @@ class ResponseReader:
         if not 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
             missing = is_missing_robots(request.url, response.status, is_list=is_list)
             return Format.ROBOTS if missing else None
-        media_type = _header(response, "Content-Type")
+        media_type = _content_type(response)
         wanted = self._types.kind(media_type, request.url) is Kind.TARGET
         body = response.body if request.method is Method.GET else None
         return format_of(request.url, media_type, body, is_list=is_list, wanted=wanted)
@@ -153,8 +160,8 @@ class ResponseReader:
         if form is not None:
             return Page(status, size, NO_LINKS)
         if not 200 <= status < 300:  # noqa: PLR2004 - HTTP success
-            return Failure(status, size, f"status {status}")
-        media_type = essence(_header(response, "Content-Type"))
+            return _without_content(request, response, size)
+        media_type = essence(_content_type(response))
         if self._types.kind(media_type, request.url) is Kind.TARGET:
             return Target(status, size, media_type)
         return Other(status, size, media_type)
@@ -171,7 +178,7 @@ class ResponseReader:
     def _page(self, request: Request, response: Response, form: Format, reading: Reading) -> Reading:
         # The error page of a robots.txt that does not exist says nothing.
         body = response.body if response.status < 300 else b""  # noqa: PLR2004 - HTTP success
-        page = self._reader.read(form, body, request.url, _header(response, "Content-Type"))
+        page = self._reader.read(form, body, request.url, _content_type(response))
         outcome = Page(response.status, len(response.body), page.links)
         if page.truncated and CUT not in reading.drops:
             reading = replace(reading, drops=(*reading.drops, CUT))
@@ -188,6 +195,15 @@ class ResponseReader:
             refused=tuple(page.refused),
             skipped=tuple((url, why) for url in dict.fromkeys(page.links.urls)),
         )
+
+
+def _without_content(request: Request, response: Response, size: int) -> Outcome:
+    """Tell what is unchanged from what failed."""
+    if response.status != NOT_MODIFIED:
+        return Failure(response.status, size, f"status {response.status}")
+    if response.request is None or response.request.meta.get(CONDITIONAL) != request.url:
+        return Failure(response.status, size, FailureReason.NOT_ASKED)
+    return Unchanged(response.status, size)
 
 
 def forbids_following(values: Iterable[str], agent: str = "coati") -> bool:
@@ -210,6 +226,18 @@ def forbids_following(values: Iterable[str], agent: str = "coati") -> bool:
 def is_blocked(media_type: str) -> bool:
     """Tell whether a media type is never worth its bytes: pictures, sound, films."""
     return essence(media_type).startswith(BLOCKED_MEDIA_PREFIXES)
+
+
+def _content_type(response: Response) -> str:
+    """Return the content type that a response is read by: mostly the declared one."""
+    declared = _header(response, "Content-Type")
+    file = None if response.request is None else response.request.meta.get(BODY_FILE)
+    if file is None:
+        return sniffed_type(declared, response.body)
+    with Path(file).open("rb") as body:
+        sniffed = sniffed_type(declared, body.read(SNIFFED_BYTES))
+    # What went to a file because nobody said that it is a page is not read as one.
+    return declared if "html" in sniffed else sniffed
 
 
 def _header(response: Response, name: str) -> str:

@@ -35,8 +35,10 @@ class CrawlPlan:
 
     ``new_strategy`` makes the strategy as it stands before its first choice; a run that is gone on with is
     restored from ``store``, which then needs ``form``. Without a store nothing is kept. ``archive`` answers
-    what it holds, and takes what it does not. ``one_site`` is false for strategies that choose among hosts,
-    and ``defers`` where what met an outage is not asked again, or by somebody else.
+    what it holds, if that is not older than ``archive_max_age_seconds``, and takes what it does not;
+    ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page.
+    ``one_site`` is false for strategies that choose among hosts, and ``defers`` where what met an outage is
+    not asked again, or by somebody else.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
     ``on_reading`` sees each answer whole, before it is recorded.
     ``providers`` are the search engines that queries may be asked of.
@@ -52,6 +54,9 @@ class CrawlPlan:
     form: SnapshotForm | None = None
     archive: ArchiveLike | None = None
     answer_from_archive: bool = True
+    archive_max_age_seconds: float | None = None
+    offline: bool = False
+    out_links: bool = False
     early_stop: EarlyStop | None = None
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
@@ -66,6 +71,8 @@ class CrawlPlan:
         Engines(self.providers)
         if self.store is not None and self.form is None:
             raise UsageError("a crawl into a run folder needs the form of its snapshots")
+        if self.offline and (self.archive is None or not self.answer_from_archive):
+            raise UsageError("an offline crawl needs an archive that answers")
 
     @property
     def start_urls(self) -> tuple[str, ...]:

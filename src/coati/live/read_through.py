@@ -1,7 +1,8 @@
 """Archive first, else the web, and keep it: the papers' semi-online mode, as a Scrapy middleware.
 
-With an archive in place a URL is asked for once in a lifetime. What the archive holds is answered without a
-request, a delay or a look at robots.txt; what it does not hold is fetched and added. In a Scrapy project::
+With an archive in place a URL is asked for once in a lifetime, unless a run visits it again. What the archive
+holds is answered without a request, a delay or a look at robots.txt; what it does not hold, or only in an old
+capture, is fetched and added. Offline nothing is fetched at all. In a Scrapy project::
 
     DOWNLOADER_MIDDLEWARES = {"coati.live.read_through.ReadThroughMiddleware": 20}
     COATI_ARCHIVE = "path/of/an/archive"
@@ -12,22 +13,26 @@ request, a delay or a look at robots.txt; what it does not hold is fetched and a
 
 from __future__ import annotations
 
+import math
+import sqlite3
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
-from scrapy.http import Headers
+from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
 from coati.archive.archive import Archive
 from coati.archive.record import Entry, Record
 from coati.errors import ArchiveError
-from coati.live.failures import PASSING_STATUSES
-from coati.live.outcomes import BODY_BYTES, BODY_FILE, CUT, DAMAGED, LIVE_ONLY
+from coati.live.failures import OfflineError
+from coati.live.outcomes import BODY_BYTES, BODY_FILE, CONDITIONAL, CUT, DAMAGED, LIVE_ONLY, NOT_MODIFIED
 from coati.live.robots import asks_for_robots
+from coati.runs.errors import RunWriteError
 from coati.web.media import essence
+from coati.web.sniffing import sniffed_type
 from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
@@ -35,7 +40,8 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+
+    from coati.live.drive import Drive
 
 ARCHIVED = "archived"
 
@@ -59,18 +65,24 @@ class ArchiveLike(Protocol):
 class ReadThroughMiddleware:
     """Answers from an archive and adds to it."""
 
-    def __init__(self, archive: ArchiveLike, *, answers: bool = True) -> None:
+    def __init__(self, archive: ArchiveLike, drive: Drive | None = None, *, answers: bool = True) -> None:
         self._archive = archive
+        self._drive = drive
         self._answers = answers
+        self._max_age = math.inf
+        self._offline = False
+        if drive is not None:
+            self._max_age = drive.plan.archive_max_age_seconds or math.inf
+            self._offline = drive.plan.offline
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware: with the archive of our own crawl, or with the project's."""
-        drive = getattr(crawler.spider, "drive", None)
+        drive: Drive | None = getattr(crawler.spider, "drive", None)
         if drive is not None:
             if drive.plan.archive is None:
                 raise NotConfigured
-            return cls(drive.plan.archive, answers=drive.plan.answer_from_archive)
+            return cls(drive.plan.archive, drive, answers=drive.plan.answer_from_archive)
         path = crawler.settings.get("COATI_ARCHIVE")
         if not path:
             raise NotConfigured("COATI_ARCHIVE names no archive")
@@ -80,34 +92,47 @@ class ReadThroughMiddleware:
 
     def process_request(self, request: Request) -> Response | None:
         """Answer what is archived."""
-        url = _key(request)
+        url = archive_key(request)
         if not self._answers or url is None:
             return None
+        response = self._answer(request, url)
+        if response is None and self._offline:
+            raise OfflineError(f"{url} is not in the archive")
+        return response
+
+    def _answer(self, request: Request, url: str) -> Response | None:
         entry = self._archive.entry(url)
-        if entry is None or not entry.status:
+        if entry is None or not entry.status or self._now() - entry.moment > self._max_age:
             return None
         if request.method == "HEAD":
-            return _response(request, Record(entry, _headers(entry)), b"")
+            return archived_response(request, Record(entry, _headers(entry)))
+        visited = None if self._drive is None else self._drive.visits.last(url)
+        if visited is not None and not self._offline:
+            # The run has had it, and wants to know what is there now.
+            return None
+        if visited is not None and visited.gave:
+            request.meta[CONDITIONAL] = url
+            return Response(url, status=NOT_MODIFIED, flags=[ARCHIVED])
+        return self._whole_answer(request, entry)
+
+    def _whole_answer(self, request: Request, entry: Entry) -> Response | None:
         try:
-            record = self._archive.record(url)
+            record = self._archive.record(entry.url)
         except ArchiveError:
             return None
         if record.body is None and entry.size_bytes:
             # Only its size was kept. Whoever asks for it now wants the bytes.
             return None
-        return _response(request, record, record.body or b"")
+        return archived_response(request, record)
+
+    def _now(self) -> float:
+        return time.time() if self._drive is None else self._drive.now()
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Keep what came from the web."""
-        url = _key(request)
-        if (
-            url is None
-            or request.method != "GET"
-            or ARCHIVED in response.flags
-            # An archive would repeat these for ever.
-            or response.status in PASSING_STATUSES
-            or (is_query(url) and response.status not in _SUCCESS)
-        ):
+        url = archive_key(request)
+        kept = request.method == "GET" and response.status != NOT_MODIFIED and ARCHIVED not in response.flags
+        if url is None or not kept or (is_query(url) and response.status not in _SUCCESS):
             return response
         whole = not request.meta.get(BODY_FILE) and not {CUT, DAMAGED, "download_stopped"} & set(
             response.flags
@@ -118,19 +143,31 @@ class ReadThroughMiddleware:
             for value in values
         )
         location = (response.headers.get("Location") or b"").decode("latin-1")
+        declared = (response.headers.get("Content-Type") or b"").decode("latin-1")
         entry = Entry(
             url,
             response.status,
-            essence((response.headers.get("Content-Type") or b"").decode("latin-1")),
+            essence(sniffed_type(declared, response.body)),
             _size(request, response),
             location=(resolve(url, location) or "") if location else "",
-            fetched_at=time.time(),
+            fetched_at=self._time_of_capture(url),
         )
-        self._archive.add(Record(entry, headers, response.body if whole else None))
+        if entry.passing:
+            # It says how the server felt, not what the URL is: an archive would repeat it for ever.
+            return response
+        try:
+            self._archive.add(Record(entry, headers, response.body if whole else None))
+        except (OSError, sqlite3.Error) as error:
+            raise RunWriteError(f"the archive could not be written: {error}") from error
         return response
 
+    def _time_of_capture(self, url: str) -> float:
+        """Return the time, but none before the last capture of a URL: a clock may have gone back."""
+        known = self._archive.entry(url)
+        return self._now() if known is None else max(self._now(), known.moment)
 
-def _key(request: Request) -> str | None:
+
+def archive_key(request: Request) -> str | None:
     """Give the URL under which a request is archived; None if it is none of the site's content."""
     if asks_for_robots(request) or LIVE_ONLY in request.meta or request.method not in {"GET", "HEAD"}:
         return None
@@ -152,9 +189,11 @@ def _headers(entry: Entry) -> tuple[tuple[str, str], ...]:
     return (*headers, ("Location", entry.location)) if entry.location else headers
 
 
-def _response(request: Request, record: Record, body: bytes) -> Response:
+def archived_response(request: Request, record: Record) -> Response:
+    """Give an archived answer as if it had been fetched; without its body where there is none."""
     headers = Headers(record.headers or _headers(record.entry), encoding="latin-1")
     # The stored body is decoded.
     headers.pop("Content-Encoding", None)
+    body = record.body or b""
     kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
     return kind(request.url, status=record.entry.status, headers=headers, body=body, flags=[ARCHIVED])

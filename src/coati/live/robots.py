@@ -13,6 +13,9 @@ Usable in any Scrapy project, beside ``ROBOTSTXT_OBEY = True``::
     DOWNLOADER_MIDDLEWARES = {"coati.live.robots.RobotsAnswerMiddleware": 110}
 
 110 is on the engine's side of retries and redirects, so that it sees how they end.
+
+Redirects of a robots.txt are followed within the scope of the crawl and within the domain that its host
+belongs to, five at most; one that leads elsewhere means that there are no rules.
 """
 
 from __future__ import annotations
@@ -27,8 +30,10 @@ from scrapy.http import Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.robotstxt import RobotParser
 
+from coati.live.cookies import registered_domain
 from coati.live.failures import SILENCE, FailureReason, PrivateAddressError, failure_reason
 from coati.live.outcomes import KNOWN_RULES, LIST
+from coati.web.rules import Refusal
 
 if TYPE_CHECKING:
     from typing import Self
@@ -39,6 +44,8 @@ if TYPE_CHECKING:
     from coati.live.drive import Drive
 
 MAX_RULES_BYTES: Final = 500 * 1024
+# As many as RFC 9309 asks for.
+MAX_ROBOTS_REDIRECTS: Final = 5
 
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERRORS = range(500, 600)
@@ -84,6 +91,22 @@ class RobotsRedirectMiddleware(RedirectMiddleware):
 
     Scrapy's own asks for a spider middleware that such a crawl does not have, to keep Referer headers.
     """
+
+    def process_response(  # type: ignore[override]
+        self, request: Request, response: Response
+    ) -> Request | Response:
+        """Follow a redirect, unless it leads away from the site."""
+        followed = super().process_response(request, response)
+        if isinstance(followed, Response) or self._belongs(request.url, followed.url):
+            return followed
+        raise IgnoreRequest(f"{request.url} leads to another site")
+
+    def _belongs(self, url: str, location: str) -> bool:
+        here, there = (urlsplit(one).hostname or "" for one in (url, location))
+        if registered_domain(here) == registered_domain(there):
+            return True
+        drive = getattr(self.crawler.spider, "drive", None)
+        return drive is not None and drive.plan.rules.refusal(location) is not Refusal.SCOPE
 
     def handle_referer(self, request: Request, response: Response) -> None:
         """Send no Referer."""

@@ -274,7 +274,6 @@ class StrategyScheduler(BaseScheduler):
                 REQUEST: chosen,
                 LIST: chosen.url in self._drive.lists,
             },
-            cookies=dict(self._drive.plan.settings.cookies),
             dont_filter=True,
         )
 

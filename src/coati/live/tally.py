@@ -8,7 +8,7 @@ from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING
 
 from coati.live.progress import ArmYield, Progress
-from coati.model import Deferred, Failure, Method, Page, Refused, Target
+from coati.model import Deferred, Failure, Method, Page, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -51,8 +51,8 @@ class Tally:
         """How long this session has taken."""
         return time.monotonic() - self._begun
 
-    def count(self, request: Request, reading: Reading, charged: int) -> None:
-        """Count what came of a request."""
+    def count(self, request: Request, reading: Reading, charged: int, *, new_target: bool) -> None:
+        """Count what came of a request; a target that was there before is no new one."""
         outcome = reading.outcome
         self.requests += charged
         self._drops.update(reading.drops)
@@ -68,6 +68,7 @@ class Tally:
         # A HEAD only announces what a GET will bring, and rules that were known already bring nothing new.
         if request.method is Method.GET and not reading.unsent:
             self._count_brought(outcome)
+            self.targets += new_target
 
     def settle(self, request: Request, outcome: Outcome, settlements: Iterable[Settlement]) -> None:
         """Count the pull of an arm, unless an outage undid it, and the rewards that became final."""
@@ -108,8 +109,6 @@ class Tally:
             self.pages += 1
             if self.start_links is None:
                 self.start_links = len(outcome.links.urls)
-        elif isinstance(outcome, Target):
-            self.targets += 1
 
     def _best_arm(self, arm_label: Callable[[int], str]) -> ArmYield | None:
         if not self._arms:

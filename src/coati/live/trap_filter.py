@@ -21,11 +21,12 @@ from coati.web.urls import is_query
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from coati.model import Link, PageLinks, Request
+    from coati.model import Link, NearbyText, PageLinks, Request
     from coati.runs.store import RunStore
     from coati.web.traps import TrapSettings
 
-Sift = Callable[["Request", Reading], Reading]
+Sift = Callable[["Request", Reading, bool], Reading]
+"""Takes what came of a request, and whether the run had been answered by its URL before."""
 
 # A link that was left out stands on many pages. So many are remembered, to be counted once.
 _REMEMBERED_DROPS = 100_000
@@ -36,7 +37,7 @@ def trap_filter(settings: TrapSettings, store: RunStore | None) -> Sift:
     return _Filter(settings, store).sift if settings.enabled else _as_it_is
 
 
-def _as_it_is(_request: Request, reading: Reading) -> Reading:
+def _as_it_is(_request: Request, reading: Reading, _visited: bool) -> Reading:  # noqa: FBT001 - a `Sift`
     return reading
 
 
@@ -54,7 +55,7 @@ class _Filter:
             if past.links:
                 self._watch.relearn(past.url, past.links)
 
-    def sift(self, request: Request, reading: Reading) -> Reading:
+    def sift(self, request: Request, reading: Reading, visited: bool) -> Reading:  # noqa: FBT001 - a `Sift`
         """Leave out what leads into a trap; each URL that is left out is listed and counted once.
 
         Queries are of no site, and pages of results are all alike.
@@ -62,14 +63,16 @@ class _Filter:
         outcome = reading.outcome
         if request.method is not Method.GET or isinstance(outcome, Refused) or is_query(request.url):
             return reading
-        self._watch.answered(request.url, is_target=isinstance(outcome, Target))
+        if not visited:
+            # A page that is visited again is not one more of its kind.
+            self._watch.answered(request.url, is_target=isinstance(outcome, Target))
         if self._known is self._own:
             self._own.add((request.url,))
         if not isinstance(outcome, Page):
             return reading
         urls = outcome.links.urls
         fresh = self._known.fresh(urls)
-        traps = self._watch.sift(request.url, reading.body or b"", urls, fresh)
+        traps = self._watch.sift(request.url, reading.body or b"", urls, fresh, visited=visited)
         if self._known is self._own:
             self._own.add(urls[place] for place in fresh if place not in traps)
         if not traps:
@@ -91,9 +94,13 @@ class _Without:
 
     def __init__(self, links: PageLinks, left_out: Container[str]) -> None:
         self._links = links
+        self.title = links.title
         self._places = [place for place, url in enumerate(links.urls) if url not in left_out]
         self.urls = [links.urls[place] for place in self._places]
 
     def link(self, index: int) -> Link:
         """Give the link at this position, whole."""
         return self._links.link(self._places[index])
+
+    def nearby_text(self, index: int) -> NearbyText:
+        return self._links.nearby_text(self._places[index])

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from coati.budget import Budget
-from coati.replay.driver import replay
+from coati.replay.driver import ReplayOptions, replay
 from coati.replay.measures import Comparison, Measures, SiteTotals
 
 if TYPE_CHECKING:
@@ -60,10 +60,16 @@ class Result:
 
 
 class SiteStudy:
-    """Compares runs on one site. The references are run once, without budget: they are the site's own."""
+    """Compares runs on one site. The references are run once, without budget: they are the site's own.
 
-    def __init__(self, site: ReplaySite, build: Build) -> None:
+    ``out_links`` tells by name which strategies are to see all out-links of pages.
+    """
+
+    def __init__(
+        self, site: ReplaySite, build: Build, out_links: Callable[[str], bool] = lambda _: False
+    ) -> None:
         self.site = site
+        self._out_links = out_links
         self.totals = SiteTotals.of(site.truth)
         self._build = build
         self._best = self._reference("clairvoyant")
@@ -83,7 +89,9 @@ class SiteStudy:
                 if progress is not None:
                     progress(cell.strategy, cell.seed, requests, targets)
 
-            run = replay(self.site, self._build(cell.strategy, cell.seed or 0), budget, early_stop(), report)
+            strategy = self._build(cell.strategy, cell.seed or 0)
+            options = ReplayOptions(out_links=self._out_links(cell.strategy))
+            run = replay(self.site, strategy, budget, early_stop(), report, options)
             measures = Measures.of(run.trace, self.totals)
             comparison = Comparison.of(measures, self._best, self._plain)
             yield Result(self.site.name, cell, self.totals, measures, comparison, run)

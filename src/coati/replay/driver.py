@@ -1,13 +1,21 @@
-"""Drive a strategy over an archived site as fast as the processor allows: no network, no clock."""
+"""Drive a strategy over an archived site as fast as the processor allows: no network, no real clock.
+
+Time is simulated: a request takes a second, and where the strategy waits the clock skips ahead. Over a
+history each request is answered as of its time, which begins where the archive does or where one likes.
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coati.model import EVERY_HOST, Refused, Request
+from coati.errors import UsageError
+from coati.model import EVERY_HOST, Later, Page, Refused, Request
+from coati.replay.clock import SimulatedClock
 from coati.replay.trace import Trace
+from coati.web.out_links import with_out_links
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +31,7 @@ _PROGRESS_STEP = 64
 
 FINISHED = "nothing left to ask for"
 STOPPED_EARLY = "stopped early: too little was still coming"
+HISTORY_OVER = "the archive's history ends here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,34 +43,62 @@ class Replay:
     cpu_seconds: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions:
+    """How a strategy is driven, for those that visit pages again.
+
+    ``history``: each request is answered as of its time, and the run ends with the archive's last capture.
+    ``begin`` is when it begins, the archive's first capture unless given. ``clock`` is another clock.
+    ``out_links``: pages come with all their out-links (`coati.assembly.Need`).
+    """
+
+    history: bool = False
+    begin: float | None = None
+    clock: SimulatedClock | None = None
+    out_links: bool = False
+
+
+_USUAL = ReplayOptions()
+
+
 def replay(
     site: ReplaySite,
     strategy: Strategy,
     budget: Budget,
     early_stop: EarlyStop | None = None,
     progress: Callable[[int, int], None] | None = None,
+    options: ReplayOptions = _USUAL,
 ) -> Replay:
-    """Ask, answer, tell, until nothing is left or the budget is spent."""
+    """Ask, answer, tell, until nothing is left or the budget is spent; its seconds are simulated ones."""
     trace = Trace()
     volume = 0
-    begun, cpu = time.monotonic(), time.process_time()
+    cpu = time.process_time()
     stop = FINISHED
+    clock, end = _clock(site, options)
+    observed: dict[str, float] = {}
     while True:
         targets = trace.targets[-1] if trace.targets else 0
-        limit = budget.spent(len(trace), volume, time.monotonic() - begun, targets)
+        limit = budget.spent(len(trace), volume, clock.seconds, targets)
         if limit is not None:
             stop = limit.value
             break
-        now = float(len(trace))
-        request = strategy.choose(now, EVERY_HOST)
+        request = strategy.choose(clock.now, EVERY_HOST)
+        if isinstance(request, Later) and request.at <= end:
+            clock.wait(request.at)
+            continue
         if not isinstance(request, Request):
+            stop = FINISHED if request is None else HISTORY_OVER
             break
-        outcome = site.respond(request)
+        at = clock.answered()
+        outcome = site.respond(request, at if options.history else None, observed)
+        if options.out_links and isinstance(outcome, Page):
+            outcome = with_out_links(outcome)
         trace.add(request, outcome)
-        for settlement in strategy.observe(request.id, outcome, now):
+        for settlement in strategy.observe(request.id, outcome, at):
             trace.settle(settlement)
         if isinstance(outcome, Refused):
             continue
+        clock.spend()
         volume += outcome.size_bytes
         if early_stop is not None and early_stop.observe(len(trace), trace.targets[-1]):
             stop = STOPPED_EARLY
@@ -69,3 +106,14 @@ def replay(
         if progress is not None and len(trace) % _PROGRESS_STEP == 0:
             progress(len(trace), trace.targets[-1])
     return Replay(trace, stop, time.process_time() - cpu)
+
+
+def _clock(site: ReplaySite, options: ReplayOptions) -> tuple[SimulatedClock, float]:
+    """Return the clock of a run, and the time after which nothing can change any more."""
+    if not options.history:
+        return options.clock or SimulatedClock(options.begin or 0.0), math.inf
+    span = site.span()
+    if span is None:
+        raise UsageError(f"the archive {site.name} says of no capture when it was made: it is no history")
+    begin = span[0] if options.begin is None else options.begin
+    return options.clock or SimulatedClock(begin), span[1]

@@ -12,7 +12,19 @@ import numpy as np
 from coati.archive.kinds import kind_of
 from coati.archive.link_cache import LinkCache
 from coati.errors import ArchiveError, UsageError
-from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target
+from coati.model import (
+    NO_LINKS,
+    Failure,
+    Kind,
+    Method,
+    NearbyText,
+    Other,
+    Page,
+    Redirect,
+    Refused,
+    Target,
+    Unchanged,
+)
 from coati.readers.formats import Format, format_of, is_missing_robots, is_xml
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.registry import PageReader
@@ -36,7 +48,7 @@ if TYPE_CHECKING:
     from coati.search.provider import LocalProvider
     from coati.web.media import TargetTypes
 
-_NOT_FOUND = 404
+_NOT_MODIFIED, _NOT_FOUND = 304, 404
 
 
 class ReplaySite:
@@ -45,14 +57,19 @@ class ReplaySite:
     ``types`` overrides the archive's own definition of a target, ``start_urls`` where it begins. Without
     ``use_link_cache`` every page is read and parsed when it is asked for, as a live crawl would do it.
     Queries that the archive does not hold are asked of ``providers``.
+
+    Where the archive is a history, the site is shown as it was at the time ``as_of``, or at the time that
+    `respond` is told; without either, as it was last. A URL whose first capture is later answers with that
+    one: when it began to exist nobody knows, and who finds a link to it may follow it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each by name
         self,
         archive: Archive,
         *,
         start_urls: Sequence[str] = (),
         types: TargetTypes | None = None,
+        as_of: float | None = None,
         use_link_cache: bool = True,
         progress: Progress | None = None,
         providers: Iterable[LocalProvider] = (),
@@ -65,6 +82,7 @@ class ReplaySite:
             self.start_url, blocked_extensions=meta.blocked_extensions, more_start_urls=tuple(more)
         )
         self._archive = archive
+        self._as_of = as_of
         self._engines = Engines(providers)
         self._types = types or meta.types
         self._cache = LinkCache.of(archive, progress)
@@ -73,7 +91,7 @@ class ReplaySite:
         admitted = [self.rules.refusal(url) is None for url in self._cache.url_names]
         self._admitted = np.array(admitted, bool)
         self._names = np.array([*self._cache.url_names, ""], object)[:-1]
-        self._pages: dict[str, PageLinks] = {}
+        self._pages: dict[str | tuple[str, float], PageLinks] = {}
         # Pages that could not be read, or not to their end, in words.
         self.remarks = {remark.partition(": ")[0]: remark for remark in self._cache.remarks}
         # What can be reached at all: no trap hides a target from the truth.
@@ -90,9 +108,20 @@ class ReplaySite:
             return "the archive's own labels"
         return self._types.name
 
-    def respond(self, request: Request) -> Outcome:
-        """Answer a request as the site would have; what the rules forbid is refused, as it is live."""
-        entry = self._archive.entry(request.url)
+    def span(self) -> tuple[float, float] | None:
+        """Return when the first and the last capture of the archive was made; None where nobody knows."""
+        return self._archive.span()
+
+    def respond(
+        self, request: Request, now: float | None = None, observed: dict[str, float] | None = None
+    ) -> Outcome:
+        """Answer a request as the site would have; what the rules forbid is refused, as it is live.
+
+        ``now`` is for a history: the answer is that of this time. ``observed`` is kept by a run, and by it
+        alone: the moment of what it was last told of each URL. If that still holds, it is told so.
+        """
+        moment = self._as_of if now is None else now
+        entry = self._archive.entry(request.url) if moment is None else self._entry(request.url, moment)
         if is_query(request.url) and entry is None:
             return self._engines.respond(request.url, self.rules)
         if entry is None or request.url not in self.truth.number_of:
@@ -101,15 +130,23 @@ class ReplaySite:
                 return Refused(refusal.value)
         if entry is None:
             return Failure(_NOT_FOUND, 0, "not in the archive")
-        return self._answer(entry, request)
-
-    def _answer(self, entry: Entry, request: Request) -> Outcome:
         kind = self.kind(entry)
+        if observed is not None and request.method is Method.GET and _is_observed(entry, kind, observed):
+            return Unchanged(_NOT_MODIFIED, 0)
         if kind is Kind.PAGE and request.method is Method.HEAD and self._is_read_by_content(entry):
             # No header says that it is a sitemap or a feed.
             kind = Kind.OTHER
+        return self._answer(entry, kind, request, None if moment is None else entry.moment)
+
+    def _entry(self, url: str, moment: float | None) -> Entry | None:
+        entry = self._archive.entry(url, moment)
+        if entry is None and moment is not None:
+            return next(iter(self._archive.captures(url)), None)
+        return entry
+
+    def _answer(self, entry: Entry, kind: Kind, request: Request, moment: float | None) -> Outcome:
         if kind is Kind.PAGE:
-            return self._page(entry, request.method)
+            return self._page(entry, request.method, moment)
         size = entry.size_bytes if request.method is Method.GET else 0
         if kind is Kind.TARGET:
             return Target(entry.status, size, essence(entry.media_type))
@@ -137,54 +174,76 @@ class ReplaySite:
 
     def _read_list(self, url: str) -> Outcome:
         """Read a list address that is no HTML, and keep what it lists; returns what a crawl would observe."""
-        entry = self._archive.entry(url)
+        entry = self._entry(url, self._as_of)
         if entry is None:
             return Failure(_NOT_FOUND, 0, "not in the archive")
-        kind = kind_of(entry, self._types)
-        if kind is Kind.REDIRECT:
+        if kind_of(entry, self._types) is Kind.REDIRECT:
             return _redirect(entry, entry.size_bytes)
+        found = self._links_of_list(entry, None if self._as_of is None else entry.moment)
+        if found is None:
+            return Other(entry.status, entry.size_bytes, essence(entry.media_type))
+        links, reachable = found
+        self._lists[url] = links, reachable.urls
+        return Page(entry.status, entry.size_bytes, links)
+
+    def _links_of_list(self, entry: Entry, moment: float | None) -> tuple[PageLinks, PageLinks] | None:
+        """Read the links of a list that a crawl follows, and all that lead on; None if it is no list."""
+        url, kind = entry.url, kind_of(entry, self._types)
         form: Format | None = None
         body = b""
         if is_missing_robots(url, entry.status, is_list=True):
             form = Format.ROBOTS
         elif kind is not Kind.BROKEN and (kind is not Kind.PAGE or is_robots(url)):
             with suppress(ArchiveError):
-                body = self._archive.body(url)
+                body = self._archive.body(url, moment)
                 form = format_of(url, entry.media_type, body, is_list=True, wanted=kind is Kind.TARGET)
         if form is None:
-            return Other(entry.status, entry.size_bytes, essence(entry.media_type))
+            return None
         links, reachable = (
             PageReader(rules).read(form, body, url, entry.media_type).links
             for rules in (self.rules, self._reach)
         )
-        self._lists[url] = links, reachable.urls
-        return Page(entry.status, entry.size_bytes, links)
+        return links, reachable
+
+    def _listed(self, entry: Entry, moment: float | None) -> PageLinks:
+        """Return what a list address lists, at a moment of a history if there is one."""
+        if moment is None:
+            return self._lists[entry.url][0]
+        links = self._pages.get((entry.url, moment))
+        if links is None:
+            links, _ = self._links_of_list(entry, moment) or (NO_LINKS, NO_LINKS)
+            self._pages[entry.url, moment] = links
+        return links
 
     def page_text(self, url: str) -> str:
         """Give what a reader sees of a page; nothing where there is no such page or it cannot be read."""
-        entry = self._archive.entry(url)
-        return "" if entry is None else str(self._facts(entry)["text"])
+        entry = self._entry(url, self._as_of)
+        if entry is None:
+            return ""
+        return str(self._facts(entry, None if self._as_of is None else entry.moment)["text"])
 
-    def _facts(self, entry: Entry) -> Facts:
+    def _facts(self, entry: Entry, moment: float | None) -> Facts:
         def body() -> bytes:
             try:
-                return self._archive.body(entry.url)
+                return self._archive.body(entry.url, moment)
             except ArchiveError as error:
                 self.remarks.setdefault(entry.url, f"{entry.url}: {error}")
                 return b""
 
         return LazyFacts(body, entry.media_type)
 
-    def _page(self, entry: Entry, method: Method) -> Outcome:
+    def _page(self, entry: Entry, method: Method, moment: float | None) -> Outcome:
         if method is Method.HEAD:
             return Page(entry.status, 0, NO_LINKS)
         if entry.url in self._lists:
-            return Page(entry.status, entry.size_bytes, self._lists[entry.url][0], self._facts(entry))
+            return Page(
+                entry.status, entry.size_bytes, self._listed(entry, moment), self._facts(entry, moment)
+            )
         if self._use_link_cache and not is_query(entry.url):
-            links = self._cached_links(entry.url)
-            return Page(entry.status, entry.size_bytes, links, self._facts(entry))
+            links = self._cached_links(entry, moment)
+            return Page(entry.status, entry.size_bytes, links, self._facts(entry, moment))
         try:
-            body = self._archive.body(entry.url)
+            body = self._archive.body(entry.url, moment)
         except ArchiveError as error:
             self.remarks.setdefault(entry.url, f"{entry.url}: {error}")
             return Failure(entry.status, 0, str(error))
@@ -194,15 +253,21 @@ class ReplaySite:
         links = self._reader.read(form, body, entry.url, entry.media_type).links
         return Page(entry.status, entry.size_bytes, links, LazyFacts(lambda: body, entry.media_type))
 
-    def _cached_links(self, url: str) -> PageLinks:
-        links = self._pages.get(url)
+    def _cached_links(self, entry: Entry, moment: float | None) -> PageLinks:
+        key = entry.url if moment is None else (entry.url, moment)
+        links = self._pages.get(key)
         if links is None:
-            numbers = self._cache.link_numbers(url)
+            numbers = self._link_numbers(entry, moment)
             targets = self._cache.link_urls(numbers)
             kept = self._admitted[targets]
             links = _CachedLinks(self._cache, self._names[targets[kept]].tolist(), numbers[kept])
-            self._pages[url] = links
+            self._pages[key] = links
         return links
+
+    def _link_numbers(self, entry: Entry, moment: float | None) -> npt.NDArray[np.int32]:
+        if moment is None or entry == self._archive.entry(entry.url):
+            return self._cache.link_numbers(entry.url)
+        return self._cache.older_link_numbers(entry.url, moment)
 
     def _explore(self) -> SiteTruth:
         """Number everything that can be reached from the starts, breadth-first in document order."""
@@ -220,15 +285,16 @@ class ReplaySite:
         while waiting:
             number = waiting.popleft()
             url = urls[number]
-            entry = self._archive.entry(url)
+            entry = self._entry(url, self._as_of)
             kind = Kind.BROKEN if entry is None else self.kind(entry)
             kinds.append(kind)
             sizes.append(entry.size_bytes if entry is not None and kind is not Kind.BROKEN else 0)
             names: list[str] = []
             if url in self._lists:
                 names = list(dict.fromkeys(self._lists[url][1]))
-            elif kind is Kind.PAGE:
-                targets = cache.link_urls(cache.link_numbers(url))
+            elif kind is Kind.PAGE and entry is not None:
+                moment = None if self._as_of is None else entry.moment
+                targets = cache.link_urls(self._link_numbers(entry, moment))
                 names = list(dict.fromkeys(self._names[targets[reachable[targets]]].tolist()))
             elif kind is Kind.REDIRECT and entry is not None:
                 location = resolve(url, entry.location)
@@ -252,6 +318,8 @@ class _CachedLinks:
 
     __slots__ = ("_cache", "_numbers", "urls")
 
+    title = ""  # nobody who reads an archive asks for what names a link to people
+
     def __init__(self, cache: LinkCache, urls: list[str], numbers: npt.NDArray[np.int32]) -> None:
         self.urls = urls
         self._cache = cache
@@ -259,6 +327,21 @@ class _CachedLinks:
 
     def link(self, index: int) -> Link:
         return self._cache.link(int(self._numbers[index]))
+
+    def nearby_text(self, index: int) -> NearbyText:
+        return NearbyText()
+
+
+def _is_observed(entry: Entry, kind: Kind, observed: dict[str, float]) -> bool:
+    """Tell whether a run was told this capture last; else note that it will be now."""
+    if kind is Kind.REDIRECT or kind is Kind.BROKEN:
+        # Servers say "not modified" of what they would give, and of nothing else.
+        observed.pop(entry.url, None)
+        return False
+    moment = entry.moment
+    before = observed.get(entry.url)
+    observed[entry.url] = moment
+    return before == moment
 
 
 def _redirect(entry: Entry, size_bytes: int) -> Outcome:

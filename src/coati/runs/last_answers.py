@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.model import Kind
-from coati.runs.outcomes import DEFERRED, REFUSED
+from coati.runs.log import Purpose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,8 @@ _EVENTS = 20_000
 _ANSWERS = """
 SELECT requests.id, requests.url, requests.kind, links.url
 FROM requests LEFT JOIN links ON links.page = requests.id
-WHERE requests.observed_event > max(?, 0) AND requests.method = 'GET' AND requests.kind NOT IN (?, ?)
+WHERE requests.observed_event > max(?, 0) AND requests.method = 'GET' AND requests.purpose != ?
+  AND requests.kind IN ('html', 'target', 'other', 'redirect', 'broken')
 ORDER BY requests.observed_event, links.id
 """
 
@@ -32,7 +33,7 @@ class PastAnswer(NamedTuple):
 
 
 def last_answers(connection: Connection, last_event: int) -> Iterator[PastAnswer]:
-    """Give the answers of the last events, in the order in which they were observed."""
-    rows = connection.execute(_ANSWERS, (last_event - _EVENTS, REFUSED, DEFERRED))
+    """Give the answers of the last events, the first of each URL, in the order of observation."""
+    rows = connection.execute(_ANSWERS, (last_event - _EVENTS, Purpose.VISIT))
     for (_, url, kind), group in groupby(rows, key=lambda row: row[:3]):
         yield PastAnswer(url, kind == Kind.TARGET, [link for *_, link in group if link is not None])

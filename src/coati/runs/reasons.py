@@ -22,6 +22,7 @@ class SkipReason(StrEnum):
     DUPLICATE_PAGE = "duplicate page"
     TRAP = "trap: endless pages"
     TOO_DEEP = "trap: too deep"
+    NOT_ARCHIVED = "not in the archive"
     HOST_FAILING = "host keeps failing"
     BUDGET = "budget"
 

@@ -43,10 +43,10 @@ from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
 from coati.runs.lock import WriterLock
-from coati.runs.log import LoggedPage, RunLog, whole_links
+from coati.runs.log import LoggedPage, RunLog, storable_texts, whole_links
 from coati.runs.mending import mend_warc, note_synced
 from coati.runs.out_links import OutLinks
-from coati.runs.outcomes import OutcomeRow, from_row, to_row
+from coati.runs.outcomes import OutcomeRow, from_row, storable, to_row
 from coati.runs.page_warc import PageWarc
 from coati.runs.reasons import Reason, reason_of
 from coati.runs.restoring import Restored, S, Tail, in_flight, load_newest
@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     from coati.model import Outcome, Request, Settlement
     from coati.pacing.host_pace import HostPause
     from coati.runs.fetched import Fetched
-    from coati.runs.log import Validators
     from coati.runs.page_warc import Place
+    from coati.runs.visited import Visited
     from coati.strategies.strategy import Strategy
 
 __all__ = ["Recorded", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_run"]
@@ -87,11 +87,13 @@ class Recorded:
     ``outcome`` is what the strategy should observe: of a page, only those links whose URLs are new to the
     run. A restored strategy gets exactly the same, and one that was never interrupted saves the work.
     ``file`` is the target's path within the run folder; ``duplicate`` says that its bytes were there already.
+    ``new_target`` says that this URL was not a target before: one that is visited again counts once.
     """
 
     outcome: Outcome
     file: str | None = None
     duplicate: bool = False
+    new_target: bool = False
 
 
 class RunStore:
@@ -118,6 +120,7 @@ class RunStore:
             self._warc = PageWarc(layout.warc, f"coati {__version__}")
             undo.callback(self._warc.close)
             self._files = TargetFiles(layout, self._log)
+            self._files.by_folder = _keeps_folders(self.settings)
             self._background = BackgroundSync(self._sync_pages)
             self._mend()
             connection = self._log.connection
@@ -169,6 +172,7 @@ class RunStore:
         """Write ``run.toml`` anew: a run may go on with another budget."""
         with self._writing():
             write_settings(self._layout.settings, settings)
+        self._files.by_folder = _keeps_folders(settings)
 
     def restore(self, new_strategy: Callable[[], S], form: SnapshotForm, strategy: str = "") -> Restored[S]:
         """Bring a new strategy to where the run was, from the newest good snapshot and the log's tail.
@@ -247,9 +251,9 @@ class RunStore:
         """Return what earlier sessions kept of hosts."""
         return self._pauses.known()
 
-    def validators(self, url: str) -> Validators:
-        """Return what the last answer of a URL gave to ask whether it has changed."""
-        return self._log.validators(url)
+    def visited(self, url: str) -> Visited | None:
+        """Return what the last answer to a GET of a URL was like; None where there is none."""
+        return self._log.visited(url)
 
     @property
     def last_logged_time(self) -> float:
@@ -341,7 +345,10 @@ class RunStore:
     def _record_page(self, fetched: Fetched, page: Page, number: int) -> Recorded:
         request, body = fetched.request, fetched.body
         urls = page.links.urls
-        new = whole_links(page.links, self._seen.fresh(urls))
+        fresh = self._seen.fresh(urls)
+        new = whole_links(page.links, fresh)
+        nearby_texts = storable_texts(page.links, fresh)
+        title = storable(page.links.title)
         place: Place | None = None
         sha256: str | None = None
         if body is not None:
@@ -352,7 +359,18 @@ class RunStore:
         with self._transaction():
             row = self._log.observe(fetched, page)
             self._log.add_page(
-                LoggedPage(number, request.url, len(urls), new, sha256, place, page.facts, changes)
+                LoggedPage(
+                    number,
+                    request.url,
+                    len(urls),
+                    title,
+                    new,
+                    nearby_texts,
+                    sha256,
+                    place,
+                    page.facts,
+                    changes,
+                )
             )
         discard(fetched)
         self._seen.add(link.url for link in new)
@@ -361,12 +379,16 @@ class RunStore:
 
     def _record_target(self, fetched: Fetched, target: Target) -> Recorded:
         body = self._files.store(fetched, target.media_type)
-        version = self._log.versions(fetched.request.url) + 1
+        last, sha256 = self._log.last_version(fetched.request.url)
+        new = last == 0
         with self._transaction(durable=True):
-            row = self._log.observe(fetched, target, new_target=version == 1)
-            self._log.add_target(fetched, row.media_type or "", body, version)
-        self._count(fetched, row, new_target=version == 1)
-        return Recorded(from_row(row, []), f"files/{body.name}", body.duplicate)
+            row = self._log.observe(fetched, target, new_target=new)
+            if not body.duplicate:
+                self._log.add_file(body, row.media_type or "")
+            if body.sha256 != sha256:
+                self._log.add_target(fetched, row.media_type or "", body, last + 1)
+        self._count(fetched, row, new_target=new)
+        return Recorded(from_row(row, []), f"files/{body.name}", body.duplicate, new_target=new)
 
     def _count(self, fetched: Fetched, row: OutcomeRow, *, new_target: bool = False) -> None:
         method = fetched.request.method.value
@@ -428,6 +450,10 @@ class RunStore:
         except BaseException as error:
             self._failure = str(error) or "writing was interrupted"
             raise
+
+
+def _keeps_folders(settings: Mapping[str, object]) -> bool:
+    return settings.get("folders") == "site"
 
 
 @contextmanager

@@ -23,6 +23,7 @@ _OPTIONS = frozenset(
         "contact",
         "max_file_bytes",
         "headers",
+        "origin_headers",
         "cookies",
         "proxy",
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coati.assembly import StrategySettings, build_strategy, strategy_row
+from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.live.plan import CrawlPlan
 from coati.runs.snapshots import SnapshotForm
 from coati.settings.asking import live_settings
@@ -73,6 +73,9 @@ def crawl_plan(settings: RunSettings, around: Surroundings) -> CrawlPlan:
         form=snapshot_form(settings),
         archive=around.archive,
         answer_from_archive=settings.archive_mode == "read-through",
+        archive_max_age_seconds=settings.archive_max_age,
+        offline=settings.offline,
+        out_links=Need.OUT_LINKS in strategy_row(settings.strategy).needs,
         early_stop=around.early_stop,
         on_progress=around.on_progress,
         on_event=around.on_event,

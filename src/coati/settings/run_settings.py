@@ -114,6 +114,7 @@ _ARCHIVE_MODES = {
     "read-through": "answers what it holds, and keeps the rest",
     "record": "keeps what is fetched, and answers nothing",
 }
+_FOLDERS = {"flat": "side by side in files/", "site": "in folders named after the site's hosts and folders"}
 _FORMATS = {"table": "for people", "json": "one JSON object on stdout"}
 _LIMIT_COUNT = above_zero(INTEGER)
 
@@ -126,7 +127,7 @@ def _archive_mode() -> Kind:
         try:
             return known.read(value)
         except ConfigError as error:
-            raise ConfigError(f"{error}. To ask an archive and nothing else, use `coati replay`") from None
+            raise ConfigError(f"{error}. To ask an archive and nothing else, use --offline") from None
 
     return replace(known, read=read)
 
@@ -245,13 +246,18 @@ class RunSettings:
         "An address or page of yours, told to the site so that its owner can reach you.",
     )
     header: tuple[str, ...] = _setting(
-        (), Group.HOW, TEXTS, "A header to send with each request (`Name: value`); may be repeated."
+        (),
+        Group.HOW,
+        TEXTS,
+        "A header to send with each request (`Name: value`), or to one host (`HOST Name: value`); may be"
+        " repeated. One that carries a secret goes to the start URL's origin, if no host is named.",
     )
     cookies: str = _setting(
         "",
         Group.HOW,
         TEXT,
-        "Cookies to begin with: `name=value; other=value`, or a cookies.txt file as browsers export it.",
+        "Cookies for the start URL's origin: `name=value; other=value`, or a cookies.txt file as browsers"
+        " export it.",
     )
     proxy: str = _setting(
         _POLITE.proxy, Group.HOW, TEXT, "Send everything through this proxy (http://host:port)."
@@ -272,8 +278,23 @@ class RunSettings:
         _archive_mode(),
         "Whether the archive also answers what it holds (read-through), or only keeps what is fetched.",
     )
+    archive_max_age: float | None = _setting(
+        None,
+        Group.KEEP,
+        above_zero(SECONDS),
+        "Let the archive answer only what it got within this time (30d); what is older is asked for again.",
+    )
+    offline: bool = _setting(
+        False, Group.KEEP, FLAG, "Ask the archive and nobody else: no request leaves the machine."
+    )
     out: str = _setting(
         "", Group.KEEP, PATH, "The run's folder; without it, one named after the host.", of_run=False
+    )
+    folders: str = _setting(
+        "flat",
+        Group.KEEP,
+        choice("way to keep files", _FOLDERS),
+        "Whether all files stand side by side in files/ (flat), or in the folders that the site has (site).",
     )
     events: str = _setting(
         "", Group.KEEP, PATH, "Append everything that happens to this file, one JSON object a line."
@@ -301,8 +322,16 @@ class RunSettings:
                 f" {self.concurrency} would ever be in flight;"
                 f" ask for --concurrency {self.per_host} as well"
             )
-        if self.archive_mode != "read-through" and not self.archive:
-            raise ConfigError("archive_mode is of use only with an archive: name its folder with --archive")
+        for name, given in (
+            ("archive_mode", self.archive_mode != "read-through"),
+            ("archive_max_age", self.archive_max_age is not None),
+            ("offline", self.offline),
+        ):
+            if given and not self.archive:
+                raise ConfigError(f"{name} is of use only with an archive: name its folder with --archive")
+        if self.offline and (self.archive_mode != "read-through" or self.dry_run):
+            other = "dry_run" if self.dry_run else "archive_mode record"
+            raise ConfigError(f"offline asks nobody, and {other} asks the site: leave one of them out")
 
     @property
     def url(self) -> str:

@@ -13,8 +13,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import UsageError
-from coati.model import AT_THE_END, EVERY_HOST, Deferred, Later, LinkList, Method, Page, Redirect, Request
+from coati.model import (
+    AT_THE_END,
+    EVERY_HOST,
+    Deferred,
+    Failure,
+    Later,
+    LinkList,
+    Method,
+    Other,
+    Page,
+    Redirect,
+    Request,
+    Target,
+    Unchanged,
+)
 from coati.strategies.chance import draw
+from coati.web.out_links import with_out_links
 from coati.web.queries import parse_query
 from coati.web.urls import is_query
 
@@ -58,7 +73,8 @@ def require(holds: bool, message: str) -> None:  # noqa: FBT001 - a condition, n
 class Rehearsal:
     """Drives one strategy, and checks each of its answers against what it may know and do.
 
-    Where ``revisits``, a URL may be asked for again after it was answered.
+    Where ``revisits``, a URL may be asked for again after it was answered. Its pages then change from visit
+    to visit, some visits find nothing changed, and pages tell all their out-links.
     """
 
     def __init__(
@@ -81,6 +97,8 @@ class Rehearsal:
         # Until when each deferred URL is to be left alone.
         self._deferred: dict[tuple[Method, str], float] = {}
         self._asked: set[tuple[Method, str]] = set()
+        # URLs that gave something when they were last asked for, so that it may be unchanged.
+        self._held: set[str] = set()
         self._ids: set[int] = set()
         self._settled: set[int] = set()
 
@@ -143,16 +161,34 @@ class Rehearsal:
         waiting = list(self._open)
         request_id = waiting[draw(self._limit + 1, len(self.events), len(waiting))]
         outcome = self._answer(self._open[request_id])
+        if self._revisits:
+            outcome = self._as_visit(self._open[request_id], outcome)
         if isinstance(outcome, Deferred):
             outcome = replace(outcome, until=self._now + outcome.until)
         settled = tuple(self.strategy.observe(request_id, outcome, self._now))
         self._note_answer(Observed(request_id, outcome, settled, self._now))
 
+    def _as_visit(self, request: Request, outcome: Outcome) -> Outcome:
+        """Let the site change: of each page another part of the links is there, or nothing has changed."""
+        if request.method is not Method.GET or not isinstance(outcome, Page | Target | Other):
+            return outcome
+        turn = len(self.events)
+        if request.url in self._held and draw(self._limit + 2, turn, 3) == 0:
+            return Unchanged(304, 0)
+        if not isinstance(outcome, Page):
+            return outcome
+        whole = outcome.links
+        there = [place for place in range(len(whole.urls)) if draw(turn, place, 4) > 0]
+        return with_out_links(replace(outcome, links=LinkList([whole.link(place) for place in there])))
+
     def _check_request(self, request: Request) -> None:
         require(request.id not in self._ids, f"id {request.id} was used before: {request}")
         require(request.method in set(Method), f"no such method: {request}")
         key = (request.method, request.url)
-        if not self._revisits:
+        if self._revisits:
+            waiting = {(other.method, other.url) for other in self._open.values()}
+            require(key not in waiting, f"{request.method} {request.url} is in flight already")
+        else:
             require(key not in self._asked, f"{request.method} {request.url} was asked for before")
         self._check_deferral(key)
         if is_query(request.url):
@@ -182,6 +218,10 @@ class Rehearsal:
     def _note_answer(self, event: Observed) -> None:
         request_id, outcome, settled, _ = event
         request = self._open.pop(request_id)
+        if isinstance(outcome, Page | Target | Other) and request.method is Method.GET:
+            self._held.add(request.url)
+        elif isinstance(outcome, Redirect | Failure):
+            self._held.discard(request.url)
         if isinstance(outcome, Deferred):
             self._asked.discard((request.method, request.url))
             self._deferred[request.method, request.url] = outcome.until

@@ -183,14 +183,24 @@ class TrapWatch:
             if paid.body is not None:
                 self._bodies.put(paid.body, 0)
 
-    def sift(self, page_url: str, body: bytes, urls: Sequence[str], fresh: Iterable[int]) -> dict[int, Trap]:
+    def sift(
+        self,
+        page_url: str,
+        body: bytes,
+        urls: Sequence[str],
+        fresh: Iterable[int],
+        *,
+        visited: bool = False,
+    ) -> dict[int, Trap]:
         """Say which links of a page are not to be followed, by their place among ``urls``.
 
         ``fresh`` are the places of links that are new to the run, each URL once; all others are left alone.
+        A page that was ``visited`` before is expected to be like itself.
         """
         fresh = list(fresh)
         own = self._shape(page_url)
-        worn_out = self._compare(own, page_url, body, len(urls), brings_links=bool(fresh))
+        brings_links = bool(fresh)
+        worn_out = not visited and self._compare(own, page_url, body, len(urls), brings_links=brings_links)
         if not fresh:
             return {}
         origin = self._origin(page_url, own)
@@ -205,7 +215,7 @@ class TrapWatch:
                 promising = promising or not shape.asked
             else:
                 traps[place] = trap
-        if promising and own.barren:
+        if promising and own.barren and not visited:
             # Nobody knows yet what comes of such links: breadth first, a thousand data sets are seen before
             # the first of their files.
             own.barren -= 1

@@ -3,7 +3,7 @@
 One SQLite file a site, with one table of the same name, and one file that lists the sites. The kit
 decides what a URL is by its media type alone, from a fixed list, so a record is exported under a
 type that makes the kit see what the archive says it is. URLs that failed are left out: the kit takes
-what is not in its table for an error.
+what is not in its table for an error. Of a history, the newest moment is exported.
 """
 
 from __future__ import annotations

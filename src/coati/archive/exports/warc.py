@@ -12,7 +12,7 @@ from coati.errors import UsageError
 def export_warc(archive: Archive, path: Path) -> int:
     """Join the volumes of an archive in one new file; returns its size in bytes.
 
-    Records that were replaced by later ones of the same URL are in it too.
+    All captures are in it, those of one URL at several moments too.
     """
     if path.exists():
         raise UsageError(f"{path} already exists")

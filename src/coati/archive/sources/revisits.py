@@ -21,6 +21,7 @@ from coati.archive.sources.warc_stream import Capture, WarcFile, read_captures
 
 class _Waiting(NamedTuple):
     where: str
+    url: str
     capture: Capture
 
 
@@ -28,41 +29,44 @@ class Revisits:
     """The revisits of some files; `resolve` gives them their bodies."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, _Waiting] = {}
+        self._waiting: list[_Waiting] = []
 
     def add(self, file: WarcFile, capture: Capture) -> None:
-        """Keep a revisit; of several of one URL the last."""
+        """Keep a revisit; "not modified" is none, since it says nothing new."""
         url = address_of(capture)
         not_modified = "not-modified" in capture.fields.get("warc-profile", "")
         if url is not None and not not_modified:
             where = f"{file.name}, byte {capture.offset}"
-            self._waiting[url] = _Waiting(where, capture._replace(body=None))
+            self._waiting.append(_Waiting(where, url, capture._replace(body=None)))
 
     def resolve(self, files: Sequence[WarcFile], report: Report) -> Iterator[Record]:
         """Give each revisit with the body that it refers to; report those without."""
-        wanted: dict[str, list[str]] = {}
-        for url, waiting in self._waiting.items():
+        wanted: dict[str, list[int]] = {}
+        for place, waiting in enumerate(self._waiting):
             for key in _names_of_original(waiting.capture):
-                wanted.setdefault(key, []).append(url)
+                wanted.setdefault(key, []).append(place)
+        left = dict(enumerate(self._waiting))
         if wanted:
-            yield from self._find(files, wanted)
-        for url, waiting in self._waiting.items():
-            report(Damaged(waiting.where, "what it repeats is not in these files", url))
+            yield from _find(files, wanted, left)
+        for waiting in left.values():
+            report(Damaged(waiting.where, "what it repeats is not in these files", waiting.url))
 
-    def _find(self, files: Sequence[WarcFile], wanted: dict[str, list[str]]) -> Iterator[Record]:
-        for file in files:
-            for original in read_captures(file, unreported):
-                if not self._waiting:
-                    return
-                if original.type == WarcRecordType.revisit:
-                    continue
-                keys = (original.fields.get("warc-payload-digest"), _record_id(original))
-                urls = [url for key in keys if key is not None for url in wanted.get(key, ())]
-                for url in urls:
-                    waiting = self._waiting.pop(url, None)
-                    # A page that did not change since its own first capture is there already.
-                    if waiting is not None and url != address_of(original):
-                        yield from _joined(waiting.capture, original, url)
+
+def _find(
+    files: Sequence[WarcFile], wanted: dict[str, list[int]], left: dict[int, _Waiting]
+) -> Iterator[Record]:
+    """Look for the originals of revisits, and take those off ``left`` that are found."""
+    for file in files:
+        for original in read_captures(file, unreported):
+            if not left:
+                return
+            if original.type == WarcRecordType.revisit:
+                continue
+            keys = (original.fields.get("warc-payload-digest"), _record_id(original))
+            for place in [place for key in keys if key is not None for place in wanted.get(key, ())]:
+                waiting = left.pop(place, None)
+                if waiting is not None:
+                    yield from _joined(waiting.capture, original, waiting.url)
 
 
 def _joined(revisit: Capture, original: Capture, url: str) -> Iterator[Record]:

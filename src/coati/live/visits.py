@@ -1,0 +1,40 @@
+"""What a run was answered already, by URL: so that it knows when it asks again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coati.model import Deferred, Method, Other, Page, Refused, Target, Unchanged
+from coati.runs.seen import SeenUrls
+from coati.runs.visited import Visited
+
+if TYPE_CHECKING:
+    from coati.model import Outcome, Request
+    from coati.runs.store import RunStore
+
+
+class Visits:
+    """Asks the log of a run; without a run folder, remembers a few bytes per URL."""
+
+    def __init__(self, store: RunStore | None) -> None:
+        self._store = store
+        # By hash, as `SeenUrls` has them: whether the last answer was something that may be unchanged.
+        self._gave: dict[int, bool] = {}
+        self._targets = SeenUrls()
+
+    def last(self, url: str) -> Visited | None:
+        """Return what the last answer to a GET was like; None where the run has had none."""
+        if self._store is not None:
+            return self._store.visited(url)
+        gave = self._gave.get(hash(url))
+        return None if gave is None else Visited(gave)
+
+    def note(self, request: Request, outcome: Outcome) -> bool:
+        """Remember an answer that no store keeps; tells whether it is a target that was not there before."""
+        if request.method is not Method.GET or isinstance(outcome, Deferred | Refused | Unchanged):
+            return False
+        self._gave[hash(request.url)] = isinstance(outcome, Page | Target | Other)
+        if not isinstance(outcome, Target) or request.url in self._targets:
+            return False
+        self._targets.add((request.url,))
+        return True

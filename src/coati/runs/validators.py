@@ -1,0 +1,46 @@
+"""What a server gives to ask it later whether a URL has changed (RFC 9110, section 8.8)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Longer ones are no honest server's, and would be sent back with each visit.
+_MAX_CHARS = 1024
+# A tag in quotes, weak or not. Some servers leave the quotes out, and know such a tag again.
+_ETAG = re.compile(r"(W/)?[!\x23-\x7e\x80-\xff\"]+\Z")
+_DATE = re.compile(r"[A-Za-z]{3,9}, [0-9A-Za-z :-]{8,30}\Z")
+
+
+class Validators(NamedTuple):
+    """The tag and the date of an answer; None where it had none that could be sent back."""
+
+    etag: str | None = None
+    last_modified: str | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers that ask whether anything has changed; empty where that cannot be asked."""
+        headers = {}
+        if self.etag:
+            headers["If-None-Match"] = self.etag
+        if self.last_modified:
+            headers["If-Modified-Since"] = self.last_modified
+        return headers
+
+
+def validators_in(headers: Iterable[tuple[str, str]]) -> Validators:
+    """Find what can be sent back among the headers of an answer.
+
+    >>> validators_in([("ETag", '"a1"'), ("Last-Modified", "yesterday")])
+    Validators(etag='"a1"', last_modified=None)
+    """
+    by_name: dict[str, str] = {}
+    for name, value in headers:
+        by_name.setdefault(name.lower(), value.strip())
+    etag, date = by_name.get("etag", ""), by_name.get("last-modified", "")
+    sound = len(etag) <= _MAX_CHARS and _ETAG.match(etag)
+    return Validators(etag if sound else None, date if _DATE.match(date) else None)
