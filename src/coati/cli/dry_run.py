@@ -17,6 +17,7 @@ from coati.live.outcomes import Reading
 from coati.live.robots import MAX_RULES_BYTES
 from coati.model import Deferred, Failure, Page, Redirect, Refused
 from coati.readers.robots import named_sitemaps, robots_url
+from coati.report.start_page import FEW_LINKS, why_few_links
 from coati.report.words import count
 from coati.runs.reasons import SkipReason
 from coati.settings.plan import Surroundings, crawl_plan
@@ -37,7 +38,7 @@ AGENT = "Coati"
 UNREACHABLE, REFUSED = 3, 4
 
 _NO_ENTRY = frozenset({401, 403, 407, 429, 451})
-_FEW_LINKS = 3
+
 _SHOWN_GROUPS = 12
 _EXAMPLES = 3
 _WIDTH = 100
@@ -260,12 +261,8 @@ def _print(preview: Preview) -> None:
     for reason, urls in preview.refused.items():
         say(f"  {urls:>5,} not: {reason}")
     _print_groups(preview.groups)
-    if preview.admitted < _FEW_LINKS:
-        say(
-            "So few links may mean that the site builds its pages in the browser:"
-            " docs/how-to/render-javascript.md says what to do.",
-            err=True,
-        )
+    if preview.admitted < FEW_LINKS:
+        say(why_few_links(preview.admitted, preview.refused), err=True)
 
 
 def _print_groups(groups: Sequence[LinkGroup]) -> None:
