@@ -260,7 +260,7 @@ def test_what_could_not_be_reached_is_told_and_asked_again(coati: Coati) -> None
     assert "Not reached yet: `coati crawl run` asks again" in shown.out
     assert "Errors" not in shown.out
     assert "1 of them did not answer yet" in Path("run/report.html").read_text(encoding="utf-8")
-    explained = coati("explain", "run", "/b.csv")
+    explained = coati("explain", "/b.csv", "--run", "run")
     assert "It could not be reached (connection refused), which says nothing about it" in explained.out
     with scripted(SMALL, port=port):
         up = coati(*command)
@@ -579,7 +579,7 @@ def test_a_dry_run_names_the_start_page_where_nobody_answers(coati: Coati) -> No
         (("--per-host", "4"), "ask for --concurrency 4 as well"),
         (("--strategy", "clairvoyant"), "`coati replay` only; live there are bfs, dfs"),
         (("--strategy", "sb-oracle"), "`coati replay` only"),
-        (("--archive", "a", "--archive-mode", "replay"), "use `coati replay`"),
+        (("--archive", "a", "--archive-mode", "replay"), "use --offline"),
     ],
 )
 def test_a_slip_is_told_in_words_before_anything_is_asked_for(

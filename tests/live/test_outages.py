@@ -5,7 +5,19 @@ import pytest
 from coati.live.failures import PASSING_STATUSES, FailureReason
 from coati.live.outages import Outages, is_outage
 from coati.live.outcomes import DAMAGED, Reading
-from coati.model import AT_THE_END, NO_LINKS, Deferred, Failure, Kind, Method, Other, Page, Refused, Request
+from coati.model import (
+    AT_THE_END,
+    NO_LINKS,
+    Deferred,
+    Failure,
+    Kind,
+    Method,
+    Other,
+    Outcome,
+    Page,
+    Refused,
+    Request,
+)
 from coati.runs.host_answers import HostAnswer
 
 HOST = "http://example.org"
@@ -106,11 +118,23 @@ def test_a_retry_wants_a_sign_of_life_where_nothing_else_tells() -> None:
     assert made.proof(asked("/a")) is None
 
 
-def test_large_answers_are_no_signs_of_life() -> None:
+@pytest.mark.parametrize(
+    ("method", "outcome", "proof"),
+    [
+        (Method.GET, Other(200, 9, "text/csv"), "/other"),
+        (Method.GET, Failure(404, 0, "status 404"), "/other"),
+        # Large, or of a size that nobody knows.
+        (Method.GET, Other(200, 10**9, "text/csv"), "/"),
+        (Method.GET, Other(200, 0, "video/mp4"), "/"),
+        (Method.HEAD, Other(200, 0, "text/csv"), "/"),
+        (Method.HEAD, Failure(404, 0, "status 404"), "/"),
+    ],
+)
+def test_only_small_answers_are_signs_of_life(method: Method, outcome: Outcome, proof: str) -> None:
     made = outages()
-    made.judge(asked("/large.csv"), Reading(Other(200, 10**9, "text/csv")), 1.0)
+    made.judge(Request(0, method, HOST + "/other"), Reading(outcome), 1.0)
     until(made, "/a", 2.0)
-    assert made.proof(asked("/a")) == HOST + "/"
+    assert made.proof(asked("/a")) == HOST + proof
 
 
 def test_before_anybody_answered_there_are_a_few_quick_tries() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from coati.model import Link
 from coati.web import links as links_module
+from coati.web import node_text
 from coati.web.links import MAX_PAGE_BYTES, ExtractedPage, LinkExtractor
 from coati.web.rules import Refusal, Rules
 from coati.web.urls import resolve
@@ -460,7 +461,7 @@ def test_urls_are_bounded_together_those_that_the_rules_forbid_included(
 
 
 def test_texts_end_where_they_would_cost_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links_module, "_MAX_TEXT_WORK", 1_000)
+    monkeypatch.setattr(node_text, "_MAX_TEXT_WORK", 1_000)
     found = LinkExtractor().extract(b"<p><a href=/1>one</a><p><a href=/2>two</a>", URL).links
     assert [found.link(index).anchor for index in (0, 1)] == ["one", "two"]
     assert {found.link(index).anchor for index in [0, 1] * 9} == {"one", "two", ""}

@@ -115,18 +115,25 @@ def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Pa
     if refused is not None:
         say(refused.sentence, err=True)
         step = refused.next_step
-    if result.stop is StopReason.START_UNREACHABLE and _lacks_certificate(result):
-        step = WITHOUT_CERTIFICATE
+    if result.stop is StopReason.START_UNREACHABLE:
+        step = _step_by_failure(result) or step
     if step is not None:
         again = f" (coati crawl {shlex.quote(str(place.folder))} …)" if result.stop.resumable else ""
         say(f"Next: {step}{again}{'' if refused else '.'}", err=True)
 
 
-def _lacks_certificate(result: CrawlResult) -> bool:
+def _step_by_failure(result: CrawlResult) -> str | None:
     # A crawl has imported Scrapy by now; this module need not.
     from coati.live.failures import FailureReason
 
-    return result.first_failure == FailureReason.CERTIFICATE
+    if result.first_failure == FailureReason.CERTIFICATE:
+        return WITHOUT_CERTIFICATE
+    if result.first_failure == FailureReason.NO_RULES:
+        return (
+            "the server has an error where its robots.txt should be, and until that has passed nothing may be"
+            " fetched; the same command tries again later"
+        )
+    return None
 
 
 def _unreached(place: RunPlace) -> list[tuple[str, str]]:

@@ -83,7 +83,8 @@ def dry_run(place: RunPlace) -> int:
     # As for its sitemaps, robots.txt is a start address.
     settings = replace(place.settings, sitemaps=True)
     plan = crawl_plan(settings, Surroundings(on_reading=answers.take))
-    crawl_starts_only(plan, settings.start_urls)
+    # Whoever asks for a preview wants to know now that nobody answers.
+    crawl_starts_only(replace(plan, defers=False), settings.start_urls)
     preview = _preview(place, answers)
     if place.settings.format == "json":
         say(json.dumps(asdict(preview)))

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Final
 
 from coati.live.failures import PASSING_REASONS, PASSING_STATUSES
 from coati.live.outcomes import DAMAGED
-from coati.model import AT_THE_END, Deferred, Failure, Kind, Page, Refused
+from coati.model import AT_THE_END, Deferred, Failure, Kind, Method, Page, Refused
 from coati.runs.outcomes import DEFERRED
 from coati.web.urls import host_of, is_query
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from coati.live.outcomes import Reading
-    from coati.model import Method, Request
+    from coati.model import Request
     from coati.runs.host_answers import HostAnswer
 
 # How much longer each wait is than the one before, and the longest, however many retries there are.
@@ -54,7 +54,9 @@ _SMALL_BYTES: Final = 100_000
 # A host of which this many pages always ended at the same byte sends all of its pages like that.
 _HABIT: Final = 3
 
-_Key = tuple["Method", str]
+_SUCCESS = range(200, 300)
+
+_Key = tuple[Method, str]
 
 
 def is_outage(reading: Reading) -> bool:
@@ -160,7 +162,8 @@ class Outages:
             self._waiting.pop(key, None)
             whole = not is_outage(reading)
             if (whole and not reading.unsent) or isinstance(outcome, Page):
-                self.answered(request.url, is_proof=whole and _is_proof(request.url, outcome.size_bytes))
+                is_proof = whole and _is_proof(key, outcome.status, outcome.size_bytes)
+                self.answered(request.url, is_proof=is_proof)
             return reading
         self._waiting[key].until = until
         reason = outcome.reason if isinstance(outcome, Failure) else DAMAGED
@@ -232,7 +235,7 @@ class Outages:
             return
         self._waiting.pop(key, None)
         if past.kind != Kind.BROKEN or (past.status and past.status not in PASSING_STATUSES):
-            self.answered(past.url, is_proof=_is_proof(past.url, past.size_bytes))
+            self.answered(past.url, is_proof=_is_proof(key, past.status, past.size_bytes))
 
     def _time_of_try(self, tries: int, now: float) -> float:
         if tries >= self._retries:
@@ -261,6 +264,11 @@ class Outages:
         return self._hosts.setdefault(host_of(url), _Host())
 
 
-def _is_proof(url: str, size_bytes: int) -> bool:
-    """Tell whether an answer may be asked for again as a sign of life; a query would cost its quota."""
-    return size_bytes <= _SMALL_BYTES and not is_query(url)
+def _is_proof(key: _Key, status: int, size_bytes: int) -> bool:
+    """Tell whether an answer may be asked for again as a sign of life: one that is known to be small.
+
+    What was only announced, or given up at its headers, may be of any size. A query would cost its quota.
+    """
+    method, url = key
+    known = size_bytes > 0 or status not in _SUCCESS
+    return method is Method.GET and known and size_bytes <= _SMALL_BYTES and not is_query(url)

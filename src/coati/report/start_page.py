@@ -49,9 +49,8 @@ def refused_start(connection: Connection) -> RefusedStart | None:
     if reason == SkipReason.ROBOTS:
         return RefusedStart(
             "robots.txt does not let us in",
-            "The site's robots.txt forbids the start page, or it could not be read: a server error counts as"
-            " a ban until it has passed.",
-            "--dry-run shows which; after a server error, try again later.",
+            "The site's robots.txt forbids the start page.",
+            "--dry-run shows what it says; its owner may allow more.",
         )
     if status == _UNAUTHORISED:
         return RefusedStart(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.model import Deferred, Kind, Method
+from coati.model import Deferred, Method
 from coati.runs.outcomes import DEFERRED, REFUSED, OutcomeRow, from_row
 from coati.runs.times import from_iso
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 _FIRST_DEFERRED = "SELECT min(observed_event) FROM requests WHERE kind = ?"
-# Of a group, SQLite gives the URL of the row with the highest id.
+# Of a group, SQLite gives the row with the highest id.
 _HEARD = """
-SELECT url, max(id) FROM requests
+SELECT finished_at, method, url, kind, status, size_bytes, charged, deferred_until, max(id) FROM requests
 WHERE observed_event < ? AND kind NOT IN (?, ?) AND NOT (kind = 'broken' AND status = 0) GROUP BY host
 """
 _SINCE = """
@@ -42,9 +42,15 @@ def host_answers(connection: Connection) -> Iterator[HostAnswer]:
     """Go through what matters for outages: of each host an answer, and all since the first outage."""
     (first,) = connection.execute(_FIRST_DEFERRED, (DEFERRED,)).fetchone()
     first = _NO_EVENT if first is None else first
-    for url, _ in connection.execute(_HEARD, (first, DEFERRED, REFUSED)):
-        yield HostAnswer(0.0, Method.GET, url, Kind.OTHER, 200, 0, 1)
-    for at, method, url, kind, status, size, charged, until in connection.execute(_SINCE, (first, REFUSED)):
-        outcome = from_row(OutcomeRow(kind, status, size, deferred_until=until), [])
-        when = outcome.until if isinstance(outcome, Deferred) else 0.0
-        yield HostAnswer(from_iso(at), Method(method), url, kind, status or 0, size, charged, when)
+    for row in connection.execute(_HEARD, (first, DEFERRED, REFUSED)):
+        yield _answer(*row[:-1])
+    for row in connection.execute(_SINCE, (first, REFUSED)):
+        yield _answer(*row)
+
+
+def _answer(  # noqa: PLR0913, PLR0917 - the columns of a row
+    at: str, method: str, url: str, kind: str, status: int | None, size: int, charged: int, until: str | None
+) -> HostAnswer:
+    outcome = from_row(OutcomeRow(kind, status, size, deferred_until=until), [])
+    when = outcome.until if isinstance(outcome, Deferred) else 0.0
+    return HostAnswer(from_iso(at), Method(method), url, kind, status or 0, size, charged, when)
