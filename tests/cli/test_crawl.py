@@ -515,7 +515,7 @@ def test_a_dry_run_names_the_start_page_where_nobody_answers(coati: Coati) -> No
         (("--per-host", "4"), "ask for --concurrency 4 as well"),
         (("--strategy", "clairvoyant"), "`coati replay` only; live there are bfs, dfs"),
         (("--strategy", "sb-oracle"), "`coati replay` only"),
-        (("--archive", "a", "--archive-mode", "replay"), "use `coati replay`"),
+        (("--archive", "a", "--archive-mode", "replay"), "use --offline"),
     ],
 )
 def test_a_slip_is_told_in_words_before_anything_is_asked_for(
