@@ -432,6 +432,29 @@ async def bomb_file(exchange: Exchange) -> None:
     await exchange.answer(gzip_bomb(), "text/csv", extra=[("Content-Encoding", "gzip")])
 
 
+# Pages that are small to send, and would take very much memory or time to read.
+BOMBS: dict[str, Callable[[], str]] = {
+    "long-base": lambda: f'<base href="/{"x" * 3_900}/">' + "".join(f"<a href={n}>" for n in range(900_000)),
+    "many-links": lambda: "".join(f"<a href=/{n}>" for n in range(500_000)),
+    "reopened": lambda: "".join(f"<b id={n}><p>" for n in range(2_040)),
+    "many-attributes": lambda: f"<x {' '.join(f'a{n}' for n in range(680))}>" * 4_000,
+    "many-elements": lambda: "<p>x" * 4_000_000,
+    "wide-characters": lambda: "<p>\N{GRINNING FACE}" + "text " * 3_000_000,
+    "one-text-for-all": lambda: (
+        "<div>" * 500 + "text " * 3_000_000 + "".join(f"<a href=/{n}></a></div>" for n in range(500))
+    ),
+    "refresh": lambda: f'<meta http-equiv=refresh content="{"1" * 1_000_000}x">',
+    "charset": lambda: "<meta " + "a" * 16_000 + "charset=" * 16,
+}
+
+
+@route("/bombs/")
+async def page_bombs(exchange: Exchange) -> None:
+    """Send one of the pages that only their reader can defend against, packed."""
+    make = BOMBS.get(exchange.path.removeprefix("/bombs/"), lambda: "")
+    await exchange.answer(gzip.compress(make().encode(), 1, mtime=0), extra=[("Content-Encoding", "gzip")])
+
+
 @route("/gzip-of-gzip")
 async def gzip_of_gzip(exchange: Exchange) -> None:
     """Send a page that was packed a hundred times, and say so."""
@@ -603,6 +626,14 @@ async def no_type(exchange: Exchange) -> None:
     """Send a file without a Content-Type."""
     await exchange.begin(("Content-Length", str(len(GOOD_CSV))))
     await exchange.write(GOOD_CSV)
+
+
+@route("/no-type.html")
+async def no_type_page(exchange: Exchange) -> None:
+    """Send a page without a Content-Type."""
+    body = links("/good.csv")
+    await exchange.begin(("Content-Length", str(len(body))))
+    await exchange.write(body)
 
 
 @route("/strange-type")

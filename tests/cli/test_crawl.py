@@ -14,7 +14,7 @@ from coati.archive.archive import Archive
 from coati.testing.sample_site import sample_site
 from coati.testing.server import SiteServer, serve
 from tests.cli.commands import Coati, coati, said_by, start_coati
-from tests.live.scripted import Exchange, Script, answer, clock, file, page, pause, scripted
+from tests.live.scripted import Exchange, Route, Script, answer, clock, file, page, pause, scripted
 
 __all__ = ["coati"]
 
@@ -54,7 +54,7 @@ def test_the_sample_site_is_crawled_into_a_folder(coati: Coati, sample: SiteServ
     settings = tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))
     assert settings["urls"] == [sample.url]
     assert settings["max_targets"] == 20
-    assert settings["limits"]["retries"] == 2
+    assert settings["limits"]["retries"] == 3
 
 
 def test_json_says_everything_in_one_object(coati: Coati) -> None:
@@ -216,8 +216,69 @@ def test_a_start_that_leads_to_another_site(coati: Coati) -> None:
 def test_a_page_without_links_may_need_a_browser(coati: Coati) -> None:
     with small(**{"/": page()}) as site:
         said = coati("crawl", site.start, *FAST)
-    assert said.code == 0
+    assert said.code == 7
     assert "docs/how-to/render-javascript.md" in said.err
+
+
+# --- outages ------------------------------------------------------------------------------------
+
+# Whatever met an outage is asked again before anything else.
+PATIENT = ("--limits", "retry_seconds=0s", "--limits", "max_delay_seconds=0.01")
+
+
+def test_a_name_that_nobody_knows_ends_within_a_few_tries(coati: Coati) -> None:
+    said = coati("crawl", "http://nobody.invalid/", *FAST, *PATIENT, "--limits", "allow_private=true")
+    assert said.code == 3
+    assert "the start page could not be reached (host not found)" in said.out
+    assert "check the address in a browser" in said.err
+
+
+def test_a_start_that_is_down_is_crawled_when_it_is_back(coati: Coati) -> None:
+    with small() as site:
+        port, start = int(site.base.rpartition(":")[2]), site.start
+    command = ("crawl", start, *FAST, *PATIENT, "--out", "run", "--format", "json")
+    for _ in range(2):
+        down = coati(*command)
+        assert (down.code, down.json["errors"], down.json["unreached"]) == (3, 0, 1)
+    with scripted(SMALL, port=port):
+        up = coati(*command)
+    assert (up.code, up.json["targets"], up.json["unreached"]) == (0, 3, 0)
+
+
+def test_what_could_not_be_reached_is_told_and_asked_again(coati: Coati) -> None:
+    with small() as site:
+        command = ("crawl", site.start, *FAST, *PATIENT, "--out", "run")
+        coati(*command, "--max-requests", 2)
+        port = int(site.base.rpartition(":")[2])
+    down = coati(*command, "--max-requests", "none")
+    assert down.code == 3
+    assert "Stopped: the site stopped answering (connection refused)." in down.out
+    assert f"not reached: {site.base}/b.csv (connection refused)" in down.err
+    assert "coati crawl run" in down.err
+    shown = coati("show", "run")
+    assert "1 address could not be reached for a while; 1 still to be asked again" in shown.out
+    assert "Not reached yet: `coati crawl run` asks again" in shown.out
+    assert "Errors" not in shown.out
+    assert "1 of them did not answer yet" in Path("run/report.html").read_text(encoding="utf-8")
+    explained = coati("explain", "run", "/b.csv")
+    assert "It could not be reached (connection refused), which says nothing about it" in explained.out
+    with scripted(SMALL, port=port):
+        up = coati(*command)
+    assert up.code == 0
+    assert "1 address could not be reached for a while and was asked again" in up.out
+    assert coati("show", "run", "--format", "json").json["unreached_addresses"] == []
+
+
+def test_an_interrupt_ends_the_wait_for_an_outage_at_once(tmp_path: Path) -> None:
+    with small(**{"/b.csv": answer(502)}) as site:
+        limits = ("--limits", "retry_seconds=1h", "--limits", "max_delay_seconds=0.01")
+        command = ("crawl", site.start, *FAST, *limits, "--out", "run", "--format", "json")
+        process = start_coati(*command, cwd=tmp_path)
+        _wait_for(site, 7)
+        process.send_signal(signal.SIGTERM)
+        said = said_by(process)
+    assert said.code == 130
+    assert (said.json["unreached"], said.json["errors"]) == (1, 1)
 
 
 # --- settings from elsewhere --------------------------------------------------------------------
@@ -274,7 +335,7 @@ def test_the_settings_of_one_run_begin_another(coati: Coati) -> None:
         (("URL", "--concurrency", "0"), "at least 1"),
         (("URL", "--include", "("), "not a regular expression"),
         (("URL", "--proxy", "nowhere"), "not a proxy"),
-        (("URL", "--cookies", "crumbs"), "not a cookie"),
+        (("URL", "--cookies", "crumbs"), "not cookies"),
         (("URL", "--header", "nothing"), "not a header"),
         (("URL", "--limits", "retry=1"), "did you mean 'retries'"),
         (("URL", "--limits", "answer_timeout_seconds=0"), "above 0"),
@@ -534,3 +595,21 @@ def test_a_misspelt_variable_is_warned_of(coati: Coati, monkeypatch: pytest.Monk
     said = coati("crawl", "nonsense")
     assert "COATI_MAX_REQUEST means nothing; did you mean COATI_MAX_REQUESTS?" in said.err
     assert "COATI_DELAY" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("start", "hint"),
+    [
+        (file(b"GIF89a", "image/gif"), "gave no page"),
+        (file(b"GIF89a", ""), "gave no page"),
+        (lambda exchange: exchange.raw(b"HTTP/1.1 204 No Content\r\n\r\n"), "gave no page"),
+        (answer(204), "has no links"),
+        (file(b"", "text/html"), "has no links"),
+        (file(b"<html></html>", ""), "has no links"),
+    ],
+)
+def test_a_start_that_leads_nowhere_is_told(coati: Coati, start: Route, hint: str) -> None:
+    with scripted({"/": start}) as site:
+        said = coati("crawl", site.start, "--delay", "0", "--out", "run", "--format", "json")
+    assert (said.code, said.json["exit_code"]) == (7, 7)
+    assert hint in said.err

@@ -72,6 +72,14 @@ def test_what_is_shortened_fits(width: int) -> None:
     assert len(shortened("html > body > div.a > ul.files > li > a", width)) <= width
 
 
+def test_addresses_that_could_not_be_reached_are_waited_for() -> None:
+    made, _ = view(Budget(), replace(HALFWAY, deferred=2, in_flight=0, waits={}))
+    assert made.resting() == "waiting for 2 addresses that could not be reached"
+    assert "2 to be asked again" in made.counts()
+    made, _ = view(Budget(), replace(HALFWAY, deferred=2, in_flight=1, waits={}))
+    assert made.resting() == ""
+
+
 def test_a_long_wait_is_told_and_passes() -> None:
     made, clock = view(Budget(), replace(HALFWAY, waits={"a.org": Wait(0.9, "delay")}))
     assert made.resting() == ""

@@ -23,6 +23,7 @@ QUICK = LiveSettings(
     answer_timeout_seconds=5.0,
     connect_timeout_seconds=5.0,
     retries=0,
+    retry_seconds=0.01,
 )
 
 
@@ -67,4 +68,4 @@ def crawl_into(folder: Path, start_url: str, **changes: Any) -> Crawled:
     now = time.time()  # noqa: TID251 - a run has real times
     opened = RunStore.open(folder, now) if known else RunStore.create(folder, {}, now)
     with opened as store:
-        return crawl_from(start_url, store=store, form=FORM, **changes)
+        return crawl_from(start_url, **{"store": store, "form": FORM, **changes})

@@ -137,10 +137,13 @@ def in_turn(*routes: Route) -> Route:
 
 @contextmanager
 def scripted(
-    routes: Mapping[str, Route], host: str = "127.0.0.1", context: ssl.SSLContext | None = None
+    routes: Mapping[str, Route],
+    host: str = "127.0.0.1",
+    context: ssl.SSLContext | None = None,
+    port: int = 0,
 ) -> Iterator[Script]:
     """Serve these routes until the block ends, encrypted if there is a context for it."""
-    server = _Server((host, 0), Exchange)
+    server = _Server((host, port), Exchange)
     scheme = "http"
     if context is not None:
         server.socket = context.wrap_socket(server.socket, server_side=True)

@@ -88,9 +88,48 @@ def test_a_name_that_changes_its_mind_is_refused_on_the_second_look() -> None:
 def test_literal_addresses_are_checked_since_nobody_resolves_them() -> None:
     refuse_private_literal("example.org")
     refuse_private_literal("1.1.1.1")
-    for host in ("127.0.0.1", "[::1]", "::1"):
-        with pytest.raises(PrivateAddressError):
-            refuse_private_literal(host)
+    refuse_private_literal("16843009")
+    refuse_private_literal("1.0x1")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *(
+            "127.0.0.1",
+            "[::1]",
+            "::1",
+            "127.1",
+            "127.0.1",
+            "2130706433",
+            "0x7f.1",
+            "0x7f000001",
+            "0177.0.0.1",
+        ),
+        *("017700000001", "127.0.0.1.", "10.1", "0xa9fea9fe", "169.254.43518", "0", "[::ffff:127.0.0.1]"),
+        *(
+            "::ffff:7f00:1",
+            "[0:0:0:0:0:ffff:10.0.0.1]",
+            "fe80::1%eth0",
+            "\uff11\uff12\uff17.1",
+            "127\u30021",
+            "%31%32%37.1",
+        ),
+    ],
+)
+def test_literal_private_addresses_are_refused_however_they_are_written(host: str) -> None:
+    with pytest.raises(PrivateAddressError):
+        refuse_private_literal(host)
+
+
+def test_rules_that_lead_into_a_private_network_are_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coati.live.addresses.is_private", lambda a: a != "127.0.0.2" and is_private(a))
+    with scripted({"/robots.txt": page()}) as inside, scripted({"/": page()}, host="127.0.0.2") as server:
+        port = inside.base.rpartition(":")[2]
+        monkeypatch.setattr("coati.live.robots.registered_domain", lambda _: "one.test")
+        server.routes["/robots.txt"] = answer(302, Location=f"http://127.1:{port}/robots.txt")
+        crawl_from(server.start, allow_private=False)
+    assert inside.asked == []
 
 
 class AnyUrl(Rules):

@@ -22,7 +22,7 @@ from coati.testing.server import serve
 from coati.testing.site import Response, Site
 from coati.web.rules import Rules
 from tests.live.crawling import crawl_from, crawl_into, plan_for
-from tests.live.scripted import Exchange, answer, clock, file, page, pause, scripted
+from tests.live.scripted import Exchange, Route, answer, clock, file, in_turn, page, pause, scripted
 
 SMALL = {"/": page("/a", "/b.csv"), "/a": page("/", "/c.csv", "/gone"), "/b.csv": file(), "/c.csv": file()}
 
@@ -140,19 +140,43 @@ def test_a_start_that_does_not_answer_is_unreachable() -> None:
     ],
 )
 def test_a_start_that_answers_an_error_says_which(status: int, stop: StopReason) -> None:
-    with scripted({"/": answer(status)}) as server:
-        crawled = crawl_from(server.start)
+    with scripted({"/": answer(status, Retry_After="0")}) as server:
+        crawled = crawl_from(server.start, max_delay_seconds=0.01)
     assert crawled.result.stop is stop
     assert crawled.result.first_failure == f"status {status}"
 
 
 def test_a_site_that_falls_silent_ends_the_crawl() -> None:
     links = [f"/{number}" for number in range(60)]
-    silent = {"*": lambda exchange: exchange.raw(b""), "/": page(*links)}
-    with scripted(silent) as server:
-        crawled = crawl_from(server.start, robots=False, max_delay_seconds=0.01)
+
+    def silent(exchange: Exchange) -> None:
+        exchange.raw(b"")
+
+    with scripted({"*": silent, "/": in_turn(page(*links), silent)}) as server:
+        crawled = crawl_from(
+            server.start, robots=False, max_delay_seconds=0.01, retries=3, retry_seconds=60.0
+        )
     assert crawled.result.stop is StopReason.SITE_SILENT
-    assert crawled.result.progress.errors == 20
+    assert crawled.result.stop.resumable
+    progress = crawled.result.progress
+    assert (progress.requests, progress.errors, progress.deferred) == (21, 0, 20)
+
+
+@pytest.mark.parametrize(
+    "route",
+    [
+        lambda exchange: exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n\r\n" + bytes(5000)),
+        lambda exchange: exchange.answer(body=b"plain", media_type="text/csv", Content_Encoding="gzip"),
+    ],
+)
+def test_files_that_are_too_large_or_cannot_be_unpacked_are_answers(route: Route) -> None:
+    links = [f"/{number}.csv" for number in range(30)]
+    with scripted({"*": route, "/": page(*links)}) as server:
+        crawled = crawl_from(
+            server.start, robots=False, max_delay_seconds=0.01, max_file_bytes=1000, retries=3
+        )
+    assert crawled.result.stop is StopReason.FINISHED
+    assert (crawled.result.progress.errors, crawled.result.progress.requests) == (30, 31)
 
 
 def test_what_leads_out_of_scope_is_refused_and_costs_nothing() -> None:

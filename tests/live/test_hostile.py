@@ -10,7 +10,7 @@ import pytest
 from coati.live import Happening, StopReason
 from coati.runs.reasons import REASONS
 from tests.live.crawling import crawl_from, crawl_into
-from tests.nasty_server import FILE_NAMES, PRIVATE_URLS, Packets, Robots, gzip_bomb, nasty_server
+from tests.nasty_server import BOMBS, FILE_NAMES, PRIVATE_URLS, Packets, Robots, gzip_bomb, nasty_server
 
 # Each limit is a setting. What should end by itself has so much time that it can only fail by never ending.
 PATIENT = {
@@ -50,15 +50,15 @@ gzip_bomb()
 # What comes of asking for a path alone: the outcome, its reason, and the drops that are counted.
 FAULTS = {
     "/good.csv": ("target", None, {}),
-    "/reset": ("failure", "connection broken off", {"connection broken off": 1}),
-    "/close": ("failure", "connection broken off", {"connection broken off": 1}),
-    "/silent": ("failure", "no answer in time", {"no answer in time": 1}),
+    "/reset": ("deferred", "connection broken off", {}),
+    "/close": ("deferred", "connection broken off", {}),
+    "/silent": ("deferred", "no answer in time", {}),
     "/drop-mid-body": ("page", None, {"dataloss": 1}),
-    "/drop-mid-file.csv": ("failure", "body shorter than declared", {"body shorter than declared": 1}),
+    "/drop-mid-file.csv": ("deferred", "body shorter than declared", {}),
     "/reset-mid-body": ("page", None, {"dataloss": 1}),
-    "/reset-without-length.csv": ("failure", "body shorter than declared", {"body shorter than declared": 1}),
+    "/reset-without-length.csv": ("deferred", "body shorter than declared", {}),
     "/length-too-short": ("page", None, {}),
-    "/length-too-long": ("failure", "no answer in time", {"no answer in time": 1}),
+    "/length-too-long": ("deferred", "no answer in time", {}),
     "/length-negative": BAD_ANSWER,
     "/two-lengths": BAD_ANSWER,
     "/broken-chunks": BAD_ANSWER,
@@ -77,21 +77,22 @@ FAULTS = {
     "/gzip-of-gzip": ("page", None, {}),
     "/broken-gzip": ("page", None, {}),
     "/broken-deflate": BAD_ANSWER,
-    "/not-gzip": ("page", None, {"dataloss": 1}),
+    "/not-gzip": ("failure", "body cannot be decompressed", {"body cannot be decompressed": 1}),
     "/unknown-encoding": ("page", None, {}),
     "/endless-headers": BAD_ANSWER,
     "/huge-header": BAD_ANSWER,
     "/many-headers": BAD_ANSWER,
     "/bad-header": BAD_ANSWER,
-    "/slow-headers": ("failure", "no answer in time", {"no answer in time": 1}),
+    "/slow-headers": ("deferred", "no answer in time", {}),
     "/no-http": BAD_ANSWER,
     "/bad-status": BAD_ANSWER,
     "/status-999": ("failure", "status 999", {}),
     "/wrong-charset": ("page", None, {}),
     "/unknown-charset": ("page", None, {}),
     "/utf-16": ("page", None, {}),
-    "/strange-type": ("other", None, {}),
-    "/no-type.csv": ("other", None, {}),
+    "/strange-type": ("target", None, {}),
+    "/no-type.csv": ("target", None, {}),
+    "/no-type.html": ("page", None, {}),
     "/video": ("other", None, {"blocked media type": 1}),
     "/redirect-self": ("failure", "redirect loop", {"redirect loop": 1}),
     "/deep": ("page", None, {}),
@@ -211,8 +212,9 @@ def test_every_kind_of_rules_is_read_as_the_standard_says(robots: Robots, *, all
     with nasty_server(robots=robots) as server:
         crawled = crawl_from(server.url("/good.html"), **{**PATIENT, **limits})
         assert server.count("/good.html") == allowed
-    # Who does not answer at all refuses nobody.
-    refused = StopReason.START_UNREACHABLE if robots is Robots.SILENT else StopReason.REFUSED
+    # Who cannot tell the rules refuses nobody.
+    unknown = robots in {Robots.SILENT, Robots.ERROR}
+    refused = StopReason.START_UNREACHABLE if unknown else StopReason.REFUSED
     assert (crawled.result.stop is refused) is not allowed
 
 
@@ -252,6 +254,39 @@ def test_memory_stays_bounded_whatever_comes() -> None:
         grown = int(subprocess.check_output(command, text=True, cwd=Path(__file__).parents[2]))
     # A page of 5 MB makes a tree of some ten times that; the bomb alone would take 256.
     assert grown < 120
+
+
+BOMB = """
+    import resource, sys
+    from coati.live import crawl
+    from coati.assembly import build_strategy
+    from tests.live.crawling import plan_for
+
+    def crawl_one(url):
+        strategy = lambda: build_strategy("scent", [url], 0)
+        settings = {"robots": False, "max_requests": 1, "answer_timeout_seconds": 60.0}
+        return crawl(plan_for(url, new_strategy=strategy, **settings)).progress
+
+    crawl_one(sys.argv[1])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    progress = crawl_one(sys.argv[2])
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
+    print(grown, progress.pages, progress.drops.get("cut", 0))
+"""
+
+CUT_BOMBS = {"long-base", "many-links", "many-elements"}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", BOMBS)
+def test_no_page_takes_much_memory_or_time(name: str) -> None:
+    with nasty_server() as server:
+        urls = [server.url("/good.html"), server.url(f"/bombs/{name}")]
+        command = [sys.executable, "-c", textwrap.dedent(BOMB), *urls]
+        told = subprocess.check_output(command, text=True, cwd=Path(__file__).parents[2])
+    grown, pages, cut = map(int, told.split())
+    assert (pages, cut) == (1, name in CUT_BOMBS)
+    assert grown < 300, grown
 
 
 def test_a_crawl_meets_every_fault_and_still_gets_the_file(tmp_path: Path) -> None:

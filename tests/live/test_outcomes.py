@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,7 @@ from scrapy.exceptions import (
 from scrapy.http import Response
 
 from coati.live.failures import BombError, FailureReason, PrivateAddressError, TooLargeError, TooSlowError
-from coati.live.outcomes import ResponseReader
+from coati.live.outcomes import BODY_BYTES, BODY_FILE, ResponseReader
 from coati.model import Failure, Method, Other, Page, Redirect, Refused, Request, Target
 from coati.runs.reasons import REASONS, SkipReason
 from coati.web.media import PRESETS
@@ -47,7 +49,22 @@ def test_a_target_is_known_by_its_type() -> None:
     assert READER.read(GET, response(body=b"{", Content_Type="font/woff")).outcome == Other(
         200, 1, "font/woff"
     )
-    assert READER.read(GET, response(body=b"?")).outcome == Other(200, 1, "")
+    assert READER.read(GET, response(body=b"?")).outcome == Target(200, 1, "text/plain")
+    assert READER.read(GET, response(body=b"\x00")).outcome == Target(200, 1, "application/octet-stream")
+    assert READER.read(GET, response(body=b"GIF89a")).outcome == Other(200, 6, "image/gif")
+    assert READER.read(GET, response()).outcome == Other(200, 0, "")
+
+
+def test_what_has_no_type_is_told_by_its_first_bytes_also_in_a_file(tmp_path: Path) -> None:
+    assert isinstance(READER.read(GET, response(body=b"<!doctype html><a href=x>")).outcome, Page)
+    for body, media_type in ((b"PK\x03\x04", "application/zip"), (b"<html>", "")):
+        (tmp_path / "body").write_bytes(body)
+        answer = response()
+        assert answer.request is not None
+        answer.request.meta.update({BODY_FILE: str(tmp_path / "body"), BODY_BYTES: len(body)})
+        outcome = READER.read(GET, answer).outcome
+        assert isinstance(outcome, Target | Other)
+        assert outcome.media_type == media_type
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -15,12 +15,13 @@ import pytest
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
 from coati.errors import ConfigError, UsageError
-from coati.live import LiveSettings, StopReason
+from coati.live import Happening, LiveSettings, StopReason
 from coati.live.engine_settings import engine_settings
 from coati.model import EVERY_HOST, Hosts, Method, Outcome, Request, Settlement
 from coati.readers.hits import HITS_TYPE, Hits
 from coati.report.explaining import explain_url
 from coati.report.writing import write_report
+from coati.strategies.baselines import breadth_first
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
 from coati.testing.knobs import SiteKnobs
@@ -293,9 +294,14 @@ def test_an_engine_that_is_not_there_is_a_failure() -> None:
 def test_an_engine_that_is_busy_is_asked_again() -> None:
     busy = in_turn(answer(429, Retry_After="0"), as_json([]))
     with scripted({"/search?q=rain": busy}) as server:
-        crawled, outcomes = ask(HttpEngine(server.base), RAIN.address, retries=1)
+        crawled = crawl_from(
+            "http://127.0.0.1:1/",
+            new_strategy=lambda: breadth_first([RAIN.address]),
+            providers=(HttpEngine(server.base),),
+            retries=1,
+        )
         assert len(server.asked) == 2
-    assert only(outcomes).status == 200
+    assert [told["outcome"] for told in crawled.told(Happening.OBSERVED)] == ["deferred", "page"]
     assert crawled.result.progress.requests == 2
 
 

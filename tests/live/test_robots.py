@@ -5,9 +5,10 @@ import pytest
 from coati.live import StopReason
 from coati.live.outcomes import forbids_following
 from coati.live.robots import MAX_RULES_BYTES
+from coati.web.rules import Rules, Scope
 from tests.live.crawling import crawl_from, crawl_into
 from tests.live.plain_spider import run_spider
-from tests.live.scripted import Exchange, Route, answer, page, pause, scripted
+from tests.live.scripted import Exchange, Route, answer, in_turn, page, pause, scripted
 
 SITE = {"/": page("/open", "/closed/a"), "/open": page(), "/closed/a": page()}
 RULES = "User-agent: *\nDisallow: /closed/\n"
@@ -34,16 +35,26 @@ def test_rules_for_us_by_name_come_first() -> None:
 
 
 @pytest.mark.parametrize("status", [500, 503, 429])
-def test_a_server_error_forbids_everything(status: int) -> None:
+def test_a_server_error_forbids_everything_but_is_no_refusal(status: int) -> None:
     # Its body must not be taken for rules that allow.
     def fails(exchange: Exchange) -> None:
         exchange.answer(status, body="User-agent: *\nAllow: /\n", media_type="text/plain", Retry_After="0")
 
     with scripted({**SITE, "/robots.txt": fails}) as server:
         crawled = crawl_from(server.start, max_delay_seconds=0.1)
-    assert set(server.paths) == {"/robots.txt"}
-    assert crawled.result.stop is StopReason.REFUSED
-    assert crawled.result.first_failure == "robots.txt"
+    assert server.paths == ["/robots.txt"] * 3
+    assert crawled.result.stop is StopReason.START_UNREACHABLE
+    assert crawled.result.first_failure == "robots.txt could not be had"
+    assert crawled.result.progress.requests == 0
+
+
+def test_rules_that_come_at_the_second_try_are_rules() -> None:
+    busy = in_turn(answer(503, Retry_After="0"), rules(RULES))
+    with scripted({**SITE, "/robots.txt": busy}) as server:
+        crawled = crawl_from(server.start, max_delay_seconds=0.1)
+    assert server.paths == ["/robots.txt", "/robots.txt", "/", "/open"]
+    assert crawled.result.stop is StopReason.FINISHED
+    assert crawled.result.progress.requests == 2
 
 
 def test_no_answer_forbids_everything_but_is_no_refusal() -> None:
@@ -62,7 +73,7 @@ def test_a_host_that_is_not_there_is_unreachable() -> None:
     assert crawled.result.stop is StopReason.START_UNREACHABLE
     assert crawled.result.stop.exit_code == 3
     assert crawled.result.first_failure == "connection refused"
-    assert crawled.result.progress.drops == {"connection refused": 1}
+    assert (crawled.result.progress.errors, crawled.result.progress.deferred) == (0, 1)
 
 
 def test_a_name_that_nobody_knows_is_unreachable() -> None:
@@ -78,15 +89,31 @@ def test_rules_that_do_not_come_in_time_are_no_refusal() -> None:
     assert crawled.result.first_failure == "no answer in time"
 
 
-def test_going_on_while_the_site_is_away_loses_next_to_nothing(tmp_path: Path) -> None:
+def test_resuming_while_the_site_is_away_loses_nothing(tmp_path: Path) -> None:
     wide = {"/": page(*(f"/{number}" for number in range(50))), "*": page()}
     with scripted(wide) as server:
         crawl_into(tmp_path / "run", server.start, max_requests=5)
-        start = server.start
-    crawled = crawl_into(tmp_path / "run", start)
-    assert crawled.result.stop is StopReason.SITE_SILENT
-    assert crawled.result.stop.resumable
-    assert crawled.result.progress.errors == 1
+        port, start = int(server.base.rpartition(":")[2]), server.start
+    for _ in range(3):
+        crawled = crawl_into(tmp_path / "run", start)
+        assert crawled.result.stop is StopReason.SITE_SILENT
+        assert crawled.result.stop.resumable
+        assert (crawled.result.progress.errors, crawled.result.progress.requests) == (0, 5)
+    with scripted(wide, port=port):
+        crawled = crawl_into(tmp_path / "run", start)
+    assert crawled.result.stop is StopReason.FINISHED
+    assert (crawled.result.progress.pages, crawled.result.progress.deferred) == (51, 0)
+
+
+def test_a_host_that_never_was_there_is_tried_a_few_times_and_ends_no_crawl() -> None:
+    gone = [f"http://127.0.0.2:1/{number}" for number in range(30)]
+    with scripted({"/": page(*gone, "/open"), "/open": page()}) as server:
+        crawled = crawl_from(server.start, rules=Rules(server.start, Scope.ANY), retries=2)
+    assert crawled.result.stop is StopReason.FINISHED
+    assert crawled.result.progress.errors == 30
+    # One for the host that is there, and not one for each address of the other.
+    assert 2 <= crawled.result.progress.robots_requests <= 5
+    assert crawled.result.progress.requests == 2
 
 
 def test_another_host_that_is_not_there_costs_nothing() -> None:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from coati.live import StopReason
+from coati.live import Happening, StopReason
 from coati.model import Hosts, Later, Link, LinkList, Method, Outcome, Page, Request, Settlement
 from coati.strategies.baselines import FrontierStrategy
 from coati.strategies.frontier import Fifo
@@ -95,23 +95,36 @@ def test_at_most_one_request_in_each_delay() -> None:
     assert max(gaps) < 1.5
 
 
-def test_a_retry_is_charged_and_observed_once() -> None:
+def test_what_met_an_outage_is_chosen_again_and_each_attempt_is_charged() -> None:
     flaky = in_turn(answer(504), answer(502), file())
     with scripted({"/": page("/a.csv"), "/a.csv": flaky}) as server:
         strategy = Noted(server.start)
         crawled = crawl_from(server.start, new_strategy=lambda: strategy, retries=2, max_delay_seconds=0.05)
     assert server.paths.count("/a.csv") == 3
-    assert strategy.notes == ["choose 0", "observe 0", "choose 1", "observe 1"]
-    assert crawled.result.progress.requests == 4
-    assert crawled.observed[server.base + "/a.csv"]["charged"] == 3
-    assert crawled.result.progress.targets == 1
+    assert strategy.notes == [f"{verb} {number}" for number in range(4) for verb in ("choose", "observe")]
+    outcomes = [told["outcome"] for told in crawled.told(Happening.OBSERVED)]
+    assert outcomes == ["page", "deferred", "deferred", "target"]
+    # Before each retry the host was asked for the page that it had answered.
+    assert server.paths.count("/") == 3
+    assert crawled.result.progress.requests == len(server.asked) - 1
+    assert (crawled.result.progress.targets, crawled.result.progress.errors) == (1, 0)
 
 
 def test_retries_end_and_the_last_answer_is_the_outcome() -> None:
     with scripted({"/": page("/a.csv"), "/a.csv": answer(502)}) as server:
-        crawled = crawl_from(server.start, retries=1, max_delay_seconds=0.05)
+        crawled = crawl_from(server.start, retries=2, max_delay_seconds=0.05)
     told = crawled.observed[server.base + "/a.csv"]
-    assert (told["outcome"], told["status"], told["charged"]) == ("failure", 502, 2)
+    assert (told["outcome"], told["status"]) == ("failure", 502)
+    assert server.paths.count("/a.csv") == 3
+    assert crawled.result.stop is StopReason.FINISHED
+
+
+def test_many_addresses_that_are_always_busy_end_no_crawl() -> None:
+    links = [f"/{number}.csv" for number in range(25)]
+    with scripted({"/": page(*links), "*": answer(502), "/robots.txt": answer(404)}) as server:
+        crawled = crawl_from(server.start, retries=1, max_delay_seconds=0.001)
+    assert crawled.result.stop is StopReason.FINISHED
+    assert (crawled.result.progress.errors, crawled.result.progress.deferred) == (25, 0)
 
 
 def test_a_retry_does_not_go_beyond_the_budget() -> None:
@@ -120,7 +133,8 @@ def test_a_retry_does_not_go_beyond_the_budget() -> None:
     assert len(server.asked) == 4
     assert crawled.result.progress.requests == 3
     assert crawled.result.stop is StopReason.BUDGET_REQUESTS
-    assert crawled.observed[server.base + "/a.csv"]["reason"] == "no budget for another try"
+    # It is asked again when there is more to spend.
+    assert crawled.result.progress.deferred == 1
 
 
 def test_redirects_are_outcomes_and_each_hop_is_a_request() -> None:

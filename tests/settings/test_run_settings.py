@@ -47,6 +47,7 @@ def test_every_field_of_the_live_driver_can_be_set() -> None:
         "contact",
         "max_file_bytes",
         "headers",
+        "origin_headers",
         "cookies",
         "proxy",
     }
@@ -121,7 +122,11 @@ def test_what_no_request_could_carry_is_refused(values: dict[str, object]) -> No
 
 
 def test_headers_and_cookies() -> None:
-    assert parse_header("X-Key:  a: b ") == ("X-Key", "a: b")
+    start = "https://example.org/"
+    assert parse_header("X-Key:  a: b ", start) == ("https://example.org", "X-Key", "a: b")
+    assert parse_header("X-Other: example.org b: c", start) == ("", "X-Other", "example.org b: c")
+    assert parse_header("localhost X-Other: 1", start) == ("https://localhost", "X-Other", "1")
+    assert parse_header("http://example.org:80 X-Other: 1", start) == ("http://example.org", "X-Other", "1")
     assert parse_cookies("a=1; b=x=y;", "example.org") == (("a", "1"), ("b", "x=y"))
 
 

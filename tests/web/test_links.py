@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coati.model import Link
+from coati.web import links as links_module
 from coati.web.links import MAX_PAGE_BYTES, ExtractedPage, LinkExtractor
 from coati.web.rules import Refusal, Rules
 from coati.web.urls import resolve
@@ -300,8 +301,9 @@ def test_what_is_kept_from_one_page_is_right_on_every_other(found: list[str], pa
 
 def test_what_is_kept_is_bounded() -> None:
     extractor = LinkExtractor()
-    body = "".join(f"<a href=/{number}>" for number in range(40_000)).encode()
-    assert len(extractor.extract(body, URL).links.urls) == 40_000
+    for half in (range(20_000), range(20_000, 40_000)):
+        body = "".join(f"<a href=/{number}>" for number in half).encode()
+        assert len(extractor.extract(body, URL).links.urls) == 20_000
     assert extractor._resolve_in.cache_info().currsize <= 1 << 15  # noqa: SLF001 - not seen otherwise
     long = LinkExtractor()
     long.extract(b"".join(b"<a href=/%d%s>" % (n, b"x" * 300) for n in range(100)), URL)
@@ -404,21 +406,21 @@ def test_odd_bytes_give_links_or_none(html: bytes) -> None:
 # --- size -------------------------------------------------------------------------------------------------
 
 
-def test_a_page_with_100_000_links_gives_them_all() -> None:
+def test_a_page_with_30_000_links_gives_them_all() -> None:
     menu = "<ul class=menu>" + "<li><a href=/about>About</a></li>" * 3 + "</ul>"
     html = menu + "".join(
-        f"<tr><td><a class=d href=/data/{n}.csv>Table {n}</a></td></tr>\n" for n in range(100_000)
+        f"<tr><td><a class=d href=/data/{n}.csv>Table {n}</a></td></tr>\n" for n in range(30_000)
     )
     begun = time.process_time()
     links = extract("<table>" + html + "</table>").links
-    assert len(links.urls) == 100_003
-    assert links.urls[-1] == "http://example.org/data/99999.csv"
-    assert len(set(links.urls)) == 100_001
-    last = links.link(100_002)
+    assert len(links.urls) == 30_003
+    assert links.urls[-1] == "http://example.org/data/29999.csv"
+    assert len(set(links.urls)) == 30_001
+    last = links.link(30_002)
     assert last == Link(
-        links.urls[-1], ("html", "body", "table", "tbody", "tr", "td", "a.d"), "Table 99999", "Table 99999"
+        links.urls[-1], ("html", "body", "table", "tbody", "tr", "td", "a.d"), "Table 29999", "Table 29999"
     )
-    for index in range(0, 100_003, 10):
+    for index in range(0, 30_003, 10):
         links.link(index)
     # It takes a second or two; what must not be is a time in proportion to the square.
     assert time.process_time() - begun < 30
@@ -435,3 +437,30 @@ def test_of_50_mb_the_beginning_is_read() -> None:
     assert page.links.urls == [resolve(URL, f"/x/{n:08}") for n in range(len(page.links.urls))]
     assert time.process_time() - begun < 30
     assert not extract(body[:MAX_PAGE_BYTES]).truncated
+
+
+def test_links_beyond_the_limit_are_left_out_and_the_page_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links_module, "MAX_LINKS", 3)
+    page = LinkExtractor().extract(b"<a href=/1><a href=/1><a href=/2>", URL)
+    assert (len(page.links.urls), page.truncated) == (3, False)
+    page = LinkExtractor().extract(b"<a href=/1><a href=/1><a href=/2><a name=x><a href=/3>", URL)
+    assert (page.links.urls[-1], page.truncated) == ("http://example.org/2", True)
+
+
+def test_urls_are_bounded_together_those_that_the_rules_forbid_included(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(links_module, "MAX_CHARS_OF_URLS", 5_000)
+    html = f'<base href="/{"x" * 900}/">'.encode() + b"<a href=a>" * 100
+    page = LinkExtractor().extract(html, URL)
+    assert (len(page.links.urls), page.truncated) == (6, True)
+    page = LinkExtractor(Rules("http://elsewhere.test/")).extract(html, URL)
+    assert len(page.refused) <= 6
+    assert page.truncated
+
+
+def test_texts_end_where_they_would_cost_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links_module, "_MAX_TEXT_WORK", 1_000)
+    found = LinkExtractor().extract(b"<p><a href=/1>one</a><p><a href=/2>two</a>", URL).links
+    assert [found.link(index).anchor for index in (0, 1)] == ["one", "two"]
+    assert {found.link(index).anchor for index in [0, 1] * 9} == {"one", "two", ""}

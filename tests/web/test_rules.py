@@ -20,7 +20,6 @@ START = "https://www.example.org/data/index.html"
         ("https://www.example.org/data/a", True, True, True),
         ("http://example.org/data/deeper/a", True, True, True),
         ("https://example.org:8443/data/a", True, True, True),
-        ("https://user@example.org/data/a", True, True, True),
         ("https://www.example.org/data", True, True, False),
         ("https://www.example.org/database/a", True, True, False),
         ("https://www.example.org/", True, True, False),

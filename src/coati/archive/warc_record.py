@@ -208,7 +208,9 @@ def _storable(entry: Entry) -> Entry:
         raise UsageError(f"{entry.status} is no HTTP status ({entry.url})")
     media_type = _clean(entry.media_type).encode("utf-8", "replace").decode()
     location = _clean(entry.location).encode("utf-8", "replace").decode()
-    return replace(entry, media_type=media_type, location=location)
+    # As precise as the date of a WARC record, so that the index says what the record says.
+    at = None if entry.fetched_at is None else datetime.fromtimestamp(entry.fetched_at, UTC).timestamp()
+    return replace(entry, media_type=media_type, location=location, fetched_at=at)
 
 
 def _http_headers(

@@ -22,6 +22,7 @@ from coati.archive.recovery import rebuild_index
 from coati.archive.sources.layouts import LAYOUTS, open_source
 from coati.archive.sources.source import Damaged, Wishes
 from coati.cli.progress import progress
+from coati.cli.terminal import say
 from coati.errors import UsageError
 from coati.model import Kind
 from coati.web.media import parse_types
@@ -103,7 +104,7 @@ def import_(  # noqa: PLR0917 -- one parameter an option
         summary = import_source(source, destination, how)
     damages.conclude()
     if not summary.has_start:
-        click.echo("warning: the start URL is not among the records; see --start-url", err=True)
+        say("warning: the start URL is not among the records; see --start-url", err=True)
     with Archive.open(destination) as made:
         _print_import(made, layout, summary, damages, form)
 
@@ -130,7 +131,7 @@ def info(folder: Path, links: bool, form: str) -> None:
                 outside = find_outside_links(opened, told)
         facts = _facts(opened, holdings, outside)
     if form == "json":
-        click.echo(json.dumps(facts))
+        say(json.dumps(facts))
     else:
         _print_info(facts)
 
@@ -149,13 +150,13 @@ def verify(folder: Path, form: str) -> int:
                 if form == "table":
                     # Who has read enough, as `head` has, still wants the right exit code.
                     with suppress(BrokenPipeError):
-                        click.echo(str(error))
+                        say(str(error))
             told(done, total)
     with suppress(BrokenPipeError):
         if form == "json":
-            click.echo(json.dumps({"archive": str(folder), "records": total, "damaged": damaged}))
+            say(json.dumps({"archive": str(folder), "records": total, "damaged": damaged}))
         else:
-            click.echo(f"{total:,} records, {len(damaged):,} damaged")
+            say(f"{total:,} records, {len(damaged):,} damaged")
     return WRONG_INPUT if damaged else 0
 
 
@@ -168,15 +169,15 @@ def reindex(folder: Path, form: str) -> None:
     for volume, damage in rebuilt.damages[:_MAX_SHOWN]:
         where = f"{volume}, byte {damage.offset}"
         what = "bytes of an unfinished end were cut off" if damage.reaches_end else "bytes are unreadable"
-        click.echo(f"warning: {where}: {damage.length} {what}: {damage.reason}", err=True)
+        say(f"warning: {where}: {damage.length} {what}: {damage.reason}", err=True)
     # Opening it for writing works out what the index keeps beside the records.
     with Archive.open(folder, writable=True):
         pass
     facts = {"archive": str(folder), "records": rebuilt.records, "damaged": len(rebuilt.damages)}
     if form == "json":
-        click.echo(json.dumps(facts))
+        say(json.dumps(facts))
     else:
-        click.echo(f"{rebuilt.records:,} records indexed, {len(rebuilt.damages):,} damaged places")
+        say(f"{rebuilt.records:,} records indexed, {len(rebuilt.damages):,} damaged places")
 
 
 @archive.command()
@@ -200,7 +201,7 @@ def export(folder: Path, out: Path, layout: str, form: str) -> None:
             return
         size = export_warc(opened, out)
     facts = {"file": str(out), "size_bytes": size}
-    click.echo(json.dumps(facts) if form == "json" else f"{out}: {_readable_size(size)}")
+    say(json.dumps(facts) if form == "json" else f"{out}: {_readable_size(size)}")
 
 
 def _web_address(text: str) -> str:
@@ -220,13 +221,13 @@ class _Damages:
     def __call__(self, damaged: Damaged) -> None:
         self.count += 1
         if self.count <= _MAX_SHOWN:
-            click.echo(f"warning: {damaged}", err=True)
+            say(f"warning: {damaged}", err=True)
         if self.count <= _MAX_LISTED:
             self.listed.append(damaged)
 
     def conclude(self) -> None:
         if self.count > _MAX_SHOWN:
-            click.echo(f"warning: {self.count - _MAX_SHOWN} more parts are damaged", err=True)
+            say(f"warning: {self.count - _MAX_SHOWN} more parts are damaged", err=True)
 
 
 def _print_import(made: Archive, layout: str, summary: ImportSummary, damages: _Damages, form: str) -> None:
@@ -239,7 +240,7 @@ def _print_import(made: Archive, layout: str, summary: ImportSummary, damages: _
             "damaged": summary.damaged,
             "damaged_parts": [damaged._asdict() for damaged in damages.listed],
         }
-        click.echo(json.dumps(_facts(made, holdings, None) | facts))
+        say(json.dumps(_facts(made, holdings, None) | facts))
         return
     _print_columns(
         [
@@ -329,19 +330,19 @@ def _print_info(facts: Mapping[str, Any]) -> None:
         ("captured", " to ".join(facts["captured"] or ())),
     ]
     _print_columns([(name, value) for name, value in rows if value])
-    click.echo()
+    say()
     sizes = facts["size_bytes"]
     _print_columns(
         [(kind, f"{count:>9,}   {_readable_size(sizes[kind]):>10}") for kind, count in facts["kinds"].items()]
     )
     for title in ("statuses", "media_types"):
-        click.echo()
+        say()
         shown = list(facts[title].items())
         _print_columns([(name or "(none)", f"{count:>9,}") for name, count in shown[:_MAX_SHOWN]])
         if len(shown) > _MAX_SHOWN:
-            click.echo(f"and {len(shown) - _MAX_SHOWN} more")
+            say(f"and {len(shown) - _MAX_SHOWN} more")
     if "links_outside" in facts:
-        click.echo()
+        say()
         _print_outside("URLs of the site that are linked and not in the archive", facts["links_outside"])
         if facts["refreshes_outside"]["count"]:
             _print_outside("such URLs that only a meta refresh leads to", facts["refreshes_outside"])
@@ -354,12 +355,12 @@ def _listed(extensions: list[str]) -> str:
 
 
 def _print_outside(what: str, outside: Mapping[str, Any]) -> None:
-    click.echo(f"{what}: {outside['count']:,}")
+    say(f"{what}: {outside['count']:,}")
     for link in outside["examples"]:
-        click.echo(f"  {link['url']}\n    on {link['page']}")
+        say(f"  {link['url']}\n    on {link['page']}")
     more = outside["count"] - len(outside["examples"])
     if more > 0:
-        click.echo(f"  and {more:,} more")
+        say(f"  and {more:,} more")
 
 
 def _print_kit(exported: KitExport, form: str) -> None:
@@ -375,14 +376,14 @@ def _print_kit(exported: KitExport, form: str) -> None:
                 for (own, given), count in exported.stand_ins.most_common()
             ],
         }
-        click.echo(json.dumps(facts))
+        say(json.dumps(facts))
         return
     for message in exported.damaged[:_MAX_SHOWN]:
-        click.echo(f"warning: {message}", err=True)
-    click.echo(f"{exported.file}: table {exported.table}, {exported.records:,} records")
-    click.echo(f"{exported.left_out:,} URLs that failed are left out, as the kit expects it")
+        say(f"warning: {message}", err=True)
+    say(f"{exported.file}: table {exported.table}, {exported.records:,} records")
+    say(f"{exported.left_out:,} URLs that failed are left out, as the kit expects it")
     for (own, given), count in exported.stand_ins.most_common():
-        click.echo(f"{count:,} of the type {own or '(none)'} were exported as {given}")
+        say(f"{count:,} of the type {own or '(none)'} were exported as {given}")
 
 
 def _counted(kinds: Counter[Kind]) -> str:
@@ -392,7 +393,7 @@ def _counted(kinds: Counter[Kind]) -> str:
 def _print_columns(rows: list[tuple[str, str]]) -> None:
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
-        click.echo(f"{name:<{width}}  {value}")
+        say(f"{name:<{width}}  {value}")
 
 
 def _readable_size(size: float) -> str:

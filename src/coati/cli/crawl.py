@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import time
 import traceback
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from coati.cli.setting_options import (
     misspelt_variables,
     setting_option,
 )
+from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
 from coati.report import write_report
 from coati.runs.errors import RunError, RunWriteError
@@ -93,7 +95,7 @@ def crawl(ctx: click.Context, /, start: tuple[str, ...], run_file: Path | None, 
     try:
         return run(place)
     except RunWriteError as error:
-        click.echo(f"coati: {error}", err=True)
+        say(f"coati: {error}", err=True)
         return OUR_ERROR
 
 
@@ -113,8 +115,7 @@ def run(place: RunPlace) -> int:
         result = _crawl(settings, around, view)
         folder = store.folder
     report = _report(folder)
-    show_result(place, result, early_stop, report)
-    return result.stop.exit_code
+    return show_result(place, result, early_stop, report)
 
 
 def _crawl(settings: RunSettings, around: Surroundings, view: CrawlView) -> CrawlResult:
@@ -178,8 +179,13 @@ def _archive(settings: RunSettings) -> Iterator[Archive | None]:
             origin="coati crawl",
         )
         opened = Archive.create(folder, meta)
-    with opened:
+    try:
         yield opened
+    finally:
+        try:
+            opened.close()
+        except (OSError, sqlite3.Error) as error:
+            raise RunWriteError(f"the archive {folder} could not be written: {error}") from error
 
 
 @contextmanager
@@ -188,16 +194,24 @@ def _events(settings: RunSettings, view: CrawlView) -> Iterator[OnEvent]:
         yield view.on_event
         return
     try:
-        file = Path(settings.events).open("a", encoding="utf-8")  # noqa: SIM115 - closed below
+        # Line by line: who watches sees each event, and a full disk is told where it happens.
+        file = Path(settings.events).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115 - closed below
     except OSError as error:
         raise ConfigError(f"events: {settings.events} cannot be written: {error.strerror}") from None
-    with file:
 
-        def tell(event: Event) -> None:
+    def tell(event: Event) -> None:
+        try:
             file.write(json.dumps({"at": event.at, "what": event.what, **event.data}) + "\n")
-            view.on_event(event)
+        except OSError as error:
+            raise RunWriteError(f"the events could not be written to {settings.events}: {error}") from error
+        view.on_event(event)
 
+    try:
         yield tell
+    finally:
+        # What could not be written was told; the rest of it cannot be either.
+        with suppress(OSError):
+            file.close()
 
 
 def _say_what_begins(place: RunPlace, store: RunStore) -> None:
@@ -226,9 +240,9 @@ def _report(folder: Path) -> Path | None:
     try:
         return write_report(folder)
     except RunError as error:
-        click.echo(f"coati: no report was written: {error}", err=True)
+        say(f"coati: no report was written: {error}", err=True)
     except Exception:  # noqa: BLE001 - a bug, shown as one, but the run is whole
-        traceback.print_exc()
+        say(traceback.format_exc(), err=True)
         click.echo(
             "coati: no report was written: this is an error of Coati's own; please report it", err=True
         )

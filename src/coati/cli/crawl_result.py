@@ -6,9 +6,8 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
-import click
-
 from coati.cli.run_summary import RunSummary
+from coati.cli.terminal import say
 from coati.live.stop import StopReason
 from coati.report.words import count
 from coati.runs.layout import Layout
@@ -22,8 +21,14 @@ if TYPE_CHECKING:
     from coati.live.plan import CrawlResult
     from coati.strategies.dry_spell import DrySpell
 
+# The exit code of a crawl whose start gave no link at all.
+NO_LINKS = 7
+
 # A start page with fewer links than this gives a crawler nothing to go on.
 _FEW_LINKS = 3
+
+# Of what could not be reached, this many are named.
+_SHOWN = 5
 
 _NEXT_STEPS = {
     StopReason.BUDGET_REQUESTS: "a larger --max-requests goes on where it stopped",
@@ -47,22 +52,38 @@ WITHOUT_CERTIFICATE = (
 
 def show_result(
     place: RunPlace, result: CrawlResult, early_stop: DrySpell | None, report: Path | None
-) -> None:
-    """Print the result on stdout, and what may help on stderr."""
+) -> int:
+    """Print the result on stdout, and what may help on stderr; return the exit code."""
     summary = RunSummary.read(place.folder)
     for message in result.messages:
-        click.echo(f"Note: {message}", err=True)
+        say(f"Note: {message}", err=True)
     if _may_need_rendering(place, result):
-        click.echo(
+        say(
             f"The start page has {_links(result)} that may be followed: the site may build"
             " its pages in the browser (docs/how-to/render-javascript.md says what to do);"
             " `--dry-run` shows which links were refused.",
             err=True,
         )
+    nothing = _gave_nothing(place, summary, result)
+    code = NO_LINKS if nothing else result.stop.exit_code
+    if nothing and result.start_links is None:
+        say(
+            "The start URL gave no page, so there was nothing to follow: check in a browser what it shows,"
+            " and begin at a page that lists what you look for.",
+            err=True,
+        )
     if place.settings.format == "json":
-        click.echo(json.dumps(_as_json(summary, result, early_stop, resumed=place.resumed)))
+        told = _as_json(summary, result, early_stop, resumed=place.resumed)
+        say(json.dumps({**told, "exit_code": code}))
     else:
         _print(place, summary, result, report)
+    return code
+
+
+def _gave_nothing(place: RunPlace, summary: RunSummary, result: CrawlResult) -> bool:
+    """Tell whether a crawl ended with its start, because nothing there could be followed or kept."""
+    finished = not place.resumed and result.stop is StopReason.FINISHED
+    return finished and not result.start_links and not summary.targets
 
 
 def _links(result: CrawlResult) -> str:
@@ -82,7 +103,6 @@ def _as_json(
         "stop": result.stop.name.lower(),
         **summary.as_json(),
         "stop_reason": result.stop.value,
-        "exit_code": result.stop.exit_code,
         "resumable": result.stop.resumable,
         "resumed": resumed,
         "first_failure": result.first_failure or None,
@@ -95,7 +115,7 @@ def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Pa
     stop = result.stop.value
     if result.stop.exit_code in {3, 4} and result.first_failure:
         stop += f" ({result.first_failure})"
-    click.echo(f"Stopped: {stop}.")
+    say(f"Stopped: {stop}.")
     layout = Layout(place.folder)
     lines = summary.counts()
     if summary.targets:
@@ -103,7 +123,9 @@ def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Pa
     if report is not None:
         lines.append(("report", str(report)))
     for name, text in lines:
-        click.echo(f"  {name + ':':<12}{text}")
+        say(f"  {name + ':':<12}{text}")
+    for url, reason in _unreached(place):
+        say(f"  not reached: {url} ({reason})", err=True)
     step = _NEXT_STEPS.get(result.stop)
     if result.stop is StopReason.REFUSED and result.first_failure == Refusal.SCOPE.value:
         step = f"the start page leads to another site ({_led_to(place)}); begin there"
@@ -111,7 +133,7 @@ def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Pa
         step = WITHOUT_CERTIFICATE
     if step is not None:
         again = f" (coati crawl {shlex.quote(str(place.folder))} …)" if result.stop.resumable else ""
-        click.echo(f"Next: {step}{again}.", err=True)
+        say(f"Next: {step}{again}.", err=True)
 
 
 def _lacks_certificate(result: CrawlResult) -> bool:
@@ -119,6 +141,13 @@ def _lacks_certificate(result: CrawlResult) -> bool:
     from coati.live.failures import FailureReason
 
     return result.first_failure == FailureReason.CERTIFICATE
+
+
+def _unreached(place: RunPlace) -> list[tuple[str, str]]:
+    """List some of the addresses that met an outage and are still to be asked again."""
+    with RunReader(place.folder) as reader:
+        rows = reader.connection.execute("SELECT url, reason FROM deferred LIMIT ?", (_SHOWN,))
+        return [(row["url"], row["reason"]) for row in rows]
 
 
 def _led_to(place: RunPlace) -> str:

@@ -7,11 +7,11 @@ from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
 from protego import Protego
 
 from coati.budget import Budget
 from coati.cli.crawl_result import WITHOUT_CERTIFICATE
+from coati.cli.terminal import say
 from coati.live.failures import FailureReason
 from coati.live.outcomes import Reading
 from coati.live.robots import MAX_RULES_BYTES
@@ -90,7 +90,7 @@ def dry_run(place: RunPlace) -> int:
     crawl(replace(plan, new_strategy=lambda: _StartsOnly(settings.start_urls, Fifo()), budget=Budget()))
     preview = _preview(place, answers)
     if place.settings.format == "json":
-        click.echo(json.dumps(asdict(preview)))
+        say(json.dumps(asdict(preview)))
     else:
         _print(preview)
     return preview.exit_code
@@ -262,21 +262,19 @@ def _print(preview: Preview) -> None:
         lines.append(("crawl delay", f"{preview.crawl_delay:g} s, as robots.txt asks"))
     if preview.sitemaps:
         lines.append(("sitemaps", f"{len(preview.sitemaps)}, which --sitemaps would read"))
-    click.secho(preview.start_url, bold=True)
+    say(preview.start_url, bold=True)
     for name, text in lines:
-        click.echo(f"  {name + ':':<13}{text}")
+        say(f"  {name + ':':<13}{text}")
     if preview.start_page == FailureReason.CERTIFICATE:
-        click.echo(f"Next: {WITHOUT_CERTIFICATE}.", err=True)
+        say(f"Next: {WITHOUT_CERTIFICATE}.", err=True)
     if preview.exit_code:
         return
-    click.echo(
-        f"\n{count(preview.links, 'link')} on the start page: {count(preview.admitted)} may be followed"
-    )
+    say(f"\n{count(preview.links, 'link')} on the start page: {count(preview.admitted)} may be followed")
     for reason, urls in preview.refused.items():
-        click.echo(f"  {urls:>5,} not: {reason}")
+        say(f"  {urls:>5,} not: {reason}")
     _print_groups(preview.groups)
     if preview.admitted < _FEW_LINKS:
-        click.echo(
+        say(
             "So few links may mean that the site builds its pages in the browser:"
             " docs/how-to/render-javascript.md says what to do.",
             err=True,
@@ -286,10 +284,10 @@ def _print(preview: Preview) -> None:
 def _print_groups(groups: Sequence[LinkGroup]) -> None:
     if not groups:
         return
-    click.echo(f"\n{count(len(groups), 'group')} of links with similar places on the page")
+    say(f"\n{count(len(groups), 'group')} of links with similar places on the page")
     for group in groups[:_SHOWN_GROUPS]:
         path = group.tag_path
-        click.echo(f"  {group.links:>5,} {path if len(path) <= _WIDTH else '… ' + path[-_WIDTH:]}")
-        click.echo(f"        {group.examples[0]}")
+        say(f"  {group.links:>5,} {path if len(path) <= _WIDTH else '… ' + path[-_WIDTH:]}")
+        say(f"        {group.examples[0]}")
     if len(groups) > _SHOWN_GROUPS:
-        click.echo(f"  and {len(groups) - _SHOWN_GROUPS:,} smaller ones")
+        say(f"  and {len(groups) - _SHOWN_GROUPS:,} smaller ones")

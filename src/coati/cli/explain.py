@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from coati.cli.terminal import say
 from coati.report.explaining import explain_url
 from coati.report.explanation import Asked, Explanation, GroupStanding
 from coati.report.markup import shortened
@@ -36,12 +37,12 @@ def explain(url: str, folder: Path, form: str) -> None:
     """
     explanation = explain_url(folder, url)
     if form == "json":
-        click.echo(json.dumps(explanation.as_json()))
+        say(json.dumps(explanation.as_json()))
         return
-    click.secho(f"{_one_line(explanation.url)}: {explanation.verdict.value}", bold=True)
-    click.echo(explanation.because)
+    say(f"{_one_line(explanation.url)}: {explanation.verdict.value}", bold=True)
+    say(explanation.because)
     for name, text in _lines(explanation):
-        click.echo(f"  {name + ':' if name else '':<{_WIDTH}} {_one_line(text)}")
+        say(f"  {name + ':' if name else '':<{_WIDTH}} {_one_line(text)}")
 
 
 def _lines(told: Explanation) -> Iterator[tuple[str, str]]:

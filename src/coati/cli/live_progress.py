@@ -15,8 +15,10 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from coati.cli.terminal import safe
 from coati.live.progress import Event, Happening, Progress
 from coati.live.stop import StopReason
+from coati.report.words import count
 from coati.settings.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -85,6 +87,8 @@ class CrawlView:
         ]
         if progress.errors:
             parts.append(f"{progress.errors:,} {'error' if progress.errors == 1 else 'errors'}")
+        if progress.deferred:
+            parts.append(f"{progress.deferred:,} to be asked again")
         if progress.archived:
             parts.append(f"{progress.archived:,} from the archive")
         return ", ".join(parts)
@@ -132,6 +136,9 @@ class CrawlView:
 
     def resting(self) -> str:
         """Say whom the crawl waits for, if that takes long."""
+        progress = self.progress
+        if not progress.waits and progress.deferred and not progress.in_flight:
+            return f"waiting for {count(progress.deferred, 'address', 'addresses')} that could not be reached"
         if not self.progress.waits:
             return ""
         host, (seconds, why) = max(self.progress.waits.items(), key=lambda item: item[1].seconds)
@@ -183,7 +190,7 @@ def _lines(view: CrawlView, console: Console) -> Callable[[Progress], None]:
         view.on_progress(progress)
         if view.clock() - said_at >= _LINE_SECONDS:
             said_at = view.clock()
-            console.print(view.line(), soft_wrap=True, markup=False)
+            console.print(safe(view.line()), soft_wrap=True, markup=False)
 
     return tell
 
@@ -221,6 +228,6 @@ def _block(view: CrawlView, width: int) -> RenderableType:
 
 def _detail(name: str, text: str, width: int) -> Text:
     line = Text(f"  {name}: ", style="dim", no_wrap=True)
-    line.append(text, style="default")
+    line.append(safe(text), style="default")
     line.truncate(width, overflow="ellipsis")
     return line

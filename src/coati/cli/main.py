@@ -18,6 +18,7 @@ from typing import NamedTuple, NoReturn
 import click
 
 from coati import __version__
+from coati.cli.terminal import say
 from coati.errors import CoatiError
 
 FINISHED, WRONG_INPUT, OUR_ERROR, INTERRUPTED = 0, 2, 5, 130
@@ -64,6 +65,7 @@ COMMANDS = {
     "show": LazyCommand("coati.cli.show:show", "Show what one run did."),
     "strategies": LazyCommand("coati.cli.strategies:strategies", "List what there is to crawl with."),
     "types": LazyCommand("coati.cli.types:types", "List what may count as a target."),
+    "verify": LazyCommand("coati.cli.verify:verify", "Check the files of a run against their hashes."),
 }
 
 
@@ -114,7 +116,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return WRONG_INPUT
     except (click.Abort, KeyboardInterrupt):
-        click.echo("coati: interrupted", err=True)
+        say("coati: interrupted", err=True)
         return INTERRUPTED
     except (SystemExit, BrokenPipeError):
         # The reader of the output has gone, as `head` does: click ends the program then. Nothing else does.
@@ -139,11 +141,11 @@ def _write_no_more() -> None:
 def _refusal(error: CoatiError | OSError) -> int:
     if isinstance(error, OSError) and error.errno not in _OF_THE_MACHINE:
         return _own_error()
-    click.echo(f"coati: {error}", err=True)
+    say(f"coati: {error}", err=True)
     return WRONG_INPUT
 
 
 def _own_error() -> int:
-    traceback.print_exc()
-    click.echo("coati: this is an error of Coati's own; please report it", err=True)
+    say(traceback.format_exc(), err=True)
+    say("coati: this is an error of Coati's own; please report it", err=True)
     return OUR_ERROR

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import click
+from coati.cli.terminal import say
 
 # A terminal is drawn a few times a second; a log gets a line when there is news worth one.
 _DRAW_SECONDS = 0.1
@@ -40,7 +40,7 @@ def _bar(label: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def _line(label: str, done: int, total: int) -> None:
-    click.echo(f"{label}: {100 * done // max(total, 1)} %", err=True)
+    say(f"{label}: {100 * done // max(total, 1)} %", err=True)
 
 
 def _at_most_every(seconds: float, show: Callable[[int, int], None]) -> Callable[[int, int], None]:

@@ -26,6 +26,7 @@ from coati.assembly import (
 )
 from coati.budget import Budget
 from coati.cli.setting_options import KindParam
+from coati.cli.terminal import safe
 from coati.errors import ConfigError, UsageError
 from coati.replay.charts import draw_curves
 from coati.replay.comparison import Cell, SiteStudy
@@ -152,7 +153,7 @@ def replay(  # noqa: PLR0917 - one parameter an option
         )
         bar.remove_task(reading)
         starts = " and ".join(site.start_urls)
-        messages.print(f"{site.name}: starts at {starts}; targets are {site.definition}")
+        messages.print(safe(f"{site.name}: starts at {starts}; targets are {site.definition}"))
 
         pages = _example_pages(opened, cells, examples)
 
@@ -209,7 +210,7 @@ def _example_pages(archive: Archive, cells: Sequence[Cell], examples: Sequence[P
 def _warn(messages: Console, remarks: Sequence[str]) -> None:
     """Name pages that the archive no longer gives, or not whole: the measures leave out what they led to."""
     for remark in remarks[:_REMARKS_SHOWN]:
-        messages.print(f"warning: {remark}")
+        messages.print(safe(f"warning: {remark}"))
     if len(remarks) > _REMARKS_SHOWN:
         more = len(remarks) - _REMARKS_SHOWN
         messages.print(f"warning: and {more} more pages; `coati archive verify` names every damaged record")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from coati.cli.terminal import say
 from coati.report.writing import write_report
 
 
@@ -19,4 +20,4 @@ def report(folder: Path, form: str) -> None:
     A crawl writes it when it ends, so this is for a look in between, or after a kill.
     """
     path = write_report(folder)
-    click.echo(json.dumps({"report": str(path)}) if form == "json" else str(path))
+    say(json.dumps({"report": str(path)}) if form == "json" else str(path))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, UsageError
+from coati.live.origin_headers import basic_authorisation
 from coati.live.stop import StopReason
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
@@ -21,7 +22,7 @@ from coati.settings.asking import live_settings
 from coati.settings.kinds import read_urls
 from coati.settings.run_file import read_values, require_no_hidden, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
-from coati.web.urls import normalise
+from coati.web.urls import normalise, origin_of, userinfo_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +52,7 @@ def find_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
     values = {**given, **_meaning_of(start, given)}
     urls = read_urls(values.get("urls", ()))
     if urls:
-        values["urls"] = tuple(dict.fromkeys(_start_url(url) for url in urls))
+        values.update(_starts(urls, values))
     if not values.get("out"):
         if not urls:
             raise UsageError("nothing to crawl: give a start URL, or --out with the folder of a run")
@@ -156,6 +157,21 @@ def _shown(value: object) -> str:
     return ", ".join(map(repr, value)) or "nothing" if isinstance(value, tuple) else repr(value)
 
 
+def _starts(urls: Sequence[str], values: Mapping[str, object]) -> dict[str, object]:
+    """Read the start URLs; users and passwords in them become headers for their origins."""
+    given = values.get("header")
+    headers = list(given) if isinstance(given, tuple) else []
+    read = []
+    for text in urls:
+        url, userinfo = _start_url(text), userinfo_of(text.strip())
+        read.append(url)
+        if userinfo is not None:
+            origin, name, value = basic_authorisation(origin_of(url), *userinfo)
+            headers.append(f"{origin} {name}: {value}")
+    found: dict[str, object] = {"urls": tuple(dict.fromkeys(read))}
+    return {**found, "header": tuple(headers)} if headers else found
+
+
 def _start_url(text: str) -> str:
     url = normalise(text.strip())
     if url is not None:
@@ -166,7 +182,8 @@ def _start_url(text: str) -> str:
         if completed and "." in text
         else "; one begins with http:// or https://"
     )
-    raise ConfigError(f"not a URL: {text!r}{hint}")
+    shown = "//" + text.rpartition("@")[2] if "@" in text else text
+    raise ConfigError(f"not a URL: {shown!r}{hint}")
 
 
 def _folder_name(url: str) -> str:

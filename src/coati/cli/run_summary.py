@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coati.report.words import count
 from coati.runs.reader import RunReader
 from coati.settings.units import format_bytes, format_seconds
 
@@ -15,10 +16,16 @@ if TYPE_CHECKING:
 
     from coati.runs.reader import SessionRow
 
+_DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
+
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What a run did, read from its folder. ``stop_reason`` is None while it goes on, or after a kill."""
+    """What a run did, read from its folder. ``stop_reason`` is None while it goes on, or after a kill.
+
+    ``deferred`` counts the addresses that could not be reached for a while, ``unreached`` those of them that
+    are still to be asked again.
+    """
 
     folder: str
     start_url: str
@@ -36,6 +43,8 @@ class RunSummary:
     target_bytes: int
     bytes: int
     errors: int
+    deferred: int
+    unreached: int
     skipped: int
     report: str | None
 
@@ -47,6 +56,8 @@ class RunSummary:
             totals = reader.totals()
             sessions = reader.sessions()
             (files,) = reader.connection.execute("SELECT count(*) FROM files").fetchone()
+            (deferred,) = reader.connection.execute(_DEFERRED).fetchone()
+            (unreached,) = reader.connection.execute("SELECT count(*) FROM deferred").fetchone()
             report = reader.layout.report
             return cls(
                 folder=str(folder),
@@ -65,6 +76,8 @@ class RunSummary:
                 target_bytes=totals.target_bytes,
                 bytes=totals.bytes,
                 errors=totals.errors,
+                deferred=deferred,
+                unreached=unreached,
                 skipped=sum(reader.skip_counts().values()),
                 report=str(report) if report.is_file() else None,
             )
@@ -87,12 +100,20 @@ class RunSummary:
         ]
         if self.errors:
             lines.append(("errors", f"{self.errors:,}"))
+        if self.deferred:
+            lines.append(("outages", self._outages()))
         if self.skipped:
             urls = "URL" if self.skipped == 1 else "URLs"
             lines.append(
                 ("left alone", f"{self.skipped:,} {urls}, for robots.txt, the scope or another rule")
             )
         return lines
+
+    def _outages(self) -> str:
+        again = f"{count(self.deferred, 'address', 'addresses')} could not be reached for a while"
+        if not self.unreached:
+            return f"{again} and {'was' if self.deferred == 1 else 'were'} asked again"
+        return f"{again}; {count(self.unreached)} still to be asked again"
 
 
 def _seconds(sessions: Iterable[SessionRow]) -> float:

@@ -10,8 +10,10 @@ import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from coati.cli.run_summary import RunSummary
+from coati.cli.terminal import safe, say
 from coati.errors import UsageError
 from coati.runs.errors import RunError
 from coati.runs.layout import holds_run
@@ -35,13 +37,13 @@ def runs(folder: Path, form: str) -> None:
     found = sorted(_summaries(folder), key=lambda summary: summary.started_at, reverse=True)
     if form == "json":
         for summary in found:
-            click.echo(json.dumps(summary.as_json()))
+            say(json.dumps(summary.as_json()))
     elif found:
         plain = Console()
         # A file or a pipe has no width of its own; paths must not be cut there.
         (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(_table(found))
     else:
-        click.echo(f"There are no runs below {folder}.", err=True)
+        say(f"There are no runs below {folder}.", err=True)
 
 
 def _summaries(folder: Path) -> Iterator[RunSummary]:
@@ -49,7 +51,7 @@ def _summaries(folder: Path) -> Iterator[RunSummary]:
         try:
             yield RunSummary.read(path)
         except RunError as error:
-            click.echo(f"coati: {error}", err=True)
+            say(f"coati: {error}", err=True)
 
 
 def _run_folders(folder: Path, depth: int) -> Iterator[Path]:
@@ -78,5 +80,6 @@ def _table(found: Sequence[RunSummary]) -> Table:
         started = summary.started_at[:16].replace("T", " ")
         ended = summary.stop_reason or "not ended"
         counts = f"{summary.requests:,}", f"{summary.targets:,}"
-        table.add_row(summary.folder, started, summary.strategy, *counts, ended)
+        row = (summary.folder, started, summary.strategy, *counts, ended)
+        table.add_row(*(Text(safe(cell)) for cell in row))
     return table

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coati.cli.progress import progress
+from coati.cli.terminal import say
 from coati.experiments.yield_files import guess_files, require_readers
 from coati.experiments.yield_sheet import Yield, draw_sample, read_sheet, with_guess, write_sheet
 from coati.runs.reader import RunReader
@@ -47,12 +48,12 @@ def sample(run: Path, count: int, seed: int, sheet: Path | None, guess: bool, fo
             if guess:
                 files = _guessed(files, reader.layout.folder)
             write_sheet(files, place)
-            click.echo(f"wrote {place}: fill in its column labelled_tables and call again", err=True)
+            say(f"wrote {place}: fill in its column labelled_tables and call again", err=True)
     guessed = Yield.of([each.guessed_tables for each in files])
     labelled = Yield.of([each.labelled_tables for each in files])
     if form == "json":
         facts = {"run": str(run), "seed": seed, "drawn": len(files), "sheet": str(place)}
-        click.echo(json.dumps({**facts, "guessed": asdict(guessed), "labelled": asdict(labelled)}))
+        say(json.dumps({**facts, "guessed": asdict(guessed), "labelled": asdict(labelled)}))
     else:
         _print(files, guessed, labelled)
 
@@ -68,12 +69,12 @@ def _guessed(files: list[SampledFile], folder: Path) -> list[SampledFile]:
 
 
 def _print(files: list[SampledFile], guessed: Yield, labelled: Yield) -> None:
-    click.echo(f"{len(files)} files drawn")
+    say(f"{len(files)} files drawn")
     for name, found in (("guessed", guessed), ("labelled", labelled)):
         if not found.files:
-            click.echo(f"  {name + ':':<10}not defined: no file is {name}")
+            say(f"  {name + ':':<10}not defined: no file is {name}")
             continue
-        click.echo(
+        say(
             f"  {name + ':':<10}{found.yield_pct:.0f} % of {found.files} files hold a statistics table;"
             f" {found.tables_per_file:.1f} tables a file"
             + (
@@ -85,7 +86,7 @@ def _print(files: list[SampledFile], guessed: Yield, labelled: Yield) -> None:
     both = [each for each in files if each.guessed_tables is not None and each.labelled_tables is not None]
     if both:
         agreed = sum(bool(each.guessed_tables) == bool(each.labelled_tables) for each in both)
-        click.echo(f"  guess and label agree on {agreed} of {len(both)} files that they both know")
+        say(f"  guess and label agree on {agreed} of {len(both)} files that they both know")
     unknown = [each for each in files if each.guessed_tables is None and each.guess_note]
     for note in sorted({each.guess_note for each in unknown}):
-        click.echo(f"  not guessed, {sum(each.guess_note == note for each in unknown)}: {note}")
+        say(f"  not guessed, {sum(each.guess_note == note for each in unknown)}: {note}")

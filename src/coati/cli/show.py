@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from coati.cli.run_summary import RunSummary
+from coati.cli.terminal import say
 from coati.runs.reader import RunReader
 from coati.settings.units import format_bytes
 
@@ -25,6 +27,8 @@ SELECT coalesce(reason, 'status ' || status), count(*) FROM requests WHERE kind 
 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
 """
 
+_UNREACHED = "SELECT url, reason, deferred_until FROM deferred LIMIT ?"
+
 _SHOWN = 5
 _IN_JSON = 50
 _LABEL_WIDTH = 70
@@ -37,7 +41,7 @@ def show(folder: Path, form: str) -> None:
     """Show what the run in DIR did: its cost, what it found, and which groups of links brought it."""
     summary = RunSummary.read(folder)
     if form == "json":
-        click.echo(json.dumps({**summary.as_json(), **_details(folder, _IN_JSON)}))
+        say(json.dumps({**summary.as_json(), **_details(folder, _IN_JSON)}))
     else:
         _print(summary, _details(folder, _SHOWN))
 
@@ -54,21 +58,20 @@ def _details(folder: Path, count: int) -> dict[str, list[dict[str, object]]]:
             "groups": rows(_GROUPS, "label", "pulls", "reward", "errors"),
             "media_types": rows(_TYPES, "media_type", "targets", "bytes"),
             "error_reasons": rows(_ERRORS, "reason", "requests"),
+            "unreached_addresses": rows(_UNREACHED, "url", "reason", "until"),
             "skip_reasons": [{"reason": reason, "urls": urls} for reason, urls in skips],
         }
 
 
 def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> None:
-    click.secho(summary.start_url, bold=True)
+    say(summary.start_url, bold=True)
     sessions = "" if summary.sessions == 1 else f", in {summary.sessions} sessions"
-    click.echo(
-        f"  {summary.types} by {summary.strategy}, seed {summary.seed}, begun {summary.started_at}{sessions}"
-    )
-    click.echo(f"  ended: {summary.stop_reason or 'not yet, or it was killed'}")
+    say(f"  {summary.types} by {summary.strategy}, seed {summary.seed}, begun {summary.started_at}{sessions}")
+    say(f"  ended: {summary.stop_reason or 'not yet, or it was killed'}")
     for name, text in summary.counts():
-        click.echo(f"  {name + ':':<12}{text}")
+        say(f"  {name + ':':<12}{text}")
     if summary.report:
-        click.echo(f"  {'report:':<12}{summary.report}")
+        say(f"  {'report:':<12}{summary.report}")
     _section(
         "Groups of links that brought most",
         [
@@ -84,14 +87,18 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
         ],
     )
     _section("Errors", [f"{row['requests']:>6,}  {row['reason']}" for row in details["error_reasons"]])
+    _section(
+        f"Not reached yet: `coati crawl {shlex.quote(summary.folder)}` asks again",
+        [f"{row['url']} ({row['reason']})" for row in details["unreached_addresses"]],
+    )
     _section("Left alone", [f"{row['urls']:>6,}  {row['reason']}" for row in details["skip_reasons"]])
 
 
 def _section(title: str, lines: Sequence[str]) -> None:
     if lines:
-        click.echo(f"\n{title}")
+        say(f"\n{title}")
         for line in lines:
-            click.echo(f"  {line}")
+            say(f"  {line}")
 
 
 def _end_of(label: str) -> str:

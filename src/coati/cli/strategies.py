@@ -7,6 +7,7 @@ import json
 import click
 
 from coati.assembly import REGISTRY
+from coati.cli.terminal import say
 
 
 @click.command()
@@ -15,6 +16,6 @@ def strategies(form: str) -> None:
     """List the strategies, and which of them run in replay only."""
     for name, row in REGISTRY.items():
         if form == "json":
-            click.echo(json.dumps({"name": name, "summary": row.summary, "replay_only": row.replay_only}))
+            say(json.dumps({"name": name, "summary": row.summary, "replay_only": row.replay_only}))
         else:
-            click.echo(f"{name:<15} {row.summary}{' (replay only)' if row.replay_only else ''}")
+            say(f"{name:<15} {row.summary}{' (replay only)' if row.replay_only else ''}")

@@ -6,6 +6,7 @@ import json
 
 import click
 
+from coati.cli.terminal import say
 from coati.web.media import PRESETS
 
 
@@ -17,10 +18,10 @@ def types(form: str) -> None:
         media_types, extensions = sorted(preset.media_types), sorted(preset.extensions)
         if form == "json":
             row = {"name": preset.name, "media_types": media_types, "extensions": extensions}
-            click.echo(json.dumps({**row, "everything": preset.everything}))
+            say(json.dumps({**row, "everything": preset.everything}))
             continue
-        click.secho(preset.name, bold=True)
+        say(preset.name, bold=True)
         if preset.everything:
-            click.echo("  every file that is neither a page, nor audio, video, image, script or style sheet")
+            say("  every file that is neither a page, nor audio, video, image, script or style sheet")
         for name in [*media_types, *(f".{extension}" for extension in extensions)]:
-            click.echo(f"  {name}")
+            say(f"  {name}")

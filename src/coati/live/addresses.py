@@ -15,6 +15,7 @@ from aiohttp import ThreadedResolver
 from aiohttp.abc import AbstractResolver
 
 from coati.live.failures import PrivateAddressError
+from coati.web.urls import host_of, normalise
 
 if TYPE_CHECKING:
     from aiohttp.abc import ResolveResult
@@ -39,9 +40,15 @@ def is_private(address: str) -> bool:
 
 
 def refuse_private_literal(host: str) -> None:
-    """Raise `PrivateAddressError` if a URL's host is itself a private address: nobody resolves that."""
+    """Raise `PrivateAddressError` if a URL's host is itself a private address: nobody resolves that.
+
+    It may be written as browsers and resolvers read it: ``127.1``, ``2130706433``, ``0x7f.1``.
+    """
+    bare = host.strip("[]")
+    url = normalise(f"http://[{bare}]/" if ":" in bare else f"http://{bare}/")
     try:
-        private = is_private(host.strip("[]"))
+        # A zone (``fe80::1%eth0``) is part of no URL.
+        private = is_private(host_of(url).strip("[]") if url else bare)
     except ValueError:
         return
     if private:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from coati.live.clock import RunClock
 from coati.live.endings import Endings, final_reason
 from coati.live.failures import FailureReason
+from coati.live.outages import Outages
 from coati.live.outcomes import Reading
 from coati.live.plan import CrawlResult
 from coati.live.progress import Event, Happening
@@ -30,7 +31,7 @@ from coati.live.stop import StopReason
 from coati.live.tally import Tally
 from coati.live.trap_filter import trap_filter
 from coati.live.visits import Visits
-from coati.model import Failure, Later, Method, Page, Redirect, Refused, Request
+from coati.model import AT_THE_END, Deferred, Failure, Later, Method, Page, Redirect, Refused, Request
 from coati.readers.list_addresses import ListAddresses
 from coati.runs.fetched import Fetched
 from coati.runs.reasons import SkipReason
@@ -81,13 +82,15 @@ class Drive:
         self._open: dict[int, _Open] = {}
         self._again: deque[Request] = deque()
         self._hops: OrderedDict[str, int] = OrderedDict()
-        self._endings = Endings(plan.early_stop, one_site=plan.one_site)
+        self._endings = Endings(plan.early_stop, one_site=plan.one_site, defers=plan.defers)
         self.lists = ListAddresses((*plan.start_urls, *(() if plan.store is None else plan.store.lists())))
         self.engines = (
             Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
         )
         self._strategy = self._restore()
         self.visits = Visits(plan.store)
+        past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
+        self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
         self._sift = trap_filter(plan.traps, plan.store)
         self._sent = self.tally.requests
         self._told_at = 0.0
@@ -145,13 +148,28 @@ class Drive:
         """Charge another attempt at an open request; False if it is not to be made."""
         if self.stopping or request_id not in self._open:
             return False
-        if self._limit() is not None:
+        if not self.charge(request_id):
             self.finish(request_id, Reading(Failure(0, 0, FailureReason.NO_BUDGET)))
             return False
-        self._sent += 1
         state = self._open[request_id]
-        state.attempts += 1
         self._tell(Happening.RETRIED, id=request_id, url=state.request.url, attempt=state.attempts)
+        return True
+
+    def may_try(self, request: Request) -> bool:
+        """Tell whether a host that did not give its rules should be asked for them again."""
+        return self.outages.may_try(request, self._clock.now())
+
+    def hear_from(self, url: str) -> None:
+        """Take note of a sign of life: the host of a URL is there."""
+        self.outages.answered(url)
+        self._endings.hear()
+
+    def charge(self, request_id: int, attempts: int = 1) -> bool:
+        """Charge an open request with more attempts, or fewer; False if there is no budget for more."""
+        if attempts > 0 and (self.stopping or self._limit() is not None):
+            return False
+        self._open[request_id].attempts += attempts
+        self._sent += attempts
         return True
 
     def finish(self, request_id: int, reading: Reading, *, from_archive: bool = False) -> None:
@@ -162,28 +180,30 @@ class Drive:
             return
         state = self._open[request_id]
         request = state.request
-        if self.plan.out_links and isinstance(reading.outcome, Page) and request.method is Method.GET:
-            # Before traps are left out: what counts is what stands there.
-            reading = replace(reading, outcome=with_out_links(reading.outcome))
-        reading = self._sift(request, self._bound_redirects(request, reading), state.visited)
+        now = self._clock.now()
+        if from_archive:
+            self.outages.archived(request)
+        elif self.plan.defers:
+            reading = self.outages.judge(request, reading, now)
+        if not isinstance(reading.outcome, Deferred):
+            reading = self._sifted(state, reading)
         if self.plan.on_reading is not None:
             self.plan.on_reading(request, reading)
         charged = 0 if reading.unsent or isinstance(reading.outcome, Refused) else state.attempts
-        now = self._clock.now()
         recorded = self._record(state, reading, charged, now)
         settlements = self._strategy.observe(request_id, recorded.outcome, now)
         del self._open[request_id]
         self._sent += charged - state.attempts
         self.tally.count(request, reading, charged, new_target=recorded.new_target)
         self.tally.archived += from_archive
-        self.tally.settle(request, settlements)
+        self.tally.settle(request, recorded.outcome, settlements)
         store = self.plan.store
         if store is not None:
             store.settled(settlements)
             if store.snapshot_due and self.plan.form is not None:
                 store.snapshot(self._strategy, self.plan.form)
         self._tell_observed(state, reading, charged)
-        end = self._endings.after(reading.outcome, charged, self.tally)
+        end = self._endings.after(reading.outcome, charged, self.tally, hopeless=self.outages.hopeless)
         if end is not None:
             self.stop(end)
 
@@ -233,7 +253,7 @@ class Drive:
 
     def progress(self) -> Progress:
         """Say where the crawl stands."""
-        return self.tally.progress(len(self._open), self.waits(), self._strategy.arm_label)
+        return self.tally.progress(len(self._open), len(self.outages), self.waits(), self._strategy.arm_label)
 
     def tell_progress(self) -> None:
         """Say where the crawl stands, twice a second at most; to be called during waits too."""
@@ -285,6 +305,13 @@ class Drive:
         if not self._open:
             self.stop(limit)
         return True
+
+    def _sifted(self, state: _Open, reading: Reading) -> Reading:
+        """Take off what leads in circles or into a trap."""
+        if self.plan.out_links and isinstance(reading.outcome, Page) and state.request.method is Method.GET:
+            # Before traps are left out: what counts is what stands there.
+            reading = replace(reading, outcome=with_out_links(reading.outcome))
+        return self._sift(state.request, self._bound_redirects(state.request, reading), state.visited)
 
     def _bound_redirects(self, request: Request, reading: Reading) -> Reading:
         """Let a chain of redirects end somewhere, and a loop at once."""
@@ -355,10 +382,10 @@ def _nothing() -> None:
 def _described(outcome: Outcome) -> dict[str, object]:
     """Give an outcome as JSON can say it."""
     described: dict[str, object] = {"outcome": type(outcome).__name__.lower()}
-    for name in ("status", "size_bytes", "media_type", "location", "reason"):
+    for name in ("status", "size_bytes", "media_type", "location", "reason", "until"):
         value = getattr(outcome, name, None)
         if value is not None:
-            described[name] = value
+            described[name] = "the end" if value == AT_THE_END else value
     if isinstance(outcome, Page):
         described["links"] = len(outcome.links.urls)
     return described

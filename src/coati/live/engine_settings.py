@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.reactor import is_reactor_installed
 
+from coati.live.robots import MAX_ROBOTS_REDIRECTS
 from coati.search.engines import engine_host
+from coati.web.urls import origin_of
 
 if TYPE_CHECKING:
     from coati.live.plan import CrawlPlan
@@ -20,19 +22,6 @@ _ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
 
 _MIDDLEWARES = "scrapy.downloadermiddlewares."
 _OURS = "coati.live."
-
-# Scrapy's lists without what brings nothing: a plain 500 is mostly a page that does not work.
-_RETRIED_STATUSES = [408, 429, 502, 503, 504, 522, 524]
-_RETRIED_ERRORS = [
-    "scrapy.exceptions." + name
-    for name in (
-        "CannotResolveHostError",
-        "DownloadConnectionRefusedError",
-        "DownloadFailedError",
-        "DownloadTimeoutError",
-        "ResponseDataLossError",
-    )
-]
 
 
 def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
@@ -65,11 +54,11 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
             "User-Agent": own.user_agent,
             **dict(own.headers),
         },
-        "RETRY_TIMES": own.retries,
-        "RETRY_HTTP_CODES": _RETRIED_STATUSES,
-        "RETRY_EXCEPTIONS": _RETRIED_ERRORS,
-        "RETRY_GIVE_UP_LOG_LEVEL": "DEBUG",
-        "REDIRECT_MAX_TIMES": own.max_redirects,
+        # Our own requests follow none: this is for robots.txt.
+        "REDIRECT_MAX_TIMES": MAX_ROBOTS_REDIRECTS,
+        "COATI_COOKIES": dict(own.cookies),
+        "COATI_COOKIES_FOR": origin_of(plan.rules.start_url),
+        "COATI_ORIGIN_HEADERS": list(own.origin_headers),
         "COATI_MAX_FILE_BYTES": own.max_file_bytes,
         "COATI_MAX_PAGE_BYTES": own.max_page_bytes,
         "COATI_STREAM_ABOVE_BYTES": own.stream_above_bytes,
@@ -105,11 +94,12 @@ def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
     chosen = {
         _MIDDLEWARES + "defaultheaders.DefaultHeadersMiddleware": 400,
         _OURS + "conditional.ConditionalRequestMiddleware": 30,
-        "coati.live.cookies.OfflineCookiesMiddleware": 700,
+        _OURS + "origin_headers.OriginHeadersMiddleware": 410,
+        _OURS + "cookies.BoundedCookiesMiddleware": 700,
         _OURS + "pace.PaceMiddleware": 890,
     }
-    if own.retries:
-        chosen[_MIDDLEWARES + "retry.RetryMiddleware"] = 550
+    if plan.defers:
+        chosen[_OURS + "sign_of_life.SignOfLifeMiddleware"] = 105
     if own.robots:
         chosen[_OURS + "robots.ObeyRobotsMiddleware"] = 100
         chosen[_OURS + "robots.RobotsAnswerMiddleware"] = 110

@@ -10,11 +10,16 @@
         ├── TooSlowError           bytes that come too slowly
         ├── BadAnswerError         bytes that are no HTTP
         ├── OfflineError           not in the archive, and nothing else may be asked
+        ├── BadEncodingError       bytes that cannot be decompressed
         ├── SearchAnswerError      an answer that is none of the search engine's
         ├── QueryRefusedError      a query that is not asked at all
         └── CertificateError       a certificate that was to be verified and cannot be
 
-None of these leaves the live driver: a strategy sees a `coati.model.Failure` or `Refused`.
+None of these leaves the live driver: a strategy sees a `coati.model.Failure`, `Deferred` or `Refused`.
+
+Some failures say nothing about the URL that was asked for: `PASSING_REASONS`, and
+some statuses (`coati.archive.record`). What is
+done about them is decided by `coati.live.outages`.
 """
 
 from __future__ import annotations
@@ -52,6 +57,10 @@ class TooSlowError(DownloadError):
 
 class BadAnswerError(DownloadError):
     """What came is no answer that HTTP knows."""
+
+
+class BadEncodingError(DownloadError):
+    """The body is not packed in the way that its header says."""
 
 
 class SearchAnswerError(DownloadError):
@@ -98,7 +107,27 @@ class FailureReason(StrEnum):
     TOO_MANY_REDIRECTS = "too many redirects"
     NOT_ASKED = "not modified, and nobody asked whether it was"
     NO_BUDGET = "no budget for another try"
+    NO_RULES = "robots.txt could not be had"
     UNSUPPORTED = "not fetched"
+
+
+SILENCE: Final = frozenset(
+    {
+        FailureReason.NO_HOST,
+        FailureReason.NOT_CONNECTED,
+        FailureReason.CERTIFICATE,
+        FailureReason.TIMEOUT,
+        FailureReason.BROKEN_OFF,
+        FailureReason.NO_RULES,
+    }
+)
+"""Reasons that mean that nobody spoke to us, or nobody who knew the way."""
+
+PASSING_REASONS: Final = (SILENCE - {FailureReason.CERTIFICATE}) | {
+    FailureReason.SHORT_BODY,
+    FailureReason.NO_BUDGET,
+}
+"""Reasons that pass. A certificate that does not hold does not; `NO_BUDGET` passes with a larger one."""
 
 
 # In this order: the first class that fits says the reason.
@@ -107,6 +136,7 @@ _REASONS: Final[tuple[tuple[type[BaseException], FailureReason], ...]] = (
     (TooLargeError, FailureReason.TOO_LARGE),
     (BombError, FailureReason.BOMB),
     (BadAnswerError, FailureReason.BAD_ANSWER),
+    (BadEncodingError, FailureReason.NOT_DECOMPRESSED),
     (SearchAnswerError, FailureReason.BAD_SEARCH),
     (CertificateError, FailureReason.CERTIFICATE),
     (scrapy_errors.DownloadTimeoutError, FailureReason.TIMEOUT),
@@ -122,7 +152,7 @@ _REASONS: Final[tuple[tuple[type[BaseException], FailureReason], ...]] = (
 
 
 def failure_reason(error: BaseException) -> FailureReason:
-    """Give the reason for an error that came in place of a response."""
+    """Return the reason for an error that came in place of a response."""
     for kind, reason in _REASONS:
         if isinstance(error, kind):
             return reason

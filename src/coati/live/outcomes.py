@@ -21,6 +21,7 @@ from coati.readers.formats import Format, format_of, is_missing_robots
 from coati.readers.registry import PageReader
 from coati.runs.reasons import SkipReason
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
+from coati.web.sniffing import SNIFFED_BYTES, sniffed_type
 from coati.web.urls import resolve
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
 
 NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+# By this key of its meta a Scrapy request is known as a strategy's.
+REQUEST = "coati_request"
+
+# The mark of a request that no archive may answer.
+LIVE_ONLY = "coati_live_only"
 
 # Keys of a Scrapy request's meta by which our components tell what they did.
 BODY_FILE = "coati_body_file"
@@ -133,7 +140,7 @@ class ResponseReader:
         if not 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
             missing = is_missing_robots(request.url, response.status, is_list=is_list)
             return Format.ROBOTS if missing else None
-        media_type = _header(response, "Content-Type")
+        media_type = _content_type(response)
         wanted = self._types.kind(media_type, request.url) is Kind.TARGET
         body = response.body if request.method is Method.GET else None
         return format_of(request.url, media_type, body, is_list=is_list, wanted=wanted)
@@ -154,7 +161,7 @@ class ResponseReader:
             return Page(status, size, NO_LINKS)
         if not 200 <= status < 300:  # noqa: PLR2004 - HTTP success
             return _without_content(request, response, size)
-        media_type = essence(_header(response, "Content-Type"))
+        media_type = essence(_content_type(response))
         if self._types.kind(media_type, request.url) is Kind.TARGET:
             return Target(status, size, media_type)
         return Other(status, size, media_type)
@@ -171,7 +178,7 @@ class ResponseReader:
     def _page(self, request: Request, response: Response, form: Format, reading: Reading) -> Reading:
         # The error page of a robots.txt that does not exist says nothing.
         body = response.body if response.status < 300 else b""  # noqa: PLR2004 - HTTP success
-        page = self._reader.read(form, body, request.url, _header(response, "Content-Type"))
+        page = self._reader.read(form, body, request.url, _content_type(response))
         outcome = Page(response.status, len(response.body), page.links)
         if page.truncated and CUT not in reading.drops:
             reading = replace(reading, drops=(*reading.drops, CUT))
@@ -219,6 +226,18 @@ def forbids_following(values: Iterable[str], agent: str = "coati") -> bool:
 def is_blocked(media_type: str) -> bool:
     """Tell whether a media type is never worth its bytes: pictures, sound, films."""
     return essence(media_type).startswith(BLOCKED_MEDIA_PREFIXES)
+
+
+def _content_type(response: Response) -> str:
+    """Return the content type that a response is read by: mostly the declared one."""
+    declared = _header(response, "Content-Type")
+    file = None if response.request is None else response.request.meta.get(BODY_FILE)
+    if file is None:
+        return sniffed_type(declared, response.body)
+    with Path(file).open("rb") as body:
+        sniffed = sniffed_type(declared, body.read(SNIFFED_BYTES))
+    # What went to a file because nobody said that it is a page is not read as one.
+    return declared if "html" in sniffed else sniffed
 
 
 def _header(response: Response, name: str) -> str:

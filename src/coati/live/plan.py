@@ -37,7 +37,8 @@ class CrawlPlan:
     restored from ``store``, which then needs ``form``. Without a store nothing is kept. ``archive`` answers
     what it holds, if that is not older than ``archive_max_age_seconds``, and takes what it does not;
     ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page.
-    ``one_site`` is false for strategies that choose among hosts.
+    ``one_site`` is false for strategies that choose among hosts, and ``defers`` where what met an outage is
+    not asked again, or by somebody else.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
     ``on_reading`` sees each answer whole, before it is recorded.
     ``providers`` are the search engines that queries may be asked of.
@@ -61,6 +62,7 @@ class CrawlPlan:
     on_event: OnEvent | None = None
     on_reading: OnReading | None = None
     one_site: bool = True
+    defers: bool = True
     more_start_urls: tuple[str, ...] = ()
     providers: tuple[AnyProvider, ...] = ()
 

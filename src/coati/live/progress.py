@@ -23,7 +23,8 @@ class Progress:
     """Where a crawl stands. Counts include earlier sessions of the same run; ``seconds`` are this one's.
 
     ``requests`` counts retries and HEADs. Requests for robots.txt are shown on their own and not charged.
-    ``waits`` says for each host that must rest how long that takes, and why.
+    ``waits`` says for each host that must rest how long that takes, and why. ``deferred`` counts what met an
+    outage and is asked again; it is no error.
     """
 
     requests: int = 0
@@ -33,6 +34,7 @@ class Progress:
     refused: int = 0
     bytes: int = 0
     in_flight: int = 0
+    deferred: int = 0
     robots_requests: int = 0
     archived: int = 0
     seconds: float = 0.0

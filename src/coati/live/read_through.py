@@ -14,6 +14,7 @@ capture, is fetched and added. Offline nothing is fetched at all. In a Scrapy pr
 from __future__ import annotations
 
 import math
+import sqlite3
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -27,9 +28,11 @@ from coati.archive.archive import Archive
 from coati.archive.record import Entry, Record
 from coati.errors import ArchiveError
 from coati.live.failures import OfflineError
-from coati.live.outcomes import BODY_BYTES, BODY_FILE, CONDITIONAL, CUT, DAMAGED, NOT_MODIFIED
+from coati.live.outcomes import BODY_BYTES, BODY_FILE, CONDITIONAL, CUT, DAMAGED, LIVE_ONLY, NOT_MODIFIED
 from coati.live.robots import asks_for_robots
+from coati.runs.errors import RunWriteError
 from coati.web.media import essence
+from coati.web.sniffing import sniffed_type
 from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
@@ -140,10 +143,11 @@ class ReadThroughMiddleware:
             for value in values
         )
         location = (response.headers.get("Location") or b"").decode("latin-1")
+        declared = (response.headers.get("Content-Type") or b"").decode("latin-1")
         entry = Entry(
             url,
             response.status,
-            essence((response.headers.get("Content-Type") or b"").decode("latin-1")),
+            essence(sniffed_type(declared, response.body)),
             _size(request, response),
             location=(resolve(url, location) or "") if location else "",
             fetched_at=self._time_of_capture(url),
@@ -151,7 +155,10 @@ class ReadThroughMiddleware:
         if entry.passing:
             # It says how the server felt, not what the URL is: an archive would repeat it for ever.
             return response
-        self._archive.add(Record(entry, headers, response.body if whole else None))
+        try:
+            self._archive.add(Record(entry, headers, response.body if whole else None))
+        except (OSError, sqlite3.Error) as error:
+            raise RunWriteError(f"the archive could not be written: {error}") from error
         return response
 
     def _time_of_capture(self, url: str) -> float:
@@ -162,7 +169,7 @@ class ReadThroughMiddleware:
 
 def archive_key(request: Request) -> str | None:
     """Give the URL under which a request is archived; None if it is none of the site's content."""
-    if asks_for_robots(request) or request.method not in {"GET", "HEAD"}:
+    if asks_for_robots(request) or LIVE_ONLY in request.meta or request.method not in {"GET", "HEAD"}:
         return None
     return request.url if request.meta.get("verbatim_url") else normalise(request.url)
 

@@ -3,8 +3,8 @@
 Scrapy parses whatever answers under /robots.txt as if it were rules, also a server error, and takes a failed
 download for permission. This middleware hands it what the standard means instead:
 
-- a server error, 429, or no answer at all: nothing may be fetched, and of a host that gave no answer at all
-  `RobotsAnswerMiddleware.silence` says why, since such a host refuses nobody;
+- a server error, 429, or no answer at all: nothing may be fetched. `RobotsAnswerMiddleware.silence` says why,
+  since such a host refuses nobody, and `ObeyRobotsMiddleware.forget` lets it be asked again;
 - any other error status: there are no rules, everything may be;
 - of the rules, the first 500 KiB are read.
 
@@ -13,6 +13,9 @@ Usable in any Scrapy project, beside ``ROBOTSTXT_OBEY = True``::
     DOWNLOADER_MIDDLEWARES = {"coati.live.robots.RobotsAnswerMiddleware": 110}
 
 110 is on the engine's side of retries and redirects, so that it sees how they end.
+
+Redirects of a robots.txt are followed within the scope of the crawl and within the domain that its host
+belongs to, five at most; one that leads elsewhere means that there are no rules.
 """
 
 from __future__ import annotations
@@ -25,38 +28,34 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
+from scrapy.robotstxt import RobotParser
 
-from coati.live.failures import FailureReason, failure_reason
+from coati.live.cookies import registered_domain
+from coati.live.failures import SILENCE, FailureReason, PrivateAddressError, failure_reason
 from coati.live.outcomes import KNOWN_RULES, LIST
+from coati.web.rules import Refusal
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.robotstxt import RobotParser
 
     from coati.live.drive import Drive
 
 MAX_RULES_BYTES: Final = 500 * 1024
+# As many as RFC 9309 asks for.
+MAX_ROBOTS_REDIRECTS: Final = 5
 
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERRORS = range(500, 600)
 _SUCCESS = range(200, 300)
 _REDIRECTS = range(300, 400)
-# These mean that nobody spoke to us.
-_SILENCE = frozenset(
-    {
-        FailureReason.NO_HOST,
-        FailureReason.NOT_CONNECTED,
-        FailureReason.CERTIFICATE,
-        FailureReason.TIMEOUT,
-        FailureReason.BROKEN_OFF,
-    }
-)
-# Names without end lead to a host that does not answer; of so many it is known why.
+# Names without end lead to a host that does not answer; of this many it is known why.
 _REMEMBERED_HOSTS = 10_000
 _FORBID_ALL = b"User-agent: *\nDisallow: /\n"
+# The mark of rules that no host sent.
+_OURS = "no rules"
 
 
 def lists_robots(request: Request) -> bool:
@@ -80,12 +79,34 @@ class ObeyRobotsMiddleware(RobotsTxtMiddleware):
         if not lists_robots(request):
             super().process_request_2(rp, request)
 
+    def forget(self, netloc: str) -> None:
+        """Have the rules of a host (with its port) asked for again before its next request."""
+        # What is being asked for at this moment stands for a parser that is not there yet.
+        if isinstance(self._parsers.get(netloc), RobotParser):
+            del self._parsers[netloc]
+
 
 class RobotsRedirectMiddleware(RedirectMiddleware):
     """Follows redirects, for crawls whose own requests carry ``dont_redirect``: robots.txt may move, too.
 
     Scrapy's own asks for a spider middleware that such a crawl does not have, to keep Referer headers.
     """
+
+    def process_response(  # type: ignore[override]
+        self, request: Request, response: Response
+    ) -> Request | Response:
+        """Follow a redirect, unless it leads away from the site."""
+        followed = super().process_response(request, response)
+        if isinstance(followed, Response) or self._belongs(request.url, followed.url):
+            return followed
+        raise IgnoreRequest(f"{request.url} leads to another site")
+
+    def _belongs(self, url: str, location: str) -> bool:
+        here, there = (urlsplit(one).hostname or "" for one in (url, location))
+        if registered_domain(here) == registered_domain(there):
+            return True
+        drive = getattr(self.crawler.spider, "drive", None)
+        return drive is not None and drive.plan.rules.refusal(location) is not Refusal.SCOPE
 
     def handle_referer(self, request: Request, response: Response) -> None:
         """Send no Referer."""
@@ -153,10 +174,12 @@ class RobotsAnswerMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Replace an answer that holds no rules by the rules that it means."""
-        if not asks_for_robots(request) or response.status in _REDIRECTS:
+        if not asks_for_robots(request) or response.status in _REDIRECTS or _OURS in response.flags:
             return response
         if response.status in _SERVER_ERRORS or response.status == _TOO_MANY_REQUESTS:
-            return self._forbid_all(request)
+            return self._forbid_all(request, FailureReason.NO_RULES)
+        first: str = request.meta.get("redirect_urls", [request.url])[0]
+        self._silent.pop(urlsplit(first).netloc, None)
         self._keep(request, response)
         body = response.body if response.status in _SUCCESS else b""
         if len(body) > MAX_RULES_BYTES:
@@ -167,13 +190,18 @@ class RobotsAnswerMiddleware:
         """Take no answer for a ban, and keep why there was none."""
         if not asks_for_robots(request):
             return None
-        reason = failure_reason(exception)
-        # A host that sends us elsewhere for its rules has answered.
-        heard = "redirect_urls" in request.meta or len(self._silent) >= _REMEMBERED_HOSTS
-        if reason in _SILENCE and not heard:
-            self._silent[urlsplit(request.url).netloc] = reason
-        return self._forbid_all(request)
+        reason: FailureReason | None = failure_reason(exception)
+        if isinstance(exception, PrivateAddressError):
+            # That is a refusal: ours.
+            reason = None
+        elif reason not in SILENCE:
+            reason = FailureReason.NO_RULES
+        return self._forbid_all(request, reason)
 
-    def _forbid_all(self, request: Request) -> Response:
+    def _forbid_all(self, request: Request, reason: FailureReason | None) -> Response:
+        # Rules that are elsewhere are missed by the host that sent us there.
+        asked: str = request.meta.get("redirect_urls", [request.url])[0]
+        if reason is not None and len(self._silent) < _REMEMBERED_HOSTS:
+            self._silent[urlsplit(asked).netloc] = reason
         self._keep(request, None)
-        return TextResponse(request.url, body=_FORBID_ALL, encoding="utf-8", request=request)
+        return TextResponse(request.url, body=_FORBID_ALL, encoding="utf-8", request=request, flags=[_OURS])

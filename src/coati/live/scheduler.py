@@ -31,10 +31,10 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from coati.errors import CoatiError, ConfigError
 from coati.live.drive import Drive
-from coati.live.outcomes import LIST, ResponseReader
+from coati.live.outcomes import LIST, REQUEST, ResponseReader
 from coati.live.pace import PaceMiddleware, pace_settings
 from coati.live.plan import CrawlPlan
-from coati.live.robots import RobotsAnswerMiddleware
+from coati.live.robots import ObeyRobotsMiddleware, RobotsAnswerMiddleware
 from coati.live.settings import LiveSettings
 from coati.live.stop import StopReason
 from coati.model import Later, Refused, Request
@@ -57,9 +57,6 @@ if TYPE_CHECKING:
 
     from coati.live.failures import FailureReason
     from coati.strategies.strategy import Strategy
-
-# By this key of its meta a Scrapy request is known as a strategy's.
-REQUEST = "coati_request"
 
 # A request that is never sent: handing it to the engine makes the engine ask us again.
 _WAKE: Final = "coati_wake"
@@ -119,6 +116,7 @@ class StrategyScheduler(BaseScheduler):
         self._progress_call: CallLaterResult | None = None
         self._filter: BaseDupeFilter | None = None
         self._robots: RobotsAnswerMiddleware | None = None
+        self._rules: ObeyRobotsMiddleware | None = None
         # What will not be sent any more, and is not to be waited for: a resumed run sends it.
         self._left_open = 0
         self._quiet_checks = 0
@@ -146,6 +144,7 @@ class StrategyScheduler(BaseScheduler):
         self._reader = ResponseReader(drive.plan.rules, drive.plan.types)
         self._set_pace(drive.plan)
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
+        self._rules = self._crawler.get_downloader_middleware(ObeyRobotsMiddleware)
         self._crawler.signals.connect(self._on_spider_error, signals.spider_error)
         drive.tally.start_clock()
         left = drive.seconds_left()
@@ -257,6 +256,8 @@ class StrategyScheduler(BaseScheduler):
     def _enter(self, chosen: Request) -> ScrapyRequest:
         if not self._paced:
             self._pace.sent(host_of(chosen.url), self._drive.now())
+        if self._rules is not None and self._silence(chosen) is not None and self._drive.may_try(chosen):
+            self._rules.forget(urlsplit(chosen.url).netloc)
         return ScrapyRequest(
             chosen.url,
             callback=self._on_response,
@@ -273,7 +274,6 @@ class StrategyScheduler(BaseScheduler):
                 REQUEST: chosen,
                 LIST: chosen.url in self._drive.lists,
             },
-            cookies=dict(self._drive.plan.settings.cookies),
             dont_filter=True,
         )
 
@@ -319,14 +319,9 @@ class StrategyScheduler(BaseScheduler):
             self._drive.finish(chosen.id, reading)
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
-            return
-        plan = self._drive.plan
-        if silence is not None and plan.one_site and _same_server(chosen.url, plan.rules.start_url):
-            # All that is known would fail in the same way, without even being tried.
-            self._drive.stop(StopReason.SITE_SILENT)
 
     def _silence(self, chosen: Request) -> FailureReason | None:
-        """Say why the host of a request never told its rules; None if it did."""
+        """Say why the host of a request did not tell its rules; None if it did."""
         return None if self._robots is None else self._robots.silence(urlsplit(chosen.url).netloc)
 
     def _check_transfers(self) -> None:
@@ -386,10 +381,6 @@ def _is_cookie_gate(chosen: Request, response: Response) -> bool:
     return "Set-Cookie" in response.headers and resolve(chosen.url, location) == chosen.url
 
 
-def _same_server(one: str, other: str) -> bool:
-    return urlsplit(one).netloc == urlsplit(other).netloc
-
-
 def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:
     """Read a crawl from the settings of a Scrapy project; see docs/how-to/use-in-scrapy.md."""
     settings = crawler.settings
@@ -406,6 +397,8 @@ def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:
         one_site=scope is not Scope.ANY,
         types=parse_types(settings.get("COATI_TYPES", "data")),
         settings=LiveSettings(max_redirects=settings.getint("REDIRECT_MAX_TIMES")),
+        # Scrapy's own retries come before, and a project has its own ideas of them.
+        defers=False,
     )
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import coati
 from coati.errors import ConfigError
+from coati.live.origin_headers import OriginHeader
 from coati.web.links import MAX_PAGE_BYTES
 from coati.web.urls import host_of, is_query
 
@@ -52,14 +53,19 @@ class LiveSettings:
     slow_window_seconds: float = 30.0
     # Hops from the first redirect to what it leads to.
     max_redirects: int = 10
-    # How often a request that failed for a passing reason is sent again; each time is charged.
-    retries: int = 2
+    # How often a URL is asked again that met an outage, before it is called broken; each time is charged.
+    # The first time comes after `retry_seconds`, each further one after four times as long, the last at the
+    # end.
+    retries: int = 3
+    retry_seconds: float = 10.0
     # The longest wait that a server may ask for (Retry-After). Who asks for more ends the crawl of it.
     max_retry_after_seconds: float = 300.0
     # How far the delay of a host may grow by its own Crawl-delay, by errors and by slowness.
     max_delay_seconds: float = 60.0
     headers: tuple[tuple[str, str], ...] = ()
-    # Cookies to begin with; those that the site sets are kept for the length of the crawl.
+    # Headers for one origin each: what only that one must see.
+    origin_headers: tuple[OriginHeader, ...] = ()
+    # Cookies for the origin of the start URL; those that the site sets are kept for the length of the crawl.
     cookies: tuple[tuple[str, str], ...] = ()
     proxy: str = ""
     # Whether private and loopback addresses may be asked. None: only if a start URL itself names one.
@@ -74,15 +80,16 @@ class LiveSettings:
         for field in fields(self):
             if field.name.endswith("_timeout_seconds") or field.name == "slow_window_seconds":
                 self._require(getattr(self, field.name) > 0, field.name, "above 0")
-        for name in ("delay_seconds", "min_bytes_per_second", "max_redirects", "retries"):
+        for name in ("delay_seconds", "min_bytes_per_second", "max_redirects", "retries", "retry_seconds"):
             self._require(getattr(self, name) >= 0, name, "at least 0")
         for name in ("max_retry_after_seconds", "max_delay_seconds"):
             self._require(getattr(self, name) >= 0, name, "at least 0")
-        for name, value in (("contact", self.contact), *self.headers, *self.cookies):
+        bound = ((header.name, header.value) for header in self.origin_headers)
+        for name, value in (("contact", self.contact), *self.headers, *bound, *self.cookies):
             if not name.isprintable() or not value.isprintable():
                 raise ConfigError(f"{name} holds a character that no HTTP header can")
         if self.proxy and not urlsplit(self.proxy).hostname:
-            raise ConfigError(f"not a proxy: {self.proxy!r}; one looks like http://host:port")
+            raise ConfigError("not a proxy: one looks like http://host:port")
 
     @property
     def user_agent(self) -> str:

@@ -35,7 +35,7 @@ class StopReason(StrEnum):
 
     @classmethod
     def of_limit(cls, limit: Limit) -> StopReason:
-        """Give the reason for a spent budget."""
+        """Return the reason for a spent budget."""
         return cls(limit.value)
 
 

@@ -42,6 +42,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import aiohttp
+from aiohttp.http_exceptions import ContentEncodingError
 from scrapy import signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import (
@@ -61,7 +62,7 @@ from yarl import URL
 from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
 from coati.live.connections import AnswerConnector
-from coati.live.failures import BadAnswerError, CertificateError, TooSlowError
+from coati.live.failures import BadAnswerError, BadEncodingError, CertificateError, TooSlowError
 from coati.live.loop_turns import seconds_of_server
 from coati.live.outcomes import (
     ANSWER_SECONDS,
@@ -97,6 +98,9 @@ _MAX_HEADER_BYTES = 64 * 1024
 _PROXY_AUTHORISATION = "Proxy-Authorization"
 
 _SUCCESS = range(200, 300)
+
+# Errors of encryption that only mean that the connection broke.
+_BROKEN_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
 class StreamingDownloadHandler(BaseDownloadHandler):
@@ -183,11 +187,13 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         except aiohttp.ClientConnectorDNSError as error:
             raise CannotResolveHostError(str(error)) from error
         except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
-            raise CertificateError(str(error)) from error
+            broken = isinstance(error.__cause__, _BROKEN_OFF)
+            raise (DownloadFailedError if broken else CertificateError)(str(error)) from error
         except aiohttp.ClientConnectorError as error:
             raise DownloadConnectionRefusedError(str(error)) from error
         except aiohttp.ClientPayloadError as error:
-            raise ResponseDataLossError(str(error)) from error
+            packed = isinstance(error.__cause__, ContentEncodingError)
+            raise (BadEncodingError if packed else ResponseDataLossError)(str(error)) from error
         except aiohttp.ClientResponseError as error:
             raise BadAnswerError(f"{request.url}: {error.message[:200]}") from error
         except aiohttp.ClientError as error:
@@ -296,7 +302,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
                     checked_at, checked_bytes = now, body.size_bytes
         except aiohttp.ClientPayloadError:
             # Of a page the part that came has links; of a file it is worth nothing.
-            if not keeps_part:
+            if not keeps_part or not body.size_bytes:
                 raise
             flags.append(DAMAGED)
 

@@ -8,7 +8,7 @@ from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING
 
 from coati.live.progress import ArmYield, Progress
-from coati.model import Failure, Method, Page, Refused
+from coati.model import Deferred, Failure, Method, Page, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -30,7 +30,7 @@ class Tally:
         self.robots_requests = self.archived = 0
         # The number of links on the first page, and the first thing that was no answer to the user's wish.
         self.start_links: int | None = None
-        self.first_failure: Failure | Refused | None = None
+        self.first_failure: Failure | Deferred | Refused | None = None
         if totals is not None:
             self.requests, self.bytes = totals.requests, totals.bytes
             self.targets, self.errors = totals.targets, totals.errors
@@ -63,16 +63,16 @@ class Tally:
             self.bytes += outcome.size_bytes
         if isinstance(outcome, Failure):
             self.errors += 1
-        if isinstance(outcome, Failure | Refused) and self.first_failure is None:
+        if isinstance(outcome, Failure | Deferred | Refused) and self.first_failure is None:
             self.first_failure = outcome
         # A HEAD only announces what a GET will bring, and rules that were known already bring nothing new.
         if request.method is Method.GET and not reading.unsent:
             self._count_brought(outcome)
             self.targets += new_target
 
-    def settle(self, request: Request, settlements: Iterable[Settlement]) -> None:
-        """Count the pull of an arm, and the rewards that became final."""
-        if request.arm is not None:
+    def settle(self, request: Request, outcome: Outcome, settlements: Iterable[Settlement]) -> None:
+        """Count the pull of an arm, unless an outage undid it, and the rewards that became final."""
+        if request.arm is not None and not isinstance(outcome, Deferred):
             self._arms.setdefault(request.arm, [0, 0.0])[0] += 1
             self._arm_of[request.id] = request.arm
             if len(self._arm_of) > _REMEMBERED_PULLS:
@@ -83,7 +83,7 @@ class Tally:
                 self._arms[arm][1] += settlement.reward
 
     def progress(
-        self, in_flight: int, waits: Mapping[str, Wait], arm_label: Callable[[int], str]
+        self, in_flight: int, deferred: int, waits: Mapping[str, Wait], arm_label: Callable[[int], str]
     ) -> Progress:
         """Say where the crawl stands."""
         return Progress(
@@ -94,6 +94,7 @@ class Tally:
             refused=self.refused,
             bytes=self.bytes,
             in_flight=in_flight,
+            deferred=deferred,
             robots_requests=self.robots_requests,
             archived=self.archived,
             seconds=self.seconds,

@@ -27,7 +27,7 @@ from coati.report.learnt import explained_by_strategy, settings_of
 from coati.report.nearby import nearest_known
 from coati.report.reasons import meaning_of
 from coati.report.words import count
-from coati.runs.outcomes import REFUSED
+from coati.runs.outcomes import DEFERRED, REFUSED
 from coati.runs.reader import RunReader
 from coati.strategies.strategy import Explained
 from coati.web.queries import parse_query
@@ -64,7 +64,7 @@ _GROUP = """
 SELECT coalesce((SELECT label FROM groups WHERE arm = ?1), '') AS label, count(*) AS followed,
        coalesce(sum(kind IS 'target' AND method = 'GET'), 0) AS were_targets,
        total(reward) AS led_to, coalesce(sum(kind IS 'broken'), 0) AS errors
-FROM requests WHERE arm = ?1
+FROM requests WHERE arm = ?1 AND kind IS NOT 'deferred'
 """
 _SIBLINGS = """
 WITH alike AS (SELECT id FROM tag_paths WHERE path = ?1)
@@ -72,13 +72,14 @@ SELECT count(*) AS followed, coalesce(sum(requests.kind IS 'target'), 0) AS were
        total(requests.reward) AS led_to, coalesce(sum(requests.kind IS 'broken'), 0) AS errors,
        (SELECT count(*) FROM links WHERE tag_path IN alike) AS links
 FROM requests JOIN links ON links.id = requests.link
-WHERE links.tag_path IN alike AND requests.method = 'GET'
+WHERE links.tag_path IN alike AND requests.method = 'GET' AND requests.kind IS NOT 'deferred'
 """
 _LOCATION = "SELECT location FROM requests WHERE url = ? AND location IS NOT NULL LIMIT 1"
 
 _VERDICTS = {
     None: Verdict.IN_FLIGHT,
     REFUSED: Verdict.REFUSED,
+    DEFERRED: Verdict.DEFERRED,
     Kind.PAGE.value: Verdict.PAGE,
     Kind.TARGET.value: Verdict.TARGET,
     Kind.REDIRECT.value: Verdict.REDIRECT,
@@ -214,6 +215,8 @@ def _because(verdict: Verdict, last: Asked) -> str:
         Verdict.REFUSED: f"It was chosen and then left alone: {last.reason}.",
         Verdict.IN_FLIGHT: "It was chosen and has no answer yet: it is on its way, or the run was cut off.",
         Verdict.WAITING: "Only its kind was asked for so far (HEAD); it waits to be fetched.",
+        Verdict.DEFERRED: f"It could not be reached ({last.reason}), which says nothing about it;"
+        " it is asked for again.",
         Verdict.OTHER: "It was fetched and is neither a page nor a wanted file"
         f" ({last.media_type or 'no type'}).",
     }

@@ -19,6 +19,7 @@ class Verdict(StrEnum):
     SKIPPED = "skipped"
     IN_FLIGHT = "in flight"
     WAITING = "waiting"
+    DEFERRED = "not reached yet"
     UNKNOWN = "never met"
 
 

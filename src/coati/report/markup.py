@@ -11,11 +11,11 @@ import re
 from html import escape
 from urllib.parse import quote
 
+from coati.web.unseen import UNSEEN
+
 # Longer texts are cut: the web has anchors of a megabyte.
 MAX_TEXT_CHARS = 160
 
-# Control characters, and those that reverse or hide text: with them a name can look like another one.
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _BLANKS = re.compile(r"\s+")
 
 _VOID = frozenset({"br", "hr", "meta"})
@@ -107,4 +107,4 @@ def _html(part: Html | str | int) -> str:
 
 
 def _visible(text: str) -> str:
-    return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text).encode("utf-8", "replace").decode()
+    return UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text).encode("utf-8", "replace").decode()

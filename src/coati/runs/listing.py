@@ -18,11 +18,13 @@ COLUMNS = {
     "type": "string",
     "size_bytes": "integer",
     "fetched_at": "datetime",
+    "sha256": "string",
 }
 """The columns, and what Frictionless calls their types."""
 
 _ROWS = """
-SELECT 'files/' || file, coalesce(anchor, ''), coalesce(found_on, ''), url, media_type, size_bytes, fetched_at
+SELECT 'files/' || file, coalesce(anchor, ''), coalesce(found_on, ''), url, media_type, size_bytes,
+       fetched_at, sha256
 FROM targets ORDER BY request
 """
 

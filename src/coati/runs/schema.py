@@ -187,6 +187,13 @@ CREATE VIEW in_flight AS
 SELECT id, method, url, arm, score, chosen_at
 FROM requests WHERE observed_event IS NULL ORDER BY chosen_event;
 
+CREATE VIEW deferred AS
+SELECT id, method, url, status, reason, deferred_until
+FROM requests AS last WHERE kind = 'deferred' AND NOT EXISTS (
+    SELECT 1 FROM requests AS again
+    WHERE again.url = last.url AND again.method = last.method AND again.chosen_event > last.chosen_event
+) ORDER BY chosen_event;
+
 CREATE VIEW totals AS
 SELECT coalesce(sum(charged), 0) AS requests,
        coalesce(sum(new_target), 0) AS targets,

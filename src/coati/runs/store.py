@@ -37,6 +37,7 @@ from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
 from coati.runs.errors import NoRunError, RunWriteError, explained
 from coati.runs.groups import write_groups
+from coati.runs.host_answers import HostAnswer, host_answers
 from coati.runs.host_pauses import HostPauses
 from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
@@ -264,6 +265,10 @@ class RunStore:
     def fresh(self, urls: Sequence[str]) -> list[int]:
         """Give the places of the URLs that the run has not met, the first of each."""
         return self._seen.fresh(urls)
+
+    def host_answers(self) -> Iterator[HostAnswer]:
+        """Go through which hosts answered, and which URLs met an outage, in order."""
+        return host_answers(self._log.connection)
 
     def lists(self) -> list[str]:
         """Return the addresses that the run reads as lists of links, beside those that it began at."""

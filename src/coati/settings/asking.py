@@ -1,4 +1,7 @@
-"""From what the user writes about requests (headers, cookies, a proxy) to what the live driver takes."""
+"""From what the user writes about requests (headers, cookies, a proxy) to what the live driver takes.
+
+None of the errors repeats what was written: it may be a secret, and errors end up in logs.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError
+from coati.live.origin_headers import OriginHeader
 from coati.live.settings import LiveSettings
 from coati.settings.limits import with_limits
-from coati.web.urls import host_of
+from coati.web.urls import host_of, normalise, origin_of, path_of
 
 if TYPE_CHECKING:
     from coati.settings.run_settings import RunSettings
 
 # What a header or a cookie may be called (RFC 9110 token).
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
+_SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|session|credential", re.IGNORECASE)
 
 _MAX_COOKIE_FILE_BYTES = 1 << 20
 _COOKIE_FIELDS = 7
@@ -27,13 +32,15 @@ _PROXY_SCHEMES = frozenset({"http", "https"})
 
 def live_settings(settings: RunSettings) -> LiveSettings:
     """Give the settings of the live driver; raises `ConfigError` for what no request could carry."""
+    headers = [parse_header(text, settings.url) for text in settings.header]
     asked = LiveSettings(
         delay_seconds=settings.delay,
         concurrency=settings.concurrency,
         per_host=settings.per_host,
         contact=settings.contact,
         max_file_bytes=settings.max_file_size,
-        headers=tuple(parse_header(text) for text in settings.header),
+        headers=tuple((name, value) for origin, name, value in headers if not origin),
+        origin_headers=tuple(header for header in headers if header.origin),
         cookies=parse_cookies(settings.cookies, host_of(settings.url)),
         proxy=_checked_proxy(settings.proxy),
     )
@@ -42,16 +49,50 @@ def live_settings(settings: RunSettings) -> LiveSettings:
     return replace(asked, robots=False, delay_seconds=0.0) if settings.offline else asked
 
 
-def parse_header(text: str) -> tuple[str, str]:
-    """Read ``Name: value``.
+def parse_header(text: str, start_url: str) -> OriginHeader:
+    """Read ``Name: value``, or ``HOST Name: value`` for one host; the origin is empty where all may see it.
 
-    >>> parse_header("Accept-Language: en")
-    ('Accept-Language', 'en')
+    HOST is a host name, asked by the scheme of the start URL, or an origin (``https://example.org:8443``).
+    Without it, a header whose name sounds like a secret is for the origin of the start URL.
+
+    >>> parse_header("Accept-Language: en", "https://example.org/")
+    OriginHeader(origin='', name='Accept-Language', value='en')
+    >>> parse_header("data.example.org X-Api-Key: 7", "https://example.org/")
+    OriginHeader(origin='https://data.example.org', name='X-Api-Key', value='7')
     """
-    name, colon, value = text.partition(":")
+    where, header = split_header(text)
+    name, colon, value = header.partition(":")
     if not colon or not _TOKEN.match(name.strip()):
-        raise ConfigError(f"not a header: {text!r}; write it as `Name: value`")
-    return name.strip(), value.strip()
+        raise ConfigError("not a header: write it as `Name: value`, or `HOST Name: value`")
+    start = normalise(start_url) or ""
+    if where:
+        url = normalise(where if "://" in where else f"{start.partition(':')[0] or 'https'}://{where}")
+        if url is None or path_of(url) != "/":
+            raise ConfigError("not a host for a header: write it as `example.org Name: value`")
+        return OriginHeader(origin_of(url), name.strip(), value.strip())
+    return OriginHeader(origin_of(start) if start and is_secret(name) else "", name.strip(), value.strip())
+
+
+def split_header(text: str) -> tuple[str, str]:
+    """Split the host off a header that is meant for one; empty if it is for no particular one.
+
+    >>> split_header("https://example.org:8443 X-Api-Key: 7")
+    ('https://example.org:8443', 'X-Api-Key: 7')
+    """
+    text = text.strip()
+    first, _, rest = text.partition(" ")
+    named = "." in first or first == "localhost"
+    bound = first.startswith(("http://", "https://")) or (named and ":" not in first and ":" in rest)
+    return (first, rest.strip()) if bound else ("", text)
+
+
+def is_secret(name: str) -> bool:
+    """Tell whether a header carries what opens doors, by its name.
+
+    >>> is_secret("Authorization"), is_secret("Accept-Language")
+    (True, False)
+    """
+    return _SECRET_HEADER.search(name) is not None
 
 
 def parse_cookies(text: str, host: str) -> tuple[tuple[str, str], ...]:
@@ -71,8 +112,7 @@ def parse_cookies(text: str, host: str) -> tuple[tuple[str, str], ...]:
         name, equals, value = part.partition("=")
         if not equals or not _TOKEN.match(name.strip()):
             raise ConfigError(
-                f"not a cookie: {part.strip()!r}; write them as `name=value; other=value`,"
-                " or name a cookies.txt file"
+                "not cookies: write them as `name=value; other=value`, or name a cookies.txt file"
             )
         pairs.append((name.strip(), value.strip()))
     return tuple(pairs)
@@ -104,5 +144,5 @@ def _checked_proxy(text: str) -> str:
     except ValueError:
         sound = False
     if not sound:
-        raise ConfigError(f"not a proxy: {text!r}; one looks like http://host:port")
+        raise ConfigError("not a proxy: one looks like http://host:port")
     return text

@@ -23,6 +23,7 @@ _OPTIONS = frozenset(
         "contact",
         "max_file_bytes",
         "headers",
+        "origin_headers",
         "cookies",
         "proxy",
     }
@@ -62,7 +63,8 @@ LIMIT_MEANINGS: Mapping[str, str] = {
     "min_bytes_per_second": "A body that comes more slowly is given up.",
     "slow_window_seconds": "Over which time that is measured.",
     "max_redirects": "Hops from a redirect to what it leads to.",
-    "retries": "How often a request is sent again that failed for a passing reason; each is charged.",
+    "retries": "How often a URL that met an outage is asked again before it is called broken.",
+    "retry_seconds": "How long to wait before the first of these; each further wait is four times as long.",
     "max_retry_after_seconds": "The longest wait that a server may ask for; more ends the crawl.",
     "max_delay_seconds": "How far the delay of a host may grow, by its Crawl-delay, by errors or slowness.",
     "allow_private": "Whether private addresses may be asked; unset: only if the start URL names one.",

@@ -7,13 +7,13 @@ run gives them again.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, unknown_name
+from coati.settings.asking import is_secret, split_header
 from coati.settings.limits import LIMIT_DEFAULTS
 from coati.settings.run_settings import SETTINGS, RunSettings
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 HIDDEN = "(hidden)"
 
-_SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|session|credential", re.IGNORECASE)
 _MAX_FILE_BYTES = 1 << 20
 
 
@@ -93,8 +92,10 @@ def require_no_hidden(settings: RunSettings) -> None:
 
 
 def _without_secret(header: str) -> str:
-    name, _, _ = header.partition(":")
-    return f"{name}: {HIDDEN}" if _SECRET_HEADER.search(name) else header
+    where, field = split_header(header)
+    name, _, _ = field.partition(":")
+    # What is meant for one host alone is so for a reason.
+    return f"{where} {name}: {HIDDEN}".lstrip() if where or is_secret(name) else header
 
 
 def _without_password(proxy: str) -> str:

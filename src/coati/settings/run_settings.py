@@ -245,13 +245,18 @@ class RunSettings:
         "An address or page of yours, told to the site so that its owner can reach you.",
     )
     header: tuple[str, ...] = _setting(
-        (), Group.HOW, TEXTS, "A header to send with each request (`Name: value`); may be repeated."
+        (),
+        Group.HOW,
+        TEXTS,
+        "A header to send with each request (`Name: value`), or to one host (`HOST Name: value`); may be"
+        " repeated. One that carries a secret goes to the start URL's origin, if no host is named.",
     )
     cookies: str = _setting(
         "",
         Group.HOW,
         TEXT,
-        "Cookies to begin with: `name=value; other=value`, or a cookies.txt file as browsers export it.",
+        "Cookies for the start URL's origin: `name=value; other=value`, or a cookies.txt file as browsers"
+        " export it.",
     )
     proxy: str = _setting(
         _POLITE.proxy, Group.HOW, TEXT, "Send everything through this proxy (http://host:port)."

@@ -19,7 +19,7 @@ _SIZES = {
 _TIMES = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)\Z", re.IGNORECASE)
-_TIME_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)\s*", re.IGNORECASE)
+_TIME_PART = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?+)\s*+([a-z]++)\s*+", re.IGNORECASE)
 
 # Beyond this a number is a slip, and SQLite could not hold it.
 _MAX_BYTES = 1 << 62

@@ -9,10 +9,13 @@ from typing import NamedTuple
 
 _ISO_PART = re.compile(r"(?:cs)?iso[-_]?8859[-_]?(\d{1,2})(?:-?[ei]|:\d{4})?\Z")
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_CHARSET = re.compile(r"(?<![\w\-])charset\s*=\s*[\"']?\s*([\w.:\-]+)", re.IGNORECASE)
+# Nothing is given back once it is taken, and a name is tried from its beginning alone.
+_CHARSET = re.compile(r"(?<![\w\-])charset\s*+=\s*+[\"']?+\s*+([\w.:\-]+)", re.IGNORECASE)
 _MENTION = re.compile(rb"charset\s*=")
 _META = re.compile(rb"<meta[\s/]((?:[^>\"']|\"[^\"]*\"|'[^']*')*)")
-_ATTRIBUTE = re.compile(rb"([^\s/>=\"']+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
+_ATTRIBUTE = re.compile(
+    rb"(?<![^\s/>=\"'])([^\s/>=\"']++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s>\"']++))"
+)
 
 # A browser looks for a declaration in the first 1,024 bytes, and starts over when it meets one later.
 _PRESCAN_BYTES = 1 << 14

@@ -7,8 +7,8 @@ comment or a script, and not the old ``xlink:href``.
 
 Most of a page's links share their ancestors, so the path of each ancestor is built once and kept by node for
 the length of the call. Everything that comes from the page is bounded: bytes parsed, depth and elements of
-the tree (`coati.web.balance`), path length, token length, text length. A page may have very many links; they
-are all returned.
+the tree (`coati.web.balance`), links and the length of their URLs, path length, token length, text length,
+and the work that texts take. A page of which not everything was read is marked as truncated.
 """
 
 from __future__ import annotations
@@ -34,20 +34,31 @@ if TYPE_CHECKING:
 # What is parsed of one page. The largest honest page of our replicas has 4 MB.
 MAX_PAGE_BYTES = 16 * 1024 * 1024
 
+# Links of one page: three times what the largest honest page of our replicas has, and a second's work.
+MAX_LINKS = 1 << 15
+# All their URLs together. One ``<base href>`` makes very long ones of very short references.
+MAX_CHARS_OF_URLS = 1 << 23
+
 _MAX_PATH_TOKENS = 128
 _MAX_TOKEN_CHARS = 200
 _MAX_TEXT_CHARS = 300
 # How far into an element its text is looked for. It may hold the whole page.
 _MAX_TEXT_NODES = 500
+# What all texts of a page may cost together, in characters looked at; a node costs as much as this many. The
+# same long text may stand in an ancestor of each link. Links beyond have no texts.
+_MAX_TEXT_WORK = 1 << 26
+_WORK_OF_A_NODE = 64
 
-# Answers are kept for this many references, of a length that menus have: some 20 MB at the very worst.
+# Answers are kept for this many references, of a length that menus have and in directories of such a length:
+# some 30 MB at the very worst.
 _KEPT_REFERENCES = 1 << 15
-_KEPT_REFERENCE_CHARS = 256
+_KEPT_CHARS = 256
 
 _LINK_SELECTOR = "a[href], area[href], iframe[src], frame[src], meta[http-equiv]"
 # A time, then perhaps "url=" and the reference, which quotes end: the standard's steps.
+# Nothing is given back once it is taken, so that the time is in proportion to the length.
 _REFRESH = re.compile(
-    r"\s*(?:\d+|\.)[\d.]*(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))",
+    r"\s*+[\d.][\d.]*+(?:\s*+[;,]|\s)\s*+(?:url\s*+=\s*+)?+(?:\"([^\"]*)|'([^']*)|(.*))",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_LINK = ("#", "javascript:", "mailto:", "tel:", "data:")
@@ -61,13 +72,14 @@ _NO_BASE = "about:blank"
 class ParsedLinks:
     """The links of a parsed page (`coati.model.PageLinks`); keeps the tree alive while it lives."""
 
-    __slots__ = ("_nodes", "_paths", "_texts", "urls")
+    __slots__ = ("_nodes", "_paths", "_texts", "_work_left", "urls")
 
     def __init__(self, urls: list[str], nodes: list[LexborNode]) -> None:
         self.urls = urls
         self._nodes = nodes
         self._paths: dict[int, tuple[str, ...]] = {}
         self._texts: dict[int, str] = {}
+        self._work_left = _MAX_TEXT_WORK
 
     def link(self, index: int) -> Link:
         """Build one link: tag path, anchor and the text around it."""
@@ -75,21 +87,43 @@ class ParsedLinks:
         path = _path_of(node, self._paths)
         parent = node.parent
         context = "" if parent is None else self._context(parent)
-        return Link(self.urls[index], path, _text_of(node), context)
+        return Link(self.urls[index], path, self._text_of(node), context)
 
     def _context(self, parent: LexborNode) -> str:
         key = parent.mem_id
         text = self._texts.get(key)
         if text is None:
-            text = self._texts[key] = _text_of(parent)
+            text = self._texts[key] = self._text_of(parent)
         return text
+
+    def _text_of(self, node: LexborNode) -> str:
+        """Return the first words of an element, scripts and styles left out."""
+        pieces = []
+        wanted = _MAX_TEXT_CHARS
+        silent = False
+        for part in islice(node.traverse(include_text=True), _MAX_TEXT_NODES):
+            if self._work_left <= 0:
+                break
+            self._work_left -= _WORK_OF_A_NODE
+            text = part.text_content
+            if text is None:
+                silent = part.tag in {"script", "style"}
+                continue
+            self._work_left -= len(text)
+            if not silent:
+                # Cut before splitting: one text may be as long as the page.
+                pieces.append(text[: 2 * _MAX_TEXT_CHARS])
+                wanted -= len(text.strip())
+                if wanted <= 0:
+                    break
+        return " ".join("".join(pieces).split())[:_MAX_TEXT_CHARS]
 
 
 class ExtractedPage(NamedTuple):
     """What a page gives.
 
     ``refused`` lists links that the rules forbid, at least when they are met first; ``truncated`` says that
-    only the beginning was parsed, ``nofollow`` that the page's meta robots ask not to follow its links.
+    only the beginning was read, ``nofollow`` that the page's meta robots ask not to follow its links.
     """
 
     links: ParsedLinks
@@ -124,19 +158,27 @@ class LinkExtractor:
         base = _base_url(tree, url)
         directory = base if base == _NO_BASE else base.partition("?")[0].rpartition("/")[0] + "/"
         in_utf = codec.startswith("utf-")
+        short = len(directory) <= _KEPT_CHARS
         self._refused = []
         urls: list[str] = []
         nodes: list[LexborNode] = []
+        links, chars_left = 0, MAX_CHARS_OF_URLS
         for node in tree.css(_LINK_SELECTOR):
             reference = _reference(node)
             if not reference:
                 continue
+            if links == MAX_LINKS or chars_left <= 0:
+                truncated = True
+                break
+            links += 1
             if not in_utf and not reference.isascii():
                 reference = encode_query(reference, codec)
-            if _is_kept(reference):
+            if short and _is_kept(reference):
                 target = self._resolve_in(directory, reference)
             else:
                 target = self._resolve(base, reference)
+            # One that the rules forbid is kept as well, at its full length.
+            chars_left -= len(directory) + len(reference) if target is None else len(target)
             if target is not None:
                 urls.append(target)
                 nodes.append(node)
@@ -158,7 +200,7 @@ def _is_kept(reference: str) -> bool:
 
     Only one without a path ("?page=2", or "http:?page=2") depends on the file name of the page.
     """
-    if reference[0] == "?" or len(reference) > _KEPT_REFERENCE_CHARS:
+    if reference[0] == "?" or len(reference) > _KEPT_CHARS:
         return False
     if ":" not in reference:
         return True
@@ -243,21 +285,3 @@ def _token(tag: str, attributes: dict[str, str | None]) -> str:
     if identifier := attributes.get("id"):
         token += "#" + "_".join(identifier.split())
     return token if len(token) <= _MAX_TOKEN_CHARS else token[:_MAX_TOKEN_CHARS]
-
-
-def _text_of(node: LexborNode) -> str:
-    """Give the first words of an element, scripts and styles left out."""
-    pieces = []
-    wanted = _MAX_TEXT_CHARS
-    silent = False
-    for part in islice(node.traverse(include_text=True), _MAX_TEXT_NODES):
-        text = part.text_content
-        if text is None:
-            silent = part.tag in {"script", "style"}
-        elif not silent:
-            # Cut before splitting: one text may be as long as the page.
-            pieces.append(text[: 2 * _MAX_TEXT_CHARS])
-            wanted -= len(text.strip())
-            if wanted <= 0:
-                break
-    return " ".join("".join(pieces).split())[:_MAX_TEXT_CHARS]

@@ -4,7 +4,8 @@ Resolving follows the WHATWG standard (through ada), so that a link leads where 
 that the normal form drops the fragment, and writes each path octet in one way: decoded where the octet may
 stand in a path as it is, percent-encoded with upper-case digits where not. ``%2F`` is kept, since a slash
 that was escaped is data and not a separator. Queries are left as ada writes them: their escapes may mean
-something to the server. A URL in normal form is ASCII, has a path, and is its own normal form.
+something to the server. A user and a password are dropped: they are no part of where something is, and would
+stand in every file that names the URL. A URL in normal form is ASCII, has a path, and is its own normal form.
 
 A query to a search engine is an address too (`coati.web.queries`), which the questions below know. It has no
 place on the web: `resolve` and `normalise` give None for it.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote, unquote, unquote_to_bytes
 
 import ada_url
 
@@ -94,8 +95,10 @@ def _normal_form(url: str) -> str | None:
     # ada always writes a path, so the third slash is there.
     slash = head.index("/", 8)
     path = head[slash:]
-    if not _PLAIN_PATH.match(path):
-        url = head[:slash] + _normal_path(path) + mark + query
+    at = head.rfind("@", 8, slash)
+    if at >= 0 or not _PLAIN_PATH.match(path):
+        authority = head[: head.index("/") + 2] + head[at + 1 : slash] if at >= 0 else head[:slash]
+        url = authority + _normal_path(path) + mark + query
     return url if len(url) <= MAX_URL_CHARS else None
 
 
@@ -117,17 +120,38 @@ def url_hash(url: str) -> int:
     return int.from_bytes(blake2b(url.encode(), digest_size=8).digest(), "little")
 
 
-def host_of(url: str) -> str:
-    """Give the host of a URL in normal form, without port and user; of a query, a name that no host can have.
+def userinfo_of(url: str) -> tuple[str, str] | None:
+    """Return the user and the password of an absolute URL, decoded; None if it has neither.
 
-    >>> host_of("http://user@example.org:8080/x"), host_of("search://local/?q=rain")
+    >>> userinfo_of("http://jo:p%40ss@example.org/")
+    ('jo', 'p@ss')
+    """
+    try:
+        parts = ada_url.URL(url)
+    except (ValueError, UnicodeError):
+        return None
+    return (unquote(parts.username), unquote(parts.password)) if parts.username or parts.password else None
+
+
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of a URL, as they stand at the beginning of its normal form.
+
+    >>> origin_of("https://example.org:8443/a?b")
+    'https://example.org:8443'
+    """
+    return "/".join(url.split("/", 3)[:3])
+
+
+def host_of(url: str) -> str:
+    """Give the host of a URL in normal form, without the port; of a query, a name that no host can have.
+
+    >>> host_of("http://example.org:8080/x"), host_of("search://local/?q=rain")
     ('example.org', 'search://local')
     """
     parts = url.split("/", 3)
     authority = parts[2]
     if parts[0] == QUERY_SCHEME:
         return f"{QUERY_SCHEME}//{authority}"
-    authority = authority.rpartition("@")[2]
     if authority.startswith("["):
         return authority.partition("]")[0] + "]"
     return authority.partition(":")[0]

@@ -17,6 +17,9 @@ _ERRORS = """
 SELECT coalesce(status, 0) AS status, coalesce(reason, '') AS reason, count(*) AS times, min(url) AS url
 FROM requests WHERE kind = 'broken' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?
 """
+_DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
+_UNREACHED = "SELECT url, reason FROM deferred"
+_LISTED = 25
 _SKIPS = "SELECT reason, urls FROM skip_counts ORDER BY urls DESC, reason"
 _SKIP_EXAMPLES = "SELECT url FROM skipped WHERE reason = ? ORDER BY id LIMIT ?"
 
@@ -28,6 +31,7 @@ def troubles(connection: Connection) -> Html:
         element("h2", "What failed, and what was left alone"),
         element("h3", "Errors"),
         _errors(connection),
+        _outages(connection),
         element("h3", "Not asked for"),
         _skips(connection),
         id="troubles",
@@ -48,6 +52,20 @@ def _errors(connection: Connection) -> Html:
         for row in rows
     ]
     return table(columns, cells, "Errors by kind")
+
+
+def _outages(connection: Connection) -> Html | None:
+    """Say what could not be reached for a while, and list what is still to be asked again."""
+    (met,) = connection.execute(_DEFERRED).fetchone()
+    if not met:
+        return None
+    rows = connection.execute(_UNREACHED).fetchall()
+    addresses = count(met, "address", "addresses")
+    words = f"{addresses} could not be reached for a while and {'was' if met == 1 else 'were'} asked again."
+    if rows:
+        words += f" {count(len(rows))} of them did not answer yet: resume the run to ask once more."
+    listed = [element("li", web_link(row["url"], limit=90), f" ({row['reason']})") for row in rows[:_LISTED]]
+    return element("div", element("p", words), element("ul", *listed) if listed else None)
 
 
 def error_words(status: int, reason: str) -> str:

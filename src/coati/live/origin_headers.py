@@ -1,0 +1,58 @@
+"""Headers for one origin alone: what opens a door is shown at that door and nowhere else.
+
+An origin is scheme, host and port. Scrapy copies the headers of a request to the one that follows a redirect,
+so a header of this kind is taken off each request before it is put on those of its origin.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, NamedTuple
+
+from coati.web.urls import origin_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+
+class OriginHeader(NamedTuple):
+    """A header that is sent to ``origin`` (``https://example.org``, ``http://example.org:8080``) only."""
+
+    origin: str
+    name: str
+    value: str
+
+
+def basic_authorisation(origin: str, user: str, password: str) -> OriginHeader:
+    """Make the header that stands for the user and the password of a URL.
+
+    >>> basic_authorisation("http://example.org", "jo", "secret").value
+    'Basic am86c2VjcmV0'
+    """
+    token = base64.b64encode(f"{user}:{password}".encode()).decode()
+    return OriginHeader(origin, "Authorization", f"Basic {token}")
+
+
+class OriginHeadersMiddleware:
+    """Puts the headers of ``COATI_ORIGIN_HEADERS`` on the requests of their origins."""
+
+    def __init__(self, headers: list[OriginHeader]) -> None:
+        self._names = {header.name for header in headers}
+        self._headers = headers
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the middleware; Scrapy calls this."""
+        return cls([OriginHeader(*header) for header in crawler.settings.getlist("COATI_ORIGIN_HEADERS")])
+
+    def process_request(self, request: Request) -> None:
+        """Leave exactly the headers that were given for the origin of this request."""
+        for name in self._names:
+            request.headers.pop(name, None)
+        origin = origin_of(request.url)
+        for header in self._headers:
+            if header.origin == origin:
+                request.headers[header.name] = header.value

@@ -1,0 +1,267 @@
+"""What an outage is, and for how long one is borne: when to ask again, and when to call a URL broken.
+
+A failure that says nothing about its URL (`is_outage`) is an outage of the host until something else turns
+out. So a URL is called broken only on evidence:
+
+1. Outages of one host without an answer between them are one *spell*. A failure counts against its URL if no
+   other URL failed in the same spell: the host was well before and after.
+2. After ``retries`` failures that count, the next one is final. The distance between them grows, and the last
+   try comes at the end, when nothing else is left to ask for.
+3. Before a URL is asked again whose host has not answered since, and in a long spell before any URL is, the
+   host is asked for something that it answered before (`Outages.proof`, `coati.live.sign_of_life`): a retry
+   alone would not tell the two apart.
+4. A host that never answered, while others do, counts as a whole: its URLs are broken when ``retries`` tries
+   of the host have failed. One that is down, and was not, breaks no URL, however long that takes.
+
+Of a page that breaks off the part that came is taken in the end: where every try gave as much, it is all that
+there is. Where nobody has answered yet, there are a few quick tries. `Outages.hopeless` tells when to give
+up: what waits then is asked again when the run is resumed. Time is an argument, so nothing here waits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from coati.archive.record import PASSING_STATUSES
+from coati.live.failures import PASSING_REASONS
+from coati.live.outcomes import DAMAGED
+from coati.model import AT_THE_END, Deferred, Failure, Kind, Page, Refused
+from coati.runs.outcomes import DEFERRED
+from coati.web.urls import host_of, is_query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from coati.live.outcomes import Reading
+    from coati.model import Method, Request
+    from coati.runs.host_answers import HostAnswer
+
+# How much longer each wait is than the one before, and the longest, however many retries there are.
+_GROWTH: Final = 4.0
+_LONGEST_SECONDS: Final = 3600.0
+
+# How often the same URL is tried before anybody has answered, and after which part of the first wait.
+_FIRST_TRIES: Final = 3
+_FIRST_SHARE: Final = 0.1
+
+# After this many outages in a row, not only retries need a sign of life.
+_DOUBT: Final = 5
+
+# What is asked for as a sign of life is no larger.
+_SMALL_BYTES: Final = 100_000
+
+# A host of which this many pages always ended at the same byte sends all of its pages like that.
+_HABIT: Final = 3
+
+_Key = tuple["Method", str]
+
+
+def is_outage(reading: Reading) -> bool:
+    """Tell whether what came says nothing about the URL: no answer, a part of one, a server in trouble."""
+    outcome = reading.outcome
+    if isinstance(outcome, Failure):
+        silent = reading.unsent and not outcome.status
+        return silent or outcome.status in PASSING_STATUSES or outcome.reason in PASSING_REASONS
+    return isinstance(outcome, Page) and DAMAGED in reading.drops
+
+
+@dataclass(slots=True, eq=False)
+class _Spell:
+    """Outages of a host in a row; ``shared``: of more than one URL."""
+
+    first: _Key
+    length: int = 0
+    shared: bool = False
+
+
+@dataclass(slots=True)
+class _Host:
+    """``tries`` and ``due`` count through a spell: how often it was tried, and when it should be again."""
+
+    heard: bool = False
+    proof: str | None = None
+    spell: _Spell | None = None
+    tries: int = 0
+    due: float = 0.0
+    habits: int = 0
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A URL that met an outage; ``alone`` counts the failures that count against it.
+
+    ``answers`` is how many all hosts had given when it failed last.
+    """
+
+    tries: int = 0
+    alone: int = 0
+    spell: _Spell | None = None
+    until: float = 0.0
+    answers: int = -1
+    sizes: frozenset[int] = frozenset()
+
+
+class Outages:
+    """Decides about the outages of one run; ``past`` is what its log holds.
+
+    >>> from coati.live.outcomes import Reading
+    >>> from coati.model import Method, Request
+    >>> outages = Outages(retries=3, first_seconds=10.0)
+    >>> outages.answered("http://example.org/")
+    >>> reset = Reading(Failure(0, 0, "connection broken off"))
+    >>> outages.judge(Request(1, Method.GET, "http://example.org/a"), reset, now=60.0).outcome
+    Deferred(status=0, size_bytes=0, reason='connection broken off', until=70.0)
+    """
+
+    def __init__(self, retries: int, first_seconds: float, past: Iterable[HostAnswer] = ()) -> None:
+        self._retries = retries
+        self._first_seconds = first_seconds
+        self._hosts: dict[str, _Host] = {}
+        self._waiting: dict[_Key, _Waiting] = {}
+        # Of all hosts, in this session.
+        self._answers = 0
+        self._first_tries: Counter[_Key] = Counter()
+        self.hopeless = False
+        for answer in past:
+            self._redo(answer)
+        self._answers = 0
+        for waiting in self._waiting.values():
+            waiting.answers = -1
+
+    def __len__(self) -> int:
+        """Count the URLs that wait, or are being asked again."""
+        return len(self._waiting)
+
+    def answered(self, url: str, *, is_proof: bool = True) -> None:
+        """Take note that the host of a URL is there; ``is_proof``: asking for it again would show so."""
+        self._answers += 1
+        self._first_tries.clear()
+        host = self._host(url)
+        host.heard, host.spell, host.tries, host.due = True, None, 0, 0.0
+        if is_proof:
+            host.proof = url
+
+    def archived(self, request: Request) -> None:
+        """Take note that an archive answered: the crawl goes on, and the host is one that once was there."""
+        self._answers += 1
+        self._first_tries.clear()
+        self._waiting.pop((request.method, request.url), None)
+        self._host(request.url).heard = True
+
+    def judge(self, request: Request, reading: Reading, now: float) -> Reading:
+        """Return what came of a request, as `Deferred` where it is to be asked again."""
+        outcome = reading.outcome
+        if isinstance(outcome, Refused):
+            return reading
+        key = (request.method, request.url)
+        until = self._until(key, reading, now) if is_outage(reading) else None
+        if until is None:
+            self._waiting.pop(key, None)
+            whole = not is_outage(reading)
+            if (whole and not reading.unsent) or isinstance(outcome, Page):
+                self.answered(request.url, is_proof=whole and _is_proof(request.url, outcome.size_bytes))
+            return reading
+        self._waiting[key].until = until
+        reason = outcome.reason if isinstance(outcome, Failure) else DAMAGED
+        deferred = Deferred(outcome.status, outcome.size_bytes, reason, until)
+        return replace(reading, outcome=deferred, body=None, refused=(), skipped=(), drops=())
+
+    def proof(self, request: Request) -> str | None:
+        """Return a URL whose answer shows that the host is back, where a retry alone would not tell."""
+        host = self._host(request.url)
+        if host.spell is None or host.proof == request.url:
+            return None
+        doubtful = (request.method, request.url) in self._waiting or host.spell.length >= _DOUBT
+        return host.proof if doubtful else None
+
+    def may_try(self, request: Request, now: float) -> bool:
+        """Tell whether a host that did not give its rules should be asked for them again."""
+        host = self._host(request.url)
+        waiting = self._waiting.get((request.method, request.url))
+        return not self._is_dead(host) and self._is_due(host, waiting, now)
+
+    def _until(self, key: _Key, reading: Reading, now: float) -> float | None:
+        """Return the time from which on to ask again; None to take what came as it is."""
+        host, waiting = self._host(key[1]), self._waiting.setdefault(key, _Waiting())
+        size = 0 if isinstance(reading.outcome, Refused) else reading.outcome.size_bytes
+        if self._is_dead(host) or (
+            isinstance(reading.outcome, Page) and self._is_as_ever(host, waiting, size)
+        ):
+            return None
+        if reading.unsent and not self._is_due(host, waiting, now):
+            return host.due
+        last_try = waiting.until == AT_THE_END and waiting.answers == self._answers
+        self._fail(key, host, waiting, size, now)
+        if not self._answers:
+            self._first_tries[key] += 1
+            self.hopeless |= self._first_tries[key] >= _FIRST_TRIES
+            return now + _FIRST_SHARE * self._first_seconds * self._first_tries[key]
+        if not host.heard:
+            return None if self._is_dead(host) else host.due
+        if waiting.alone >= self._retries and host.spell is not None and not host.spell.shared:
+            # One that is known to fail alone says nothing about the others.
+            host.spell = None if waiting.alone else host.spell
+            return None
+        self.hopeless |= last_try
+        return self._time_of_try(waiting.tries, now)
+
+    def _fail(self, key: _Key, host: _Host, waiting: _Waiting, size: int, now: float) -> None:
+        """Take note of an outage."""
+        if waiting.spell is not None and waiting.spell is not host.spell and not waiting.spell.shared:
+            waiting.alone += 1
+        if host.spell is None:
+            host.spell = _Spell(key)
+        host.spell.length += 1
+        host.spell.shared |= host.spell.first != key
+        if now >= host.due or waiting.until == AT_THE_END:
+            host.tries += 1
+            host.due = self._time_of_try(host.tries, now)
+        waiting.tries += 1
+        waiting.spell, waiting.sizes = host.spell, waiting.sizes | {size}
+        waiting.answers = self._answers
+
+    def _redo(self, past: HostAnswer) -> None:
+        """Take note of what an earlier session was told."""
+        key = (past.method, past.url)
+        if past.kind == DEFERRED:
+            host, waiting = self._host(past.url), self._waiting.setdefault(key, _Waiting())
+            if past.charged or self._is_due(host, waiting, past.at):
+                self._fail(key, host, waiting, past.size_bytes, past.at)
+            waiting.until = past.until
+            return
+        self._waiting.pop(key, None)
+        if past.kind != Kind.BROKEN or (past.status and past.status not in PASSING_STATUSES):
+            self.answered(past.url, is_proof=_is_proof(past.url, past.size_bytes))
+
+    def _time_of_try(self, tries: int, now: float) -> float:
+        if tries >= self._retries:
+            return AT_THE_END
+        # Beyond a dozen it is the longest wait in any case.
+        seconds = self._first_seconds * _GROWTH ** min(tries - 1, 12)
+        return now + min(seconds, _LONGEST_SECONDS)
+
+    def _is_due(self, host: _Host, waiting: _Waiting | None, now: float) -> bool:
+        """Tell whether a host should be tried now; as long as nobody answers, any may be."""
+        at_the_end = waiting is not None and waiting.until == AT_THE_END
+        return now >= host.due or at_the_end or not self._answers
+
+    def _is_as_ever(self, host: _Host, waiting: _Waiting, size: int) -> bool:
+        """Tell whether a page that seems cut short is all that there is: always the same, or a habit."""
+        enough = self._retries if self._answers else min(self._retries, _FIRST_TRIES - 1)
+        if waiting.tries >= enough and waiting.sizes <= {size}:
+            host.habits += 1
+            return True
+        return host.habits >= _HABIT
+
+    def _is_dead(self, host: _Host) -> bool:
+        return not host.heard and host.tries > self._retries and self._answers > 0
+
+    def _host(self, url: str) -> _Host:
+        return self._hosts.setdefault(host_of(url), _Host())
+
+
+def _is_proof(url: str, size_bytes: int) -> bool:
+    """Tell whether an answer may be asked for again as a sign of life; a query would cost its quota."""
+    return size_bytes <= _SMALL_BYTES and not is_query(url)

@@ -1,0 +1,54 @@
+"""A disk that is full ends a crawl with a line that names what could not be written, and nothing is lost."""
+
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coati.archive.volumes import Volumes
+from tests.cli.commands import Coati, coati
+from tests.live.scripted import Script, file, page, scripted
+
+__all__ = ["coati"]
+
+
+@pytest.fixture
+def site() -> Iterator[Script]:
+    routes = {"/": page(*(f"/{n}.csv" for n in range(5))), **{f"/{n}.csv": file(b"%d" % n) for n in range(5)}}
+    with scripted(routes) as server:
+        yield server
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_events_on_a_full_disk(coati: Coati, site: Script) -> None:
+    crawl = ("crawl", site.start, "--delay", "0", "--out", "run", "--format", "json")
+    said = coati(*crawl, "--events", "/dev/full")
+    assert said.code == 5
+    assert "coati: the events could not be written to /dev/full" in said.err
+    assert "Traceback" not in said.err
+    assert coati(*crawl, "--events", "events").json["targets"] == 5
+
+
+@pytest.mark.parametrize("at", [1, 3])
+def test_an_archive_on_a_full_disk(
+    coati: Coati, site: Script, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    written, room = 0, at - 1
+    append = Volumes.append
+
+    def full(volumes: Volumes, *given: bytes) -> object:
+        nonlocal written
+        written += 1
+        if written > room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return append(volumes, *given)
+
+    monkeypatch.setattr(Volumes, "append", full)
+    crawl = ("crawl", site.start, "--delay", "0", "--out", "run", "--archive", "kept", "--format", "json")
+    said = coati(*crawl)
+    assert said.code == 5
+    assert "coati: the archive could not be written: [Errno 28] No space left" in said.err
+    assert "Traceback" not in said.err
+    room = 1000
+    assert coati(*crawl).json["targets"] == 5

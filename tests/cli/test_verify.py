@@ -1,0 +1,61 @@
+"""``coati verify``: files that are missing or changed are named."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import Coati, coati
+from tests.live.scripted import file, page, scripted
+
+__all__ = ["coati"]
+
+
+@pytest.fixture
+def run(coati: Coati, tmp_path: Path) -> Path:
+    routes = {"/": page(*(f"/{n}.csv" for n in range(5))), **{f"/{n}.csv": file(b"%d" % n) for n in range(5)}}
+    with scripted(routes) as site:
+        assert coati("crawl", site.start, "--delay", "0", "--out", "run", "--archive", "kept").code == 0
+    return tmp_path / "run"
+
+
+def test_a_fresh_run_is_whole(coati: Coati, run: Path) -> None:
+    said = coati("verify", run)
+    assert (said.code, said.out) == (0, "5 files, 0 damaged\n")
+
+
+def test_what_is_missing_or_changed_is_named(coati: Coati, run: Path) -> None:
+    (run / "files" / "1.csv").unlink()
+    (run / "files" / "2.csv").write_bytes(b"3")
+    (run / "files" / "3.csv").write_bytes(b"longer")
+    (run / "files" / "4.csv").unlink()
+    (run / "files" / "4.csv").mkdir()
+    said = coati("verify", run)
+    assert said.code == 2
+    assert [line.split(",")[0].split(": ")[0] for line in said.out.splitlines()] == [
+        *("missing", "changed", "changed", "missing", "5 files")
+    ]
+    assert f"changed: {run / 'files' / '2.csv'}, from http://127.0.0.1:" in said.out
+    told = coati("verify", run, "--format", "json").json
+    assert told["files"] == 5
+    assert {(one["file"], one["state"]) for one in told["damaged"]} == {
+        *(("1.csv", "missing"), ("2.csv", "changed"), ("3.csv", "changed"), ("4.csv", "missing"))
+    }
+    assert all(one["url"].endswith(one["file"]) for one in told["damaged"])
+
+
+def test_where_there_is_no_run_that_is_said(coati: Coati) -> None:
+    said = coati("verify", ".")
+    assert said.code == 2
+    assert "there is no run" in said.err
+
+
+def test_a_fresh_archive_is_whole(coati: Coati, run: Path) -> None:
+    said = coati("archive", "verify", run.parent / "kept", "--format", "json")
+    assert (said.code, json.loads(said.out)["damaged"]) == (0, [])
+
+
+def test_the_list_of_files_has_their_hashes(run: Path) -> None:
+    header, first, *_ = (run / "files.csv").read_text("utf-8-sig").splitlines()
+    assert header.endswith(",sha256")
+    assert len(first.rpartition(",")[2]) == 64
