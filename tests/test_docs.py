@@ -17,7 +17,9 @@ import pytest
 import coati
 from coati.cli.main import coati as program
 from coati.cli.main import run
+from coati.cli.replay import replay
 from coati.errors import CoatiError
+from coati.settings.run_settings import DEFAULT_STRATEGY
 from coati.testing import sample_site, serve
 
 ROOT = Path(__file__).parents[1]
@@ -159,6 +161,45 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert linked.exists(), target
         if anchor:
             assert anchor in anchors(linked), target
+
+
+@pytest.mark.parametrize(
+    "page", [DOCS / "explanation" / "architecture.md", ROOT / "CONTRIBUTING.md"], ids=name_of
+)
+def test_the_listing_of_folders_names_those_that_exist(page: Path) -> None:
+    listing = re.search(
+        r"Each folder of `src/coati` .*?\n\n((?: {4}\S[^\n]*\n)+)", text_of(page), flags=re.DOTALL
+    )
+    assert listing is not None
+    named = {
+        name for line in listing[1].splitlines() for name in re.split(r"\s{4,}", line.strip())[0].split()
+    }
+    package = ROOT / "src" / "coati"
+    assert [
+        name for name in named if not (package / name).is_dir() and not (package / f"{name}.py").is_file()
+    ] == []
+    folders = {path.parent.name for path in package.glob("*/__init__.py")}
+    assert folders - named == set()
+
+
+# Where a page names a place of the repository, as far as that can be told from other paths.
+PLACE = re.compile(
+    r"`((?:src|tests|docs|examples|experiments|benchmarks|scripts|changelog\.d)/[^`\s*<>{}]*)`"
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_places_of_the_repository_exist(page: Path) -> None:
+    assert [place for place in PLACE.findall(text_of(page)) if not (ROOT / place).exists()] == []
+
+
+def test_scent_is_where_a_reader_meets_strategies_first() -> None:
+    default = next(each.default for each in replay.params if each.name == "strategies")
+    assert DEFAULT_STRATEGY in str(default).split(",")
+    tutorial = text_of(DOCS / "tutorial" / "first-replay.md")
+    assert f"--strategy {default} " in tutorial
+    # What the report and explain call a group, no page denies.
+    assert [name_of(page) for page in PAGES if "no groups" in text_of(page).lower()] == []
 
 
 def anchors(page: Path) -> set[str]:

@@ -46,6 +46,20 @@ class Link(NamedTuple):
     modified: float | None = None
 
 
+class NearbyText(NamedTuple):
+    """What names a link to a person who looks at the page; strategies do not see it.
+
+    ``row`` is the text of the table row, list item or definition that holds the link, its cells apart by
+    `CELL_MARK`; ``heading`` is the heading above the link. Empty where there is none.
+    """
+
+    row: str = ""
+    heading: str = ""
+
+
+CELL_MARK: Final = " | "
+
+
 class PageLinks(Protocol):
     """The links of a page: every URL at once, the rest of a link when somebody asks for it.
 
@@ -57,8 +71,15 @@ class PageLinks(Protocol):
     def urls(self) -> Sequence[str]:
         """The links' URLs in document order; one may stand more than once."""
 
+    @property
+    def title(self) -> str:
+        """The title of the page; empty where it has none."""
+
     def link(self, index: int) -> Link:
         """Return the link at this position of ``urls``, whole."""
+
+    def nearby_text(self, index: int) -> NearbyText:
+        """Return what names the link at this position; asked for only where a run is recorded."""
 
 
 class LinkList:
@@ -68,15 +89,23 @@ class LinkList:
     ['http://example.org/a']
     """
 
-    __slots__ = ("_links", "urls")
+    __slots__ = ("_links", "_nearby_texts", "title", "urls")
 
-    def __init__(self, links: Sequence[Link] = ()) -> None:
+    def __init__(
+        self, links: Sequence[Link] = (), title: str = "", nearby_texts: Sequence[NearbyText] = ()
+    ) -> None:
         self._links = links
+        self._nearby_texts = nearby_texts
+        self.title = title
         self.urls = [link.url for link in links]
 
     def link(self, index: int) -> Link:
         """Return the link at this position."""
         return self._links[index]
+
+    def nearby_text(self, index: int) -> NearbyText:
+        """Return what names the link at this position; the last links may have been given without."""
+        return self._nearby_texts[index] if index < len(self._nearby_texts) else NearbyText()
 
 
 NO_LINKS: PageLinks = LinkList()

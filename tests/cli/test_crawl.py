@@ -217,7 +217,7 @@ def test_a_page_without_links_may_need_a_browser(coati: Coati) -> None:
     with small(**{"/": page()}) as site:
         said = coati("crawl", site.start, *FAST)
     assert said.code == 7
-    assert "docs/how-to/render-javascript.md" in said.err
+    assert "build its pages in the browser" in said.err
 
 
 # --- outages ------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_what_could_not_be_reached_is_told_and_asked_again(coati: Coati) -> None
     assert "Not reached yet: `coati crawl run` asks again" in shown.out
     assert "Errors" not in shown.out
     assert "1 of them did not answer yet" in Path("run/report.html").read_text(encoding="utf-8")
-    explained = coati("explain", "run", "/b.csv")
+    explained = coati("explain", "/b.csv", "--run", "run")
     assert "It could not be reached (connection refused), which says nothing about it" in explained.out
     with scripted(SMALL, port=port):
         up = coati(*command)
@@ -337,6 +337,9 @@ def test_the_settings_of_one_run_begin_another(coati: Coati) -> None:
         (("URL", "--proxy", "nowhere"), "not a proxy"),
         (("URL", "--cookies", "crumbs"), "not cookies"),
         (("URL", "--header", "nothing"), "not a header"),
+        (("http://[::1",), "its host or its port cannot be"),
+        (("http://example.org:99999/",), "its host or its port cannot be"),
+        (("ftp://example.org/",), "one begins with http:// or https://"),
         (("URL", "--limits", "retry=1"), "did you mean 'retries'"),
         (("URL", "--limits", "answer_timeout_seconds=0"), "above 0"),
         (("URL", "--archive-mode", "record"), "--archive"),

@@ -83,6 +83,52 @@ def test_a_part_can_be_run(spec: Path, capsys: Captured) -> None:
     assert not (spec.parent / "out" / "mine.parquet").exists()
 
 
+def test_the_generated_part_needs_no_archive(spec: Path, capsys: Captured) -> None:
+    spec.write_text(SPEC.replace('"bfs"]', '"bfs", "tres-light"]'))
+    here = ["experiment", str(spec), "--out", str(spec.parent / "out"), "--jobs", "0", "--format", "json"]
+    assert run([*here, "--sites", "generated", "--seeds", "1", "--max-requests", "9"]) == 0
+    captured = capsys.readouterr()
+    found = [json.loads(line) for line in captured.out.splitlines()]
+    assert {each["site"] for each in found} == {"qa-like"}
+    assert "tres-light" not in {each["strategy"] for each in found}
+    assert "tres-light is left out" in captured.err
+    # Asked for by name, it is not left out silently.
+    assert run([*here, "--sites", "qa-like", "--strategies", "tres-light"]) == 2
+    assert "--archives" in capsys.readouterr().err
+
+
+def test_rows_can_be_chosen(spec: Path, capsys: Captured) -> None:
+    options = (
+        "--sites",
+        "a",
+        "--strategies",
+        "bold",
+        "--seeds",
+        "1",
+        "--max-requests",
+        "9",
+        "--format",
+        "json",
+    )
+    assert run(command(spec, *options)) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {each["variant"] or each["strategy"] for each in found if each["strategy"] == "sb-oracle"} == {
+        "bold"
+    }
+    assert run(command(spec, "--strategies", "blod")) == 2
+    assert "did you mean 'bold'" in capsys.readouterr().err
+
+
+def test_a_reader_without_archives_gets_the_generated_part_of_table_2(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    table = Path(__file__).parents[2] / "experiments" / "edbt2026" / "table2.toml"
+    part = ("--sites", "be-like", "--strategies", "", "--seeds", "1", "--max-requests", "20")
+    out = ("--out", str(tmp_path / "out"), "--jobs", "0", "--no-parquet")
+    assert run(["experiment", str(table), *part, *out]) == 0
+    assert "be-like" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from coati.runs.layout import Layout
+from coati.runs.lock import WriterLock
 from tests.cli.commands import Coati, coati
 from tests.live.scripted import file, page, scripted
 
@@ -59,3 +61,35 @@ def test_the_list_of_files_has_their_hashes(run: Path) -> None:
     header, first, *_ = (run / "files.csv").read_text("utf-8-sig").splitlines()
     assert header.endswith(",sha256")
     assert len(first.rpartition(",")[2]) == 64
+
+
+def test_what_can_be_fetched_again_is_put_back(coati: Coati) -> None:
+    files = {f"/{n}.csv": file(b"%d" % n * (n + 1) ** 9) for n in range(5)}
+    with scripted({"/": page(*files), **files}) as site:
+        assert coati("crawl", site.start, "--delay", "0", "--out", "run").code == 0
+        kept = {path.name: path.read_bytes() for path in Path("run/files").iterdir()}
+        Path("run/files/1.csv").unlink()
+        Path("run/files/2.csv").write_bytes(b"changed")
+        Path("run/files/3.csv").unlink()
+        # Streamed to a file by the live driver, as large ones are.
+        Path("run/files/4.csv").unlink()
+        site.routes["/3.csv"] = file(b"another edition")
+        site.asked.clear()
+        said = coati("verify", "run", "--repair", "--format", "json")
+    assert {"/1.csv", "/2.csv", "/3.csv", "/4.csv"} == set(site.paths) - {"/robots.txt"}
+    assert said.code == 2
+    told = {one["file"]: one["repaired"] for one in said.json["damaged"]}
+    assert told == {"1.csv": True, "2.csv": True, "3.csv": False, "4.csv": True}
+    del kept["3.csv"]
+    assert {path.name: path.read_bytes() for path in Path("run/files").iterdir()} == kept
+    again = coati("verify", "run")
+    assert (again.code, again.out.splitlines()[-1]) == (2, "5 files, 1 damaged")
+
+
+def test_a_run_that_somebody_writes_is_not_repaired(coati: Coati, run: Path) -> None:
+    (run / "files" / "1.csv").unlink()
+    lock = WriterLock(Layout(run).lock)
+    said = coati("verify", run, "--repair")
+    lock.release()
+    assert said.code == 2
+    assert "is being written" in said.err

@@ -95,12 +95,12 @@ def test_resuming_while_the_site_is_away_loses_nothing(tmp_path: Path) -> None:
         crawl_into(tmp_path / "run", server.start, max_requests=5)
         port, start = int(server.base.rpartition(":")[2]), server.start
     for _ in range(3):
-        crawled = crawl_into(tmp_path / "run", start)
+        crawled = crawl_into(tmp_path / "run", start, max_delay_seconds=0.01)
         assert crawled.result.stop is StopReason.SITE_SILENT
         assert crawled.result.stop.resumable
         assert (crawled.result.progress.errors, crawled.result.progress.requests) == (0, 5)
     with scripted(wide, port=port):
-        crawled = crawl_into(tmp_path / "run", start)
+        crawled = crawl_into(tmp_path / "run", start, max_delay_seconds=0.01)
     assert crawled.result.stop is StopReason.FINISHED
     assert (crawled.result.progress.pages, crawled.result.progress.deferred) == (51, 0)
 

@@ -81,7 +81,7 @@ class Shown:
     wanted: list[str]
 
 
-def open_page(page: Path, *flags: str) -> Shown:
+def open_page(page: Path, *flags: str, query: str = "") -> Shown:
     """Open a page in a profile of its own, which is gone after; nothing leaves this machine."""
     with (
         recording_proxy() as (proxy, asked),
@@ -89,15 +89,15 @@ def open_page(page: Path, *flags: str) -> Shown:
     ):
         command = [
             chromium(), *_ALONE, f"--proxy-server={proxy}", f"--user-data-dir={profile}", *flags,
-            page.absolute().as_uri(),
+            page.absolute().as_uri() + query,
         ]  # fmt: skip
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=True)
         return Shown(done.stdout.decode(), [url for url in asked if not _OWN.search(url)])
 
 
-def dom_of(page: Path, *flags: str) -> Shown:
-    """Give the page as the browser has it after its scripts have run."""
-    return open_page(page, "--dump-dom", *flags)
+def dom_of(page: Path, *flags: str, query: str = "") -> Shown:
+    """Return the page as the browser has it after its scripts have run."""
+    return open_page(page, "--dump-dom", *flags, query=query)
 
 
 def picture_of(page: Path, into: Path, width: int, height: int, *flags: str) -> Path:

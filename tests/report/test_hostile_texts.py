@@ -52,7 +52,10 @@ def test_nothing_from_the_web_becomes_part_of_the_page(tmp_path: Path) -> None:
     run.steps()
     source = write_report(run.finish()).read_text(encoding="utf-8")
     page = Checked(source)
-    assert source.count("<script") == 1
+    # Our script, and the list of files that it reads.
+    assert source.count("<script") == 2
+    assert source.count("</script") == 2
+    assert {each.get("type") for tag, each in page.elements if tag == "script"} == {None, "application/json"}
     assert not [tag for tag, _ in page.elements if tag in {"img", "iframe", "object"}]
     for _, attributes in page.elements:
         assert not [name for name in attributes if name.startswith("on")]
@@ -87,7 +90,9 @@ def test_a_file_link_leads_to_exactly_that_file(name: str) -> None:
     (link,) = Checked(file_link(name)).links
     folder, _, rest = link.partition("/")
     assert folder == "files"
-    assert not set(rest) & set("/?#:\\ ")
+    assert not set(rest) & set("?#:\\ ")
+    # A slash leads downwards, never up or to the root.
+    assert "/" not in rest or {"", ".", ".."}.isdisjoint(rest.split("/"))
     assert unquote(rest) == name
 
 

@@ -10,6 +10,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,13 +20,13 @@ from coati.report import write_report
 from coati.report.curve import MAX_POINTS
 from coati.report.endings import ENDINGS
 from coati.report.reasons import MEANINGS
-from coati.report.sections.holdings import MAX_ROWS
+from coati.report.sections.holdings import MAX_FILES, MAX_ROWS
 from coati.runs import REASONS, NoRunError, RunReader
 from coati.runs.sessions import KILLED
 from coati.testing import Response, Site, sample_site
 from tests.report.made_runs import MadeRun, fill_run
 
-VOID = {"meta", "br", "hr"}
+VOID = {"meta", "br", "hr", "wbr"}
 
 
 class Checked(HTMLParser):
@@ -54,6 +55,12 @@ class Checked(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._open[-1:] not in (["script"], ["style"]):
             self.text += data + " "
+
+
+def file_list(source: str) -> dict[str, Any]:
+    (block,) = re.findall(r'<script id="file-list" type="application/json">([^<]*)</script>', source)
+    held: dict[str, Any] = json.loads(block)
+    return held
 
 
 def read(folder: Path) -> Checked:
@@ -95,6 +102,28 @@ def test_it_lists_every_file_with_its_source(sample_run: Path) -> None:
         assert f"files/{row['file']}" in page.links
         assert row["url"] in page.links
         assert row["found_on"] in page.links
+
+
+def test_the_files_come_first_and_the_places_of_links_last(sample_run: Path) -> None:
+    page = read(sample_run)
+    sections = [each["id"] for tag, each in page.elements if tag == "section"]
+    assert sections[:2] == ["files", "course"]
+    assert sections[-1] == "groups"
+    heads = [text for text in ("For example", "Group of links") if text in page.text]
+    assert page.text.index(heads[0]) < page.text.index(heads[1])
+
+
+def test_the_list_holds_each_file_for_the_script(sample_run: Path) -> None:
+    held = file_list(write_report(sample_run).read_text(encoding="utf-8"))
+    with RunReader(sample_run) as run:
+        rows = run.connection.execute(
+            "SELECT file, title, url, found_on, size_bytes FROM targets ORDER BY request"
+        ).fetchall()
+    whole = [
+        (name, title, held["site"] + url, held["site"] + held["pages"][page], size)
+        for name, title, url, page, _, size, _ in held["files"]
+    ]
+    assert whole == [tuple(row) for row in rows]
 
 
 def test_it_shows_the_groups_that_paid_with_examples(sample_run: Path) -> None:
@@ -197,8 +226,9 @@ def test_a_run_of_a_hundred_thousand_requests_is_quick_and_small(tmp_path: Path)
     assert paths
     assert all(path.count("H") <= MAX_POINTS + 2 for path in paths)
     page = Checked(source)
-    assert f"The first {MAX_ROWS} of 33,334 files" in page.text
+    assert f"The first {MAX_FILES:,} of 33,334 files" in page.text
     assert sum(link.startswith("files/") for link in page.links) == MAX_ROWS + 1
+    assert len(file_list(source)["files"]) == MAX_FILES
 
 
 def test_settings_are_listed_and_secrets_are_not(tmp_path: Path) -> None:

@@ -143,6 +143,11 @@ def test_the_listing_is_a_table_for_people(tmp_path: Path) -> None:
         "type": "text/csv",
         "size_bytes": "4",
         "fetched_at": "1970-01-01T00:16:40.000Z",
+        "link_text": "Été, 2020",
+        "row_text": "",
+        "heading": "",
+        "page_title": "",
+        "file_title": "",
         "sha256": hashlib.sha256(b"1,2\n").hexdigest(),
     }
 

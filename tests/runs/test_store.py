@@ -133,7 +133,12 @@ def test_a_target_has_its_whole_provenance(store: RunStore) -> None:
     assert json.loads(row.pop("headers")) == [list(pair) for pair in CSV]
     assert row == {
         "file": "table.csv",
+        "title": "to p",
         "anchor": "to p",
+        "row_text": "around",
+        "heading": None,
+        "page_title": None,
+        "file_title": None,
         "url": end,
         "version": 1,
         "found_on": menu,

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from coati.cli.run_summary import RunSummary
 from coati.cli.terminal import say
 from coati.live.stop import StopReason
-from coati.report.words import count
+from coati.report.start_page import FEW_LINKS, RefusedStart, refused_links, refused_start, why_few_links
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
-from coati.web.rules import Refusal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
 
 # The exit code of a crawl whose start gave no link at all.
 NO_LINKS = 7
-
-# A start page with fewer links than this gives a crawler nothing to go on.
-_FEW_LINKS = 3
 
 # Of what could not be reached, this many are named.
 _SHOWN = 5
@@ -39,7 +35,7 @@ _NEXT_STEPS = {
     StopReason.INTERRUPTED: "the same command goes on where it stopped",
     StopReason.SITE_SILENT: "the same command goes on later",
     StopReason.RATE_LIMITED: "the same command goes on later; a longer --delay may help",
-    StopReason.REFUSED: "robots.txt or the site itself does not want this; `--dry-run` shows what it says",
+    StopReason.REFUSED: "`--dry-run` shows what the site says",
     StopReason.START_UNREACHABLE: "check the address in a browser",
 }
 
@@ -57,13 +53,9 @@ def show_result(
     summary = RunSummary.read(place.folder)
     for message in result.messages:
         say(f"Note: {message}", err=True)
-    if _may_need_rendering(place, result):
-        say(
-            f"The start page has {_links(result)} that may be followed: the site may build"
-            " its pages in the browser (docs/how-to/render-javascript.md says what to do);"
-            " `--dry-run` shows which links were refused.",
-            err=True,
-        )
+    if not place.resumed and result.start_links is not None and result.start_links < FEW_LINKS:
+        with RunReader(place.folder) as reader:
+            say(why_few_links(result.start_links, refused_links(reader.connection)), err=True)
     nothing = _gave_nothing(place, summary, result)
     code = NO_LINKS if nothing else result.stop.exit_code
     if nothing and result.start_links is None:
@@ -86,14 +78,6 @@ def _gave_nothing(place: RunPlace, summary: RunSummary, result: CrawlResult) -> 
     return finished and not result.start_links and not summary.targets
 
 
-def _links(result: CrawlResult) -> str:
-    return count(result.start_links, "link") if result.start_links else "no links"
-
-
-def _may_need_rendering(place: RunPlace, result: CrawlResult) -> bool:
-    return not place.resumed and result.start_links is not None and result.start_links < _FEW_LINKS
-
-
 def _as_json(
     summary: RunSummary, result: CrawlResult, early_stop: DrySpell | None, *, resumed: bool
 ) -> dict[str, object]:
@@ -112,7 +96,8 @@ def _as_json(
 
 
 def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Path | None) -> None:
-    stop = result.stop.value
+    refused = _refused(place) if result.stop is StopReason.REFUSED else None
+    stop = result.stop.value if refused is None else refused.brief
     if result.stop.exit_code in {3, 4} and result.first_failure:
         stop += f" ({result.first_failure})"
     say(f"Stopped: {stop}.")
@@ -127,13 +112,14 @@ def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Pa
     for url, reason in _unreached(place):
         say(f"  not reached: {url} ({reason})", err=True)
     step = _NEXT_STEPS.get(result.stop)
-    if result.stop is StopReason.REFUSED and result.first_failure == Refusal.SCOPE.value:
-        step = f"the start page leads to another site ({_led_to(place)}); begin there"
+    if refused is not None:
+        say(refused.sentence, err=True)
+        step = refused.next_step
     if result.stop is StopReason.START_UNREACHABLE and _lacks_certificate(result):
         step = WITHOUT_CERTIFICATE
     if step is not None:
         again = f" (coati crawl {shlex.quote(str(place.folder))} …)" if result.stop.resumable else ""
-        say(f"Next: {step}{again}.", err=True)
+        say(f"Next: {step}{again}{'' if refused else '.'}", err=True)
 
 
 def _lacks_certificate(result: CrawlResult) -> bool:
@@ -150,8 +136,6 @@ def _unreached(place: RunPlace) -> list[tuple[str, str]]:
         return [(row["url"], row["reason"]) for row in rows]
 
 
-def _led_to(place: RunPlace) -> str:
+def _refused(place: RunPlace) -> RefusedStart | None:
     with RunReader(place.folder) as reader:
-        query = "SELECT location FROM requests WHERE location IS NOT NULL ORDER BY observed_event DESC"
-        row = reader.connection.execute(query).fetchone()
-    return str(row[0]) if row else "somewhere else"
+        return refused_start(reader.connection)

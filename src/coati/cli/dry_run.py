@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from protego import Protego
 
-from coati.budget import Budget
 from coati.cli.crawl_result import WITHOUT_CERTIFICATE
+from coati.cli.starts_only import crawl_starts_only
 from coati.cli.terminal import say
 from coati.live.failures import FailureReason
 from coati.live.outcomes import Reading
 from coati.live.robots import MAX_RULES_BYTES
-from coati.model import NO_LINKS, Deferred, Failure, Page, Redirect, Refused
+from coati.model import Deferred, Failure, Page, Redirect, Refused
 from coati.readers.robots import named_sitemaps, robots_url
+from coati.report.start_page import FEW_LINKS, why_few_links
 from coati.report.words import count
 from coati.runs.reasons import SkipReason
 from coati.settings.plan import Surroundings, crawl_plan
-from coati.strategies.baselines import FrontierStrategy
-from coati.strategies.frontier import Fifo
 from coati.strategies.path_groups import PathGroups
 from coati.strategies.tag_path_vectors import TagPathSpace
 from coati.strategies.tag_paths import TagPathSettings
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from coati.cli.run_place import RunPlace
-    from coati.model import Link, Outcome, Request, Settlement
+    from coati.model import Link, Request
     from coati.settings.run_settings import RunSettings
 
 AGENT = "Coati"
@@ -39,7 +38,7 @@ AGENT = "Coati"
 UNREACHABLE, REFUSED = 3, 4
 
 _NO_ENTRY = frozenset({401, 403, 407, 429, 451})
-_FEW_LINKS = 3
+
 _SHOWN_GROUPS = 12
 _EXAMPLES = 3
 _WIDTH = 100
@@ -80,28 +79,17 @@ class Preview:
 
 def dry_run(place: RunPlace) -> int:
     """Fetch the start addresses and robots.txt, show what would be crawled, and return the exit code."""
-    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
-    from coati.live.running import crawl
-
     answers = _Answers()
     # As for its sitemaps, robots.txt is a start address.
     settings = replace(place.settings, sitemaps=True)
     plan = crawl_plan(settings, Surroundings(on_reading=answers.take))
-    crawl(replace(plan, new_strategy=lambda: _StartsOnly(settings.start_urls, Fifo()), budget=Budget()))
+    crawl_starts_only(plan, settings.start_urls)
     preview = _preview(place, answers)
     if place.settings.format == "json":
         say(json.dumps(asdict(preview)))
     else:
         _print(preview)
     return preview.exit_code
-
-
-class _StartsOnly(FrontierStrategy):
-    """Asks for the start addresses and for what they redirect to, and follows no link."""
-
-    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        kept = replace(outcome, links=NO_LINKS) if isinstance(outcome, Page) else outcome
-        return super().observe(request_id, kept, now)
 
 
 class _Answers:
@@ -273,12 +261,8 @@ def _print(preview: Preview) -> None:
     for reason, urls in preview.refused.items():
         say(f"  {urls:>5,} not: {reason}")
     _print_groups(preview.groups)
-    if preview.admitted < _FEW_LINKS:
-        say(
-            "So few links may mean that the site builds its pages in the browser:"
-            " docs/how-to/render-javascript.md says what to do.",
-            err=True,
-        )
+    if preview.admitted < FEW_LINKS:
+        say(why_few_links(preview.admitted, preview.refused), err=True)
 
 
 def _print_groups(groups: Sequence[LinkGroup]) -> None:

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from coati.cli.generated_sites import write_generated
 from coati.errors import ConfigError, UsageError
+from coati.experiments.examples import without_examples
 from coati.experiments.outputs import provenance, tables_of, write_outputs
 from coati.experiments.parquet import require_duckdb
 from coati.experiments.runner import SITES_FOLDER, run_experiment
@@ -43,7 +44,15 @@ _PLAIN_WIDTH = 200
     help="Folder for results; the same folder again goes on where an earlier attempt ended.",
 )
 @click.option("--jobs", type=int, help="How many runs side by side.  [default: one a core]")
-@click.option("--sites", "sites_text", default="", help="Run only these of its sites, separated by commas.")
+@click.option(
+    "--sites",
+    "sites_text",
+    default="",
+    help="Run only these of its sites, separated by commas; `generated` are those that need no archive.",
+)
+@click.option(
+    "--strategies", "rows_text", default="", help="Run only these of its rows, separated by commas."
+)
 @click.option("--seeds", type=int, help="How many seeds, instead of what the file says.")
 @click.option("--max-requests", type=int, help="Stop each run after so many requests.")
 @click.option("--parquet/--no-parquet", default=True, help="Also write the numbers as Parquet.")
@@ -54,6 +63,7 @@ def experiment(  # noqa: PLR0917 - one parameter an option
     out: Path,
     jobs: int | None,
     sites_text: str,
+    rows_text: str,
     seeds: int | None,
     max_requests: int | None,
     parquet: bool,
@@ -66,13 +76,19 @@ def experiment(  # noqa: PLR0917 - one parameter an option
     """
     if jobs is not None and jobs < 0:
         raise ConfigError(f"--jobs is {jobs}: it must be at least 1, or 0 for runs within this process")
-    asked = frozenset(name for part in sites_text.split(",") if (name := part.strip()))
-    described = read_experiment(file).narrowed(asked, seeds, max_requests)
+    asked, rows = _names(sites_text), _names(rows_text)
+    described = read_experiment(file).narrowed(asked, seeds, max_requests, rows)
     if parquet:
         require_duckdb()
     _make_folder(out)
     places = Places(archives, out / SITES_FOLDER, write_generated)
     messages = Console(stderr=True, highlight=False, markup=False)
+    if asked and not rows:
+        described, left_out = without_examples(described, places)
+        for label in left_out:
+            messages.print(
+                f"{label} is left out: it learns from example pages of archives that are not there"
+            )
     with _progress(messages) as bar:
         tasks = {}
 
@@ -90,6 +106,10 @@ def experiment(  # noqa: PLR0917 - one parameter an option
         _print(study)
     reused = f", {study.reused:,} of them from before" if study.reused else ""
     messages.print(f"{len(study.results):,} runs{reused}; wrote {len(files)} files to {out}")
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name for part in text.split(",") if (name := part.strip()))
 
 
 def _progress(messages: Console) -> Progress:

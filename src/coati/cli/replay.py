@@ -71,7 +71,7 @@ class _Moment(click.ParamType[float]):
 @click.option(
     "--strategy",
     "strategies",
-    default="sb-classifier,bfs,clairvoyant",
+    default="scent,sb-classifier,bfs,clairvoyant",
     show_default=True,
     help="Strategies to run, separated by commas; `coati strategies` lists them.",
 )

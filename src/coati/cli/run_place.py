@@ -177,11 +177,12 @@ def _start_url(text: str) -> str:
     if url is not None:
         return url
     completed = normalise(f"https://{text.strip()}") if "://" not in text else None
-    hint = (
-        f"; did you mean {completed}?"
-        if completed and "." in text
-        else "; one begins with http:// or https://"
-    )
+    if completed and "." in text:
+        hint = f"; did you mean {completed}?"
+    elif text.strip().lower().startswith(("http://", "https://")):
+        hint = "; its host or its port cannot be"
+    else:
+        hint = "; one begins with http:// or https://"
     shown = "//" + text.rpartition("@")[2] if "@" in text else text
     raise ConfigError(f"not a URL: {shown!r}{hint}")
 

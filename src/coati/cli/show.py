@@ -11,16 +11,16 @@ import click
 
 from coati.cli.run_summary import RunSummary
 from coati.cli.terminal import say
+from coati.live.stop import StopReason
+from coati.report.reasons import meaning_of
+from coati.report.sections.groups import best_groups
+from coati.report.start_page import refused_start
 from coati.runs.reader import RunReader
 from coati.settings.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_GROUPS = """
-SELECT label, pulls, total_reward, errors FROM groups WHERE total_reward > 0
-ORDER BY total_reward DESC, pulls LIMIT ?
-"""
 _TYPES = "SELECT media_type, count(*), sum(size_bytes) FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
 _ERRORS = """
 SELECT coalesce(reason, 'status ' || status), count(*) FROM requests WHERE kind = 'broken'
@@ -55,7 +55,16 @@ def _details(folder: Path, count: int) -> dict[str, list[dict[str, object]]]:
 
         skips = list(reader.skip_counts().items())[:count]
         return {
-            "groups": rows(_GROUPS, "label", "pulls", "reward", "errors"),
+            "groups": [
+                {
+                    "label": row["label"],
+                    "pulls": row["pulls"],
+                    "targets": row["targets"],
+                    "reward": row["total_reward"],
+                    "errors": row["errors"],
+                }
+                for row in best_groups(reader.connection, count)
+            ],
             "media_types": rows(_TYPES, "media_type", "targets", "bytes"),
             "error_reasons": rows(_ERRORS, "reason", "requests"),
             "unreached_addresses": rows(_UNREACHED, "url", "reason", "until"),
@@ -67,7 +76,7 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
     say(summary.start_url, bold=True)
     sessions = "" if summary.sessions == 1 else f", in {summary.sessions} sessions"
     say(f"  {summary.types} by {summary.strategy}, seed {summary.seed}, begun {summary.started_at}{sessions}")
-    say(f"  ended: {summary.stop_reason or 'not yet, or it was killed'}")
+    say(f"  ended: {_end(summary)}")
     for name, text in summary.counts():
         say(f"  {name + ':':<12}{text}")
     if summary.report:
@@ -75,7 +84,7 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
     _section(
         "Groups of links that brought most",
         [
-            f"{row['reward']:>6,.0f} targets from {row['pulls']:,} pulls  {_end_of(str(row['label']))}"
+            f"{_brought(row):>6,.0f} targets from {row['pulls']:,} pulls  {_end_of(str(row['label']))}"
             for row in details["groups"]
         ],
     )
@@ -91,7 +100,17 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
         f"Not reached yet: `coati crawl {shlex.quote(summary.folder)}` asks again",
         [f"{row['url']} ({row['reason']})" for row in details["unreached_addresses"]],
     )
-    _section("Left alone", [f"{row['urls']:>6,}  {row['reason']}" for row in details["skip_reasons"]])
+    _section("Left alone", [f"{row['urls']:>6,}  {_in_words(row)}" for row in details["skip_reasons"]])
+
+
+def _end(summary: RunSummary) -> str:
+    """Say why a run ended; where its start was refused, by whom."""
+    if summary.stop_reason == StopReason.REFUSED:
+        with RunReader(Path(summary.folder)) as reader:
+            refused = refused_start(reader.connection)
+        if refused is not None:
+            return refused.brief
+    return summary.stop_reason or "not yet, or it was killed"
 
 
 def _section(title: str, lines: Sequence[str]) -> None:
@@ -99,6 +118,16 @@ def _section(title: str, lines: Sequence[str]) -> None:
         say(f"\n{title}")
         for line in lines:
             say(f"  {line}")
+
+
+def _brought(group: dict[str, object]) -> float:
+    """Count what a group's links were or led to; a page that led to them is no target itself."""
+    return max(float(str(group["reward"])), float(str(group["targets"])))
+
+
+def _in_words(skip: dict[str, object]) -> str:
+    meaning = meaning_of(str(skip["reason"]))
+    return f"{skip['reason']}: {meaning}" if meaning else str(skip["reason"])
 
 
 def _end_of(label: str) -> str:

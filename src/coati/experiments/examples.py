@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coati.assembly import Need, strategy_row
@@ -69,6 +69,15 @@ def collect_examples(
         found[number] = result
         progress("reading example pages", len(found), len(archives))
     return tuple(found[number] for number in range(len(archives)))
+
+
+def without_examples(experiment: Experiment, places: Places) -> tuple[Experiment, tuple[str, ...]]:
+    """Leave out the rows that need example pages, where an archive that has some is missing; name them."""
+    if all(places.holds(name) for name in experiment.examples):
+        return experiment, ()
+    kept = tuple(v for v in experiment.variants if Need.EXAMPLES not in strategy_row(v.strategy).needs)
+    left_out = tuple(variant.label for variant in experiment.variants if variant not in kept)
+    return (replace(experiment, variants=kept), left_out) if kept else (experiment, ())
 
 
 def read_examples(files: Sequence[ExampleFile]) -> TresExamples:

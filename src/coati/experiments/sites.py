@@ -56,6 +56,10 @@ class Places:
         self._cache = cache
         self._make_site = make_site
 
+    def holds(self, name: str) -> bool:
+        """Tell whether there is an archive of this name."""
+        return self._archives is not None and (self._archives / name / _ARCHIVE_FILE).is_file()
+
     def find(self, site: ExperimentSite) -> Path:
         """Give the archive of a site; raises `UsageError` where there is none."""
         if isinstance(site, GeneratedSite):
@@ -63,7 +67,7 @@ class Places:
         if self._archives is None:
             raise UsageError(f"the site {site.name} is an archive: say with --archives where it is")
         folder = self._archives / site.folder
-        if not (folder / _ARCHIVE_FILE).is_file():
+        if not self.holds(site.folder):
             there = sorted(path.parent.name for path in self._archives.glob(f"*/{_ARCHIVE_FILE}"))
             raise UsageError(
                 f"there is no archive {site.name} in {self._archives}, only: {', '.join(there) or 'nothing'};"

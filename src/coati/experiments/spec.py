@@ -23,6 +23,9 @@ FIGURES = {
     "groups": "the mean reward of the ten best groups",
 }
 
+# Among the names of sites: every site that needs no archive.
+GENERATED = "generated"
+
 # Run beside every strategy: what could be reached at best, and what plain crawling reaches.
 BOUNDS = ("clairvoyant", "omniscient")
 PLAIN = "bfs"
@@ -112,16 +115,36 @@ class Experiment:
             return (None,)
         return self.seeds[: self.fewer_seeds.get(strategy, len(self.seeds))]
 
-    def narrowed(self, sites: frozenset[str], seeds: int | None, max_requests: int | None) -> Experiment:
-        """Give a smaller experiment: some sites, other seeds, fewer requests; empty or None: as it is."""
+    def narrowed(
+        self,
+        sites: frozenset[str],
+        seeds: int | None,
+        max_requests: int | None,
+        strategies: frozenset[str] = frozenset(),
+    ) -> Experiment:
+        """Return a smaller experiment: some sites and rows, other seeds, fewer requests.
+
+        What is empty or None stays as it is. `GENERATED` among the sites stands for all generated ones.
+        """
         names = [site.name for site in self.sites]
-        for name in sites:
+        for name in sites - {GENERATED}:
             if name not in names:
-                raise unknown_name("site of this experiment", name, names)
-        kept = tuple(site for site in self.sites if not sites or site.name in sites)
+                raise unknown_name("site of this experiment", name, [*names, GENERATED])
+        labels = [variant.label for variant in self.variants]
+        for label in strategies:
+            if label not in labels:
+                raise unknown_name("strategy of this experiment", label, labels)
+        kept = tuple(
+            site
+            for site in self.sites
+            if not sites or site.name in sites or (GENERATED in sites and isinstance(site, GeneratedSite))
+        )
+        if not kept:
+            raise ConfigError("this experiment has no generated sites")
+        rows = tuple(variant for variant in self.variants if not strategies or variant.label in strategies)
         budget = self.budget if max_requests is None else replace(self.budget, max_requests=max_requests)
         numbers = self.seeds if seeds is None else _numbered(self.seeds[0], seeds)
-        return replace(self, sites=kept, seeds=numbers, budget=budget)
+        return replace(self, sites=kept, variants=rows, seeds=numbers, budget=budget)
 
 
 def read_experiment(file: Path) -> Experiment:

@@ -8,7 +8,8 @@ A site may set cookies without end, and servers refuse requests whose headers ar
 and all of them together may set is bounded, and the oldest go first.
 
 Cookies that the user gave never enter the jar, which knows neither schemes nor ports. They are sent to the
-origin that they were given for, unless the site has set one of the same name.
+origin that they were given for, unless the site has set one of the same name. ``COATI_COOKIES`` has them by
+name, ``COATI_COOKIES_FOR`` is the origin (``https://example.org``).
 """
 
 from __future__ import annotations

@@ -88,9 +88,9 @@ class Drive:
             Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
         )
         self._strategy = self._restore()
-        self.visits = Visits(plan.store)
         past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
+        self.visits = Visits(plan.store)
         self._sift = trap_filter(plan.traps, plan.store)
         self._sent = self.tally.requests
         self._told_at = 0.0
@@ -186,7 +186,7 @@ class Drive:
         elif self.plan.defers:
             reading = self.outages.judge(request, reading, now)
         if not isinstance(reading.outcome, Deferred):
-            reading = self._sifted(state, reading)
+            reading = self._for_strategy(state, reading)
         if self.plan.on_reading is not None:
             self.plan.on_reading(request, reading)
         charged = 0 if reading.unsent or isinstance(reading.outcome, Refused) else state.attempts
@@ -206,6 +206,14 @@ class Drive:
         end = self._endings.after(reading.outcome, charged, self.tally, hopeless=self.outages.hopeless)
         if end is not None:
             self.stop(end)
+
+    def _for_strategy(self, state: _Open, reading: Reading) -> Reading:
+        """Give a page the hashes of its out-links, where they are wanted, and leave out traps and loops."""
+        request = state.request
+        if self.plan.out_links and isinstance(reading.outcome, Page) and request.method is Method.GET:
+            # Before traps are left out: what counts is what stands there.
+            reading = replace(reading, outcome=with_out_links(reading.outcome))
+        return self._sift(request, self._bound_redirects(request, reading), state.visited)
 
     def stop(self, reason: StopReason) -> None:
         """Send nothing more; what is in flight is finished."""
@@ -305,13 +313,6 @@ class Drive:
         if not self._open:
             self.stop(limit)
         return True
-
-    def _sifted(self, state: _Open, reading: Reading) -> Reading:
-        """Take off what leads in circles or into a trap."""
-        if self.plan.out_links and isinstance(reading.outcome, Page) and state.request.method is Method.GET:
-            # Before traps are left out: what counts is what stands there.
-            reading = replace(reading, outcome=with_out_links(reading.outcome))
-        return self._sift(state.request, self._bound_redirects(state.request, reading), state.visited)
 
     def _bound_redirects(self, request: Request, reading: Reading) -> Reading:
         """Let a chain of redirects end somewhere, and a loop at once."""

@@ -9,17 +9,16 @@
         ├── BombError              a small body that decompresses to a very large one
         ├── TooSlowError           bytes that come too slowly
         ├── BadAnswerError         bytes that are no HTTP
-        ├── OfflineError           not in the archive, and nothing else may be asked
         ├── BadEncodingError       bytes that cannot be decompressed
+        ├── OfflineError           not in the archive, and nothing else may be asked
         ├── SearchAnswerError      an answer that is none of the search engine's
         ├── QueryRefusedError      a query that is not asked at all
         └── CertificateError       a certificate that was to be verified and cannot be
 
 None of these leaves the live driver: a strategy sees a `coati.model.Failure`, `Deferred` or `Refused`.
 
-Some failures say nothing about the URL that was asked for: `PASSING_REASONS`, and
-some statuses (`coati.archive.record`). What is
-done about them is decided by `coati.live.outages`.
+Some failures say nothing about the URL that was asked for: `PASSING_REASONS`, and those with a status of
+`coati.archive.record.PASSING_STATUSES`. What is done about them is decided by `coati.live.outages`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
 """Headers for one origin alone: what opens a door is shown at that door and nowhere else.
 
 An origin is scheme, host and port. Scrapy copies the headers of a request to the one that follows a redirect,
-so a header of this kind is taken off each request before it is put on those of its origin.
+so a header of this kind is taken off each request before it is put on those of its origin. In a Scrapy
+project::
+
+    DOWNLOADER_MIDDLEWARES = {"coati.live.origin_headers.OriginHeadersMiddleware": 410}
+    COATI_ORIGIN_HEADERS = [("https://example.org", "X-Api-Key", "...")]
 """
 
 from __future__ import annotations

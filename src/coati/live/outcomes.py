@@ -20,17 +20,19 @@ from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, 
 from coati.readers.formats import Format, format_of, is_missing_robots
 from coati.readers.registry import PageReader
 from coati.runs.reasons import SkipReason
+from coati.web.facts import NO_EXTRACTORS, facts_of
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
 from coati.web.sniffing import SNIFFED_BYTES, sniffed_type
 from coati.web.urls import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from scrapy.http import Response
 
     from coati.model import Outcome, Request
     from coati.runs.reasons import Reason
+    from coati.web.facts import Extractor
     from coati.web.media import TargetTypes
     from coati.web.rules import Refusal, Rules
 
@@ -87,9 +89,12 @@ class Reading:
 class ResponseReader:
     """Reads responses under the rules of one crawl; nothing that a server sends makes it raise."""
 
-    def __init__(self, rules: Rules | None, types: TargetTypes) -> None:
+    def __init__(
+        self, rules: Rules | None, types: TargetTypes, extractors: Mapping[str, Extractor] = NO_EXTRACTORS
+    ) -> None:
         self._types = types
         self._reader = PageReader(rules)
+        self._extractors = extractors
 
     def read(self, request: Request, response: Response) -> Reading:
         """Turn a response into an outcome."""
@@ -178,8 +183,10 @@ class ResponseReader:
     def _page(self, request: Request, response: Response, form: Format, reading: Reading) -> Reading:
         # The error page of a robots.txt that does not exist says nothing.
         body = response.body if response.status < 300 else b""  # noqa: PLR2004 - HTTP success
-        page = self._reader.read(form, body, request.url, _content_type(response))
-        outcome = Page(response.status, len(response.body), page.links)
+        content_type = _content_type(response)
+        page = self._reader.read(form, body, request.url, content_type)
+        facts = facts_of(self._extractors, body, content_type)
+        outcome = Page(response.status, len(response.body), page.links, facts)
         if page.truncated and CUT not in reading.drops:
             reading = replace(reading, drops=(*reading.drops, CUT))
         why: SkipReason | None = None

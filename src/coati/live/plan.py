@@ -9,11 +9,12 @@ from coati.budget import Budget
 from coati.errors import UsageError
 from coati.live.settings import LiveSettings
 from coati.search.engines import Engines
+from coati.web.facts import NO_EXTRACTORS
 from coati.web.media import PRESETS, TargetTypes
 from coati.web.traps import TrapSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from coati.live.outcomes import Reading
     from coati.live.progress import OnEvent, OnProgress, Progress
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from coati.search.provider import AnyProvider
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
+    from coati.web.facts import Extractor
     from coati.web.rules import Rules
 
     OnReading = Callable[[Request, Reading], None]
@@ -40,6 +42,7 @@ class CrawlPlan:
     ``one_site`` is false for strategies that choose among hosts, and ``defers`` where what met an outage is
     not asked again, or by somebody else.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
+    ``extractors`` find the facts of pages that the strategy reads (`coati.web.facts`).
     ``on_reading`` sees each answer whole, before it is recorded.
     ``providers`` are the search engines that queries may be asked of.
     """
@@ -57,6 +60,7 @@ class CrawlPlan:
     archive_max_age_seconds: float | None = None
     offline: bool = False
     out_links: bool = False
+    extractors: Mapping[str, Extractor] = field(default_factory=lambda: NO_EXTRACTORS)
     early_stop: EarlyStop | None = None
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None

@@ -21,7 +21,7 @@ from coati.web.urls import is_query
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from coati.model import Link, PageLinks, Request
+    from coati.model import Link, NearbyText, PageLinks, Request
     from coati.runs.store import RunStore
     from coati.web.traps import TrapSettings
 
@@ -94,9 +94,13 @@ class _Without:
 
     def __init__(self, links: PageLinks, left_out: Container[str]) -> None:
         self._links = links
+        self.title = links.title
         self._places = [place for place, url in enumerate(links.urls) if url not in left_out]
         self.urls = [links.urls[place] for place in self._places]
 
     def link(self, index: int) -> Link:
         """Give the link at this position, whole."""
         return self._links.link(self._places[index])
+
+    def nearby_text(self, index: int) -> NearbyText:
+        return self._links.nearby_text(self._places[index])

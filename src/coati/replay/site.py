@@ -12,7 +12,19 @@ import numpy as np
 from coati.archive.kinds import kind_of
 from coati.archive.link_cache import LinkCache
 from coati.errors import ArchiveError, UsageError
-from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target, Unchanged
+from coati.model import (
+    NO_LINKS,
+    Failure,
+    Kind,
+    Method,
+    NearbyText,
+    Other,
+    Page,
+    Redirect,
+    Refused,
+    Target,
+    Unchanged,
+)
 from coati.readers.formats import Format, format_of, is_missing_robots, is_xml
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.registry import PageReader
@@ -306,6 +318,8 @@ class _CachedLinks:
 
     __slots__ = ("_cache", "_numbers", "urls")
 
+    title = ""  # nobody who reads an archive asks for what names a link to people
+
     def __init__(self, cache: LinkCache, urls: list[str], numbers: npt.NDArray[np.int32]) -> None:
         self.urls = urls
         self._cache = cache
@@ -313,6 +327,9 @@ class _CachedLinks:
 
     def link(self, index: int) -> Link:
         return self._cache.link(int(self._numbers[index]))
+
+    def nearby_text(self, index: int) -> NearbyText:
+        return NearbyText()
 
 
 def _is_observed(entry: Entry, kind: Kind, observed: dict[str, float]) -> bool:

@@ -76,6 +76,8 @@ def ending_of(facts: RunFacts) -> Ending:
         return ENDINGS["killed"]
     if facts.stop_reason is None:
         return _UNSAID
+    if facts.refused_start is not None:
+        return Ending(*facts.refused_start)
     return ENDINGS.get(
         facts.stop_reason, Ending(facts.stop_reason, f"It ended: {facts.stop_reason}.", _AGAIN)
     )

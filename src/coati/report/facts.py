@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from coati.live.stop import StopReason
+from coati.report.start_page import RefusedStart, refused_start
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader, SessionRow
@@ -57,6 +59,7 @@ class RunFacts:
     waiting: int
     files: int
     file_bytes: int
+    refused_start: RefusedStart | None = None
 
     @property
     def asked(self) -> int:
@@ -68,10 +71,14 @@ class RunFacts:
         """The host that the run began at."""
         return host_of(self.start_url) if self.start_url.count("/") > 2 else self.start_url  # noqa: PLR2004
 
+    @property
+    def origin(self) -> str:
+        """What all addresses of the site begin with."""
+        return "/".join(self.start_url.split("/", 3)[:3])
+
     def on_site(self, url: str | None) -> str:
         """Give a URL as one writes it within the site: without what all its addresses begin with."""
-        origin = "/".join(self.start_url.split("/", 3)[:3])
-        path = (url or "").removeprefix(origin)
+        path = (url or "").removeprefix(self.origin)
         return path if path.startswith("/") else url or ""
 
     @property
@@ -98,10 +105,11 @@ def read_facts(run: RunReader) -> RunFacts:
     start = ask(_START).fetchone()
     files, file_bytes = ask(_FILES).fetchone()
     settings = _settings(run)
+    stop_reason = sessions[-1].stop_reason if sessions else None
     return RunFacts(
         start_url=start[0] if start else str(next(iter(settings.get("urls", ())), "")),
         stage=_stage(run.layout, sessions),
-        stop_reason=sessions[-1].stop_reason if sessions else None,
+        stop_reason=stop_reason,
         sessions=sessions,
         last_sign=ask(_LAST_SIGN).fetchone()[0],
         settings=settings,
@@ -110,6 +118,7 @@ def read_facts(run: RunReader) -> RunFacts:
         waiting=ask(_WAITING).fetchone()[0],
         files=files,
         file_bytes=file_bytes,
+        refused_start=refused_start(run.connection) if stop_reason == StopReason.REFUSED else None,
     )
 
 

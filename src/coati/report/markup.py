@@ -7,6 +7,7 @@ nowhere else.
 
 from __future__ import annotations
 
+import json
 import re
 from html import escape
 from urllib.parse import quote
@@ -18,7 +19,10 @@ MAX_TEXT_CHARS = 160
 
 _BLANKS = re.compile(r"\s+")
 
-_VOID = frozenset({"br", "hr", "meta"})
+_VOID = frozenset({"br", "hr", "meta", "wbr"})
+
+# After these a long address or name may go on in the next line.
+_BREAKS = re.compile(r"(?<=[/_.?&=-])(?=[^/_.?&=-])")
 
 # The most that a browser takes as an address; a longer one is shown and not linked.
 _MAX_LINK_CHARS = 4096
@@ -59,6 +63,34 @@ def joined(*parts: Part) -> Html:
     return Html("".join(_html(part) for part in parts if part is not None))
 
 
+def breakable(text: str) -> Html:
+    """Let an address or a name break after its parts, so that no word is broken in the middle.
+
+    >>> breakable("/data/a&b")
+    '/<wbr>data/<wbr>a&amp;<wbr>b'
+    """
+    first, *rest = _BREAKS.split(text)
+    return joined(first, *(part for piece in rest for part in (element("wbr"), piece)))
+
+
+def data_block(name: str, value: object) -> Html:
+    r"""Embed a value for a script of ours to read; no text in it can end the block.
+
+    >>> data_block("x", ["</script>"])
+    '<script id="x" type="application/json">["\\u003c/script\\u003e"]</script>'
+    """
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return element("script", Html(text), id=name, type="application/json")
+
+
+def web_address(url: str | None) -> str:
+    """Return an address that may be linked to: one of the web, and not endless; else nothing."""
+    url = url or ""
+    return url if url.startswith(("http://", "https://")) and len(url) <= _MAX_LINK_CHARS else ""
+
+
 def trusted(text: str) -> Html:
     """Take text of our own (a style sheet, a script) as it stands; never call it with anything else."""
     return Html(text)
@@ -84,8 +116,8 @@ def shortened(text: str | None, limit: int = MAX_TEXT_CHARS) -> str:
 def web_link(url: str | None, text: str | None = None, limit: int = MAX_TEXT_CHARS) -> Html:
     """Link to the web; an address that is not of the web (``javascript:``, ``file:``) is only shown."""
     url = url or ""
-    shown = shortened(text, limit) or shortened(url, limit)
-    if not url.startswith(("http://", "https://")) or len(url) > _MAX_LINK_CHARS:
+    shown = breakable(shortened(text, limit) or shortened(url, limit))
+    if not web_address(url):
         return element("span", shown, class_="address")
     return element(
         "a", shown, class_="address", href=url, rel="noopener noreferrer", title=shortened(url, 600)
@@ -96,10 +128,12 @@ def file_link(name: str, text: str | None = None) -> Html:
     """Link to a file of the run folder, whatever its name holds.
 
     >>> file_link("a b#1.csv")
-    '<a class="file" href="files/a%20b%231.csv">a b#1.csv</a>'
+    '<a class="file" href="files/a%20b%231.csv">a b#1.<wbr>csv</a>'
     """
-    safe = quote(name.encode("utf-8", "surrogateescape"), safe="")
-    return element("a", shortened(text or name, 90), class_="file", href=f"files/{safe}")
+    # Folders are followed downwards only, whoever wrote the name.
+    downwards = {"", ".", ".."}.isdisjoint(name.split("/"))
+    safe = quote(name.encode("utf-8", "surrogateescape"), safe="/" if downwards else "")
+    return element("a", breakable(shortened(text or name, 90)), class_="file", href=f"files/{safe}")
 
 
 def _html(part: Html | str | int) -> str:

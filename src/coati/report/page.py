@@ -21,13 +21,13 @@ from coati.report.words import when
 from coati.runs.reader import RunReader
 
 _CONTENTS = (
-    ("course", "How it went"),
-    ("groups", "What led to the files"),
     ("files", "The files"),
+    ("course", "How they were found"),
     ("troubles", "What failed"),
     ("next", "Next steps"),
-    ("settings", "Settings"),
     ("provenance", "Where this comes from"),
+    ("settings", "Settings"),
+    ("groups", "Which links paid"),
 )
 
 
@@ -38,13 +38,13 @@ def report_page(run: RunReader) -> str:
     try:
         facts = read_facts(run)
         sections = (
-            course(connection, facts),
-            groups(connection, facts),
             holdings(connection, facts),
+            course(connection, facts),
             troubles(connection),
             next_steps(connection, facts),
-            settings(facts),
             provenance(facts),
+            settings(facts),
+            groups(connection),
         )
     finally:
         connection.execute("ROLLBACK")

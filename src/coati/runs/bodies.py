@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 import shutil
 from contextlib import suppress
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import UsageError
 from coati.runs.durable import sync_file, sync_folder, write_synced
-from coati.runs.names import file_name, name_key, numbered
+from coati.runs.names import file_name, folder_name, name_key, numbered
+from coati.runs.outcomes import storable
+from coati.web.own_titles import own_title
 
 if TYPE_CHECKING:
     from coati.runs.fetched import Fetched
@@ -28,19 +31,24 @@ _CHUNK_BYTES = 1 << 20
 
 
 class StoredBody(NamedTuple):
-    """A file in ``files``; ``duplicate`` says that these bytes were there already."""
+    """A file in ``files``; ``duplicate`` says that these bytes were there already.
+
+    ``title`` is the one that the file states about itself.
+    """
 
     name: str
     name_key: str
     sha256: str
     size_bytes: int
+    title: str
     duplicate: bool
 
 
 class TargetFiles:
-    """The folder ``files`` and what is on its way there."""
+    """The folder ``files`` and what is on its way there; ``by_folder`` keeps the site's folders in it."""
 
     def __init__(self, layout: Layout, log: RunLog) -> None:
+        self.by_folder = False
         self._files = layout.files
         self._incoming = layout.incoming
         self._log = log
@@ -64,23 +72,25 @@ class TargetFiles:
 
     def store(self, fetched: Fetched, media_type: str) -> StoredBody:
         """Put a body in its place; it is on the disk when this returns. The caller then records it."""
-        sha256, size = _digest(fetched)
+        sha256, size, title = _examined(fetched)
         found = self._log.connection.execute("SELECT name FROM files WHERE sha256 = ?", (sha256,)).fetchone()
         if found is not None:
             path = self._files / found[0]
             if path.is_file() and path.stat().st_size == size:
                 discard(fetched)
-                return StoredBody(found[0], name_key(found[0]), sha256, size, duplicate=True)
+                return StoredBody(found[0], name_key(found[0]), sha256, size, title, duplicate=True)
             # Somebody deleted or changed it; these are the bytes that the database speaks of.
             name = found[0]
         else:
             disposition = fetched.header("content-disposition")
-            name = self._free_name(file_name(fetched.request.url, media_type, disposition))
+            folder = self._folder_for(fetched.request.url) if self.by_folder else ""
+            name = self._free_name(folder + file_name(fetched.request.url, media_type, disposition))
         self._place(fetched, name)
-        return StoredBody(name, name_key(name), sha256, size, duplicate=False)
+        return StoredBody(name, name_key(name), sha256, size, title, duplicate=False)
 
     def _place(self, fetched: Fetched, name: str) -> None:
         draft = self._incoming / f"{fetched.request.id}.body"
+        place = self._files / name
         if fetched.body is not None:
             write_synced(draft, (fetched.body,))
         elif fetched.body_file is not None:
@@ -88,12 +98,23 @@ class TargetFiles:
         try:
             with self._log.transaction():
                 self._log.connection.execute("INSERT OR REPLACE INTO unfinished_files VALUES (?)", (name,))
-            draft.replace(self._files / name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            draft.replace(place)
         except BaseException:
             # On a full disk it would only be in the way; the request is made again.
             draft.unlink(missing_ok=True)
             raise
-        sync_folder(self._files)
+        for folder in (place.parent, *place.parent.parents):
+            sync_folder(folder)
+            if folder == self._files:
+                break
+
+    def _folder_for(self, url: str) -> str:
+        """Return the folder of a URL; none where a file has taken the name of one of its folders."""
+        name = folder_name(url)
+        folder = self._files / name
+        taken = any(above.is_file() for above in (folder, *folder.parents))
+        return "" if taken or not name else f"{name}/"
 
     def _free_name(self, name: str) -> str:
         """Give a name that no file has, on no file system: as proposed, else with a number."""
@@ -132,18 +153,18 @@ def discard(fetched: Fetched) -> None:
         fetched.body_file.unlink(missing_ok=True)
 
 
-def _digest(fetched: Fetched) -> tuple[str, int]:
+def _examined(fetched: Fetched) -> tuple[str, int, str]:
+    """Return the SHA-256 of a body, its size, and the title that it states about itself."""
     if fetched.body is not None:
-        return hashlib.sha256(fetched.body).hexdigest(), len(fetched.body)
+        body = fetched.body
+        return hashlib.sha256(body).hexdigest(), len(body), storable(own_title(io.BytesIO(body)))
     if fetched.body_file is None:
         raise UsageError(f"the target {fetched.request.url} was handed over without its body")
-    digest = hashlib.sha256()
-    size = 0
     with fetched.body_file.open("rb") as file:
-        while chunk := file.read(_CHUNK_BYTES):
-            digest.update(chunk)
-            size += len(chunk)
-    return digest.hexdigest(), size
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        size = file.tell()
+        file.seek(0)
+        return digest, size, storable(own_title(file))
 
 
 def _move(source: Path, draft: Path) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
 _FILES = """
 SELECT files.name, files.size_bytes, files.sha256, files.media_type,
-       targets.url, targets.anchor, targets.found_on
+       targets.url, targets.title, targets.found_on
 FROM targets JOIN files ON files.name = targets.file ORDER BY files.rowid, targets.request
 """
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9._-]+")
@@ -62,21 +62,21 @@ def _resources(connection: Connection) -> Iterator[dict[str, object]]:
     names = {"files"}
     current: dict[str, object] = {}
     sources: list[dict[str, str]] = []
-    for name, size, sha256, media_type, url, anchor, found_on in connection.execute(_FILES):
+    for name, size, sha256, media_type, url, title, found_on in connection.execute(_FILES):
         path = f"files/{name}"
         if current.get("path") != path:
             if current:
                 yield current
             sources = []
             current = {"name": _free(_slug(name), names), "path": path}
-            if anchor:
-                current["title"] = anchor
+            if title:
+                current["title"] = title
             current |= {"bytes": size, "hash": f"sha256:{sha256}", "sources": sources}
             # Frictionless would otherwise read every CSV as a table and find fault with what the web holds.
             current["type"] = "file"
             if media_type:
                 current["mediatype"] = essence(media_type)
-        sources.append({"title": anchor or url, "path": url})
+        sources.append({"title": title or url, "path": url})
         if found_on and len(sources) == 1:
             sources.append({"title": "the page that links to it", "path": found_on})
     if current:

@@ -18,14 +18,21 @@ COLUMNS = {
     "type": "string",
     "size_bytes": "integer",
     "fetched_at": "datetime",
+    "link_text": "string",
+    "row_text": "string",
+    "heading": "string",
+    "page_title": "string",
+    "file_title": "string",
     "sha256": "string",
 }
 """The columns, and what Frictionless calls their types."""
 
 _ROWS = """
-SELECT 'files/' || file, coalesce(anchor, ''), coalesce(found_on, ''), url, media_type, size_bytes,
-       fetched_at, sha256
-FROM targets ORDER BY request
+SELECT 'files/' || targets.file, targets.title, coalesce(targets.found_on, ''), targets.url,
+       targets.media_type, targets.size_bytes, targets.fetched_at, coalesce(targets.anchor, ''),
+       coalesce(targets.row_text, ''), coalesce(targets.heading, ''), coalesce(targets.page_title, ''),
+       coalesce(files.title, ''), targets.sha256
+FROM targets JOIN files ON files.name = targets.file ORDER BY targets.request
 """
 
 # A cell that begins with one of these is a formula to a spreadsheet, and these texts come from the web.
@@ -33,7 +40,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def listing_lines(connection: Connection) -> Iterator[bytes]:
-    """Give the lines of the file, one row a target, in the order of fetching."""
+    """Return the lines of the file, one row per target, in the order of fetching."""
     # The mark tells spreadsheets that this is UTF-8; other tools skip it.
     yield "\ufeff".encode()
     yield _line(tuple(COLUMNS))

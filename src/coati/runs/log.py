@@ -9,13 +9,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import UsageError
-from coati.model import Link
+from coati.model import Link, NearbyText
 from coati.runs.durable import sync_file
 from coati.runs.outcomes import DEFERRED, storable, to_row
 from coati.runs.tag_path_text import TagPathTable
 from coati.runs.times import from_iso, to_iso
 from coati.runs.validators import Validators, validators_in
 from coati.runs.visited import Visited
+from coati.web.titles import best_title
 from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
@@ -71,18 +72,23 @@ SELECT id, observed_event FROM requests WHERE location = ? ORDER BY observed_eve
 """
 _FIND_ORIGIN = "SELECT url, link, redirected_from FROM requests WHERE id = ?"
 _FIND_PLACE = """
-SELECT links.page, requests.url, links.anchor, tag_paths.path FROM links
-JOIN requests ON requests.id = links.page LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
+SELECT links.page, requests.url, links.anchor, tag_paths.path,
+    coalesce(links.row_text, links.context), links.heading, pages.title FROM links
+JOIN requests ON requests.id = links.page LEFT JOIN pages ON pages.request = links.page
+LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
 WHERE links.id = ?
 """
-_ADD_LINK = "INSERT INTO links (page, url, anchor, context, tag_path, modified) VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_LINK = """
+INSERT INTO links (page, url, anchor, context, tag_path, modified, row_text, heading)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
 _ADD_LIST = "INSERT INTO lists VALUES (?, ?) ON CONFLICT DO NOTHING"
-_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_FILE = """
-INSERT INTO files (name, name_key, size_bytes, media_type, sha256) VALUES (?, ?, ?, ?, ?)
+INSERT INTO files (name, name_key, size_bytes, media_type, sha256, title) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (name) DO NOTHING
 """
-_ADD_TARGET = "INSERT INTO targets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_TARGET = "INSERT INTO targets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _LAST_TIME = "SELECT max(coalesce(max(chosen_at), ''), coalesce(max(finished_at), '')) FROM requests"
 _LAST_EVENT = "SELECT max(coalesce(max(chosen_event), 0), coalesce(max(observed_event), 0)) FROM requests"
 
@@ -109,15 +115,23 @@ class Provenance(NamedTuple):
     found_on: str | None = None
     anchor: str | None = None
     tag_path: str | None = None
+    row_text: str | None = None
+    heading: str | None = None
+    page_title: str | None = None
 
 
 class LoggedPage(NamedTuple):
-    """A row of ``pages`` with its new links; ``out_links`` is a difference (`coati.runs.out_links`)."""
+    """A row of ``pages`` with its new links, and what names them.
+
+    ``out_links`` is a difference (`coati.runs.out_links`).
+    """
 
     number: int
     url: str
     links: int
+    title: str
     new: list[Link]
+    nearby_texts: list[NearbyText]
     sha256: str | None
     place: Place | None
     facts: Facts
@@ -222,7 +236,7 @@ class RunLog:
         offset, length = page.place or (None, None)
         values = (
             page.number, page.url, page.links, len(page.new), page.sha256, offset, length,
-            json.dumps(dict(page.facts)) if page.facts else None, page.out_links,
+            json.dumps(dict(page.facts)) if page.facts else None, page.out_links, page.title or None,
         )  # fmt: skip
         self.connection.execute(_ADD_PAGE, values)
         number = self._paths.number
@@ -234,8 +248,12 @@ class RunLog:
                 None if context == anchor else context,
                 number(path),
                 None if modified is None else to_iso(modified),
+                None if row in {"", context} else row,
+                heading or None,
             )
-            for url, path, anchor, context, modified in page.new
+            for (url, path, anchor, context, modified), (row, heading) in zip(
+                page.new, page.nearby_texts, strict=True
+            )
         ]
         self.connection.executemany(_ADD_LINK, rows)
 
@@ -252,17 +270,26 @@ class RunLog:
     def add_file(self, body: StoredBody, media_type: str) -> None:
         self.connection.execute("DELETE FROM unfinished_files WHERE name = ?", (body.name,))
         self.connection.execute(
-            _ADD_FILE, (body.name, body.name_key, body.size_bytes, media_type, body.sha256)
+            _ADD_FILE,
+            (body.name, body.name_key, body.size_bytes, media_type, body.sha256, body.title or None),
         )
 
     def add_target(self, fetched: Fetched, media_type: str, body: StoredBody, version: int) -> None:
         request = fetched.request
         number = self.number(request.id, fetched.strategy)
         origin = self.provenance(number)
+        title = best_title(
+            origin.anchor or "",
+            origin.row_text or "",
+            origin.heading or "",
+            origin.page_title or "",
+            body.title,
+        )
         values = (
             number, request.url, version, body.name, body.size_bytes, media_type, origin.anchor,
             origin.found_on, origin.page, origin.tag_path, json.dumps(origin.redirects),
             json.dumps(fetched.headers), to_iso(fetched.finished_at), request.arm, request.score, body.sha256,
+            title, origin.row_text, origin.heading, origin.page_title,
         )  # fmt: skip
         self.connection.execute(_ADD_TARGET, values)
 
@@ -303,6 +330,11 @@ class RunLog:
         if redirect is not None and (link is None or redirect[1] < link[1]):
             return None, redirect[0]
         return (None if link is None else link[0]), None
+
+
+def storable_texts(links: PageLinks, places: list[int]) -> list[NearbyText]:
+    """Return what names the links at these places, as texts that the log can hold."""
+    return [NearbyText(*map(storable, links.nearby_text(place))) for place in places]
 
 
 def whole_links(links: PageLinks, places: list[int]) -> list[Link]:

@@ -3,7 +3,8 @@
 A name comes from the server's Content-Disposition, else from the URL, else it is "file"; an extension that
 is missing comes from the media type. What a name may hold is decided by what is allowed: letters, digits and
 a few signs. So there is no separator, no control or direction character, no leading dot or hyphen, no
-device name of Windows, and never two dots in a row (which Frictionless forbids in a path).
+device name of Windows, and never two dots in a row (which Frictionless forbids in a path). Where files are
+kept in the site's folders, the same holds for each folder.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from coati.web.urls import host_of, path_of
 # In UTF-8, a number against clashes not included. File systems take 255 bytes, encrypted ones 143.
 MAX_NAME_BYTES = 120
 _MAX_EXTENSION_CHARS = 12
+# Folders are cut more: Windows takes 260 characters for a whole path.
+_MAX_FOLDER_BYTES = 40
+_MAX_FOLDERS = 6
 _MAX_DISPOSITION_CHARS = 4096
 
 _EXTENDED_VALUE = re.compile(r"\bfilename\*\s*=\s*\"?([A-Za-z0-9_.:-]+)'[^']*'([^;\"\s]+)", re.IGNORECASE)
@@ -61,6 +65,22 @@ def file_name(url: str, media_type: str = "", disposition: str = "") -> str:
         if last not in KNOWN_EXTENSIONS:
             stem, extension = stem + extension, ""
     return _bounded(stem, extension or by_type)
+
+
+def folder_name(url: str) -> str:
+    """Name the folder of ``url`` after its host and the folders of its path.
+
+    >>> folder_name("http://example.org/data/2020/table.csv?x=1")
+    'example.org/data/2020'
+    >>> folder_name("http://example.org/../CON/a%2Fb/table.csv")
+    'example.org/_CON/a_b'
+    """
+    parts = [host_of(url), *path_of(url).split("/")[:-1]]
+    safe = (_safe(unquote_to_bytes(part).decode("utf-8", "replace")) for part in parts)
+    kept = [
+        _device_free(part.encode()[:_MAX_FOLDER_BYTES].decode("utf-8", "ignore")) for part in safe if part
+    ]
+    return "/".join(part.rstrip(_EDGES) or "folder" for part in kept[:_MAX_FOLDERS])
 
 
 def numbered(name: str, number: int) -> str:
@@ -147,7 +167,9 @@ def _split(name: str) -> tuple[str, str]:
 def _bounded(stem: str, extension: str) -> str:
     room = MAX_NAME_BYTES - len(extension.encode())
     stem = stem.encode()[:room].decode("utf-8", "ignore").rstrip(_EDGES) or "file"
+    return _device_free(stem) + extension
+
+
+def _device_free(name: str) -> str:
     # Windows looks at what stands before the first dot only.
-    if _DEVICE.match(stem.split(".")[0]):
-        stem = "_" + stem
-    return stem + extension
+    return f"_{name}" if _DEVICE.match(name.partition(".")[0]) else name

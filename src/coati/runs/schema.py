@@ -82,7 +82,8 @@ CREATE TABLE pages (
     warc_offset INTEGER,
     warc_length INTEGER,
     facts TEXT,
-    out_links BLOB
+    out_links BLOB,
+    title TEXT
 );
 CREATE TABLE tag_paths (
     id INTEGER PRIMARY KEY,
@@ -95,7 +96,9 @@ CREATE TABLE links (
     anchor TEXT NOT NULL,
     context TEXT,
     tag_path INTEGER REFERENCES tag_paths (id),
-    modified TEXT
+    modified TEXT,
+    row_text TEXT,
+    heading TEXT
 );
 CREATE INDEX links_by_url ON links (url);
 CREATE INDEX links_by_page ON links (page);
@@ -108,7 +111,8 @@ CREATE TABLE files (
     name_key TEXT NOT NULL UNIQUE,
     size_bytes INTEGER NOT NULL,
     media_type TEXT NOT NULL,
-    sha256 TEXT NOT NULL UNIQUE
+    sha256 TEXT NOT NULL UNIQUE,
+    title TEXT
 );
 CREATE TABLE unfinished_files (name TEXT PRIMARY KEY);
 CREATE TABLE targets (
@@ -127,7 +131,11 @@ CREATE TABLE targets (
     fetched_at TEXT NOT NULL,
     arm INTEGER,
     score REAL,
-    sha256 TEXT NOT NULL
+    sha256 TEXT NOT NULL,
+    title TEXT NOT NULL,
+    row_text TEXT,
+    heading TEXT,
+    page_title TEXT
 );
 CREATE INDEX targets_by_url ON targets (url);
 CREATE TABLE hosts (
@@ -160,7 +168,8 @@ CREATE TABLE skip_counts (
 
 _VIEWS = """
 CREATE VIEW targets_with_provenance AS
-SELECT targets.file, targets.anchor, targets.url, targets.version, targets.redirects,
+SELECT targets.file, targets.title, targets.anchor, targets.row_text, targets.heading, targets.page_title,
+       files.title AS file_title, targets.url, targets.version, targets.redirects,
        targets.found_on, targets.tag_path,
        targets.media_type, targets.size_bytes, targets.fetched_at, requests.status,
        targets.arm, targets.score, groups.label AS group_label,
@@ -168,12 +177,13 @@ SELECT targets.file, targets.anchor, targets.url, targets.version, targets.redir
        targets.sha256, targets.headers, targets.request
 FROM targets
 JOIN requests ON requests.id = targets.request
+JOIN files ON files.name = targets.file
 LEFT JOIN requests AS finder ON finder.id = targets.found_by
 LEFT JOIN groups ON groups.arm = targets.arm;
 
 CREATE VIEW links_with_tag_paths AS
-SELECT links.id, links.url, links.anchor, links.context, tag_paths.path AS tag_path,
-       requests.url AS found_on, links.page
+SELECT links.id, links.url, links.anchor, links.context, links.row_text, links.heading,
+       tag_paths.path AS tag_path, requests.url AS found_on, links.page
 FROM links
 LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
 JOIN requests ON requests.id = links.page;

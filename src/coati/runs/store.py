@@ -43,10 +43,10 @@ from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
 from coati.runs.lock import WriterLock
-from coati.runs.log import LoggedPage, RunLog, whole_links
+from coati.runs.log import LoggedPage, RunLog, storable_texts, whole_links
 from coati.runs.mending import mend_warc, note_synced
 from coati.runs.out_links import OutLinks
-from coati.runs.outcomes import OutcomeRow, from_row, to_row
+from coati.runs.outcomes import OutcomeRow, from_row, storable, to_row
 from coati.runs.page_warc import PageWarc
 from coati.runs.reasons import Reason, reason_of
 from coati.runs.restoring import Restored, S, Tail, in_flight, load_newest
@@ -120,6 +120,7 @@ class RunStore:
             self._warc = PageWarc(layout.warc, f"coati {__version__}")
             undo.callback(self._warc.close)
             self._files = TargetFiles(layout, self._log)
+            self._files.by_folder = _keeps_folders(self.settings)
             self._background = BackgroundSync(self._sync_pages)
             self._mend()
             connection = self._log.connection
@@ -171,6 +172,7 @@ class RunStore:
         """Write ``run.toml`` anew: a run may go on with another budget."""
         with self._writing():
             write_settings(self._layout.settings, settings)
+        self._files.by_folder = _keeps_folders(settings)
 
     def restore(self, new_strategy: Callable[[], S], form: SnapshotForm, strategy: str = "") -> Restored[S]:
         """Bring a new strategy to where the run was, from the newest good snapshot and the log's tail.
@@ -343,7 +345,10 @@ class RunStore:
     def _record_page(self, fetched: Fetched, page: Page, number: int) -> Recorded:
         request, body = fetched.request, fetched.body
         urls = page.links.urls
-        new = whole_links(page.links, self._seen.fresh(urls))
+        fresh = self._seen.fresh(urls)
+        new = whole_links(page.links, fresh)
+        nearby_texts = storable_texts(page.links, fresh)
+        title = storable(page.links.title)
         place: Place | None = None
         sha256: str | None = None
         if body is not None:
@@ -354,7 +359,18 @@ class RunStore:
         with self._transaction():
             row = self._log.observe(fetched, page)
             self._log.add_page(
-                LoggedPage(number, request.url, len(urls), new, sha256, place, page.facts, changes)
+                LoggedPage(
+                    number,
+                    request.url,
+                    len(urls),
+                    title,
+                    new,
+                    nearby_texts,
+                    sha256,
+                    place,
+                    page.facts,
+                    changes,
+                )
             )
         discard(fetched)
         self._seen.add(link.url for link in new)
@@ -434,6 +450,10 @@ class RunStore:
         except BaseException as error:
             self._failure = str(error) or "writing was interrupted"
             raise
+
+
+def _keeps_folders(settings: Mapping[str, object]) -> bool:
+    return settings.get("folders") == "site"
 
 
 @contextmanager

@@ -1,14 +1,17 @@
-"""Whether the files of a run are still what was fetched: each is read against its hash."""
+"""Whether the files of a run are still what was fetched: each is read against its hash, and put back."""
 
 from __future__ import annotations
 
 import hashlib
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from coati.runs.durable import write_whole
+from coati.runs.errors import RunWriteError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
     from coati.runs.reader import RunReader
 
@@ -33,13 +36,45 @@ class CheckedFile(NamedTuple):
 
     name: str
     url: str
+    sha256: str
     state: FileState
 
 
 def checked_files(reader: RunReader) -> Iterator[CheckedFile]:
     """Read every file of a run against its hash, in the order of names."""
     for name, size_bytes, sha256, url in reader.connection.execute(_FILES):
-        yield CheckedFile(name, url or "", _state(reader.layout.files / name, size_bytes, sha256))
+        yield CheckedFile(name, url or "", sha256, _state(reader.layout.files / name, size_bytes, sha256))
+
+
+def put_back(files: Path, file: CheckedFile, body: bytes | Path) -> bool:
+    """Put a body in the place of a damaged file; False if it is not what was fetched then.
+
+    Raises `RunWriteError` where the disk does not take it. The caller holds the lock of the run.
+    """
+    if sha256_of(_pieces(body)) != file.sha256:
+        return False
+    try:
+        write_whole(files / file.name, _pieces(body))
+    except OSError as error:
+        raise RunWriteError(f"{files / file.name} could not be written: {error}") from error
+    return True
+
+
+def sha256_of(pieces: Iterable[bytes]) -> str:
+    """Return the hash of some bytes in pieces."""
+    found = hashlib.sha256()
+    for piece in pieces:
+        found.update(piece)
+    return found.hexdigest()
+
+
+def _pieces(body: bytes | Path) -> Iterator[bytes]:
+    if isinstance(body, bytes):
+        yield body
+        return
+    with body.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            yield piece
 
 
 def _state(path: Path, size_bytes: int, sha256: str) -> FileState:
@@ -48,10 +83,6 @@ def _state(path: Path, size_bytes: int, sha256: str) -> FileState:
             return FileState.MISSING
         if path.stat().st_size != size_bytes:
             return FileState.CHANGED
-        found = hashlib.sha256()
-        with path.open("rb") as file:
-            while piece := file.read(_PIECE_BYTES):
-                found.update(piece)
+        return FileState.WHOLE if sha256_of(_pieces(path)) == sha256 else FileState.CHANGED
     except OSError:
         return FileState.UNREADABLE
-    return FileState.WHOLE if found.hexdigest() == sha256 else FileState.CHANGED

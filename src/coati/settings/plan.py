@@ -11,6 +11,7 @@ from coati.runs.snapshots import SnapshotForm
 from coati.settings.asking import live_settings
 from coati.settings.limits import trap_settings
 from coati.strategies.state import pack, unpack
+from coati.web.facts import EXTRACTORS
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from coati.web.rules import Scope
@@ -62,6 +63,7 @@ def _parameters(settings: RunSettings) -> StrategySettings:
 
 def crawl_plan(settings: RunSettings, around: Surroundings) -> CrawlPlan:
     """Plan a crawl; raises `coati.errors.ConfigError` for settings that no crawl could keep to."""
+    row = strategy_row(settings.strategy)
     return CrawlPlan(
         new_strategy=lambda: new_strategy(settings),
         rules=settings.rules,
@@ -75,7 +77,8 @@ def crawl_plan(settings: RunSettings, around: Surroundings) -> CrawlPlan:
         answer_from_archive=settings.archive_mode == "read-through",
         archive_max_age_seconds=settings.archive_max_age,
         offline=settings.offline,
-        out_links=Need.OUT_LINKS in strategy_row(settings.strategy).needs,
+        out_links=Need.OUT_LINKS in row.needs,
+        extractors={name: EXTRACTORS[name] for name in row.extractors},
         early_stop=around.early_stop,
         on_progress=around.on_progress,
         on_event=around.on_event,

@@ -114,6 +114,7 @@ _ARCHIVE_MODES = {
     "read-through": "answers what it holds, and keeps the rest",
     "record": "keeps what is fetched, and answers nothing",
 }
+_FOLDERS = {"flat": "side by side in files/", "site": "in folders named after the site's hosts and folders"}
 _FORMATS = {"table": "for people", "json": "one JSON object on stdout"}
 _LIMIT_COUNT = above_zero(INTEGER)
 
@@ -288,6 +289,12 @@ class RunSettings:
     )
     out: str = _setting(
         "", Group.KEEP, PATH, "The run's folder; without it, one named after the host.", of_run=False
+    )
+    folders: str = _setting(
+        "flat",
+        Group.KEEP,
+        choice("way to keep files", _FOLDERS),
+        "Whether all files stand side by side in files/ (flat), or in the folders that the site has (site).",
     )
     events: str = _setting(
         "", Group.KEEP, PATH, "Append everything that happens to this file, one JSON object a line."

@@ -110,6 +110,11 @@ class Responder:
         links = self._links.get(url)
         if links is None:
             found = self._reader.read(form, body, url, media_type).links
-            links = LinkList([found.link(index) for index in range(len(found.urls))])
+            places = range(len(found.urls))
+            links = LinkList(
+                [found.link(place) for place in places],
+                found.title,
+                [found.nearby_text(place) for place in places],
+            )
             self._links[url] = links
         return links

@@ -1,12 +1,13 @@
 """Facts about pages: pure functions of a page's bytes, found once when the page is read and logged with it.
 
-A strategy or a goal names the extractors that it needs; nobody else pays for them. What they find is plain
-JSON, so that a run can be restored from its log without any body.
+A strategy names the extractors that it needs in its registry row; nobody else pays for them. What they find
+is plain JSON, so that a run can be restored from its log without any body.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 from coati.model import NO_FACTS, Facts
 from coati.web.page_text import text_of
@@ -18,15 +19,18 @@ EXTRACTORS: Mapping[str, Extractor] = {"text": text_of}
 """The extractors by the name under which their fact stands in ``Page.facts``."""
 
 
-def facts_of(names: Sequence[str], body: bytes, content_type: str) -> Facts:
-    """Return what the named extractors find on a page.
+NO_EXTRACTORS: Mapping[str, Extractor] = MappingProxyType({})
 
-    >>> facts_of(["text"], b"<p>All files", "text/html")
+
+def facts_of(extractors: Mapping[str, Extractor], body: bytes, content_type: str) -> Facts:
+    """Return what extractors find on a page, by their names.
+
+    >>> facts_of(EXTRACTORS, b"<p>All files", "text/html")
     {'text': 'All files'}
     """
-    if not names:
+    if not extractors:
         return NO_FACTS
-    return {name: EXTRACTORS[name](body, content_type) for name in names}
+    return {name: extract(body, content_type) for name, extract in extractors.items()}
 
 
 class LazyFacts(Mapping[str, object]):

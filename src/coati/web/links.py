@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import ada_url
@@ -24,11 +23,14 @@ from selectolax.lexbor import LexborHTMLParser
 from coati.model import Link
 from coati.web.balance import balanced, is_heavy
 from coati.web.charset import decode_page
+from coati.web.link_names import LinkNames, page_title
+from coati.web.node_text import NodeTexts
 from coati.web.urls import MAX_URL_CHARS, encode_query, resolve
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
+    from coati.model import NearbyText
     from coati.web.rules import Refusal, Rules
 
 # What is parsed of one page. The largest honest page of our replicas has 4 MB.
@@ -41,13 +43,6 @@ MAX_CHARS_OF_URLS = 1 << 23
 
 _MAX_PATH_TOKENS = 128
 _MAX_TOKEN_CHARS = 200
-_MAX_TEXT_CHARS = 300
-# How far into an element its text is looked for. It may hold the whole page.
-_MAX_TEXT_NODES = 500
-# What all texts of a page may cost together, in characters looked at; a node costs as much as this many. The
-# same long text may stand in an ancestor of each link. Links beyond have no texts.
-_MAX_TEXT_WORK = 1 << 26
-_WORK_OF_A_NODE = 64
 
 # Answers are kept for this many references, of a length that menus have and in directories of such a length:
 # some 30 MB at the very worst.
@@ -72,14 +67,21 @@ _NO_BASE = "about:blank"
 class ParsedLinks:
     """The links of a parsed page (`coati.model.PageLinks`); keeps the tree alive while it lives."""
 
-    __slots__ = ("_nodes", "_paths", "_texts", "_work_left", "urls")
+    __slots__ = ("_names", "_nodes", "_paths", "_reader", "_texts", "_tree", "urls")
 
-    def __init__(self, urls: list[str], nodes: list[LexborNode]) -> None:
+    def __init__(self, urls: list[str], nodes: list[LexborNode], tree: LexborHTMLParser) -> None:
         self.urls = urls
         self._nodes = nodes
+        self._tree = tree
         self._paths: dict[int, tuple[str, ...]] = {}
         self._texts: dict[int, str] = {}
-        self._work_left = _MAX_TEXT_WORK
+        self._reader = NodeTexts()
+        self._names: LinkNames | None = None
+
+    @property
+    def title(self) -> str:
+        """The title of the page."""
+        return page_title(self._tree)
 
     def link(self, index: int) -> Link:
         """Build one link: tag path, anchor and the text around it."""
@@ -87,36 +89,20 @@ class ParsedLinks:
         path = _path_of(node, self._paths)
         parent = node.parent
         context = "" if parent is None else self._context(parent)
-        return Link(self.urls[index], path, self._text_of(node), context)
+        return Link(self.urls[index], path, self._reader.text_of(node), context)
+
+    def nearby_text(self, index: int) -> NearbyText:
+        """Return the row and the heading that a link belongs to."""
+        if self._names is None:
+            self._names = LinkNames(self._tree, self._reader)
+        return self._names.of(self._nodes[index])
 
     def _context(self, parent: LexborNode) -> str:
         key = parent.mem_id
         text = self._texts.get(key)
         if text is None:
-            text = self._texts[key] = self._text_of(parent)
+            text = self._texts[key] = self._reader.text_of(parent)
         return text
-
-    def _text_of(self, node: LexborNode) -> str:
-        """Return the first words of an element, scripts and styles left out."""
-        pieces = []
-        wanted = _MAX_TEXT_CHARS
-        silent = False
-        for part in islice(node.traverse(include_text=True), _MAX_TEXT_NODES):
-            if self._work_left <= 0:
-                break
-            self._work_left -= _WORK_OF_A_NODE
-            text = part.text_content
-            if text is None:
-                silent = part.tag in {"script", "style"}
-                continue
-            self._work_left -= len(text)
-            if not silent:
-                # Cut before splitting: one text may be as long as the page.
-                pieces.append(text[: 2 * _MAX_TEXT_CHARS])
-                wanted -= len(text.strip())
-                if wanted <= 0:
-                    break
-        return " ".join("".join(pieces).split())[:_MAX_TEXT_CHARS]
 
 
 class ExtractedPage(NamedTuple):
@@ -182,7 +168,7 @@ class LinkExtractor:
             if target is not None:
                 urls.append(target)
                 nodes.append(node)
-        return ExtractedPage(ParsedLinks(urls, nodes), self._refused, truncated, _has_nofollow(tree))
+        return ExtractedPage(ParsedLinks(urls, nodes, tree), self._refused, truncated, _has_nofollow(tree))
 
     def _resolve(self, base: str, reference: str) -> str | None:
         url = resolve(base, reference)

@@ -1,26 +1,36 @@
-"""How the run went: files against requests, and the volume beside it."""
+"""How the files were found: files against requests, the volume beside it, and the pages that held most."""
 
 from __future__ import annotations
 
-from sqlite3 import Connection
+from sqlite3 import Connection, Row
 
-from coati.report.charts import Axes, Line, Mark, line_chart
+from coati.report.charts import Axes, Line, Mark, bar, line_chart
 from coati.report.curve import Curve, read_curve
 from coati.report.facts import RunFacts
-from coati.report.markup import Html, element, joined
+from coati.report.markup import Html, element, joined, web_link
+from coati.report.tables import Cell, Column, table
 from coati.report.words import count, share, size
+
+_PAGES_SHOWN = 15
+_PAGES = """
+SELECT found_on, count(*) AS files FROM targets
+WHERE found_on IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, min(request) LIMIT ?
+"""
 
 
 def course(connection: Connection, facts: RunFacts) -> Html:
-    """Draw the curves, and say in words what they show."""
+    """Draw the curves, say in words what they show, and name the pages to remember."""
     curve = read_curve(connection, facts.totals)
-    parts = [element("h2", "How it went")]
+    parts = [element("h2", "How they were found" if facts.totals.targets else "How it went")]
     if not facts.totals.requests:
         return element("section", *parts, element("p", "No request was answered yet."), id="course")
     parts.append(element("p", _in_words(curve, facts)))
     found = element("figure", _found_chart(curve), element("figcaption", _FOUND))
     volume = element("figure", _volume_chart(curve), element("figcaption", _volume_words(facts)))
     parts.append(element("div", found, volume, class_="figures"))
+    pages = connection.execute(_PAGES, (_PAGES_SHOWN,)).fetchall()
+    if pages:
+        parts += [element("h3", "Pages with most files"), _pages_table(pages, facts)]
     return element("section", *parts, id="course")
 
 
@@ -63,6 +73,20 @@ def _volume_words(facts: RunFacts) -> Html:
         f"Bytes received. {size(totals.target_bytes)} of {size(totals.bytes)} were files"
         f" ({share(totals.target_bytes, totals.bytes)}); the rest is what it cost to find them."
     )
+
+
+def _pages_table(rows: list[Row], facts: RunFacts) -> Html:
+    most = rows[0]["files"]
+    columns = (Column("Page", wide=True), Column("Files", numeric=True), Column(""))
+    cells = [
+        (
+            web_link(row["found_on"], facts.on_site(row["found_on"]), 90),
+            Cell(count(row["files"]), row["files"]),
+            bar(row["files"], most),
+        )
+        for row in rows
+    ]
+    return table(columns, cells, "Pages that link to most files")
 
 
 def _whole(value: float) -> str:

@@ -1,4 +1,4 @@
-"""What led to the files: the groups of links that paid, and the pages that held most."""
+"""What Coati learnt about links: the groups that paid, and those that did not."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import json
 from sqlite3 import Connection, Row
 from typing import Any
 
-from coati.report.charts import bar
-from coati.report.facts import RunFacts
-from coati.report.markup import Html, element, shortened, web_link
+from coati.report.markup import Html, breakable, element, shortened, web_link
 from coati.report.tables import Cell, Column, table
 from coati.report.words import count
 
@@ -31,16 +29,12 @@ _PLACES = """
 SELECT coalesce(tag_path, '') AS tag_path, count(*) AS files, min(request), url, anchor
 FROM targets GROUP BY 1 ORDER BY 2 DESC, 3 LIMIT ?
 """
-_PAGES = """
-SELECT found_on, count(*) AS files, sum(size_bytes) AS bytes FROM targets
-WHERE found_on IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, min(request) LIMIT ?
-"""
 
 _GROUPS_INTRO = (
     "Links that are alike form a group: they stand in the same kind of place and, with some strategies, lead"
     " to the same directory and type of file; a star stands for any number or name. While it crawled, Coati"
     " learnt which links pay, and followed those. These groups paid most. Some links of a group are files"
-    " themselves; others are pages that led to files. What spoke for a single link, coati explain says."
+    " themselves; others are pages that led to files. coati explain says why a single link was chosen."
 )
 _LOST_INTRO = (
     "These took most requests and brought nothing. A new group gets a try, so that some requests are lost"
@@ -52,12 +46,12 @@ _NO_GROUPS_INTRO = (
 )
 
 
-def groups(connection: Connection, facts: RunFacts) -> Html:
-    """Show the groups, or the places of links where the strategy has no groups; then the best pages."""
+def groups(connection: Connection) -> Html:
+    """Show the groups, or the places of links where the strategy has no groups."""
     (paid, total) = connection.execute(_COUNT).fetchone()
-    parts: list[Html | None] = [element("h2", "What led to the files")]
+    parts: list[Html | None] = [element("h2", "Which links paid")]
     if paid:
-        best = connection.execute(_BEST, (_SHOWN,)).fetchall()
+        best = best_groups(connection, _SHOWN)
         parts += [element("p", _GROUPS_INTRO), _groups_table(best, "The groups of links that paid most")]
         parts.append(_left_out(paid, total))
     else:
@@ -66,10 +60,12 @@ def groups(connection: Connection, facts: RunFacts) -> Html:
         lost = connection.execute(_LOST, (_LOST_SHOWN,)).fetchall()
         parts += [element("h3", "What led nowhere"), element("p", _LOST_INTRO)]
         parts.append(_groups_table(lost, "The groups of links that took most requests and paid nothing"))
-    pages = connection.execute(_PAGES, (_SHOWN,)).fetchall()
-    if pages:
-        parts += [element("h3", "Pages with most files"), _pages_table(pages, facts)]
     return element("section", *parts, id="groups")
+
+
+def best_groups(connection: Connection, limit: int) -> list[Row]:
+    """Return the groups that brought most: links that were targets, or pages that led to them."""
+    return connection.execute(_BEST, (limit,)).fetchall()
 
 
 def _places(connection: Connection) -> list[Html]:
@@ -81,23 +77,23 @@ def _places(connection: Connection) -> list[Html]:
 
 def _groups_table(rows: list[Row], name: str) -> Html:
     columns = (
-        Column("Group of links", wide=True),
+        Column("For example", wide=True),
         Column("Requests", numeric=True),
         Column("Were files", numeric=True),
         Column("Led to files", numeric=True),
-        Column("Files a page", numeric=True),
+        Column("Files per page", numeric=True),
         Column("Errors", numeric=True),
-        Column("For example", wide=True),
+        Column("Group of links", wide=True),
     )
     cells = [
         (
-            place_of_link(row["label"]),
+            _examples(row["example_links"]),
             _number(row["pulls"]),
             _number(row["targets"]),
             _number(round(row["total_reward"])),
             Cell("" if row["mean_reward"] is None else f"{row['mean_reward']:.1f}", row["mean_reward"] or 0),
             _number(row["errors"]),
-            _examples(row["example_links"]),
+            place_of_link(row["label"]),
         )
         for row in rows
     ]
@@ -106,29 +102,15 @@ def _groups_table(rows: list[Row], name: str) -> Html:
 
 def _places_table(rows: list[Row]) -> Html:
     columns = (
-        Column("Place of the link", wide=True),
-        Column("Files", numeric=True),
         Column("For example", wide=True),
+        Column("Files", numeric=True),
+        Column("Place of the link", wide=True),
     )
     cells = [
-        (place_of_link(row["tag_path"]), _number(row["files"]), web_link(row["url"], row["anchor"], 70))
+        (web_link(row["url"], row["anchor"], 70), _number(row["files"]), place_of_link(row["tag_path"]))
         for row in rows
     ]
     return table(columns, cells, "Where the links to files stood")
-
-
-def _pages_table(rows: list[Row], facts: RunFacts) -> Html:
-    most = rows[0]["files"]
-    columns = (Column("Page", wide=True), Column("Files", numeric=True), Column(""))
-    cells = [
-        (
-            web_link(row["found_on"], facts.on_site(row["found_on"]), 90),
-            _number(row["files"]),
-            bar(row["files"], most),
-        )
-        for row in rows
-    ]
-    return table(columns, cells, "Pages that link to most files")
 
 
 def place_of_link(label: str) -> Html:
@@ -137,7 +119,7 @@ def place_of_link(label: str) -> Html:
     shown = " > ".join(tokens[-_PATH_TOKENS:])
     if len(tokens) > _PATH_TOKENS:
         shown = f"… > {shown}"
-    return element("code", shortened(shown, 110) or "no place", title=shortened(label, 600))
+    return element("code", breakable(shortened(shown, 110)) or "no place", title=shortened(label, 600))
 
 
 def _examples(text: str) -> Html:

@@ -1,4 +1,4 @@
-"""What was found: by type, and file by file with its source."""
+"""The files, one by one with their sources; then by type."""
 
 from __future__ import annotations
 
@@ -6,12 +6,26 @@ from sqlite3 import Connection, Row
 
 from coati.report.charts import bar
 from coati.report.facts import RunFacts
-from coati.report.markup import Html, element, file_link, joined, shortened, web_link
+from coati.report.markup import (
+    Html,
+    breakable,
+    data_block,
+    element,
+    file_link,
+    joined,
+    shortened,
+    web_address,
+    web_link,
+)
 from coati.report.tables import Cell, Column, table
 from coati.report.words import briefly_when, count, size
 
-# Browsers stay quick with so many rows, and a reader has files.csv for the rest.
-MAX_ROWS = 500
+# A report of this many files is quick to write and to search, and a few megabytes; files.csv has the rest.
+MAX_FILES = 10_000
+# What stands in the page itself, for those who read it without scripts, or on paper.
+MAX_ROWS = 100
+# Addresses are linked to as they are; longer ones are cut, and lead nowhere.
+_MAX_ADDRESS_CHARS = 2000
 _MAX_TYPES = 30
 
 _TYPES = """
@@ -21,7 +35,7 @@ SELECT trim(lower(CASE instr(media_type, ';') WHEN 0 THEN media_type
 FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
 """
 _FILES = """
-SELECT request, file, anchor, found_on, url, media_type, size_bytes, fetched_at FROM targets
+SELECT file, title, found_on, url, media_type, size_bytes, fetched_at FROM targets
 ORDER BY request LIMIT ?
 """
 
@@ -52,12 +66,12 @@ _SHORT_NAMES = {
 
 
 def holdings(connection: Connection, facts: RunFacts) -> Html:
-    """Show the types, then the files."""
+    """Show the files, then the types."""
     if not facts.totals.targets:
         none = element("p", "No file of the wanted types was found. The next steps below say what may help.")
         return element("section", element("h2", "The files"), none, id="files")
     types = connection.execute(_TYPES, (_MAX_TYPES,)).fetchall()
-    rows = connection.execute(_FILES, (MAX_ROWS,)).fetchall()
+    rows = connection.execute(_FILES, (MAX_FILES,)).fetchall()
     where = joined(
         "All of them stand in ",
         element("a", "files.csv", href="files.csv"),
@@ -70,11 +84,11 @@ def holdings(connection: Connection, facts: RunFacts) -> Html:
     return element(
         "section",
         element("h2", "The files"),
+        element("p", note, class_="note"),
+        _files_table(rows[:MAX_ROWS], facts),
+        data_block("file-list", _file_data(rows, facts)),
         element("h3", "By type"),
         _types_table(types),
-        element("h3", "One by one"),
-        element("p", note, class_="note"),
-        _files_table(rows, facts),
         id="files",
     )
 
@@ -114,9 +128,9 @@ def _types_table(rows: list[Row]) -> Html:
 
 
 def _files_table(rows: list[Row], facts: RunFacts) -> Html:
+    """Show the first files; the script puts the whole list in their place."""
     columns = (
         Column("File", wide=True),
-        Column("Text of the link", wide=True),
         Column("Found on", wide=True),
         Column("Type"),
         Column("Size", numeric=True),
@@ -124,8 +138,7 @@ def _files_table(rows: list[Row], facts: RunFacts) -> Html:
     )
     cells = [
         (
-            joined(file_link(row["file"]), element("small", web_link(row["url"], "on the web"))),
-            shortened(row["anchor"], 90),
+            joined(file_link(row["file"], row["title"]), _where(row)),
             web_link(row["found_on"], facts.on_site(row["found_on"]), 70) if row["found_on"] else "",
             shortened(type_name(row["media_type"]), 40),
             _size(row["size_bytes"]),
@@ -133,7 +146,35 @@ def _files_table(rows: list[Row], facts: RunFacts) -> Html:
         )
         for row in rows
     ]
-    return table(columns, cells, "Files")
+    return table(columns, cells, "Files", style="files")
+
+
+def _where(row: Row) -> Html:
+    name = "" if row["title"] == row["file"] else breakable(f"{shortened(row['file'], 90)} · ")
+    return element("small", name, web_link(row["url"], "on the web"))
+
+
+def _file_data(rows: list[Row], facts: RunFacts) -> dict[str, object]:
+    """Give the list to the script: what many rows share stands once, as this is most of a long report."""
+    types: dict[str, int] = {}
+    pages: dict[str, int] = {"": 0}
+    listed = [
+        [
+            _clean(row["file"]),
+            shortened(row["title"], 120),
+            facts.on_site(_clean(web_address(row["url"]))),
+            pages.setdefault(facts.on_site(_clean(web_address(row["found_on"]))), len(pages)),
+            types.setdefault(shortened(type_name(row["media_type"]), 40), len(types)),
+            row["size_bytes"],
+            briefly_when(row["fetched_at"]),
+        ]
+        for row in rows
+    ]
+    return {"site": web_address(facts.origin), "types": list(types), "pages": list(pages), "files": listed}
+
+
+def _clean(text: str) -> str:
+    return shortened(text, _MAX_ADDRESS_CHARS)
 
 
 def _size(size_bytes: int) -> Cell:

@@ -8,10 +8,9 @@ from sqlite3 import Connection
 from coati.report.endings import ending_of
 from coati.report.facts import RunFacts, Stage
 from coati.report.markup import Html, element, joined
+from coati.report.start_page import FEW_LINKS, refused_links, why_few_links
 from coati.report.words import count
 
-# A start page with fewer links probably builds itself in the browser.
-_FEW_LINKS = 3
 _START_LINKS = "SELECT links FROM pages ORDER BY request LIMIT 1"
 _ROBOTS = """
 SELECT coalesce(sum(urls), 0) FROM skip_counts WHERE reason IN ('robots.txt', 'nofollow', 'X-Robots-Tag')
@@ -29,7 +28,7 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     ending = ending_of(facts)
     if facts.stage is Stage.GOING:
         yield joined(
-            "When the run has ended, this report is written anew. ",
+            "When the run has ended, this report is written again. ",
             _command("coati report FOLDER"),
             " does it now.",
         )
@@ -38,11 +37,8 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     if facts.waiting and facts.stage is not Stage.GOING:
         yield joined(f"{count(facts.waiting, 'known address was', 'known addresses were')} not asked for.")
     start = connection.execute(_START_LINKS).fetchone()
-    if start is not None and start[0] <= _FEW_LINKS:
-        yield joined(
-            f"The start page holds {count(start[0], 'link')}: the site may build its pages in the browser."
-            " Then Coati needs a browser too (the extra render), or another start page."
-        )
+    if start is not None and start[0] < FEW_LINKS:
+        yield joined(why_few_links(start[0], refused_links(connection)))
     if not facts.totals.targets and facts.totals.requests:
         yield joined("Were the right types asked for? ", _command("coati types"), " lists them.")
     (robots,) = connection.execute(_ROBOTS).fetchone()

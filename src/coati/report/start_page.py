@@ -1,0 +1,93 @@
+"""What went wrong at the start page of a run, from its log: who refused it, and why it gave no links."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from sqlite3 import Connection
+from typing import NamedTuple
+
+from coati.report.reasons import meaning_of
+from coati.report.words import count
+from coati.runs.reasons import SkipReason
+from coati.web.rules import Refusal
+
+# A start page with fewer links than this gives a crawler nothing to go on.
+FEW_LINKS = 3
+
+_FIRST_TROUBLE = """
+SELECT url, coalesce(status, 0) AS status, coalesce(reason, '') AS reason FROM requests
+WHERE id >= 0 AND kind IN ('refused', 'broken') ORDER BY observed_event LIMIT 1
+"""
+_NOT_FOLLOWED = """
+SELECT reason, count(*) AS urls FROM skipped
+WHERE source = (SELECT min(request) FROM pages) GROUP BY 1 ORDER BY 2 DESC, 1
+"""
+_UNAUTHORISED, _FORBIDDEN = 401, 403
+
+
+class RefusedStart(NamedTuple):
+    """Why a run got nothing at all: briefly, in a sentence, and what to do."""
+
+    brief: str
+    sentence: str
+    next_step: str
+
+
+def refused_start(connection: Connection) -> RefusedStart | None:
+    """Say who refused the start page of a run that was refused; None where the log does not tell."""
+    row = connection.execute(_FIRST_TROUBLE).fetchone()
+    if row is None:
+        return None
+    url, status, reason = row
+    if reason == Refusal.SCOPE:
+        return RefusedStart(
+            "the start page leads to another site",
+            f"The start page leads to another site: {url}.",
+            f"Begin there: coati crawl {shlex.quote(url)}",
+        )
+    if reason == SkipReason.ROBOTS:
+        return RefusedStart(
+            "robots.txt does not let us in",
+            "The site's robots.txt forbids the start page, or it could not be read: a server error counts as"
+            " a ban until it has passed.",
+            "--dry-run shows which; after a server error, try again later.",
+        )
+    if status == _UNAUTHORISED:
+        return RefusedStart(
+            "the site asks for a password",
+            "The site asks who you are (401) before it shows the start page.",
+            "If you have access, pass it on with --header 'Authorization: ...' or with --cookies.",
+        )
+    if status == _FORBIDDEN:
+        return RefusedStart(
+            "the site refuses us",
+            "The server forbids the start page (403).",
+            "If a browser may see it, --cookies or --header may pass on what the browser has;"
+            " else ask the site's owner, and let --contact tell them who you are.",
+        )
+    return None
+
+
+def refused_links(connection: Connection) -> dict[str, int]:
+    """Count the links of the start page that were not followed, by reason."""
+    return dict(connection.execute(_NOT_FOLLOWED).fetchall())
+
+
+def why_few_links(links: int, refused: Mapping[str, int]) -> str:
+    """Say what few links on a start page may come of: our rules, if they refused any, else a script.
+
+    >>> why_few_links(0, {"not included by a pattern": 12})
+    'The start page has no links that may be followed; 12 others are not: 12 not among what --include names.'
+    """
+    found = count(links, "link") if links else "no links"
+    if refused:
+        reasons = "; ".join(
+            f"{count(urls)} {meaning_of(reason) or reason}" for reason, urls in refused.items()
+        )
+        others = count(sum(refused.values()), "other is", "others are")
+        return f"The start page has {found} that may be followed; {others} not: {reasons}."
+    return (
+        f"The start page has {found}: the site may build its pages in the browser. Then Coati needs a browser"
+        " too (the extra render: pip install 'coati[render]'), or another start page."
+    )

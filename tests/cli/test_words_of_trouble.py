@@ -1,0 +1,93 @@
+"""What is said where a crawl brings little: who refused what, and what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import Coati, Said, coati
+from tests.live.scripted import Route, answer, file, page, scripted
+
+__all__ = ["coati"]
+
+
+def crawl(coati: Coati, routes: Mapping[str, Route], *more: object) -> tuple[Said, str]:
+    """Crawl into the folder run, and read its report too."""
+    with scripted({"/robots.txt": answer(404), **routes}) as site:
+        said = coati("crawl", site.start, "--delay", 0, "--limits", "retries=0", "--out", "run", *more)
+    return said, Path("run/report.html").read_text(encoding="utf-8")
+
+
+def test_a_start_page_that_leads_to_another_site_comes_with_the_command(coati: Coati) -> None:
+    elsewhere = "http://elsewhere.example/data/?a=1&b=2"
+    said, report = crawl(coati, {"/": answer(302, Location=elsewhere)})
+    assert said.code == 4
+    assert "leads to another site" in said.out
+    assert "refuses us" not in said.out
+    assert f"coati crawl '{elsewhere}'\n" in said.err
+    assert "The start page leads to another site" in report
+    assert "does not want this visit" not in report
+    assert "ended: the start page leads to another site" in coati("show", "run").out
+
+
+def test_a_robots_file_that_fails_is_no_ban(coati: Coati) -> None:
+    said, report = crawl(coati, {"/": page("/a.csv"), "/robots.txt": answer(500)})
+    assert said.code in {3, 4}
+    assert "server error" in said.err
+    assert "does not want" not in said.err + report
+    assert "server error" in report
+
+
+def test_a_password_is_passed_on_as_a_header(coati: Coati) -> None:
+    said, report = crawl(coati, {"/": answer(401)})
+    assert said.code == 4
+    assert "asks for a password" in said.out
+    assert "--header 'Authorization:" in said.err
+    assert "--header" in report
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["crawl", "dry run"])
+def test_links_that_our_own_pattern_refuses_are_no_matter_of_scripts(
+    coati: Coati, more: tuple[str, ...]
+) -> None:
+    with scripted({"/": page("/a.csv", "/b.csv", "/c")}) as site:
+        said = coati("crawl", site.start, "--delay", 0, "--include", "nothing", "--out", "run", *more)
+    assert "no links that may be followed" in said.err
+    assert "3 not among what --include names" in said.err
+    assert "browser" not in said.err
+    if not more:
+        report = Path("run/report.html").read_text(encoding="utf-8")
+        assert "3 not among what --include names" in report
+        assert "in the browser" not in report
+
+
+def test_a_page_without_any_link_names_what_an_installation_has(coati: Coati) -> None:
+    said, report = crawl(coati, {"/": page()})
+    assert "build its pages in the browser" in said.err
+    assert "coati[render]" in said.err
+    assert "docs/" not in said.err
+    assert "build its pages in the browser" in report
+
+
+def test_files_of_other_types_are_no_pictures(coati: Coati) -> None:
+    pdf = file(b"%PDF-1.4" + b"x" * 200_000, "application/pdf")
+    _, report = crawl(
+        coati, {"/": page("/a.pdf", "/b.csv"), "/a.pdf": pdf, "/b.csv": file()}, "--types", "tables"
+    )
+    said = coati("show", "run")
+    for words in (report, said.out):
+        assert "of a type that was not asked for" in words
+        assert "a picture, a film or a sound, as the server said" not in words
+
+
+def test_show_leads_with_the_group_that_leads_the_report(coati: Coati) -> None:
+    files = {f"/data/{number}.csv": file(b"%d\n" % number) for number in range(6)}
+    with scripted({"/": page(*files), **files}) as site:
+        assert coati("crawl", site.start, "--delay", 0, "--out", "run").code == 0
+    groups = coati("show", "run", "--format", "json").json["groups"]
+    # The links of this group were the files themselves: no page of it led to any.
+    assert groups[0]["targets"] == 6
+    assert groups[0]["reward"] == 0
+    assert "6 targets from 6 pulls" in coati("show", "run").out
