@@ -35,10 +35,11 @@ def test_a_start_page_that_leads_to_another_site_comes_with_the_command(coati: C
 def test_a_robots_file_that_fails_is_no_ban(coati: Coati) -> None:
     said, report = crawl(coati, {"/": page("/a.csv"), "/robots.txt": answer(500)})
     assert said.code == 3
-    assert "(robots.txt could not be had)" in said.out
-    assert "the same command tries again later" in said.err
+    assert "robots.txt could not be read (robots.txt could not be had)" in said.out
+    assert "then run the same command" in said.err
+    assert "an outage and no ban" in said.err
     assert "does not want" not in said.err + report
-    assert "robots.txt could not be had" in report
+    assert "an outage and no ban" in report
 
 
 def test_a_password_is_passed_on_as_a_header(coati: Coati) -> None:

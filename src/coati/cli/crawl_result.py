@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from coati.cli.run_summary import RunSummary
 from coati.cli.terminal import say
 from coati.live.stop import StopReason
-from coati.report.start_page import FEW_LINKS, RefusedStart, refused_links, refused_start, why_few_links
+from coati.report.start_page import (
+    FEW_LINKS,
+    STOPPED_AT_START,
+    FailedStart,
+    failed_start,
+    refused_links,
+    why_few_links,
+)
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
 
@@ -96,8 +103,8 @@ def _as_json(
 
 
 def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Path | None) -> None:
-    refused = _refused(place) if result.stop is StopReason.REFUSED else None
-    stop = result.stop.value if refused is None else refused.brief
+    failed = _failed_start(place) if result.stop.value in STOPPED_AT_START else None
+    stop = result.stop.value if failed is None else failed.brief
     if result.stop.exit_code in {3, 4} and result.first_failure:
         stop += f" ({result.first_failure})"
     say(f"Stopped: {stop}.")
@@ -112,28 +119,21 @@ def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Pa
     for url, reason in _unreached(place):
         say(f"  not reached: {url} ({reason})", err=True)
     step = _NEXT_STEPS.get(result.stop)
-    if refused is not None:
-        say(refused.sentence, err=True)
-        step = refused.next_step
-    if result.stop is StopReason.START_UNREACHABLE:
-        step = _step_by_failure(result) or step
+    if failed is not None:
+        say(failed.sentence, err=True)
+        step = failed.next_step
+    if result.stop is StopReason.START_UNREACHABLE and _lacks_certificate(result):
+        step = WITHOUT_CERTIFICATE
     if step is not None:
         again = f" (coati crawl {shlex.quote(str(place.folder))} …)" if result.stop.resumable else ""
-        say(f"Next: {step}{again}{'' if refused else '.'}", err=True)
+        say(f"Next: {step}{again}{'' if failed else '.'}", err=True)
 
 
-def _step_by_failure(result: CrawlResult) -> str | None:
+def _lacks_certificate(result: CrawlResult) -> bool:
     # A crawl has imported Scrapy by now; this module need not.
     from coati.live.failures import FailureReason
 
-    if result.first_failure == FailureReason.CERTIFICATE:
-        return WITHOUT_CERTIFICATE
-    if result.first_failure == FailureReason.NO_RULES:
-        return (
-            "the server has an error where its robots.txt should be, and until that has passed nothing may be"
-            " fetched; the same command tries again later"
-        )
-    return None
+    return result.first_failure == FailureReason.CERTIFICATE
 
 
 def _unreached(place: RunPlace) -> list[tuple[str, str]]:
@@ -143,6 +143,6 @@ def _unreached(place: RunPlace) -> list[tuple[str, str]]:
         return [(row["url"], row["reason"]) for row in rows]
 
 
-def _refused(place: RunPlace) -> RefusedStart | None:
+def _failed_start(place: RunPlace) -> FailedStart | None:
     with RunReader(place.folder) as reader:
-        return refused_start(reader.connection)
+        return failed_start(reader.connection)

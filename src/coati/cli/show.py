@@ -11,10 +11,9 @@ import click
 
 from coati.cli.run_summary import RunSummary
 from coati.cli.terminal import say
-from coati.live.stop import StopReason
 from coati.report.reasons import meaning_of
 from coati.report.sections.groups import best_groups
-from coati.report.start_page import refused_start
+from coati.report.start_page import STOPPED_AT_START, failed_start
 from coati.runs.reader import RunReader
 from coati.settings.units import format_bytes
 
@@ -105,9 +104,9 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
 
 def _end(summary: RunSummary) -> str:
     """Say why a run ended; where its start was refused, by whom."""
-    if summary.stop_reason == StopReason.REFUSED:
+    if summary.stop_reason in STOPPED_AT_START:
         with RunReader(Path(summary.folder)) as reader:
-            refused = refused_start(reader.connection)
+            refused = failed_start(reader.connection)
         if refused is not None:
             return refused.brief
     return summary.stop_reason or "not yet, or it was killed"

@@ -74,8 +74,9 @@ def read_feed(text: str) -> Iterator[Listed]:
     """Go through what the entries of a feed link to; the title is the anchor.
 
     >>> feed = "<rss><channel><item><title>New</title><link>/a</link></item></channel></rss>"
-    >>> list(read_feed(feed))
-    [Listed(reference='/a', tag_path=('rss', 'channel', 'item', 'link'), anchor='New', modified=None)]
+    >>> (entry,) = read_feed(feed)
+    >>> entry.reference, entry.tag_path, entry.anchor
+    ('/a', ('rss', 'channel', 'item', 'link'), 'New')
     """
     path = _ENTRIES["rss"]
     entry: _Entry | None = None

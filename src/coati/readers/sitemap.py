@@ -19,8 +19,9 @@ _OTHER_PREFIXES = frozenset({"image", "video", "news"})
 def read_sitemap(text: str) -> Iterator[Listed]:
     """Go through the entries of a sitemap; damage is left out.
 
-    >>> list(read_sitemap("<urlset><url><loc>/a</loc><lastmod>1970-01-02</lastmod></url></urlset>"))
-    [Listed(reference='/a', tag_path=('urlset', 'url', 'loc'), anchor='', modified=86400.0)]
+    >>> (entry,) = read_sitemap("<urlset><url><loc>/a</loc><lastmod>1970-01-02</lastmod></url></urlset>")
+    >>> entry.reference, entry.tag_path, entry.modified
+    ('/a', ('urlset', 'url', 'loc'), 86400.0)
     """
     path, reference, modified = PAGES_OF_SITEMAP, "", None
     for tag in tags(text, _NAMES):

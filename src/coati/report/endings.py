@@ -76,8 +76,8 @@ def ending_of(facts: RunFacts) -> Ending:
         return ENDINGS["killed"]
     if facts.stop_reason is None:
         return _UNSAID
-    if facts.refused_start is not None:
-        return Ending(*facts.refused_start)
+    if facts.failed_start is not None:
+        return Ending(*facts.failed_start)
     return ENDINGS.get(
         facts.stop_reason, Ending(facts.stop_reason, f"It ended: {facts.stop_reason}.", _AGAIN)
     )

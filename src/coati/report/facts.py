@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from coati.live.stop import StopReason
-from coati.report.start_page import RefusedStart, refused_start
+from coati.report.start_page import STOPPED_AT_START, FailedStart, failed_start
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader, SessionRow
@@ -59,7 +58,7 @@ class RunFacts:
     waiting: int
     files: int
     file_bytes: int
-    refused_start: RefusedStart | None = None
+    failed_start: FailedStart | None = None
 
     @property
     def asked(self) -> int:
@@ -118,7 +117,7 @@ def read_facts(run: RunReader) -> RunFacts:
         waiting=ask(_WAITING).fetchone()[0],
         files=files,
         file_bytes=file_bytes,
-        refused_start=refused_start(run.connection) if stop_reason == StopReason.REFUSED else None,
+        failed_start=failed_start(run.connection) if stop_reason in STOPPED_AT_START else None,
     )
 
 

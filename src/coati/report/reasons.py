@@ -10,7 +10,7 @@ MEANINGS = {
     "not included by a pattern": "not among what --include names",
     "trap: URL too long": "an address so long that it is probably made by a machine without end",
     "trap: repeating parts": "an address that repeats itself, as endless ones do",
-    "robots.txt": "the site's robots.txt asks crawlers to leave it alone, or could not be read",
+    "robots.txt": "the site's robots.txt asks crawlers to leave it alone",
     "nofollow": "the page asks crawlers not to follow its links",
     "X-Robots-Tag": "the server asks crawlers to leave it alone",
     "private address": "leads into a private network",

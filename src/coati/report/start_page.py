@@ -1,4 +1,4 @@
-"""What went wrong at the start page of a run, from its log: who refused it, and why it gave no links."""
+"""What went wrong at the start page of a run, from its log: what kept us out, or why it gave no links."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from coati.live.stop import StopReason
 from coati.report.reasons import meaning_of
 from coati.report.words import count
 from coati.runs.reasons import SkipReason
@@ -17,16 +18,20 @@ FEW_LINKS = 3
 
 _FIRST_TROUBLE = """
 SELECT url, coalesce(status, 0) AS status, coalesce(reason, '') AS reason FROM requests
-WHERE id >= 0 AND kind IN ('refused', 'broken') ORDER BY observed_event LIMIT 1
+WHERE id >= 0 AND kind IN ('refused', 'broken', 'deferred') ORDER BY observed_event LIMIT 1
 """
 _NOT_FOLLOWED = """
 SELECT reason, count(*) AS urls FROM skipped
 WHERE source = (SELECT min(request) FROM pages) GROUP BY 1 ORDER BY 2 DESC, 1
 """
-_UNAUTHORISED, _FORBIDDEN = 401, 403
+STOPPED_AT_START = (StopReason.REFUSED.value, StopReason.START_UNREACHABLE.value)
+"""The stop reasons of runs that got nothing."""
+
+# The value of `coati.live.failures.FailureReason.NO_RULES`, which is not imported: it would bring Scrapy.
+_NO_RULES = "robots.txt could not be had"
 
 
-class RefusedStart(NamedTuple):
+class FailedStart(NamedTuple):
     """Why a run got nothing at all: briefly, in a sentence, and what to do."""
 
     brief: str
@@ -34,38 +39,47 @@ class RefusedStart(NamedTuple):
     next_step: str
 
 
-def refused_start(connection: Connection) -> RefusedStart | None:
-    """Say who refused the start page of a run that was refused; None where the log does not tell."""
+_BY_REASON = {
+    SkipReason.ROBOTS.value: FailedStart(
+        "robots.txt does not let us in",
+        "The site's robots.txt asks crawlers to leave the start page alone.",
+        "--dry-run shows its rules; ask the site's owner, and let --contact tell them who you are.",
+    ),
+    _NO_RULES: FailedStart(
+        "the site's robots.txt could not be read",
+        "The server fails or is silent where it should give its robots.txt; until it does, nothing may be"
+        " asked of it. That is an outage and no ban.",
+        "Wait some hours, then run the same command.",
+    ),
+}
+_BY_STATUS = {
+    401: FailedStart(
+        "the site asks for a password",
+        "The site asks who you are (401) before it shows the start page.",
+        "If you have access, pass it on with --header 'Authorization: ...' or with --cookies.",
+    ),
+    403: FailedStart(
+        "the site refuses us",
+        "The server forbids the start page (403).",
+        "If a browser may see it, --cookies or --header may pass on what the browser has;"
+        " else ask the site's owner, and let --contact tell them who you are.",
+    ),
+}
+
+
+def failed_start(connection: Connection) -> FailedStart | None:
+    """Say what kept a run that got nothing from its start page; None where the log tells no more."""
     row = connection.execute(_FIRST_TROUBLE).fetchone()
     if row is None:
         return None
     url, status, reason = row
     if reason == Refusal.SCOPE:
-        return RefusedStart(
+        return FailedStart(
             "the start page leads to another site",
             f"The start page leads to another site: {url}.",
             f"Begin there: coati crawl {shlex.quote(url)}",
         )
-    if reason == SkipReason.ROBOTS:
-        return RefusedStart(
-            "robots.txt does not let us in",
-            "The site's robots.txt forbids the start page.",
-            "--dry-run shows what it says; its owner may allow more.",
-        )
-    if status == _UNAUTHORISED:
-        return RefusedStart(
-            "the site asks for a password",
-            "The site asks who you are (401) before it shows the start page.",
-            "If you have access, pass it on with --header 'Authorization: ...' or with --cookies.",
-        )
-    if status == _FORBIDDEN:
-        return RefusedStart(
-            "the site refuses us",
-            "The server forbids the start page (403).",
-            "If a browser may see it, --cookies or --header may pass on what the browser has;"
-            " else ask the site's owner, and let --contact tell them who you are.",
-        )
-    return None
+    return _BY_REASON.get(reason) or _BY_STATUS.get(status)
 
 
 def refused_links(connection: Connection) -> dict[str, int]:

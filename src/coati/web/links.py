@@ -122,8 +122,8 @@ class LinkExtractor:
     """Finds links under the rules of one crawl; bad references are left out, nothing raises.
 
     >>> page = LinkExtractor().extract(b'<p class=x><a href="/a.csv">Data</a>', "http://example.org/")
-    >>> page.links.link(0)
-    Link(url='http://example.org/a.csv', tag_path=('html', 'body', 'p.x', 'a'), anchor='Data', context='Data')
+    >>> page.links.link(0)[:3]
+    ('http://example.org/a.csv', ('html', 'body', 'p.x', 'a'), 'Data')
     """
 
     def __init__(self, rules: Rules | None = None) -> None:
