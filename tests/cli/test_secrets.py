@@ -136,5 +136,5 @@ def test_users_and_passwords_of_links_are_not_kept(coati: Coati, site: Script, t
 def test_rules_are_not_fetched_from_another_site(site: Script, coati: Coati, leads_to: str) -> None:
     site.routes["/robots.txt"] = answer(302, Location=f"http://{leads_to}:1/robots.txt")
     said = coati("crawl", site.start, "--out", "run", "--delay", "0", "--limits", "retries=0")
-    # Nothing came of the other origin, so nothing may be asked yet; another site's is not asked for.
+    # Of the same site's other origin nothing came, so nothing may be asked yet; another site's is not asked.
     assert said.code == (0 if leads_to == "another-site.test" else 3), said.err

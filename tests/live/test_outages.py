@@ -2,7 +2,8 @@
 
 import pytest
 
-from coati.live.failures import PASSING_STATUSES, FailureReason
+from coati.archive.record import PASSING_STATUSES
+from coati.live.failures import FailureReason
 from coati.live.outages import Outages, is_outage
 from coati.live.outcomes import DAMAGED, Reading
 from coati.model import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from coati.web.media import BLOCKED_EXTENSIONS
 
@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from coati.web.media import TargetTypes
 
 
-# These say how the server felt, or hold a part only: they never hide what else is known of a URL.
-_PASSING = frozenset({0, 206, 408, 421, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524})
+PASSING_STATUSES: Final = frozenset({408, 421, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524})
+"""Statuses that say how a server feels, and not what a URL is."""
+
+# No answer at all, and a part of one, say as little.
+_PASSING = PASSING_STATUSES | {0, 206}
 
 
 @dataclass(frozen=True, slots=True)

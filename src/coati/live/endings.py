@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.live.failures import PASSING_STATUSES, SILENCE, FailureReason
+from coati.archive.record import PASSING_STATUSES
+from coati.live.failures import SILENCE, FailureReason
 from coati.live.stop import StopReason
 from coati.model import Deferred, Failure, Refused
 

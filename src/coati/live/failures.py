@@ -17,8 +17,8 @@
 
 None of these leaves the live driver: a strategy sees a `coati.model.Failure`, `Deferred` or `Refused`.
 
-Some failures say nothing about the URL that was asked for: `PASSING_REASONS` and `PASSING_STATUSES`. What is
-done about them is decided by `coati.live.outages`.
+Some failures say nothing about the URL that was asked for: `PASSING_REASONS`, and those with a status of
+`coati.archive.record.PASSING_STATUSES`. What is done about them is decided by `coati.live.outages`.
 """
 
 from __future__ import annotations
@@ -109,9 +109,6 @@ class FailureReason(StrEnum):
     NO_RULES = "robots.txt could not be had"
     UNSUPPORTED = "not fetched"
 
-
-PASSING_STATUSES: Final = frozenset({408, 421, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524})
-"""Statuses that say how a server feels, and not what a URL is."""
 
 SILENCE: Final = frozenset(
     {

@@ -24,7 +24,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from coati.live.failures import PASSING_REASONS, PASSING_STATUSES
+from coati.archive.record import PASSING_STATUSES
+from coati.live.failures import PASSING_REASONS
 from coati.live.outcomes import DAMAGED
 from coati.model import AT_THE_END, Deferred, Failure, Kind, Method, Page, Refused
 from coati.runs.outcomes import DEFERRED

@@ -15,7 +15,8 @@ from scrapy import Request as ScrapyRequest
 from scrapy.exceptions import ResponseDataLossError
 from scrapy.http.request import NO_CALLBACK
 
-from coati.live.failures import PASSING_REASONS, PASSING_STATUSES, failure_reason
+from coati.archive.record import PASSING_STATUSES
+from coati.live.failures import PASSING_REASONS, failure_reason
 from coati.live.outcomes import BODY_FILE, DAMAGED, LIVE_ONLY, REQUEST
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ FEW_LINKS = 3
 
 _FIRST_TROUBLE = """
 SELECT url, coalesce(status, 0) AS status, coalesce(reason, '') AS reason FROM requests
-WHERE id >= 0 AND kind IN ('refused', 'broken', 'deferred') ORDER BY observed_event LIMIT 1
+WHERE kind IN ('refused', 'broken', 'deferred') ORDER BY observed_event LIMIT 1
 """
 _NOT_FOLLOWED = """
 SELECT reason, count(*) AS urls FROM skipped
