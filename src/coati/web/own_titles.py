@@ -28,7 +28,7 @@ _ZIP64_MARK = b"PK\x06\x07"
 _ZIP_METADATA = ("docProps/core.xml", "meta.xml")
 
 _DC_TITLE = re.compile(rb"<dc:title\b[^>]{0,200}>(.{0,4000}?)</dc:title>", re.DOTALL)
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*>")
 _INFO = re.compile(rb"/Info\s{1,9}(\d{1,10})\s{1,9}(\d{1,5})\s{1,9}R")
 _TITLE = re.compile(
     rb"/Title\s{0,9}(?:\(((?:[^()\\]|\\.|\([^()\\]{0,500}\)){0,4000})\)|<([0-9A-Fa-f\s]{0,8000})>)", re.DOTALL
