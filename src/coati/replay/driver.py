@@ -83,14 +83,14 @@ def replay(
             stop = limit.value
             break
         request = strategy.choose(clock.now, EVERY_HOST)
-        if isinstance(request, Later) and request.at <= end:
-            clock.wait(request.at)
-            continue
         if not isinstance(request, Request):
+            if isinstance(request, Later) and request.at <= end:
+                clock.wait(request.at)
+                continue
             stop = FINISHED if request is None else HISTORY_OVER
             break
         at = clock.answered()
-        outcome = site.respond(request, at if options.history else None, observed)
+        outcome = site.respond(request, at, observed) if options.history else site.respond(request)
         if options.out_links and isinstance(outcome, Page):
             outcome = with_out_links(outcome)
         trace.add(request, outcome)

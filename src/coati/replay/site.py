@@ -122,15 +122,17 @@ class ReplaySite:
         """
         moment = self._as_of if now is None else now
         entry = self._archive.entry(request.url) if moment is None else self._entry(request.url, moment)
-        if is_query(request.url) and entry is None:
+        if entry is None and is_query(request.url):
             return self._engines.respond(request.url, self.rules)
-        if entry is None or request.url not in self.truth.number_of:
+        number = self.truth.number_of.get(request.url)
+        if entry is None or number is None:
             refusal = self._reach.refusal(request.url)
             if refusal is not None:
                 return Refused(refusal.value)
         if entry is None:
             return Failure(_NOT_FOUND, 0, "not in the archive")
-        kind = self.kind(entry)
+        # What the truth says of the URL holds at the moment that it was explored at.
+        kind = self.kind(entry) if number is None or now is not None else self.truth.kinds[number]
         if observed is not None and request.method is Method.GET and _is_observed(entry, kind, observed):
             return Unchanged(_NOT_MODIFIED, 0)
         if kind is Kind.PAGE and request.method is Method.HEAD and self._is_read_by_content(entry):

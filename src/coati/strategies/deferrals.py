@@ -50,6 +50,8 @@ class Deferrals(Generic[T]):
 
     def take(self, now: float, *, idle: bool) -> T | None:
         """Take the link that is due first; ``idle`` says that nothing else waits or is in flight."""
+        if not self._heap:
+            return None
         until = self._next_time()
         if until is None or (until > now and not (idle and until == AT_THE_END)):
             return None
@@ -58,6 +60,8 @@ class Deferrals(Generic[T]):
 
     def take_logged(self, request: Request) -> T | None:
         """Take the link that a logged choice asked for again; None if it was no deferred one."""
+        if not self._items:
+            return None
         found = self._items.pop((request.method.value, request.url), None)
         return None if found is None else found[1]
 

@@ -41,6 +41,8 @@ class LazyFacts(Mapping[str, object]):
     'All files'
     """
 
+    __slots__ = ("_body", "_content_type")
+
     def __init__(self, body: Callable[[], bytes], content_type: str) -> None:
         self._body = body
         self._content_type = content_type
