@@ -90,7 +90,7 @@ def replay(
             stop = FINISHED if request is None else HISTORY_OVER
             break
         at = clock.answered()
-        outcome = site.respond(request, at, observed) if options.history else site.respond(request)
+        outcome = site.respond(request, at if options.history else None, observed)
         if options.out_links and isinstance(outcome, Page):
             outcome = with_out_links(outcome)
         trace.add(request, outcome)
