@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from coati.archive.archive import Archive
+from coati.runs.store import RunStore
 from coati.testing.sample_site import sample_site
 from coati.testing.server import SiteServer, serve
 from tests.cli.commands import Coati, coati, said_by, start_coati
@@ -616,3 +617,15 @@ def test_a_start_that_leads_nowhere_is_told(coati: Coati, start: Route, hint: st
         said = coati("crawl", site.start, "--delay", "0", "--out", "run", "--format", "json")
     assert (said.code, said.json["exit_code"]) == (7, 7)
     assert hint in said.err
+
+
+def test_a_run_that_another_process_holds_is_told_apart_from_wrong_input(
+    coati: Coati, tmp_path: Path
+) -> None:
+    with small() as site:
+        command = ("crawl", site.start, *FAST, "--out", "run")
+        assert coati(*command).code == 0
+        with RunStore.open(tmp_path / "run", 2e9):
+            said = coati(*command, "--max-requests", 99)
+    assert said.code == 6
+    assert "is being written by" in said.err

@@ -20,8 +20,9 @@ import click
 from coati import __version__
 from coati.cli.terminal import say
 from coati.errors import CoatiError
+from coati.runs.errors import RunLockedError
 
-FINISHED, WRONG_INPUT, OUR_ERROR, INTERRUPTED = 0, 2, 5, 130
+FINISHED, WRONG_INPUT, OUR_ERROR, RUN_IS_HELD, INTERRUPTED = 0, 2, 5, 6, 130
 
 # A full disk or a file that may not be read is no bug: a line says it all.
 _OF_THE_MACHINE = frozenset(
@@ -142,7 +143,7 @@ def _refusal(error: CoatiError | OSError) -> int:
     if isinstance(error, OSError) and error.errno not in _OF_THE_MACHINE:
         return _own_error()
     say(f"coati: {error}", err=True)
-    return WRONG_INPUT
+    return RUN_IS_HELD if isinstance(error, RunLockedError) else WRONG_INPUT
 
 
 def _own_error() -> int:

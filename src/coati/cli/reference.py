@@ -30,6 +30,8 @@ go to stderr. Exit codes:
 | 3 | the start page could not be reached, or the site fell silent |
 | 4 | rate limited, or refused |
 | 5 | an error of Coati's own, or of the disk |
+| 6 | another process is writing the run |
+| 7 | the start gave no link at all: it is no page, or one that a browser builds |
 | 130 | interrupted, and saved |
 """
 
