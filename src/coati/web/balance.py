@@ -37,8 +37,8 @@ MAX_ELEMENTS = 1 << 17
 
 # Signs of a heavy page: this many characters, or tags; this many copies of formatting elements (different
 # ones times tags); a tag of this many characters. Without them the worst page takes less than a second and
-# 150 MB. Of 94,674 pages of fifteen real sites, some 200 have one of the signs. Honest pages with a library of
-# scripts inside have four million characters.
+# 150 MB. Of 94,674 pages of fifteen real sites, some 200 have one of the signs. Honest pages with a library
+# of scripts inside have four million characters.
 _MANY_CHARS = 1 << 23
 _MANY_TAGS = 1 << 14
 _MANY_COPIES = 1 << 18
