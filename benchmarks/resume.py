@@ -87,7 +87,7 @@ def _build(folder: Path, site: MadeUpSite, strategy: str, requests: int) -> dict
     """Crawl, and give the CPU time of the store's part in it."""
     form = _form(strategy)
     store = RunStore.create(folder, {"start_url": _START}, 0.0)
-    crawler = store.restore(partial(build_strategy, strategy, _START), form).strategy
+    crawler = store.restore(partial(build_strategy, strategy, [_START]), form).strategy
     spent = snapshots = 0.0
     for step in range(requests):
         # Two hundred requests a second: much faster than polite.
@@ -119,7 +119,7 @@ def _resume(what: str, folder: Path, strategy: str, limit: float) -> tuple[dict[
     begun, cpu = time.perf_counter(), time.process_time()
     store = RunStore.open(folder, 1e6)
     opened = time.perf_counter()
-    restored = store.restore(partial(build_strategy, strategy, _START), _form(strategy))
+    restored = store.restore(partial(build_strategy, strategy, [_START]), _form(strategy))
     done = time.perf_counter()
     row: dict[str, object] = {
         "what": what,

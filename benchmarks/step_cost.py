@@ -87,7 +87,7 @@ class Step(NamedTuple):
 
 def _drive(strategy: str, site: EndlessSite) -> Iterator[Step]:
     """Let the strategy crawl until the site has shown all its URLs."""
-    crawler = build_strategy(strategy, _START)
+    crawler = build_strategy(strategy, [_START])
     while True:
         begun = time.process_time()
         request = crawler.choose(0.0, EVERY_HOST)

@@ -322,6 +322,8 @@ def build_strategy(
 
     ``truth`` and ``examples`` are for those whose row needs them.
     """
+    if isinstance(start_urls, str):
+        raise TypeError("start_urls are several addresses: write [url]")
     row = strategy_row(name)
     if row.replay_only and truth is None:
         raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
