@@ -629,3 +629,40 @@ def test_a_run_that_another_process_holds_is_told_apart_from_wrong_input(
             said = coati(*command, "--max-requests", 99)
     assert said.code == 6
     assert "is being written by" in said.err
+
+
+@pytest.mark.parametrize("command", ["crawl", "show", "report"])
+def test_a_run_of_an_older_log_is_refused_in_words(coati: Coati, tmp_path: Path, command: str) -> None:
+    with small() as site:
+        assert coati("crawl", site.start, *FAST, "--out", "run").code == 0
+    connection = sqlite3.connect(tmp_path / "run" / "run.sqlite")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    said = coati(command, "run")
+    assert said.code == 2
+    assert "whose log has the older version 1" in said.err
+    assert "Traceback" not in said.err
+
+
+def test_a_listing_goes_on_after_a_run_of_an_older_log(coati: Coati, tmp_path: Path) -> None:
+    with small() as site:
+        for name in ("old", "new"):
+            assert coati("crawl", site.start, *FAST, "--out", name).code == 0
+    connection = sqlite3.connect(tmp_path / "old" / "run.sqlite")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    said = coati("runs", ".", "--format", "json")
+    assert said.code == 0
+    assert said.json["folder"] == "new"
+    assert "older version 1" in said.err
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [("search://", "search://ENGINE/?q=words"), ("search://nobody/?q=x", "no search engine 'nobody'")],
+)
+def test_a_search_address_is_told_from_a_wrong_url(coati: Coati, address: str, words: str) -> None:
+    said = coati("crawl", address)
+    assert said.code == 2
+    assert words in said.err
+    assert "begins with http" not in said.err

@@ -84,7 +84,12 @@ def test_a_host_that_is_gone_is_given_up_and_the_others_go_on(serve: Callable[..
     crawled = crawl_all(servers, strategy, max_delay_seconds=0.01)
     assert crawled.result.stop is StopReason.FINISHED
     assert [len(server.asked) for server in servers] == [12, 8]
-    assert len(crawled.skipped) == 4
+    # What met an outage may have come up again before the host was given up, or afterwards.
+    left = {f"{servers[1].base}{path}" for path in (f"/{number}" for number in range(12))}
+    left -= {servers[1].base + path for path in servers[1].paths}
+    assert len(left) >= 4
+    assert left <= crawled.skipped.keys()
+    assert set(crawled.skipped.values()) == {"host keeps failing"}
 
 
 def test_a_resumed_run_keeps_the_rests_and_delays_of_all_hosts(

@@ -22,7 +22,8 @@ from coati.settings.asking import live_settings
 from coati.settings.kinds import read_urls
 from coati.settings.run_file import read_values, require_no_hidden, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
-from coati.web.urls import normalise, origin_of, userinfo_of
+from coati.web.queries import parse_query
+from coati.web.urls import is_query, normalise, origin_of, userinfo_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -176,6 +177,12 @@ def _start_url(text: str) -> str:
     url = normalise(text.strip())
     if url is not None:
         return url
+    if is_query(text.strip()):
+        engine = parse_query(text.strip()).engine
+        raise ConfigError(
+            f"this command knows no search engine {engine!r}: begin at a website."
+            " In Python, a crawl may be given engines (docs/how-to/write-a-search-provider.md)"
+        )
     completed = normalise(f"https://{text.strip()}") if "://" not in text else None
     if completed and "." in text:
         hint = f"; did you mean {completed}?"

@@ -36,6 +36,8 @@ from coati.pacing.wake_list import WakeList
 
 # What a delay of 0 is doubled from: short enough not to hurt a crawl on account of one error.
 _FIRST_DELAY_SECONDS = 0.5
+# The longest delay that failed connections alone give a host.
+_LONGEST_AFTER_FAILURE = 8.0
 
 # Below this a delay that falls back is the floor again.
 _NEAR_SECONDS = 0.05
@@ -253,7 +255,8 @@ class HostPace:
         """Learn from a connection that did not come about, or broke; returns the same as `answered`."""
         state = self._touch(host)
         state.failures += 1
-        wait = self._back_off(host, state)
+        # A connection that fails costs the host nothing: to hear soon that it is back costs little.
+        wait = self._back_off(host, state, _LONGEST_AFTER_FAILURE)
         if not self._settings.many_hosts or state.failures < _FAILURES_TO_REST:
             return [wait]
         if state.failures >= _FAILURES_TO_END:
@@ -297,9 +300,10 @@ class HostPace:
         for host in self._asleep.woken(now):
             self._awake[host] = None
 
-    def _back_off(self, host: str, state: _Host) -> Wait:
+    def _back_off(self, host: str, state: _Host, longest: float = math.inf) -> Wait:
         doubled = 2 * max(state.delay, _FIRST_DELAY_SECONDS)
-        delay = max(state.floor, min(doubled, self._settings.max_delay_seconds))
+        grown = max(state.delay, min(doubled, longest))
+        delay = max(state.floor, min(grown, self._settings.max_delay_seconds))
         self._grow(host, state, delay, "errors")
         return Wait(delay, "errors")
 

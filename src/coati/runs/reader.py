@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from coati.runs.errors import NoRunError, RunError
 from coati.runs.layout import Layout, holds_run
+from coati.runs.schema import check_version
 from coati.runs.settings_file import read_settings
 from coati.runs.totals import Totals, read_totals
 
@@ -43,6 +44,7 @@ class RunReader:
         if not holds_run(folder):
             raise NoRunError(f"there is no run in {folder}")
         self.layout = Layout(folder)
+        check_version(self.layout.database)
         uri = f"{self.layout.database.absolute().as_uri()}?mode=ro"
         try:
             self.connection = sqlite3.connect(uri, uri=True, isolation_level=None)
