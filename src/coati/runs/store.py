@@ -25,6 +25,8 @@ from __future__ import annotations
 import sqlite3
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -418,8 +420,8 @@ class RunStore:
         self._background.check()
         due = abs(self._last_time - self._synced_at) >= _SYNC_SECONDS
         with self._log.transaction(durable=durable):
-            for strategy, settlement in self._settlements:
-                self._log.settle((settlement,), strategy)
+            for strategy, settled in groupby(self._settlements, itemgetter(0)):
+                self._log.settle((settlement for _, settlement in settled), strategy)
             self._skips.write(self._log.connection)
             yield
             if due:
