@@ -9,8 +9,8 @@ import pytest
 from coati.assembly import LIVE_STRATEGIES, build_strategy
 from coati.bandits.sleeping_ucb import SleepingUcb
 from coati.model import Method, Request
+from coati.testing.checked_crawl import ContractError
 from coati.testing.checks import check_policy, check_strategy
-from coati.testing.rehearsal import ContractError
 from coati.testing.revisiting import RoundRobin
 from tests.prospector import Prospector
 

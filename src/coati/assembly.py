@@ -12,28 +12,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coati.errors import ConfigError, UsageError, unknown_name
-from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
-from coati.strategies.clairvoyant import clairvoyant, omniscient
+from coati.strategies.baselines.clairvoyant import clairvoyant, omniscient
+from coati.strategies.baselines.simple_orders import breadth_first, depth_first, uniformly_random
 from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
-from coati.strategies.focused import focused
-from coati.strategies.hnsw_groups import HnswGroups
-from coati.strategies.link_models import LinkModel
-from coati.strategies.link_scores import Aim
-from coati.strategies.scent import Scent, ScentSettings
-from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
-from coati.strategies.tp_off import TpOffSettings, tp_off
-from coati.strategies.tres import tres_light
-from coati.strategies.url_classes import LearntClasses, OracleClasses
+from coati.strategies.focused.focused import focused
+from coati.strategies.sb.hnsw_groups import HnswGroups
+from coati.strategies.sb.link_models import LinkModel
+from coati.strategies.sb.tag_paths import TagPathSettings, TagPathStrategy
+from coati.strategies.sb.tp_off import TpOffSettings, tp_off
+from coati.strategies.sb.url_classes import LearntClasses, OracleClasses
+from coati.strategies.scent.link_scores import Aim
+from coati.strategies.scent.scent import Scent, ScentSettings
+from coati.strategies.tres.tres import tres_light
 from coati.web.likely_extensions import DATA_EXTENSIONS
 
 if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
-    from coati.strategies.path_groups import GroupIndex
+    from coati.strategies.sb.path_groups import GroupIndex
+    from coati.strategies.sb.url_classes import UrlClasses
     from coati.strategies.strategy import Strategy
-    from coati.strategies.tres import TresExamples
+    from coati.strategies.tres.tres import TresExamples
     from coati.strategies.truth import SiteTruth
-    from coati.strategies.url_classes import UrlClasses
 
 GROUP_INDEXES = {"exact": "sparse and exact", "hnsw": "approximate, as published; needs the extra hnsw"}
 
@@ -48,9 +48,9 @@ EARLY_STOPS = {
 class StrategySettings:
     """The parameters of strategies; the defaults are the papers'.
 
-    ``url_model`` and ``url_context`` are names of `coati.strategies.link_models`: how links are classified,
-    and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
-    wanted files; scent tries them first.
+    ``url_model`` and ``url_context`` are names of `coati.strategies.sb.link_models`: how links are
+    classified, and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are
+    those of the wanted files; scent tries them first.
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
@@ -159,7 +159,7 @@ def _tres_light(given: StrategyInputs) -> Strategy:
 
 
 def _tres(given: StrategyInputs) -> Strategy:
-    from coati.tres_neural import tres
+    from coati.strategies.tres.neural import tres
 
     return tres(given.start_urls, given.known_truth, _examples(given), given.seed)
 
@@ -172,11 +172,15 @@ def _examples(given: StrategyInputs) -> TresExamples:
 
 _KNOWS = frozenset({Need.TRUTH})
 _LEARNS_FROM_EXAMPLES = _KNOWS | {Need.EXAMPLES}
-_BASELINES = ("coati.strategies.baselines",)
-_TAG_PATHS = ("coati.strategies.tag_paths", "coati.strategies.hnsw_groups", "coati.strategies.url_classes")
-_SCENT = ("coati.strategies.scent",)
+_BASELINES = ("coati.strategies.baselines.simple_orders",)
+_TAG_PATHS = (
+    "coati.strategies.sb.tag_paths",
+    "coati.strategies.sb.hnsw_groups",
+    "coati.strategies.sb.url_classes",
+)
+_SCENT = ("coati.strategies.scent.scent",)
 _SCENT_SETTINGS = ("scent", "likely_extensions")
-_PLANNED = ("coati.strategies.clairvoyant",)
+_PLANNED = ("coati.strategies.baselines.clairvoyant",)
 
 REGISTRY: Mapping[str, StrategyRow] = {
     "bfs": StrategyRow(
@@ -199,7 +203,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
     "focused": StrategyRow(
         "the link that looks most like a target, by its URL, anchor and depth",
         lambda given: focused(given.start_urls),
-        ("coati.strategies.focused",),
+        ("coati.strategies.focused.focused",),
         seeded=False,
     ),
     "sb-classifier": StrategyRow(
@@ -236,7 +240,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
     "tp-off": StrategyRow(
         "learns the worth of tag paths from 3,000 requests that it knows the truth of (ACEBot)",
         _tp_off,
-        ("coati.strategies.tp_off",),
+        ("coati.strategies.sb.tp_off",),
         ("tag_paths", "warm_up"),
         _KNOWS,
         seeded=False,
@@ -244,14 +248,14 @@ REGISTRY: Mapping[str, StrategyRow] = {
     "tres-light": StrategyRow(
         "TRES with a light page classifier: told which links are pages, learns from example pages",
         _tres_light,
-        ("coati.strategies.tres",),
+        ("coati.strategies.tres.tres",),
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
     ),
     "tres": StrategyRow(
         "TRES with its neural networks (needs the extra tres); the same advantages",
         _tres,
-        ("coati.tres_neural",),
+        ("coati.strategies.tres.neural",),
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
     ),

@@ -34,7 +34,7 @@ from coati.runs.errors import RunError, RunWriteError
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.runs.store import RunStore
-from coati.settings.plan import Surroundings, crawl_plan
+from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.run_file import read_run_file, to_toml_values
 from coati.settings.run_settings import SETTINGS
 from coati.strategies.dry_spell import DrySpell
@@ -111,19 +111,19 @@ def run(place: RunPlace) -> int:
         if not settings.quiet:
             _say_what_begins(place, store)
         view.seconds_before = store.seconds_spent
-        around = Surroundings(store=store, archive=archive, early_stop=early_stop, on_event=on_event)
-        result = _crawl(settings, around, view)
+        resources = CrawlResources(store=store, archive=archive, early_stop=early_stop, on_event=on_event)
+        result = _crawl(settings, resources, view)
         folder = store.folder
     report = _report(folder)
     return show_result(place, result, early_stop, report)
 
 
-def _crawl(settings: RunSettings, around: Surroundings, view: CrawlView) -> CrawlResult:
+def _crawl(settings: RunSettings, resources: CrawlResources, view: CrawlView) -> CrawlResult:
     # Scrapy takes a second to import, and nobody who asks for help should wait for it.
     from coati.live.running import crawl as crawl_live
 
     with shown(view, quiet=settings.quiet) as on_progress:
-        return crawl_live(crawl_plan(settings, replace(around, on_progress=on_progress)))
+        return crawl_live(crawl_plan(settings, replace(resources, on_progress=on_progress)))
 
 
 def _early_stop(place: RunPlace) -> DrySpell | None:

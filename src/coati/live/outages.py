@@ -34,7 +34,7 @@ from coati.web.urls import host_of, is_query
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from coati.live.outcomes import Reading
+    from coati.live.outcomes import FetchResult
     from coati.model import Request
     from coati.runs.host_answers import HostAnswer
 
@@ -60,7 +60,7 @@ _SUCCESS = range(200, 300)
 _Key = tuple[Method, str]
 
 
-def is_outage(reading: Reading) -> bool:
+def is_outage(reading: FetchResult) -> bool:
     """Tell whether what came says nothing about the URL: no answer, a part of one, a server in trouble."""
     outcome = reading.outcome
     if isinstance(outcome, Failure):
@@ -108,11 +108,11 @@ class _Waiting:
 class Outages:
     """Decides about the outages of one run; ``past`` is what its log holds.
 
-    >>> from coati.live.outcomes import Reading
+    >>> from coati.live.outcomes import FetchResult
     >>> from coati.model import Method, Request
     >>> outages = Outages(retries=3, first_seconds=10.0)
     >>> outages.answered("http://example.org/")
-    >>> reset = Reading(Failure(0, 0, "connection broken off"))
+    >>> reset = FetchResult(Failure(0, 0, "connection broken off"))
     >>> outages.judge(Request(1, Method.GET, "http://example.org/a"), reset, now=60.0).outcome
     Deferred(status=0, size_bytes=0, reason='connection broken off', until=70.0)
     """
@@ -152,7 +152,7 @@ class Outages:
         self._waiting.pop((request.method, request.url), None)
         self._host(request.url).heard = True
 
-    def judge(self, request: Request, reading: Reading, now: float) -> Reading:
+    def judge(self, request: Request, reading: FetchResult, now: float) -> FetchResult:
         """Return what came of a request, as `Deferred` where it is to be asked again."""
         outcome = reading.outcome
         if isinstance(outcome, Refused):
@@ -185,7 +185,7 @@ class Outages:
         waiting = self._waiting.get((request.method, request.url))
         return not self._is_dead(host) and self._is_due(host, waiting, now)
 
-    def _until(self, key: _Key, reading: Reading, now: float) -> float | None:
+    def _until(self, key: _Key, reading: FetchResult, now: float) -> float | None:
         """Return the time from which on to ask again; None to take what came as it is."""
         host, waiting = self._host(key[1]), self._waiting.setdefault(key, _Waiting())
         size = 0 if isinstance(reading.outcome, Refused) else reading.outcome.size_bytes

@@ -68,7 +68,7 @@ _MAX_HEADERS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FetchResult:
     """What came of one request.
 
     ``refused`` lists links that the rules of the run forbid, ``skipped`` URLs that are left alone for
@@ -96,12 +96,12 @@ class ResponseReader:
         self._reader = PageReader(rules)
         self._extractors = extractors
 
-    def read(self, request: Request, response: Response) -> Reading:
+    def read(self, request: Request, response: Response) -> FetchResult:
         """Turn a response into an outcome."""
         meta = response.request.meta if response.request is not None else {}
         body_file = meta.get(BODY_FILE)
         form = self._format(request, response, is_list=bool(meta.get(LIST)))
-        reading = Reading(
+        reading = FetchResult(
             self._outcome(request, response, form, meta.get(BODY_BYTES) if body_file else None),
             _headers(response),
             None if body_file else response.body,
@@ -116,29 +116,29 @@ class ResponseReader:
             return self._page(request, response, form, reading)
         return reading
 
-    def read_error(self, request: Request, error: BaseException) -> Reading:
+    def read_error(self, request: Request, error: BaseException) -> FetchResult:
         """Turn the error that came in place of a response into an outcome."""
         if isinstance(error, PrivateAddressError):
-            return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
+            return FetchResult(Refused(SkipReason.PRIVATE_ADDRESS))
         if isinstance(error, HostEndedError):
-            return Reading(Refused(SkipReason.HOST_FAILING))
+            return FetchResult(Refused(SkipReason.HOST_FAILING))
         if isinstance(error, OfflineError):
-            return Reading(Refused(SkipReason.NOT_ARCHIVED))
+            return FetchResult(Refused(SkipReason.NOT_ARCHIVED))
         if isinstance(error, QueryRefusedError):
-            return Reading(Refused(error.reason))
+            return FetchResult(Refused(error.reason))
         if isinstance(error, IgnoreRequest):
             message = str(error)
             if "robots.txt" in message:
-                return Reading(Refused(SkipReason.ROBOTS))
+                return FetchResult(Refused(SkipReason.ROBOTS))
             reason = FailureReason.BOMB if "decompress" in message else FailureReason.UNSUPPORTED
         else:
             reason = failure_reason(error)
         skipped = ((request.url, SkipReason.TOO_LARGE),) if reason is FailureReason.TOO_LARGE else ()
-        return Reading(Failure(0, 0, reason), skipped=skipped, drops=(reason,))
+        return FetchResult(Failure(0, 0, reason), skipped=skipped, drops=(reason,))
 
-    def read_silence(self, reason: FailureReason) -> Reading:
+    def read_silence(self, reason: FailureReason) -> FetchResult:
         """Give the outcome of a request that was not sent, because its host did not even tell its rules."""
-        return Reading(Failure(0, 0, reason), drops=(reason,), unsent=True)
+        return FetchResult(Failure(0, 0, reason), drops=(reason,), unsent=True)
 
     def _format(self, request: Request, response: Response, *, is_list: bool) -> Format | None:
         """Say as what a response is read; None if it is no page."""
@@ -171,7 +171,7 @@ class ResponseReader:
             return Target(status, size, media_type)
         return Other(status, size, media_type)
 
-    def _stopped(self, request: Request, response: Response, reading: Reading, why: str) -> Reading:
+    def _stopped(self, request: Request, response: Response, reading: FetchResult, why: str) -> FetchResult:
         reason = SkipReason(why)
         outcome: Outcome
         if reason is SkipReason.TOO_LARGE:
@@ -180,7 +180,7 @@ class ResponseReader:
             outcome = Other(response.status, 0, essence(_header(response, "Content-Type")))
         return replace(reading, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
 
-    def _page(self, request: Request, response: Response, form: Format, reading: Reading) -> Reading:
+    def _page(self, request: Request, response: Response, form: Format, reading: FetchResult) -> FetchResult:
         # The error page of a robots.txt that does not exist says nothing.
         body = response.body if response.status < 300 else b""  # noqa: PLR2004 - HTTP success
         content_type = _content_type(response)

@@ -49,7 +49,7 @@ class Progress:
         return self.session_requests / self.seconds if self.seconds else 0.0
 
 
-class Happening(StrEnum):
+class EventKind(StrEnum):
     """The kinds of events."""
 
     CHOSEN = "chosen"
@@ -64,7 +64,7 @@ class Event(NamedTuple):
     """One thing that happened; ``data`` holds what JSON can say, ``at`` is in seconds since the epoch."""
 
     at: float
-    what: Happening
+    what: EventKind
     data: Mapping[str, object]
 
 

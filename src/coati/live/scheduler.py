@@ -19,6 +19,7 @@ and are left to the strategy; those with one are sent as usual, before anything 
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -36,11 +37,12 @@ from coati.live.pace import PaceMiddleware, pace_settings
 from coati.live.plan import CrawlPlan
 from coati.live.robots import ObeyRobotsMiddleware, RobotsAnswerMiddleware
 from coati.live.settings import LiveSettings
-from coati.live.stop import StopReason
+from coati.live.spider import drive_of
 from coati.model import Later, Refused, Request
 from coati.pacing.host_pace import HostPace, Wait
 from coati.pacing.paced_choices import PacedChoices
 from coati.runs.reasons import SkipReason
+from coati.stop_reasons import StopReason
 from coati.web.media import parse_types
 from coati.web.rules import Rules, Scope
 from coati.web.urls import host_of, is_query, normalise, resolve
@@ -130,7 +132,7 @@ class StrategyScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         """Get the crawl that the spider brings, or make one from the settings."""
-        drive = getattr(spider, "drive", None)
+        drive = drive_of(self._crawler)
         if drive is None:
             drive = Drive(plan_of_project(spider, self._crawler))
             filter_class = load_object(self._crawler.settings["DUPEFILTER_CLASS"])
@@ -146,7 +148,7 @@ class StrategyScheduler(BaseScheduler):
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
         self._rules = self._crawler.get_downloader_middleware(ObeyRobotsMiddleware)
         self._crawler.signals.connect(self._on_spider_error, signals.spider_error)
-        drive.tally.start_clock()
+        drive.counts.start_clock()
         left = drive.seconds_left()
         if left is not None:
             self._deadline_call = call_later(max(0.0, left), self._on_deadline)
@@ -187,8 +189,9 @@ class StrategyScheduler(BaseScheduler):
             self._filter.close(reason)
         if self._spider_parses:
             progress = self._drive.close().progress
+            counts = asdict(progress)
             for name in ("requests", "pages", "targets", "errors", "refused"):
-                self._crawler.stats.set_value(f"coati/{name}", getattr(progress, name))
+                self._crawler.stats.set_value(f"coati/{name}", counts[name])
 
     def has_pending_requests(self) -> bool:
         """Say whether the crawl goes on, be it by waiting."""
@@ -364,7 +367,8 @@ class StrategyScheduler(BaseScheduler):
     def _is_link(self, request: ScrapyRequest) -> bool:
         """Tell a link, which the strategy knows from the page, from a request with a purpose of its own."""
         plain = request.method == "GET" and not request.body
-        default = getattr(self._crawler.spider, "parse", None)
+        spider = self._crawler.spider
+        default = None if spider is None else spider.parse
         return plain and request.callback in {None, default}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from coati.live.outcomes import Reading
+from coati.live.outcomes import FetchResult
 from coati.model import Method, Page, Refused, Target
 from coati.runs.reasons import SkipReason
 from coati.runs.seen import SeenUrls
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coati.runs.store import RunStore
     from coati.web.traps import TrapSettings
 
-Sift = Callable[["Request", Reading, bool], Reading]
+Sift = Callable[["Request", FetchResult, bool], FetchResult]
 """Takes what came of a request, and whether the run had been answered by its URL before."""
 
 # A link that was left out stands on many pages. So many are remembered, to be counted once.
@@ -37,7 +37,7 @@ def trap_filter(settings: TrapSettings, store: RunStore | None) -> Sift:
     return _Filter(settings, store).sift if settings.enabled else _as_it_is
 
 
-def _as_it_is(_request: Request, reading: Reading, _visited: bool) -> Reading:  # noqa: FBT001 - a `Sift`
+def _as_it_is(_request: Request, reading: FetchResult, _visited: bool) -> FetchResult:  # noqa: FBT001 - a `Sift`
     return reading
 
 
@@ -55,7 +55,7 @@ class _Filter:
             if past.links:
                 self._watch.relearn(past.url, past.links)
 
-    def sift(self, request: Request, reading: Reading, visited: bool) -> Reading:  # noqa: FBT001 - a `Sift`
+    def sift(self, request: Request, reading: FetchResult, visited: bool) -> FetchResult:  # noqa: FBT001 - a `Sift`
         """Leave out what leads into a trap; each URL that is left out is listed and counted once.
 
         Queries are of no site, and pages of results are all alike.

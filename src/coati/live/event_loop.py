@@ -1,0 +1,65 @@
+"""An event loop that knows when an answer can have arrived, apart from when somebody gets to read it.
+
+An answer that has arrived is noticed only when the loop comes round to it. In a process that crawls a hundred
+sites, or on a busy machine, that takes longer than the answer itself, and who takes it for slowness of the
+server asks more and more seldom. So the loop keeps, for each of its turns, the last moment at which what the
+turn deals with was not there yet:
+
+- if the turn began with waiting, nothing was there until the wait ended;
+- if something was there at once, it came while the last turn was at work, at its beginning at the earliest.
+
+Who awaits an answer goes on one turn after the answer was noticed; so it is the turn before that counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import time
+from collections import deque
+
+from coati.live.request_spacing import RequestSpacing
+
+# A wait that is shorter was none: asking alone takes that long.
+_WAITED_SECONDS = 0.0002
+
+
+class _TurnTimes(selectors.DefaultSelector):
+    """A selector that remembers when what it reports can have come, for this turn and the one before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._returned_at = time.monotonic()
+        self.came_after = deque([self._returned_at] * 2, maxlen=2)
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        worked_from, begun = self._returned_at, time.monotonic()
+        found = super().select(timeout)
+        self._returned_at = time.monotonic()
+        waited = self._returned_at - begun > _WAITED_SECONDS
+        self.came_after.append(self._returned_at if waited else worked_from)
+        return found
+
+
+class CrawlLoop(asyncio.SelectorEventLoop):
+    """The loop of our crawls: it times its turns, and lets requests leave one after the other."""
+
+    def __init__(self) -> None:
+        self.request_spacing = RequestSpacing()
+        self._turns = _TurnTimes()
+        super().__init__(self._turns)
+
+    @property
+    def came_after(self) -> float:
+        """The moment (of ``time.monotonic``) before which what is awaited and now there cannot have come."""
+        return self._turns.came_after[0]
+
+
+def seconds_of_server(started: float) -> float:
+    """Say how long an answer that is now there took, at least, if it was asked for at ``started``.
+
+    On a loop of somebody else's it is all the time since then.
+    """
+    loop = asyncio.get_running_loop()
+    came = loop.came_after if isinstance(loop, CrawlLoop) else time.monotonic()
+    return max(0.0, came - started)
