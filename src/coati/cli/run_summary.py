@@ -38,6 +38,7 @@ class RunSummary:
     requests: int
     pages: int
     targets: int
+    relevant_pages: int
     files: int
     target_bytes: int
     bytes: int
@@ -71,6 +72,7 @@ class RunSummary:
                 requests=totals.requests,
                 pages=totals.pages,
                 targets=totals.targets,
+                relevant_pages=totals.relevant_pages,
                 files=files,
                 target_bytes=totals.target_bytes,
                 bytes=totals.bytes,
@@ -87,7 +89,7 @@ class RunSummary:
 
     def counts(self) -> list[tuple[str, str]]:
         """Give the lines of a table: what, and how much of it."""
-        same = self.targets - self.files
+        same = self.targets - self.relevant_pages - self.files
         targets = f"{self.targets:,} ({format_bytes(self.target_bytes)})"
         if same:
             targets += f" in {self.files:,} {'file' if self.files == 1 else 'files'};"

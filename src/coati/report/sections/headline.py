@@ -48,7 +48,7 @@ def _summary(facts: RunFacts) -> Html:
         if totals.targets
         else f" brought no file in {format_count(totals.requests, 'request')}"
     )
-    copies = totals.targets - facts.files
+    copies = totals.targets - totals.relevant_pages - facts.files
     note = f"; {format_count(copies)} of them had the same content as another one" if copies > 0 else ""
     return joined(
         "A crawl from ",
