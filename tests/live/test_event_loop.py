@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from coati.live import loop_turns
+from coati.live import event_loop
 from coati.live.event_loop import CrawlLoop, seconds_of_server
 
 
@@ -36,7 +36,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
         clock.now += 100.0
         return wait(self, timeout)
 
-    monkeypatch.setattr(loop_turns, "time", clock)
+    monkeypatch.setattr(event_loop, "time", clock)
     monkeypatch.setattr(selectors.DefaultSelector, "select", select)
     return clock
 

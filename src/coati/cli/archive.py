@@ -130,7 +130,7 @@ def info(folder: Path, links: bool, form: str) -> None:
         holdings = count_contents(opened)
         outside = None
         if links:
-            with progress("FetchResult links") as told:
+            with progress("Reading links") as told:
                 outside = find_outside_links(opened, told)
         facts = _facts(opened, holdings, outside)
     if form == "json":

@@ -51,11 +51,11 @@ class CrawlCounts:
         """How long this session has taken."""
         return time.monotonic() - self._begun
 
-    def count(self, request: Request, reading: FetchResult, charged: int, *, new_target: bool) -> None:
+    def count(self, request: Request, result: FetchResult, charged: int, *, new_target: bool) -> None:
         """Count what came of a request; a target that was there before is no new one."""
-        outcome = reading.outcome
+        outcome = result.outcome
         self.requests += charged
-        self._drops.update(reading.drops)
+        self._drops.update(result.drops)
         if isinstance(outcome, Refused):
             self.refused += 1
             self._drops[outcome.reason] += 1
@@ -66,7 +66,7 @@ class CrawlCounts:
         if isinstance(outcome, Failure | Deferred | Refused) and self.first_failure is None:
             self.first_failure = outcome
         # A HEAD only announces what a GET will bring, and rules that were known already bring nothing new.
-        if request.method is Method.GET and not reading.unsent:
+        if request.method is Method.GET and not result.unsent:
             self._count_brought(outcome)
             self.targets += new_target
 

@@ -172,11 +172,11 @@ class Drive:
         self._sent += attempts
         return True
 
-    def finish(self, request_id: int, reading: FetchResult, *, from_archive: bool = False) -> None:
+    def finish(self, request_id: int, result: FetchResult, *, from_archive: bool = False) -> None:
         """Record what came of a request, let the strategy observe it, and count it."""
         if self.aborted:
-            if reading.body_file is not None:
-                reading.body_file.unlink(missing_ok=True)
+            if result.body_file is not None:
+                result.body_file.unlink(missing_ok=True)
             return
         state = self._open[request_id]
         request = state.request
@@ -184,17 +184,17 @@ class Drive:
         if from_archive:
             self.outages.archived(request)
         elif self.plan.defers:
-            reading = self.outages.judge(request, reading, now)
-        if not isinstance(reading.outcome, Deferred):
-            reading = self._for_strategy(state, reading)
+            result = self.outages.judge(request, result, now)
+        if not isinstance(result.outcome, Deferred):
+            result = self._for_strategy(state, result)
         if self.plan.on_fetched is not None:
-            self.plan.on_fetched(request, reading)
-        charged = 0 if reading.unsent or isinstance(reading.outcome, Refused) else state.attempts
-        recorded = self._record(state, reading, charged, now)
+            self.plan.on_fetched(request, result)
+        charged = 0 if result.unsent or isinstance(result.outcome, Refused) else state.attempts
+        recorded = self._record(state, result, charged, now)
         settlements = self._strategy.observe(request_id, recorded.outcome, now)
         del self._open[request_id]
         self._sent += charged - state.attempts
-        self.counts.count(request, reading, charged, new_target=recorded.new_target)
+        self.counts.count(request, result, charged, new_target=recorded.new_target)
         self.counts.archived += from_archive
         self.counts.settle(request, recorded.outcome, settlements)
         store = self.plan.store
@@ -202,18 +202,18 @@ class Drive:
             store.settled(settlements)
             if store.snapshot_due and self.plan.form is not None:
                 store.snapshot(self._strategy, self.plan.form)
-        self._tell_observed(state, reading, charged)
-        end = self._endings.after(reading.outcome, charged, self.counts, hopeless=self.outages.hopeless)
+        self._tell_observed(state, result, charged)
+        end = self._endings.after(result.outcome, charged, self.counts, hopeless=self.outages.hopeless)
         if end is not None:
             self.stop(end)
 
-    def _for_strategy(self, state: _Open, reading: FetchResult) -> FetchResult:
+    def _for_strategy(self, state: _Open, result: FetchResult) -> FetchResult:
         """Give a page the hashes of its out-links, where they are wanted, and leave out traps and loops."""
         request = state.request
-        if self.plan.out_links and isinstance(reading.outcome, Page) and request.method is Method.GET:
+        if self.plan.out_links and isinstance(result.outcome, Page) and request.method is Method.GET:
             # Before traps are left out: what counts is what stands there.
-            reading = replace(reading, outcome=with_out_links(reading.outcome))
-        return self._sift(request, self._bound_redirects(request, reading), state.visited)
+            result = replace(result, outcome=with_out_links(result.outcome))
+        return self._sift(request, self._bound_redirects(request, result), state.visited)
 
     def stop(self, reason: StopReason) -> None:
         """Send nothing more; what is in flight is finished."""
@@ -316,12 +316,12 @@ class Drive:
             self.stop(limit)
         return True
 
-    def _bound_redirects(self, request: Request, reading: FetchResult) -> FetchResult:
+    def _bound_redirects(self, request: Request, result: FetchResult) -> FetchResult:
         """Let a chain of redirects end somewhere, and a loop at once."""
         hops = self._hops.pop(request.url, 0)
-        outcome = reading.outcome
+        outcome = result.outcome
         if not isinstance(outcome, Redirect):
-            return reading
+            return result
         if hops >= self.plan.settings.max_redirects:
             reason, skip = FailureReason.TOO_MANY_REDIRECTS, SkipReason.TOO_MANY_REDIRECTS
         elif outcome.location == request.url:
@@ -330,33 +330,33 @@ class Drive:
             self._hops[outcome.location] = hops + 1
             if len(self._hops) > _REMEMBERED_HOPS:
                 self._hops.popitem(last=False)
-            return reading
+            return result
         return replace(
-            reading,
+            result,
             outcome=Failure(outcome.status, outcome.size_bytes, reason),
-            skipped=(*reading.skipped, (outcome.location, skip)),
-            drops=(*reading.drops, reason),
+            skipped=(*result.skipped, (outcome.location, skip)),
+            drops=(*result.drops, reason),
         )
 
-    def _record(self, state: _Open, reading: FetchResult, charged: int, now: float) -> Recorded:
+    def _record(self, state: _Open, result: FetchResult, charged: int, now: float) -> Recorded:
         """Write it down; gives what the strategy is to observe."""
         store, request = self.plan.store, state.request
-        lists = tuple(self.lists.observe(request.url, reading.outcome))
+        lists = tuple(self.lists.observe(request.url, result.outcome))
         if store is None:
-            if reading.body_file is not None:
-                reading.body_file.unlink(missing_ok=True)
-            return Recorded(reading.outcome, new_target=self.visits.note(request, reading.outcome))
+            if result.body_file is not None:
+                result.body_file.unlink(missing_ok=True)
+            return Recorded(result.outcome, new_target=self.visits.note(request, result.outcome))
         fetched = Fetched(
             request=request,
-            outcome=reading.outcome,
+            outcome=result.outcome,
             started_at=state.started_at,
             finished_at=now,
             charged=charged,
-            headers=reading.headers,
-            body=reading.body,
-            body_file=reading.body_file,
-            refused=reading.refused,
-            skipped=reading.skipped,
+            headers=result.headers,
+            body=result.body,
+            body_file=result.body_file,
+            refused=result.refused,
+            skipped=result.skipped,
             lists=lists,
         )
         return store.record(fetched)
@@ -365,15 +365,15 @@ class Drive:
         if self.plan.on_event is not None:
             self.plan.on_event(Event(self._clock.now(), what, data))
 
-    def _tell_observed(self, state: _Open, reading: FetchResult, charged: int) -> None:
+    def _tell_observed(self, state: _Open, result: FetchResult, charged: int) -> None:
         request = state.request
         if self.plan.on_event is not None:
             seconds = round(self._clock.now() - state.started_at, 3)
             told = {"id": request.id, "url": request.url, "charged": charged, "seconds": seconds}
-            self._tell(EventKind.OBSERVED, **told, **_described(reading.outcome))
-            if isinstance(reading.outcome, Refused):
-                self._tell(EventKind.SKIPPED, url=request.url, reason=reading.outcome.reason)
-            for url, reason in reading.skipped:
+            self._tell(EventKind.OBSERVED, **told, **_described(result.outcome))
+            if isinstance(result.outcome, Refused):
+                self._tell(EventKind.SKIPPED, url=request.url, reason=result.outcome.reason)
+            for url, reason in result.skipped:
                 self._tell(EventKind.SKIPPED, url=url, reason=reason)
         self.tell_progress()
 

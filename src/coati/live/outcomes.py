@@ -101,7 +101,7 @@ class ResponseReader:
         meta = response.request.meta if response.request is not None else {}
         body_file = meta.get(BODY_FILE)
         form = self._format(request, response, is_list=bool(meta.get(LIST)))
-        reading = FetchResult(
+        result = FetchResult(
             self._outcome(request, response, form, meta.get(BODY_BYTES) if body_file else None),
             _headers(response),
             None if body_file else response.body,
@@ -111,10 +111,10 @@ class ResponseReader:
         )
         stopped = meta.get(STOPPED)
         if stopped is not None and 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
-            return self._stopped(request, response, reading, stopped)
+            return self._stopped(request, response, result, stopped)
         if form is not None and request.method is Method.GET:
-            return self._page(request, response, form, reading)
-        return reading
+            return self._page(request, response, form, result)
+        return result
 
     def read_error(self, request: Request, error: BaseException) -> FetchResult:
         """Turn the error that came in place of a response into an outcome."""
@@ -171,33 +171,33 @@ class ResponseReader:
             return Target(status, size, media_type)
         return Other(status, size, media_type)
 
-    def _stopped(self, request: Request, response: Response, reading: FetchResult, why: str) -> FetchResult:
+    def _stopped(self, request: Request, response: Response, result: FetchResult, why: str) -> FetchResult:
         reason = SkipReason(why)
         outcome: Outcome
         if reason is SkipReason.TOO_LARGE:
             outcome = Failure(response.status, 0, FailureReason.TOO_LARGE)
         else:
             outcome = Other(response.status, 0, essence(_header(response, "Content-Type")))
-        return replace(reading, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
+        return replace(result, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
 
-    def _page(self, request: Request, response: Response, form: Format, reading: FetchResult) -> FetchResult:
+    def _page(self, request: Request, response: Response, form: Format, result: FetchResult) -> FetchResult:
         # The error page of a robots.txt that does not exist says nothing.
         body = response.body if response.status < 300 else b""  # noqa: PLR2004 - HTTP success
         content_type = _content_type(response)
         page = self._reader.read(form, body, request.url, content_type)
         facts = facts_of(self._extractors, body, content_type)
         outcome = Page(response.status, len(response.body), page.links, facts)
-        if page.truncated and CUT not in reading.drops:
-            reading = replace(reading, drops=(*reading.drops, CUT))
+        if page.truncated and CUT not in result.drops:
+            result = replace(result, drops=(*result.drops, CUT))
         why: SkipReason | None = None
         if forbids_following(value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")):
             why = SkipReason.X_ROBOTS_TAG
         elif page.nofollow:
             why = SkipReason.NOFOLLOW
         if why is None:
-            return replace(reading, outcome=outcome, refused=tuple(page.refused))
+            return replace(result, outcome=outcome, refused=tuple(page.refused))
         return replace(
-            reading,
+            result,
             outcome=replace(outcome, links=NO_LINKS),
             refused=tuple(page.refused),
             skipped=tuple((url, why) for url in dict.fromkeys(page.links.urls)),

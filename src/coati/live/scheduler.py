@@ -289,9 +289,9 @@ class StrategyScheduler(BaseScheduler):
             return [again]
         self._choices.observed(chosen)
         try:
-            reading = self._reader.read(chosen, response)
+            result = self._reader.read(chosen, response)
             from_archive = "archived" in response.flags
-            self._drive.finish(chosen.id, reading, from_archive=from_archive)
+            self._drive.finish(chosen.id, result, from_archive=from_archive)
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
             return None
@@ -315,11 +315,11 @@ class StrategyScheduler(BaseScheduler):
             self._left_open += 1
             return
         try:
-            reading = self._reader.read_error(chosen, why)
-            silence = self._silence(chosen) if reading.outcome == Refused(SkipReason.ROBOTS) else None
+            result = self._reader.read_error(chosen, why)
+            silence = self._silence(chosen) if result.outcome == Refused(SkipReason.ROBOTS) else None
             if silence is not None:
-                reading = self._reader.read_silence(silence)
-            self._drive.finish(chosen.id, reading)
+                result = self._reader.read_silence(silence)
+            self._drive.finish(chosen.id, result)
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
 

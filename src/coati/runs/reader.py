@@ -1,4 +1,4 @@
-"""FetchResult a run folder without touching it: for reports and tables, also while it is written."""
+"""Reading a run folder without touching it: for reports and tables, also while it is written."""
 
 from __future__ import annotations
 
