@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_EMPTY = frozenset({204, 205})
 
 # By this key of its meta a Scrapy request is known as a strategy's.
 REQUEST = "coati_request"
@@ -166,6 +168,9 @@ class ResponseReader:
             return Page(status, size, NO_LINKS)
         if not 200 <= status < 300:  # noqa: PLR2004 - HTTP success
             return _without_content(request, response, size)
+        missing = _what_is_missing(request, response)
+        if missing is not None:
+            return Failure(status, size, missing)
         media_type = essence(_content_type(response))
         if self._types.kind(media_type, request.url) is Kind.TARGET:
             return Target(status, size, media_type)
@@ -202,6 +207,15 @@ class ResponseReader:
             refused=tuple(page.refused),
             skipped=tuple((url, why) for url in dict.fromkeys(page.links.urls)),
         )
+
+
+def _what_is_missing(request: Request, response: Response) -> FailureReason | None:
+    """Say why a success that is no page did not bring all of what was asked for; None if it did."""
+    if response.status in _EMPTY:
+        return FailureReason.NO_CONTENT
+    if request.method is Method.HEAD or DAMAGED not in response.flags:
+        return None
+    return FailureReason.NOT_READY if response.status == HTTPStatus.ACCEPTED else FailureReason.PART
 
 
 def _without_content(request: Request, response: Response, size: int) -> Outcome:
