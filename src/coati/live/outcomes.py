@@ -63,6 +63,9 @@ CONDITIONAL = "coati_conditional"
 CUT = "cut"
 DAMAGED = "dataloss"
 
+# What a run keeps of these, for people.
+MISSING = {CUT: "the rest was not read", DAMAGED: "it broke off"}
+
 # The flag of a robots.txt that had been fetched already, to be obeyed: it costs nothing.
 KNOWN_RULES = "coati_known_rules"
 
@@ -160,7 +163,8 @@ class ResponseReader:
         if request.method is Method.GET:
             size = len(response.body) if streamed_bytes is None else streamed_bytes
         if status in _REDIRECTS:
-            location = resolve(request.url, _header(response, "Location"))
+            given = _header(response, "Location").strip()
+            location = resolve(request.url, given) if given else None
             if location is None:
                 return Failure(status, size, FailureReason.NO_LOCATION)
             return Redirect(status, size, location)
@@ -168,13 +172,16 @@ class ResponseReader:
             return Page(status, size, NO_LINKS)
         if not 200 <= status < 300:  # noqa: PLR2004 - HTTP success
             return _without_content(request, response, size)
+        return self._success(request, response, size)
+
+    def _success(self, request: Request, response: Response, size: int) -> Outcome:
         missing = _what_is_missing(request, response)
         if missing is not None:
-            return Failure(status, size, missing)
+            return Failure(response.status, size, missing)
         media_type = essence(_content_type(response))
         if self._types.kind(media_type, request.url) is Kind.TARGET:
-            return Target(status, size, media_type)
-        return Other(status, size, media_type)
+            return Target(response.status, size, media_type)
+        return Other(response.status, size, media_type)
 
     def _stopped(self, request: Request, response: Response, reading: Reading, why: str) -> Reading:
         reason = SkipReason(why)

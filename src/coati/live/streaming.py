@@ -93,7 +93,7 @@ from coati.web.content_codings import CodingError, Unpacking, can_undo, codings_
 from coati.web.sniffing import is_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -361,7 +361,7 @@ def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Fo
     return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted)
 
 
-async def _unpacked(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+async def _unpacked(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
     """Give the body piece by piece, without its codings; raises where it is not all there."""
     codings = codings_of(",".join(answer.headers.getall("Content-Encoding", ())))
     unpacking = Unpacking(codings if can_undo(codings) else ())

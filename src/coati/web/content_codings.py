@@ -36,11 +36,22 @@ _IN_BYTES: Final = 8 * 1024
 _MOST_CODINGS: Final = 4
 
 # RFC 9659: nobody need keep more than 8 MiB to undo a Content-Encoding.
-_ZSTD_WINDOW: Final = {zstd.DecompressionParameter.window_log_max: 23}
+_ZSTD_WINDOW: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_max: 23}
 
 # What servers name though it changes no byte: by mistake for a charset, or out of their own storage.
 _NO_CODINGS: Final = frozenset(
-    {"identity", "none", "binary", "7bit", "8bit", "utf-8", "utf8", "iso-8859-1", "windows-1252", "aws-chunked"}
+    {
+        "identity",
+        "none",
+        "binary",
+        "7bit",
+        "8bit",
+        "utf-8",
+        "utf8",
+        "iso-8859-1",
+        "windows-1252",
+        "aws-chunked",
+    }
 )
 
 
@@ -127,7 +138,8 @@ class _Streams:
                     rest = self._begin(rest)
                 else:
                     yield from self._unpack(rest)
-                    rest = self._stream.unused_data if self._stream.eof else b""
+                    # Empty as long as the stream has not come to its end.
+                    rest = self._stream.unused_data
 
     def _begin(self, data: bytes) -> bytes:
         """Begin the next stream, if this is one; return what it is to be fed."""
@@ -148,7 +160,7 @@ class _Streams:
                 part = self._stream.decompress(data)
                 if part:
                     yield part
-                if self._stream.eof or not self._stream.pending:
+                if not self._stream.pending:
                     return
                 data = b""
         except (zlib.error, brotli.error, zstd.ZstdError, EOFError) as error:
@@ -169,7 +181,7 @@ class _Zlib:
 
     @property
     def pending(self) -> bool:
-        return bool(self._stream.unconsumed_tail)
+        return bool(self._stream.unconsumed_tail) and not self._stream.eof
 
     def decompress(self, data: bytes) -> bytes:
         return self._stream.decompress(self._stream.unconsumed_tail + data, _OUT_BYTES)
@@ -208,7 +220,7 @@ class _Brotli:
 
     def decompress(self, data: bytes) -> bytes:
         part = bytes(self._stream.process(data, output_buffer_limit=_OUT_BYTES))
-        self.pending = bool(part)
+        self.pending = bool(part) and not self.eof
         return part
 
 
@@ -226,7 +238,7 @@ class _Zstd:
 
     @property
     def pending(self) -> bool:
-        return not self._stream.needs_input
+        return not self._stream.needs_input and not self._stream.eof
 
     def decompress(self, data: bytes) -> bytes:
         return self._stream.decompress(data, _OUT_BYTES)
