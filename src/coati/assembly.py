@@ -25,7 +25,9 @@ from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
 from coati.strategies.tp_off import TpOffSettings, tp_off
 from coati.strategies.tres import tres_light
 from coati.strategies.url_classes import LearntClasses, OracleClasses
+from coati.web.facts import EXTRACTORS
 from coati.web.likely_extensions import DATA_EXTENSIONS
+from coati.web.markup.goals import Goal, parse_goal
 
 if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
@@ -287,18 +289,8 @@ def strategy_row(name: str) -> StrategyRow:
 
 
 def _row_by_path(path: str) -> StrategyRow:
+    made = _object_by_path("strategy", path)
     module_name, _, attribute = path.partition(":")
-    # As `python -m` does it: a strategy is mostly a file in the folder where the user works.
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        made = getattr(import_module(module_name), attribute)
-    except ImportError as error:
-        raise ConfigError(
-            f"strategy {path!r}: the module {module_name!r} cannot be imported: {error}"
-        ) from None
-    except AttributeError:
-        raise ConfigError(f"strategy {path!r}: {module_name} has no {attribute!r}") from None
     if isinstance(made, StrategyRow):
         return made
     if not callable(made):
@@ -308,6 +300,38 @@ def _row_by_path(path: str) -> StrategyRow:
         lambda given: made(given.start_urls, given.seed),
         (module_name,),
     )
+
+
+def _object_by_path(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
+    module_name, _, attribute = path.partition(":")
+    # As `python -m` does it: it is mostly a file in the folder where the user works.
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return getattr(import_module(module_name), attribute)
+    except ImportError as error:
+        raise ConfigError(
+            f"{what} {path!r}: the module {module_name!r} cannot be imported: {error}"
+        ) from None
+    except AttributeError:
+        raise ConfigError(f"{what} {path!r}: {module_name} has no {attribute!r}") from None
+
+
+def build_goal(text: str) -> Goal:
+    """Build a goal by its name, or by the path of a predicate over a page's facts (``my_module:my_goal``).
+
+    A predicate that reads other facts than ``markup`` names their extractors in its attribute ``extractors``.
+    """
+    if ":" not in text or "=" in text:
+        return parse_goal(text)
+    predicate = _object_by_path("goal", text)
+    if not callable(predicate):
+        raise ConfigError(f"goal {text!r}: it must be a function of a page's facts that tells yes or no")
+    extractors = tuple(dict.fromkeys(("markup", *getattr(predicate, "extractors", ()))))
+    for name in extractors:
+        if name not in EXTRACTORS:
+            raise unknown_name(f"extractor of the goal {text!r},", name, EXTRACTORS)
+    return Goal(text, lambda facts: bool(predicate(facts)), extractors)
 
 
 def build_strategy(
