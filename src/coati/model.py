@@ -140,6 +140,8 @@ class Page:
     ``links`` holds what the rules of the run admit; `NO_LINKS` in the answer to a HEAD. ``facts`` are what
     the extractors of the run found. ``out_links`` are the hashes (`coati.web.urls.url_hash`) of all links
     that are there now, known ones included, in rising order; None where the strategy did not ask for them.
+    ``relevant``: the page itself is what the user wants (the goal of the run holds for its facts), and counts
+    as a target.
     """
 
     status: int
@@ -147,6 +149,7 @@ class Page:
     links: PageLinks
     facts: Facts = field(default_factory=lambda: NO_FACTS)
     out_links: Sequence[int] | None = None
+    relevant: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +218,11 @@ class Refused:
 
 
 Outcome = Page | Target | Redirect | Other | Unchanged | Failure | Deferred | Refused
+
+
+def is_wanted(outcome: Outcome) -> bool:
+    """Tell whether an outcome is what the user wants: a target, or a page that is relevant itself."""
+    return isinstance(outcome, Target) or (isinstance(outcome, Page) and outcome.relevant)
 
 
 class Settlement(NamedTuple):

@@ -53,6 +53,17 @@ def test_the_running_totals_count_each_target_once_and_only_when_it_was_got() ->
     assert list(trace.sizes) == [50, 0, 30, 30, 5, 7, 0, 0, 11]
 
 
+def test_a_relevant_page_counts_as_a_target_once() -> None:
+    trace = trace_of(
+        (Method.GET, 0, Page(200, 50, NO_LINKS, relevant=True)),
+        (Method.GET, 1, Page(200, 60, NO_LINKS)),
+        (Method.HEAD, 2, Page(200, 0, NO_LINKS, relevant=True)),
+        (Method.GET, 0, Page(200, 50, NO_LINKS, relevant=True)),
+    )
+    assert list(trace.targets) == [1, 1, 1, 1]
+    assert list(trace.target_bytes) == [50, 50, 50, 50]
+
+
 def test_each_step_says_what_was_asked_why_and_what_came() -> None:
     trace = trace_of(*STEPS)
     trace.settle(Settlement(0, 2.0))

@@ -6,7 +6,8 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from coati.errors import UsageError
 from coati.model import (
     Failure,
+    Hosts,
     Link,
     LinkList,
     Method,
@@ -31,7 +33,9 @@ from coati.runs.errors import NoRunError, RunError, RunLockedError, RunVersionEr
 from coati.runs.fetched import Fetched
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reasons import REASONS, SkipReason
+from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import Recorded, RunStore
+from coati.strategies.state import State, pack, unpack
 from coati.web.rules import Refusal
 from tests.runs.synthetic import CSV, HTML, START, Loop, Site, abandon, check_files, dump, new_store, rows
 
@@ -115,6 +119,53 @@ def test_only_links_that_are_new_to_the_run_are_kept_and_given_back(store: RunSt
     assert again.links.urls == [c]
     assert rows(store, "SELECT url, page FROM links") == [(a, 0), (b, 0), (c, 1)]
     assert rows(store, "SELECT url, links, new_links FROM pages") == [(START, 4, 2), (a, 4, 1)]
+
+
+def test_a_relevant_page_is_a_target_of_the_run_once_and_comes_back_as_relevant(tmp_path: Path) -> None:
+    relevant = replace(page(START + "a"), relevant=True)
+    with new_store(tmp_path / "relevant") as store:
+        assert fetch(store, 0, START, relevant, body=b"<p>", headers=HTML).new_target
+        assert not fetch(store, 1, START, relevant, body=b"<p>", headers=HTML).new_target
+        assert not fetch(store, 2, START + "a", page(), body=b"<p>", headers=HTML).new_target
+        totals = store.totals
+        assert (totals.targets, totals.relevant_pages, totals.pages) == (1, 1, 3)
+        assert totals.target_bytes == 100
+        assert rows(store, "SELECT targets FROM progress") == [(1,), (1,), (1,)]
+        assert [past.is_target for past in store.last_answers()] == [True, False]
+    with RunStore.open(tmp_path / "relevant", 2000.0) as again:
+        assert again.totals == totals
+        seen: list[Outcome] = []
+        again.restore(lambda: Listening(seen), FORM)
+        assert [isinstance(outcome, Page) and outcome.relevant for outcome in seen] == [True, True, False]
+
+
+class Listening:
+    """Follows a log, and keeps the outcomes that it is told."""
+
+    def __init__(self, seen: list[Outcome]) -> None:
+        self._seen = seen
+
+    def choose(self, _now: float, _hosts: Hosts) -> None:
+        return None
+
+    def redo(self, _request: Request, _now: float) -> None:
+        pass
+
+    def observe(self, _request_id: int, outcome: Outcome, _now: float) -> Sequence[Settlement]:
+        self._seen.append(outcome)
+        return ()
+
+    def save(self) -> State:
+        return {}
+
+    def load(self, _state: State) -> None:
+        pass
+
+    def arm_label(self, arm: int) -> str:
+        return str(arm)
+
+
+FORM = SnapshotForm("listening", {}, pack, unpack)
 
 
 def test_a_target_has_its_whole_provenance(store: RunStore) -> None:

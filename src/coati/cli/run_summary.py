@@ -39,6 +39,7 @@ class RunSummary:
     requests: int
     pages: int
     targets: int
+    relevant_pages: int
     files: int
     target_bytes: int
     bytes: int
@@ -72,6 +73,7 @@ class RunSummary:
                 requests=totals.requests,
                 pages=totals.pages,
                 targets=totals.targets,
+                relevant_pages=totals.relevant_pages,
                 files=files,
                 target_bytes=totals.target_bytes,
                 bytes=totals.bytes,
@@ -88,7 +90,7 @@ class RunSummary:
 
     def counts(self) -> list[tuple[str, str]]:
         """Give the lines of a table: what, and how much of it."""
-        same = self.targets - self.files
+        same = self.targets - self.relevant_pages - self.files
         targets = f"{self.targets:,} ({format_bytes(self.target_bytes)})"
         if same:
             targets += f" in {self.files:,} {'file' if self.files == 1 else 'files'};"

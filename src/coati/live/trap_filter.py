@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coati.live.outcomes import Reading
-from coati.model import Method, Page, Refused, Target
+from coati.model import Method, Page, Refused, is_wanted
 from coati.runs.reasons import SkipReason
 from coati.runs.seen import SeenUrls
 from coati.web.traps import TrapWatch
@@ -65,7 +65,7 @@ class _Filter:
             return reading
         if not visited:
             # A page that is visited again is not one more of its kind.
-            self._watch.answered(request.url, is_target=isinstance(outcome, Target))
+            self._watch.answered(request.url, is_target=is_wanted(outcome))
         if self._known is self._own:
             self._own.add((request.url,))
         if not isinstance(outcome, Page):

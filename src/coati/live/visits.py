@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.model import Deferred, Method, Other, Page, Refused, Target, Unchanged
+from coati.model import Deferred, Method, Other, Page, Refused, Target, Unchanged, is_wanted
 from coati.runs.seen import SeenUrls
 from coati.runs.visited import Visited
 
@@ -34,7 +34,7 @@ class Visits:
         if request.method is not Method.GET or isinstance(outcome, Deferred | Refused | Unchanged):
             return False
         self._gave[hash(request.url)] = isinstance(outcome, Page | Target | Other)
-        if not isinstance(outcome, Target) or request.url in self._targets:
+        if not is_wanted(outcome) or request.url in self._targets:
             return False
         self._targets.add((request.url,))
         return True

@@ -6,7 +6,18 @@ import csv
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.model import Deferred, Failure, Method, Other, Page, Redirect, Refused, Target, Unchanged
+from coati.model import (
+    Deferred,
+    Failure,
+    Method,
+    Other,
+    Page,
+    Redirect,
+    Refused,
+    Target,
+    Unchanged,
+    is_wanted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +76,7 @@ class Trace:
             self.refused += 1
             return
         targets, volume = (self.targets[-1], self.target_bytes[-1]) if self.targets else (0, 0)
-        if isinstance(outcome, Target) and request.method is Method.GET and request.url not in self._got:
+        if is_wanted(outcome) and request.method is Method.GET and request.url not in self._got:
             self._got.add(request.url)
             targets += 1
             volume += outcome.size_bytes

@@ -18,7 +18,7 @@ MAX_POINTS = 600
 MOST = 0.9
 
 _STEPS = """
-SELECT charged, kind = 'target' AND method = 'GET', size_bytes
+SELECT charged, new_target, size_bytes
 FROM requests WHERE observed_event IS NOT NULL ORDER BY observed_event
 """
 

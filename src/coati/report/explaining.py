@@ -62,13 +62,13 @@ _TARGET = "SELECT * FROM targets WHERE url = ? ORDER BY request LIMIT 1"
 _COPIES = "SELECT url FROM targets WHERE sha256 = ? AND url <> ? ORDER BY request LIMIT ?"
 _GROUP = """
 SELECT coalesce((SELECT label FROM groups WHERE arm = ?1), '') AS label, count(*) AS followed,
-       coalesce(sum(kind IS 'target' AND method = 'GET'), 0) AS were_targets,
+       coalesce(sum(new_target), 0) AS were_targets,
        total(reward) AS led_to, coalesce(sum(kind IS 'broken'), 0) AS errors
 FROM requests WHERE arm = ?1 AND kind IS NOT 'deferred'
 """
 _SIBLINGS = """
 WITH alike AS (SELECT id FROM tag_paths WHERE path = ?1)
-SELECT count(*) AS followed, coalesce(sum(requests.kind IS 'target'), 0) AS were_targets,
+SELECT count(*) AS followed, coalesce(sum(requests.new_target), 0) AS were_targets,
        total(requests.reward) AS led_to, coalesce(sum(requests.kind IS 'broken'), 0) AS errors,
        (SELECT count(*) FROM links WHERE tag_path IN alike) AS links
 FROM requests JOIN links ON links.id = requests.link

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _SUMS = """
 SELECT arm, count(*), count(reward), avg(reward), total(reward),
-       sum(kind IS 'target' AND method = 'GET'), sum(kind IS 'broken')
+       sum(new_target), sum(kind IS 'broken')
 FROM requests WHERE arm IS NOT NULL AND kind IS NOT 'deferred' GROUP BY arm
 """
 _EXAMPLES = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.model import Kind
 from coati.runs.log import Purpose
 
 if TYPE_CHECKING:
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 _EVENTS = 20_000
 
 _ANSWERS = """
-SELECT requests.id, requests.url, requests.kind, links.url
-FROM requests LEFT JOIN links ON links.page = requests.id
+SELECT requests.id, requests.url, requests.kind = 'target' OR coalesce(pages.relevant, 0), links.url
+FROM requests LEFT JOIN links ON links.page = requests.id LEFT JOIN pages ON pages.request = requests.id
 WHERE requests.observed_event > max(?, 0) AND requests.method = 'GET' AND requests.purpose != ?
   AND requests.kind IN ('html', 'target', 'other', 'redirect', 'broken')
 ORDER BY requests.observed_event, links.id
@@ -35,5 +34,5 @@ class PastAnswer(NamedTuple):
 def last_answers(connection: Connection, last_event: int) -> Iterator[PastAnswer]:
     """Give the answers of the last events, the first of each URL, in the order of observation."""
     rows = connection.execute(_ANSWERS, (last_event - _EVENTS, Purpose.VISIT))
-    for (_, url, kind), group in groupby(rows, key=lambda row: row[:3]):
-        yield PastAnswer(url, kind == Kind.TARGET, [link for *_, link in group if link is not None])
+    for (_, url, wanted), group in groupby(rows, key=lambda row: row[:3]):
+        yield PastAnswer(url, bool(wanted), [link for *_, link in group if link is not None])

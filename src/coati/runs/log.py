@@ -83,7 +83,8 @@ INSERT INTO links (page, url, anchor, context, tag_path, modified, row_text, hea
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 _ADD_LIST = "INSERT INTO lists VALUES (?, ?) ON CONFLICT DO NOTHING"
-_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_WAS_RELEVANT = "SELECT 1 FROM pages WHERE url = ? AND relevant LIMIT 1"
 _ADD_FILE = """
 INSERT INTO files (name, name_key, size_bytes, media_type, sha256, title) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (name) DO NOTHING
@@ -136,6 +137,7 @@ class LoggedPage(NamedTuple):
     place: Place | None
     facts: Facts
     out_links: bytes | None
+    relevant: bool = False
 
 
 class RunLog:
@@ -237,6 +239,7 @@ class RunLog:
         values = (
             page.number, page.url, page.links, len(page.new), page.sha256, offset, length,
             json.dumps(dict(page.facts)) if page.facts else None, page.out_links, page.title or None,
+            page.relevant,
         )  # fmt: skip
         self.connection.execute(_ADD_PAGE, values)
         number = self._paths.number
@@ -256,6 +259,10 @@ class RunLog:
             )
         ]
         self.connection.executemany(_ADD_LINK, rows)
+
+    def was_relevant(self, url: str) -> bool:
+        """Tell whether an earlier visit of a page counted as a target."""
+        return self.connection.execute(_WAS_RELEVANT, (url,)).fetchone() is not None
 
     def charged_to(self, host: str) -> int:
         """Count the requests that a host has got; one that was not observed yet may have reached it."""

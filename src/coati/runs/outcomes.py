@@ -72,12 +72,14 @@ def from_row(  # noqa: PLR0911 - one per outcome
     links: list[Link],
     facts: Facts = NO_FACTS,
     out_links: Sequence[int] | None = None,
+    *,
+    relevant: bool = False,
 ) -> Outcome:
     """Read an outcome back; raises `ValueError` for a kind that this version does not know."""
     status, size = row.status or 0, row.size_bytes
     match row.kind:
         case Kind.PAGE:
-            return Page(status, size, LinkList(links), facts, out_links)
+            return Page(status, size, LinkList(links), facts, out_links, relevant)
         case Kind.TARGET:
             return Target(status, size, row.media_type or "")
         case Kind.REDIRECT:

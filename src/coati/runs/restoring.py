@@ -37,7 +37,7 @@ SELECT chosen_event, chosen_at, strategy_id, method, url, arm, score FROM reques
 WHERE chosen_event > ? AND chosen_event < ? AND strategy = ? ORDER BY chosen_event
 """
 _OBSERVATIONS = """
-SELECT observed_event, finished_at, requests.id, strategy_id, requests.url, facts, out_links,
+SELECT observed_event, finished_at, requests.id, strategy_id, requests.url, facts, out_links, relevant,
        kind, status, size_bytes, media_type, location, reason, deferred_until
 FROM requests LEFT JOIN pages ON pages.request = requests.id
 WHERE observed_event > ? AND observed_event < ? AND strategy = ? ORDER BY observed_event
@@ -137,12 +137,13 @@ class Tail:
                 if len(event) == _CHOICE_COLUMNS:
                     strategy.redo(_request(event[2:]), from_iso(event[1]))
                 else:
-                    _, at, number, request_id, url, facts, out_links, *columns = event
+                    _, at, number, request_id, url, facts, out_links, relevant, *columns = event
                     outcome = from_row(
                         OutcomeRow(*columns),
                         self._links_of(number),
                         NO_FACTS if facts is None else json.loads(facts),
                         None if out_links is None else self._out_links.restored(url, number, out_links),
+                        relevant=bool(relevant),
                     )
                     self.settlements.extend(strategy.observe(request_id, outcome, from_iso(at)))
             except (ValueError, LookupError) as error:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Raised whenever this version's log could not be followed by an older one.
-VERSION = 2
+VERSION = 3
 
 # "Coat" in ASCII: lets `file` and us tell a run from any other SQLite file.
 APPLICATION_ID = 0x436F6174
@@ -83,8 +83,10 @@ CREATE TABLE pages (
     warc_length INTEGER,
     facts TEXT,
     out_links BLOB,
-    title TEXT
+    title TEXT,
+    relevant INTEGER NOT NULL DEFAULT 0
 );
+CREATE INDEX relevant_pages ON pages (url) WHERE relevant;
 CREATE TABLE tag_paths (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL

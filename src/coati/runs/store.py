@@ -89,7 +89,8 @@ class Recorded:
     ``outcome`` is what the strategy should observe: of a page, only those links whose URLs are new to the
     run. A restored strategy gets exactly the same, and one that was never interrupted saves the work.
     ``file`` is the target's path within the run folder; ``duplicate`` says that its bytes were there already.
-    ``new_target`` says that this URL was not a target before: one that is visited again counts once.
+    ``new_target`` says that this URL was no target and no relevant page before: one that is visited again
+    counts once.
     """
 
     outcome: Outcome
@@ -358,8 +359,9 @@ class RunStore:
         changes = None
         if page.out_links is not None:
             changes = self._out_links.difference(request.url, number, page.out_links)
+        new_target = page.relevant and not self._log.was_relevant(request.url)
         with self._transaction():
-            row = self._log.observe(fetched, page)
+            row = self._log.observe(fetched, page, new_target=new_target)
             self._log.add_page(
                 LoggedPage(
                     number,
@@ -372,12 +374,13 @@ class RunStore:
                     place,
                     page.facts,
                     changes,
+                    page.relevant,
                 )
             )
         discard(fetched)
         self._seen.add(link.url for link in new)
-        self._count(fetched, row)
-        return Recorded(replace(page, links=LinkList(new)))
+        self._count(fetched, row, new_target=new_target)
+        return Recorded(replace(page, links=LinkList(new)), new_target=new_target)
 
     def _record_target(self, fetched: Fetched, target: Target) -> Recorded:
         body = self._files.store(fetched, target.media_type)

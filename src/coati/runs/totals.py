@@ -23,12 +23,14 @@ class Totals:
     ``requests`` is what the run cost: HEADs and retries count, what was refused does not. ``bytes`` are those
     of all bodies. ``by_kind`` counts observations by `coati.model.Kind` and by "refused", "deferred" and
     "unchanged". A page counts where the run was charged for fetching it, not where a HEAD only announced it,
-    and not a robots.txt that had to be fetched anyway; a target counts once, however often it is visited.
+    and not a robots.txt that had to be fetched anyway. A target counts once, however often it is visited;
+    ``relevant_pages`` are those targets that are pages.
     """
 
     requests: int = 0
     pages: int = 0
     targets: int = 0
+    relevant_pages: int = 0
     bytes: int = 0
     target_bytes: int = 0
     errors: int = 0
@@ -44,7 +46,8 @@ class Totals:
         if new_target:
             self.targets += times
             self.target_bytes += size_bytes
-        elif kind == Kind.PAGE.value and method == Method.GET.value and charged:
+            self.relevant_pages += times if kind == Kind.PAGE.value else 0
+        if kind == Kind.PAGE.value and method == Method.GET.value and charged:
             self.pages += times
         elif kind == Kind.BROKEN.value:
             self.errors += times

@@ -44,7 +44,7 @@ def _summary(facts: RunFacts) -> Html:
         if totals.targets
         else f" brought no file in {count(totals.requests, 'request')}"
     )
-    copies = totals.targets - facts.files
+    copies = totals.targets - totals.relevant_pages - facts.files
     note = f"; {count(copies)} of them had the same content as another one" if copies > 0 else ""
     return joined(
         "A crawl from ", web_link(facts.start_url), f", begun on {when(facts.began_at)},", found, note, "."
