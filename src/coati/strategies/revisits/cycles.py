@@ -49,16 +49,16 @@ class ListedCycles:
     """Cycles that begin at given times, as the snapshots of a history do.
 
     >>> cycles = ListedCycles([10.0, 12.0])
-    >>> cycles.at(9.0), cycles.at(11.0), cycles.at(50.0), cycles.start(2)
-    (-1, 0, 1, inf)
+    >>> cycles.at(11.0), cycles.at(50.0), cycles.start(2)
+    (0, 1, inf)
     """
 
     def __init__(self, starts: Sequence[float]) -> None:
         self._starts = sorted(starts)
 
     def at(self, now: float) -> int:
-        """Return the number of the cycle that a time falls into; -1 before the first."""
-        return bisect_right(self._starts, now) - 1
+        """Return the number of the cycle that a time falls into; what is before the first counts to it."""
+        return max(bisect_right(self._starts, now) - 1, 0)
 
     def start(self, number: int) -> float:
         """Return when a cycle begins."""

@@ -26,7 +26,7 @@ _DOES_NOT_COUNT = -1
 class Sites:
     """Numbers the sites of watched pages; a subdomain belongs to the site above it that is watched.
 
-    >>> sites = Sites(["http://www.example.org/", "http://news.example.org/a", "http://example.net/"])
+    >>> sites = Sites(["http://www.example.org/", "http://news.example.org/a", "http://example.org/"])
     >>> [sites.of(url) for url in ("http://example.org/x", "http://news.example.org/y", "http://other.org/")]
     [0, 0, -1]
     """

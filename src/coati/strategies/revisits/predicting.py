@@ -31,7 +31,7 @@ RETRAIN_SECONDS = 3 * 3600.0
 
 
 class Example(NamedTuple):
-    """What was known of a page that a cycle visited, and how many new links it had.
+    """What was known of a page that a cycle visited, and how many new links it had."""
 
     moment: float
     own: Floats

@@ -70,10 +70,14 @@ class NewLink(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """A request in flight."""
+    """A request in flight; ``moment`` is when its cycle began, which is the time of the visit.
+
+    Who was asked a few seconds earlier within a cycle says nothing, and would decide between equals.
+    """
 
     page: int
     cycle: int
+    moment: float
 
 
 class Watch:
@@ -207,8 +211,10 @@ class Watch:
 
     def _begin(self, now: float) -> None:
         settings = self.settings
-        self.visits.expire(now)
-        cycle = Cycle(self._cycles.at(now), now, settings.per_cycle, settings.per_site, self.visits)
+        number = self._cycles.at(now)
+        moment = self._cycles.start(number)
+        self.visits.expire(moment)
+        cycle = Cycle(number, moment, settings.per_cycle, settings.per_site, self.visits)
         cycle.closed[[asked.page for asked in self._in_flight.values()]] = True
         cycle.closed[[page for *_, page in self._deferred.save(int)]] = True
         self._cycle, self._last_cycle = cycle, cycle.number
@@ -234,8 +240,9 @@ class Watch:
 
     def _ask(self, pick: Pick, now: float) -> Request:
         cycle = _NO_CYCLE if self._cycle is None or pick.page in self._unseen else self._cycle.number
+        moment = self._cycles.start(self._cycles.at(now))
         request = Request(self._turn, Method.GET, self._urls[pick.page], pick.why, pick.score)
-        self._in_flight[self._turn] = _Asked(pick.page, cycle)
+        self._in_flight[self._turn] = _Asked(pick.page, cycle, moment)
         self._turn += 1
         return request
 
@@ -279,7 +286,7 @@ class Watch:
             return ()
         if isinstance(outcome, Refused):
             self._give_back(asked)
-        visit = self._visit(asked, outcome, now)
+        visit = self._visit(asked, outcome)
         self._hops.pop(asked.page, None)
         self._unseen.discard(asked.page)
         self.visits.add(visit)
@@ -307,21 +314,22 @@ class Watch:
         self._again.append(page)
         return True
 
-    def _visit(self, asked: _Asked, outcome: Outcome, now: float) -> Visit:
-        page, first = asked.page, asked.page in self._unseen
+    def _visit(self, asked: _Asked, outcome: Outcome) -> Visit:
+        page, cycle, moment = asked
+        first = page in self._unseen
         if not isinstance(outcome, Page):
             seen = isinstance(outcome, Unchanged)
             out_links = self._out_links[page].tolist() if seen else []
             counting = self._links.counting(int(self.visits.site[page]), out_links)
-            return Visit(page, now, asked.cycle, [], counting, out_links, seen=seen, first=first)
+            return Visit(page, moment, cycle, [], counting, out_links, seen=seen, first=first)
         out_links = list(outcome.out_links or ())
         met = self._links.meet(outcome.links, out_links)
         counting = self._links.counting(int(self.visits.site[page]), out_links)
-        new = self._links.find(counting, asked.cycle)
+        new = self._links.find(counting, cycle)
         if not first:
-            self._tell(page, met, set(new), asked.cycle)
+            self._tell(page, met, set(new), cycle)
         self._out_links[page] = np.array(out_links, np.uint64)
-        return Visit(page, now, asked.cycle, [] if first else new, counting, out_links, first=first)
+        return Visit(page, moment, cycle, [] if first else new, counting, out_links, first=first)
 
     def _tell(self, page: int, met: Iterable[tuple[int, str]], new: set[int], cycle: int) -> None:
         self._news += [NewLink(url, self._urls[page], cycle) for key, url in met if key in new]
