@@ -20,6 +20,9 @@ from coati.strategies.focused import focused
 from coati.strategies.hnsw_groups import HnswGroups
 from coati.strategies.link_models import LinkModel
 from coati.strategies.link_scores import Aim
+from coati.strategies.revisits.relevance import parse_relevance
+from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.scent import Scent, ScentSettings
 from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
 from coati.strategies.tp_off import TpOffSettings, tp_off
@@ -32,6 +35,7 @@ from coati.web.markup.goals import Goal, parse_goal
 if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.path_groups import GroupIndex
+    from coati.strategies.revisits.schedulers import SchedulerRow
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres import TresExamples
     from coati.strategies.truth import SiteTruth
@@ -52,7 +56,8 @@ class StrategySettings:
 
     ``url_model`` and ``url_context`` are names of `coati.strategies.link_models`: how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
-    wanted files; scent tries them first.
+    wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
+    links count then (`coati.strategies.revisits.relevance`).
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
@@ -64,6 +69,8 @@ class StrategySettings:
     warm_up: int = 3000
     scent: ScentSettings = field(default_factory=ScentSettings)
     likely_extensions: tuple[str, ...] = tuple(sorted(DATA_EXTENSIONS))
+    watch: WatchSettings = field(default_factory=WatchSettings)
+    relevant: str = ""
 
 
 class Need(StrEnum):
@@ -72,6 +79,7 @@ class Need(StrEnum):
     TRUTH = "the truth about the site"
     EXAMPLES = "example pages of other sites"
     OUT_LINKS = "all out-links of a page"
+    HISTORY = "pages that are visited again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +178,18 @@ def _examples(given: StrategyInputs) -> TresExamples:
     if given.examples is None:
         raise UsageError("TRES needs example pages of other sites: --examples names archives of some")
     return given.examples
+
+
+def _watching(row: SchedulerRow) -> StrategyRow:
+    def build(given: StrategyInputs) -> Strategy:
+        settings = given.settings
+        relevant = parse_relevance(settings.relevant, settings.likely_extensions)
+        return Watch(given.start_urls, row.build(given.seed), settings.watch, relevant)
+
+    needs = frozenset({Need.OUT_LINKS, Need.HISTORY})
+    modules = ("coati.strategies.revisits.watch", *row.modules)
+    settings = ("watch", "relevant", "likely_extensions")
+    return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
 
 
 _KNOWS = frozenset({Need.TRUTH})
@@ -271,9 +291,13 @@ REGISTRY: Mapping[str, StrategyRow] = {
         needs=_KNOWS,
         seeded=False,
     ),
+    **{name: _watching(row) for name, row in SCHEDULERS.items()},
 }
 
-LIVE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if not row.replay_only)
+SITE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if Need.HISTORY not in row.needs)
+"""Those that fetch what a site has; the others watch pages."""
+
+LIVE_STRATEGIES = tuple(name for name in SITE_STRATEGIES if not REGISTRY[name].replay_only)
 
 
 def strategy_row(name: str) -> StrategyRow:
