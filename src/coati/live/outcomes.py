@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from coati.model import Outcome, Request
     from coati.runs.reasons import Reason
     from coati.web.facts import Extractor
+    from coati.web.markup.goals import Predicate
     from coati.web.media import TargetTypes
     from coati.web.rules import Refusal, Rules
 
@@ -95,11 +96,16 @@ class ResponseReader:
     """Reads responses under the rules of one crawl; nothing that a server sends makes it raise."""
 
     def __init__(
-        self, rules: Rules | None, types: TargetTypes, extractors: Mapping[str, Extractor] = NO_EXTRACTORS
+        self,
+        rules: Rules | None,
+        types: TargetTypes,
+        extractors: Mapping[str, Extractor] = NO_EXTRACTORS,
+        goal: Predicate | None = None,
     ) -> None:
         self._types = types
         self._reader = PageReader(rules)
         self._extractors = extractors
+        self._goal = goal
 
     def read(self, request: Request, response: Response) -> Reading:
         """Turn a response into an outcome."""
@@ -198,7 +204,8 @@ class ResponseReader:
         content_type = _content_type(response)
         page = self._reader.read(form, body, request.url, content_type)
         facts = facts_of(self._extractors, body, content_type)
-        outcome = Page(response.status, len(response.body), page.links, facts)
+        relevant = self._goal is not None and self._goal(facts)
+        outcome = Page(response.status, len(response.body), page.links, facts, relevant=relevant)
         if page.truncated and CUT not in reading.drops:
             reading = replace(reading, drops=(*reading.drops, CUT))
         why: SkipReason | None = None

@@ -144,7 +144,9 @@ class StrategyScheduler(BaseScheduler):
         self._drive = drive
         self._drive.waits = self._waits
         self._drive.wake = self.wake
-        self._reader = ResponseReader(drive.plan.rules, drive.plan.types, drive.plan.extractors)
+        self._reader = ResponseReader(
+            drive.plan.rules, drive.plan.types, drive.plan.extractors, drive.plan.goal
+        )
         self._set_pace(drive.plan)
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
         self._rules = self._crawler.get_downloader_middleware(ObeyRobotsMiddleware)
