@@ -24,7 +24,7 @@ from coati.live.clock import RunClock
 from coati.live.counts import CrawlCounts
 from coati.live.failures import FailureReason
 from coati.live.outages import Outages
-from coati.live.outcomes import FetchResult
+from coati.live.outcomes import MISSING, FetchResult
 from coati.live.plan import CrawlResult
 from coati.live.progress import Event, EventKind
 from coati.live.stop_rules import StopRules, final_reason
@@ -358,6 +358,7 @@ class Drive:
             refused=result.refused,
             skipped=result.skipped,
             lists=lists,
+            missing=", ".join(words for drop, words in MISSING.items() if drop in result.drops),
         )
         return store.record(fetched)
 

@@ -71,6 +71,9 @@ def final_reason(reached: StopReason, counts: CrawlCounts) -> StopReason:
     failure = counts.first_failure
     if failure is None or counts.pages or counts.targets or reached is StopReason.INTERRUPTED:
         return reached
+    if failure.reason == FailureReason.NO_CONTENT:
+        # It was reached, and there is nothing.
+        return reached
     if isinstance(failure, Refused):
         return StopReason.REFUSED
     if failure.status == _TOO_MANY_REQUESTS or reached is StopReason.RATE_LIMITED:

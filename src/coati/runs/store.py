@@ -376,6 +376,7 @@ class RunStore:
                     page.facts,
                     changes,
                     page.relevant,
+                    fetched.missing,
                 )
             )
         discard(fetched)
