@@ -95,4 +95,4 @@ class _Problem:
         return self._rows.times(weights[:-1]) + weights[-1]
 
     def _back(self, vector: Floats) -> Floats:
-        return np.append(self._rows.transposed_times(vector), vector.sum())
+        return np.concatenate([self._rows.transposed_times(vector), [vector.sum()]])

@@ -48,9 +48,9 @@ class SparseRows:
     def times(self, vector: Floats) -> Floats:
         """Multiply each row with a vector."""
         products = self._values * vector[self._places]
-        return np.bincount(self._row_of, products, minlength=self._count)
+        return np.bincount(self._row_of, products, minlength=self._count).astype(float)
 
     def transposed_times(self, vector: Floats) -> Floats:
         """Add up the rows, each as often as the vector says."""
         products = self._values * vector[self._row_of]
-        return np.bincount(self._places, products, minlength=self._columns)
+        return np.bincount(self._places, products, minlength=self._columns).astype(float)

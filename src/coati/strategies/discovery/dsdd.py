@@ -43,7 +43,7 @@ from coati.web.queries import Ability, Query, parse_query
 from coati.web.urls import is_query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from coati.model import Hosts, Later, Link, Outcome
     from coati.strategies.discovery.settings import DiscoverySettings
@@ -276,20 +276,22 @@ class Dsdd(TaskStrategy):
     def _decide(self, check: SiteCheck, state: CheckState) -> None:
         check.state = state
         check.decided_at = self._turn
+        if state is CheckState.VERIFIED or check.by_user:
+            # Nothing of the site is worth a look any more.
+            self._drop(check.site, lambda task: task.stage is Stage.CANDIDATE)
+        self._drop_check(check)
+
+    def _drop_check(self, check: SiteCheck) -> None:
         if check.waiting:
-            dropped = self._drop_check(check)
+            dropped = self._drop(check.site, lambda task: task.stage is Stage.CHECK)
             check.waiting -= dropped
             check.asked -= dropped
 
-    def _drop_check(self, check: SiteCheck) -> int:
-        dropped = 0
-        for host in (check.site, f"www.{check.site}"):
-            urls = self._queue.drop_of_host(
-                host, lambda task: task.stage is Stage.CHECK and task.group == check.number
-            )
-            self._forget_wanted(urls)
-            dropped += len(urls)
-        return dropped
+    def _drop(self, site: str, unwanted: Callable[[Task], bool]) -> int:
+        """Forget tasks of a site, and count them."""
+        urls = [url for host in (site, f"www.{site}") for url in self._queue.drop_of_host(host, unwanted)]
+        self._forget_wanted(urls)
+        return len(urls)
 
     # The user's word
 
@@ -429,9 +431,7 @@ class Dsdd(TaskStrategy):
         self._crawling = True
         for check in self._checks:
             if check.state is CheckState.OPEN:
-                dropped = self._drop_check(check)
-                check.waiting -= dropped
-                check.asked -= dropped
+                self._drop_check(check)
         self._forget_wanted(self._queue.drop(lambda _: True))
         for url in self._met:
             self._want_for_crawl(url)
