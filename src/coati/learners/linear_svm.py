@@ -95,4 +95,5 @@ class _Problem:
         return self._rows.times(weights[:-1]) + weights[-1]
 
     def _back(self, vector: Floats) -> Floats:
-        return np.concatenate([self._rows.transposed_times(vector), [vector.sum()]])
+        whole: Floats = np.concatenate([self._rows.transposed_times(vector), [vector.sum()]])
+        return whole
