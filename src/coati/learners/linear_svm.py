@@ -92,7 +92,8 @@ class _Problem:
         return weights, value, self.value(weights)[1], False
 
     def _ahead(self, weights: Floats) -> Floats:
-        return self._rows.times(weights[:-1]) + weights[-1]
+        ahead: Floats = self._rows.times(weights[:-1]) + weights[-1]
+        return ahead
 
     def _back(self, vector: Floats) -> Floats:
         whole: Floats = np.concatenate([self._rows.transposed_times(vector), [vector.sum()]])
