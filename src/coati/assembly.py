@@ -61,7 +61,8 @@ class StrategySettings:
     ``url_model`` and ``url_context`` are names of `coati.strategies.sb.link_models`: how links are
     classified, and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are
     those of the wanted files; scent tries them first. ``watch`` says how pages are visited again, and
-    ``relevant`` which links count then (`coati.strategies.revisits.relevance`). The last three are for discovery.
+    ``relevant`` which links count then (`coati.strategies.revisits.relevance`). The last three
+    are for discovery.
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
