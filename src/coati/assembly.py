@@ -18,6 +18,15 @@ from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
 from coati.strategies.focused import focused
 from coati.strategies.hnsw_groups import HnswGroups
+from coati.strategies.hosts.anthelion import (
+    AnthelionSettings,
+    anthelion,
+    label_oracle,
+    random_host,
+    static_classifier,
+)
+from coati.strategies.hosts.known_labels import TruthLabels
+from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
 from coati.strategies.link_models import LinkModel
 from coati.strategies.link_scores import Aim
 from coati.strategies.scent import Scent, ScentSettings
@@ -29,6 +38,7 @@ from coati.web.likely_extensions import DATA_EXTENSIONS
 
 if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.hosts.known_labels import KnownLabels
     from coati.strategies.path_groups import GroupIndex
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres import TresExamples
@@ -50,7 +60,7 @@ class StrategySettings:
 
     ``url_model`` and ``url_context`` are names of `coati.strategies.link_models`: how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
-    wanted files; scent tries them first.
+    wanted files; scent tries them first. ``hosts`` are Anthelion's.
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
@@ -62,6 +72,7 @@ class StrategySettings:
     warm_up: int = 3000
     scent: ScentSettings = field(default_factory=ScentSettings)
     likely_extensions: tuple[str, ...] = tuple(sorted(DATA_EXTENSIONS))
+    hosts: AnthelionSettings = field(default_factory=AnthelionSettings)
 
 
 class Need(StrEnum):
@@ -70,6 +81,7 @@ class Need(StrEnum):
     TRUTH = "the truth about the site"
     EXAMPLES = "example pages of other sites"
     OUT_LINKS = "all out-links of a page"
+    LABELS = "which pages of all hosts are relevant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +110,24 @@ class StrategyRow:
     @property
     def replay_only(self) -> bool:
         """Whether it knows what no crawler can know."""
-        return Need.TRUTH in self.needs
+        return bool(self.needs & {Need.TRUTH, Need.LABELS})
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyInputs:
-    """What a strategy is built from; ``truth`` and ``examples`` are there for those that need them."""
+    """What a strategy is built from; ``truth``, ``examples`` and ``labels`` are for those that need them."""
 
     start_urls: tuple[str, ...]
     seed: int
     settings: StrategySettings
     truth: SiteTruth | None = None
     examples: TresExamples | None = None
+    labels: KnownLabels | None = None
+
+    @property
+    def known_labels(self) -> KnownLabels:
+        """The labels of all pages, which only a replay has."""
+        return TruthLabels(self.known_truth) if self.labels is None else self.labels
 
     @property
     def known_truth(self) -> SiteTruth:
@@ -176,6 +194,8 @@ _BASELINES = ("coati.strategies.baselines",)
 _TAG_PATHS = ("coati.strategies.tag_paths", "coati.strategies.hnsw_groups", "coati.strategies.url_classes")
 _SCENT = ("coati.strategies.scent",)
 _SCENT_SETTINGS = ("scent", "likely_extensions")
+_HOSTS = ("coati.strategies.hosts.anthelion",)
+_KNOWS_LABELS = frozenset({Need.LABELS})
 _PLANNED = ("coati.strategies.clairvoyant",)
 
 REGISTRY: Mapping[str, StrategyRow] = {
@@ -255,6 +275,37 @@ REGISTRY: Mapping[str, StrategyRow] = {
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
     ),
+    "anthelion": StrategyRow(
+        "many hosts: the host with the best success rate, there the page that looks best (CIKM 2014)",
+        lambda given: anthelion(given.start_urls, given.seed, given.settings.hosts),
+        _HOSTS,
+        ("hosts",),
+    ),
+    "random-host": StrategyRow(
+        "many hosts: any host, then any of its pages (the random crawl of CIKM 2014)",
+        lambda given: random_host(given.start_urls, given.seed),
+        _HOSTS,
+    ),
+    "shuffled-bfs": StrategyRow(
+        "breadth-first, the links of a page in any order (the BFS of CIKM 2014)",
+        lambda given: ShuffledBreadthFirst(given.start_urls, given.seed),
+        ("coati.strategies.hosts.shuffled",),
+    ),
+    "anthelion-static": StrategyRow(
+        "many hosts: the best page by a classifier that was trained on random pages beforehand",
+        lambda given: static_classifier(
+            given.start_urls, given.seed, given.settings.hosts, given.known_labels
+        ),
+        _HOSTS,
+        ("hosts",),
+        _KNOWS_LABELS,
+    ),
+    "label-oracle": StrategyRow(
+        "many hosts: knows which of the pages that it found are relevant; the bound for all others",
+        lambda given: label_oracle(given.start_urls, given.seed, given.known_labels),
+        _HOSTS,
+        needs=_KNOWS_LABELS,
+    ),
     "omniscient": StrategyRow(
         "asks for the targets and nothing else: a bound that no crawler reaches",
         lambda given: omniscient(given.known_truth),
@@ -317,17 +368,19 @@ def build_strategy(
     truth: SiteTruth | None = None,
     settings: StrategySettings | None = None,
     examples: TresExamples | None = None,
+    labels: KnownLabels | None = None,
 ) -> Strategy:
     """Build a strategy by its name, for a crawl that begins at ``start_urls``.
 
-    ``truth`` and ``examples`` are for those whose row needs them.
+    ``truth``, ``examples`` and ``labels`` are for those whose row needs them.
     """
     if isinstance(start_urls, str):
         raise TypeError("start_urls are several addresses: write [url]")
     row = strategy_row(name)
-    if row.replay_only and truth is None:
+    if row.replay_only and truth is None and labels is None:
         raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
-    return row.build(StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples))
+    settings = settings or StrategySettings()
+    return row.build(StrategyInputs(tuple(start_urls), seed, settings, truth, examples, labels))
 
 
 def build_early_stop(name: str) -> EarlyStop | None:

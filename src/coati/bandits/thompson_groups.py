@@ -13,7 +13,8 @@ that is at most 1/LEVELS below the best one.
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from coati.bandits.beta_tails import log_coefficient, point_with_share_above, sh
 from coati.bandits.policy import Choice
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
     Numbers = npt.NDArray[np.float64]
@@ -71,22 +74,14 @@ class ThompsonGroups:
 
     def put(self, arm: int, good: int, bad: int, weight: float = 1.0) -> None:
         """Let an arm in, or change what is known of it."""
-        while arm >= len(self._places):
-            self._places.append(_ABSENT)
-            self._groups_of.append(_ABSENT)
         level = min(int(weight * LEVELS), LEVELS - 1) if self._weighted else LEVELS
         key = (good, bad, level)
-        slot = self._groups_of[arm]
+        slot = self._groups_of[arm] if arm < len(self._groups_of) else _ABSENT
         if slot != _ABSENT:
             if self._keys[slot] == key:
                 return
             self.remove(arm)
-        slot = self._slot(key)
-        members = self._members[slot]
-        self._groups_of[arm], self._places[arm] = slot, len(members)
-        members.append(arm)
-        self._table[slot, _SIZE] += 1
-        self._count += 1
+        self._join(arm, self._slot(key))
 
     def remove(self, arm: int) -> None:
         """Take an arm out."""
@@ -107,6 +102,27 @@ class ThompsonGroups:
         slot, value = self._winner(chance)
         members = self._members[slot]
         return Choice(members[int(chance.integers(len(members)))], value)
+
+    def save(self) -> dict[str, Any]:
+        """Return the groups in their order and their arms in theirs, on which draws depend."""
+        return {
+            "group_keys": np.array(self._keys, np.int64).reshape(-1, 3),
+            "group_sizes": [len(members) for members in self._members],
+            "group_members": np.array([arm for members in self._members for arm in members], np.int32),
+            "groups_free": list(self._free),
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take over saved groups; there may be no arms yet."""
+        members = iter(state["group_members"].tolist())
+        for key, size in zip(state["group_keys"].tolist(), state["group_sizes"], strict=True):
+            slot = self._new_slot()
+            self._table[slot] = _NEVER_WINS
+            if size:
+                self._enter(slot, tuple(key))
+            for arm in islice(members, size):
+                self._join(arm, slot)
+        self._free = list(state["groups_free"])
 
     def _winner(self, chance: np.random.Generator) -> tuple[int, float]:
         table = self._table[: len(self._keys)]
@@ -148,12 +164,25 @@ class ThompsonGroups:
         slot = self._slot_of.get(key)
         if slot is None:
             slot = self._free.pop() if self._free else self._new_slot()
-            self._slot_of[key] = slot
-            self._keys[slot] = key
-            good, bad, level = key
-            weight = (level + 0.5) / LEVELS if self._weighted else 1.0
-            self._table[slot] = (good + 1, bad + 1, 0, weight, log_coefficient(good + 1, bad + 1))
+            self._enter(slot, key)
         return slot
+
+    def _enter(self, slot: int, key: Key) -> None:
+        self._slot_of[key] = slot
+        self._keys[slot] = key
+        good, bad, level = key
+        weight = (level + 0.5) / LEVELS if self._weighted else 1.0
+        self._table[slot] = (good + 1, bad + 1, 0, weight, log_coefficient(good + 1, bad + 1))
+
+    def _join(self, arm: int, slot: int) -> None:
+        while arm >= len(self._places):
+            self._places.append(_ABSENT)
+            self._groups_of.append(_ABSENT)
+        members = self._members[slot]
+        self._groups_of[arm], self._places[arm] = slot, len(members)
+        members.append(arm)
+        self._table[slot, _SIZE] += 1
+        self._count += 1
 
     def _new_slot(self) -> int:
         slot = len(self._keys)

@@ -265,6 +265,7 @@ class HostBandit:
             **self._hosts.save(),
             **self._waiting.save(),
             **self._model.save(),
+            **self._scores.save(),
             "page_hosts": np.array(self._host_of, np.uint32),
             "page_parents": np.array(self._parent_of, np.uint32),
             "page_labels": np.array(self._labels, np.uint8),
@@ -284,6 +285,7 @@ class HostBandit:
         self._hosts.load(state)
         self._waiting.load(state)
         self._model.load(state)
+        self._scores.load(state)
         self._host_of = array("I", state["page_hosts"].tobytes())
         self._parent_of = array("I", state["page_parents"].tobytes())
         self._labels = array("B", state["page_labels"].tobytes())
@@ -299,5 +301,3 @@ class HostBandit:
     def arm_label(self, arm: int) -> str:
         """Name a host."""
         return self._hosts.name(arm)
-
-

@@ -7,7 +7,7 @@ once per group of hosts with equal counts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from coati.bandits.thompson_groups import ThompsonGroups
 from coati.errors import unknown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     Score = Callable[[int, int, float], float]
 
@@ -54,6 +54,12 @@ class HostScores(Protocol):
     def choose(self, turn: int) -> Choice:
         """Return the host with the best score; ``turn`` counts the choices made. There must be a host."""
 
+    def save(self) -> Mapping[str, Any]:
+        """Return what cannot be told from the hosts alone."""
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take that over, before the hosts are put in again."""
+
 
 class HeapScores:
     """Scores by a formula; ties go to the host with the better page, then to any."""
@@ -75,12 +81,20 @@ class HeapScores:
         host = self._heap.best()
         return Choice(host, self._heap.score(host))
 
+    def save(self) -> Mapping[str, Any]:
+        """Return nothing: the order of a heap changes no choice."""
+        return {}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take over nothing."""
+
 
 class SampledScores:
     """Scores that are drawn; ``weighted`` says whether a draw is multiplied by the best page."""
 
     def __init__(self, seed: int, *, weighted: bool) -> None:
         self._seed = seed
+        self._weighted = weighted
         self._groups = ThompsonGroups(weighted=weighted)
 
     def put(self, host: int, good: int, bad: int, best: float) -> None:
@@ -95,6 +109,15 @@ class SampledScores:
         """Draw for all hosts."""
         chance = np.random.Generator(np.random.Philox(key=[self._seed, turn]))
         return self._groups.choose(chance)
+
+    def save(self) -> Mapping[str, Any]:
+        """Return the groups."""
+        return self._groups.save()
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take over the groups."""
+        self._groups = ThompsonGroups(weighted=self._weighted)
+        self._groups.load(state)
 
 
 def make_scores(name: str, seed: int) -> HostScores:
