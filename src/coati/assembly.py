@@ -368,19 +368,17 @@ def build_strategy(
     truth: SiteTruth | None = None,
     settings: StrategySettings | None = None,
     examples: TresExamples | None = None,
-    labels: KnownLabels | None = None,
 ) -> Strategy:
     """Build a strategy by its name, for a crawl that begins at ``start_urls``.
 
-    ``truth``, ``examples`` and ``labels`` are for those whose row needs them.
+    ``truth`` and ``examples`` are for those whose row needs them.
     """
     if isinstance(start_urls, str):
         raise TypeError("start_urls are several addresses: write [url]")
     row = strategy_row(name)
-    if row.replay_only and truth is None and labels is None:
+    if row.replay_only and truth is None:
         raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
-    settings = settings or StrategySettings()
-    return row.build(StrategyInputs(tuple(start_urls), seed, settings, truth, examples, labels))
+    return row.build(StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples))
 
 
 def build_early_stop(name: str) -> EarlyStop | None:

@@ -1,4 +1,4 @@
-"""Draws that groups share choose arms as often as a draw for each arm does. Seeds are fixed: no luck is needed."""
+"""Draws that groups share choose arms as often as a draw for each arm does; seeds are fixed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def chosen_naively(arms: list[Arm], *, weighted: bool) -> list[int]:
 
 
 def chi_square(one: Counter[object], other: Counter[object]) -> tuple[float, int]:
-    """Return the statistic of two samples of one size over the classes that are not rare, and their number."""
+    """Return the statistic of two samples of one size over the classes that are not rare, and how many."""
     classes = [each for each in one | other if one[each] + other[each] >= 20]
     return sum((one[each] - other[each]) ** 2 / (one[each] + other[each]) for each in classes), len(classes)
 

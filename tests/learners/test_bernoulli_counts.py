@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import log
 from random import Random
+from typing import Any
 
 import pytest
 from river.naive_bayes import BernoulliNB
@@ -55,18 +56,19 @@ def test_log_odds_are_those_of_the_definition(seed: int) -> None:
 
 
 def test_probabilities_are_those_of_river() -> None:
-    model, river = BernoulliBayes(), BernoulliNB(alpha=1)
+    model = BernoulliBayes()
+    river: Any = BernoulliNB(alpha=1)  # type: ignore[no-untyped-call]
     totals = {False: 0, True: 0}
     for features, label in examples(3):
         if all(totals.values()):
-            likelihood = river.joint_log_likelihood({feature: 1 for feature in features})
+            likelihood = river.joint_log_likelihood(dict.fromkeys(features, 1))
             # river does not smooth the shares of the classes.
             shares = log(totals[True] / totals[False]) - log((totals[True] + 1) / (totals[False] + 1))
             assert model.score(features) + shares == pytest.approx(
                 likelihood[True] - likelihood[False], abs=1e-6
             )
         model.learn([features], [label])
-        river.learn_one({feature: 1 for feature in features}, label)
+        river.learn_one(dict.fromkeys(features, 1), label)
         totals[label] += 1
 
 

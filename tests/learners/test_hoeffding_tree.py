@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import log, log2, sqrt
 from random import Random
+from typing import Any
 
 import pytest
 from river.tree import HoeffdingTreeClassifier
@@ -111,7 +112,7 @@ def test_it_divides_as_the_slow_tree_does(seed: int) -> None:
 
 def test_it_divides_as_river_does_and_is_right_as_often() -> None:
     tree = HoeffdingTree(SETTINGS)
-    river = HoeffdingTreeClassifier(
+    river: Any = HoeffdingTreeClassifier(
         grace_period=GRACE, delta=DELTA, tau=0.05, nominal_attributes=list(range(FEATURES))
     )
     right = [0, 0]

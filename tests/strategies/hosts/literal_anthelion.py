@@ -18,11 +18,13 @@ BUCKETS = 10_000
 
 def java_hash_code(word: str) -> int:
     """s[0]*31^(n-1) + s[1]*31^(n-2) + ... + s[n-1], in 32 bits with a sign."""
-    total = sum(ord(letter) * 31 ** (len(word) - 1 - place) for place, letter in enumerate(word))
-    return (total + 2**31) % 2**32 - 2**31
+    total = 0
+    for letter in word:
+        total = 31 * total + ord(letter)
+    return (total + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
-def features(url: str, parent_is_good: bool | None) -> set[object]:
+def features(url: str, *, parent_is_good: bool | None) -> set[object]:
     path = re.sub(r"^https?://[^/]*", "", url).lower()
     tokens = [token for token in re.split(r"[^0-9a-z]", path) if len(token) >= 3]
     words = {"[NUMBER]" if token.isdecimal() else token for token in tokens}
@@ -50,23 +52,23 @@ class LiteralAnthelion:
         self.trained: list[tuple[set[object], bool]] = []
         self.met: set[str] = set()
         for url in web.start_urls:
-            self.find(url, None)
+            self.find(url, parent_is_good=None)
 
-    def find(self, url: str, parent_is_good: bool | None) -> None:
+    def find(self, url: str, *, parent_is_good: bool | None) -> None:
         if url not in self.met:
             self.met.add(url)
             if self.host(url) not in self.hosts:
                 self.hosts.append(self.host(url))
             if self.host(url) not in self.ready:
                 self.ready.append(self.host(url))
-            self.waiting.append((url, parent_is_good, self.prediction(url, parent_is_good)))
+            self.waiting.append((url, parent_is_good, self.prediction(url, parent_is_good=parent_is_good)))
 
     def host(self, url: str) -> str:
         return url.split("/")[2]
 
-    def prediction(self, url: str, parent_is_good: bool | None) -> float:
+    def prediction(self, url: str, *, parent_is_good: bool | None) -> float:
         """The log-odds of naive Bayes, with every feature that was ever seen, there or not."""
-        own = features(url, parent_is_good)
+        own = features(url, parent_is_good=parent_is_good)
         totals = [sum(1 for _, label in self.trained if label is each) for each in (False, True)]
         odds = math.log((totals[1] + 1) / (totals[0] + 1))
         for feature in set().union(*(each for each, _ in self.trained)) if self.trained else ():
@@ -120,7 +122,7 @@ class LiteralAnthelion:
     def take(self, host: str) -> str:
         if self.demand:
             self.waiting = [
-                (url, parent, self.prediction(url, parent) if self.host(url) == host else old)
+                (url, parent, self.prediction(url, parent_is_good=parent) if self.host(url) == host else old)
                 for url, parent, old in self.waiting
             ]
         own = [page for page in self.waiting if self.host(page[0]) == host]
@@ -133,7 +135,9 @@ class LiteralAnthelion:
         good, links = self.web.pages[url]
         self.crawled.append((url, parent, good))
         if len(self.crawled) % 5 == 0:
-            self.trained += [(features(*each[:2]), each[2]) for each in self.crawled[-5:]]
+            self.trained += [
+                (features(url, parent_is_good=parent), label) for url, parent, label in self.crawled[-5:]
+            ]
         for link in links:
-            self.find(link, good)
+            self.find(link, parent_is_good=good)
         return url

@@ -8,7 +8,7 @@ import pytest
 
 from coati.assembly import StrategySettings, build_strategy
 from coati.errors import ConfigError
-from coati.model import EVERY_HOST, NO_LINKS, Failure, Page, Redirect, Refused, Request, Target
+from coati.model import EVERY_HOST, NO_LINKS, Failure, Outcome, Page, Redirect, Refused, Request, Target
 from coati.strategies.hosts.anthelion import (
     AnthelionSettings,
     anthelion,
@@ -127,7 +127,7 @@ def test_a_host_that_is_not_ready_sleeps_until_it_wakes(score: str) -> None:
 def test_what_comes_of_a_page_is_paid_to_its_host() -> None:
     urls = [f"http://h{number}.example/" for number in range(5)]
     strategy = anthelion(urls, 1, AnthelionSettings(explore=0.0))
-    outcomes = {
+    outcomes: dict[str, Outcome] = {
         urls[0]: Page(200, 1, NO_LINKS, relevant=True),
         urls[1]: Page(200, 1, NO_LINKS),
         urls[2]: Failure(500, 1, "broken"),

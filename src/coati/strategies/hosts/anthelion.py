@@ -1,4 +1,4 @@
-"""Anthelion: focused crawling for structured data (Meusel, Mika, Blanco, CIKM 2014), and what it is compared with.
+"""Anthelion (Meusel, Mika, Blanco, "Focused Crawling for Structured Data", CIKM 2014), and its baselines.
 
 The best setting of the paper is the default: hosts by success rate, lambda decaying from 0.5 with m = 10,000,
 naive Bayes on the words of the URL and the parent's label. With the score "best" and a lambda of 0 hosts play
@@ -33,10 +33,10 @@ CLASSIFY = {
 class AnthelionSettings:
     """The parameters of the paper, with those of its best crawl.
 
-    ``score`` is one of `coati.strategies.hosts.host_scores`, ``explore`` is lambda, ``half_after`` m (0: lambda
-    does not decay), ``learner`` one of `coati.strategies.hosts.page_models`, ``classify`` when a page is
-    judged, ``batch`` after how many pages the classifier learns, ``training_pages`` how many pages a static
-    classifier was trained on.
+    ``score`` is one of `coati.strategies.hosts.host_scores`, ``explore`` is lambda, ``half_after`` m (0:
+    lambda does not decay), ``learner`` one of `coati.strategies.hosts.page_models`, ``classify`` when a page
+    is judged, ``batch`` after how many pages the classifier learns, ``training_pages`` how many pages a
+    static classifier was trained on.
     """
 
     score: str = "success-rate"
@@ -75,7 +75,7 @@ def static_classifier(
 
 
 def label_oracle(start_urls: Sequence[str], seed: int, labels: KnownLabels) -> HostBandit:
-    """Know the label of each page that was found: no crawler without it can do better on what it has found."""
+    """Know the label of each page that was found: the bound for crawlers that must find out."""
     return _best_page(start_urls, seed, KnowingModel(labels))
 
 

@@ -5,9 +5,10 @@ pages that wait; in the host, the page that promises most. What was fetched is a
 it is relevant (a target counts as well), and an example for the classifier. Lambda may decay: after t choices
 it is lambda * m / (t + m).
 
-What the paper leaves open, since its crawls were replays without failures: an error is bad for its host and no
-example; a redirect is neither good nor bad, and where it leads is found on the page that led there; a refusal
-counts for nothing. The parent of a page is the one that it was found on first, as in the published code.
+What the paper leaves open, since its crawls were replays without failures: an error is bad for its host and
+no example; a redirect is neither good nor bad, and where it leads is found on the page that led there; a
+refusal counts for nothing. The parent of a page is the one that it was found on first, as in the published
+code.
 
 Hosts that may not be asked now sleep, and are not part of what is saved.
 """

@@ -1,6 +1,6 @@
 """The pages that wait, by host, the most promising first.
 
-A page is one whole number: its promise above, its number below, so that a heap of plain numbers gives the best
+A page is one whole number: its promise above, its number below. So a heap of plain numbers gives the best
 page, and of equals the one that was found first. About 45 bytes per page.
 """
 
