@@ -29,17 +29,23 @@ from coati.strategies.hosts.known_labels import TruthLabels
 from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
 from coati.strategies.link_models import LinkModel
 from coati.strategies.link_scores import Aim
+from coati.strategies.revisits.relevance import parse_relevance
+from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.scent import Scent, ScentSettings
 from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
 from coati.strategies.tp_off import TpOffSettings, tp_off
 from coati.strategies.tres import tres_light
 from coati.strategies.url_classes import LearntClasses, OracleClasses
+from coati.web.facts import EXTRACTORS
 from coati.web.likely_extensions import DATA_EXTENSIONS
+from coati.web.markup.goals import Goal, parse_goal
 
 if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.hosts.known_labels import KnownLabels
     from coati.strategies.path_groups import GroupIndex
+    from coati.strategies.revisits.schedulers import SchedulerRow
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres import TresExamples
     from coati.strategies.truth import SiteTruth
@@ -60,7 +66,8 @@ class StrategySettings:
 
     ``url_model`` and ``url_context`` are names of `coati.strategies.link_models`: how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
-    wanted files; scent tries them first. ``hosts`` are Anthelion's.
+    wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
+    links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's.
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
@@ -73,6 +80,8 @@ class StrategySettings:
     scent: ScentSettings = field(default_factory=ScentSettings)
     likely_extensions: tuple[str, ...] = tuple(sorted(DATA_EXTENSIONS))
     hosts: AnthelionSettings = field(default_factory=AnthelionSettings)
+    watch: WatchSettings = field(default_factory=WatchSettings)
+    relevant: str = ""
 
 
 class Need(StrEnum):
@@ -82,6 +91,7 @@ class Need(StrEnum):
     EXAMPLES = "example pages of other sites"
     OUT_LINKS = "all out-links of a page"
     LABELS = "which pages of all hosts are relevant"
+    HISTORY = "pages that are visited again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +196,18 @@ def _examples(given: StrategyInputs) -> TresExamples:
     if given.examples is None:
         raise UsageError("TRES needs example pages of other sites: --examples names archives of some")
     return given.examples
+
+
+def _watching(row: SchedulerRow) -> StrategyRow:
+    def build(given: StrategyInputs) -> Strategy:
+        settings = given.settings
+        relevant = parse_relevance(settings.relevant, settings.likely_extensions)
+        return Watch(given.start_urls, row.build(given.seed), settings.watch, relevant)
+
+    needs = frozenset({Need.OUT_LINKS, Need.HISTORY})
+    modules = ("coati.strategies.revisits.watch", *row.modules)
+    settings = ("watch", "relevant", "likely_extensions")
+    return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
 
 
 _KNOWS = frozenset({Need.TRUTH})
@@ -320,9 +342,13 @@ REGISTRY: Mapping[str, StrategyRow] = {
         needs=_KNOWS,
         seeded=False,
     ),
+    **{name: _watching(row) for name, row in SCHEDULERS.items()},
 }
 
-LIVE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if not row.replay_only)
+SITE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if Need.HISTORY not in row.needs)
+"""Those that fetch what a site has; the others watch pages."""
+
+LIVE_STRATEGIES = tuple(name for name in SITE_STRATEGIES if not REGISTRY[name].replay_only)
 
 
 def strategy_row(name: str) -> StrategyRow:
@@ -338,18 +364,8 @@ def strategy_row(name: str) -> StrategyRow:
 
 
 def _row_by_path(path: str) -> StrategyRow:
+    made = _object_by_path("strategy", path)
     module_name, _, attribute = path.partition(":")
-    # As `python -m` does it: a strategy is mostly a file in the folder where the user works.
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        made = getattr(import_module(module_name), attribute)
-    except ImportError as error:
-        raise ConfigError(
-            f"strategy {path!r}: the module {module_name!r} cannot be imported: {error}"
-        ) from None
-    except AttributeError:
-        raise ConfigError(f"strategy {path!r}: {module_name} has no {attribute!r}") from None
     if isinstance(made, StrategyRow):
         return made
     if not callable(made):
@@ -359,6 +375,38 @@ def _row_by_path(path: str) -> StrategyRow:
         lambda given: made(given.start_urls, given.seed),
         (module_name,),
     )
+
+
+def _object_by_path(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
+    module_name, _, attribute = path.partition(":")
+    # As `python -m` does it: it is mostly a file in the folder where the user works.
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return getattr(import_module(module_name), attribute)
+    except ImportError as error:
+        raise ConfigError(
+            f"{what} {path!r}: the module {module_name!r} cannot be imported: {error}"
+        ) from None
+    except AttributeError:
+        raise ConfigError(f"{what} {path!r}: {module_name} has no {attribute!r}") from None
+
+
+def build_goal(text: str) -> Goal:
+    """Build a goal by its name, or by the path of a predicate over a page's facts (``my_module:my_goal``).
+
+    A predicate that reads other facts than ``markup`` names their extractors in its attribute ``extractors``.
+    """
+    if ":" not in text or "=" in text:
+        return parse_goal(text)
+    predicate = _object_by_path("goal", text)
+    if not callable(predicate):
+        raise ConfigError(f"goal {text!r}: it must be a function of a page's facts that tells yes or no")
+    extractors = tuple(dict.fromkeys(("markup", *getattr(predicate, "extractors", ()))))
+    for name in extractors:
+        if name not in EXTRACTORS:
+            raise unknown_name(f"extractor of the goal {text!r},", name, EXTRACTORS)
+    return Goal(text, lambda facts: bool(predicate(facts)), extractors)
 
 
 def build_strategy(

@@ -144,7 +144,9 @@ class StrategyScheduler(BaseScheduler):
         self._drive = drive
         self._drive.waits = self._waits
         self._drive.wake = self.wake
-        self._reader = ResponseReader(drive.plan.rules, drive.plan.types, drive.plan.extractors)
+        self._reader = ResponseReader(
+            drive.plan.rules, drive.plan.types, drive.plan.extractors, drive.plan.goal
+        )
         self._set_pace(drive.plan)
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
         self._rules = self._crawler.get_downloader_middleware(ObeyRobotsMiddleware)
@@ -404,7 +406,7 @@ def _is_cookie_gate(chosen: Request, response: Response) -> bool:
     if response.status not in _REDIRECTS or _WITH_COOKIE in response.meta:
         return False
     location = (response.headers.get("Location") or b"").decode("latin-1")
-    return "Set-Cookie" in response.headers and resolve(chosen.url, location) == chosen.url
+    return "Set-Cookie" in response.headers and bool(location) and resolve(chosen.url, location) == chosen.url
 
 
 def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:
