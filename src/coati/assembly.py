@@ -68,7 +68,7 @@ EARLY_STOPS = {
 class StrategySettings:
     """The parameters of strategies; the defaults are the papers'.
 
-    ``url_model`` and ``url_context`` are names of `coati.strategies.sb.link_models`: how links are classified,
+    ``url_model`` and ``url_context`` name (`coati.strategies.sb.link_models`) how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
     wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
     links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's; the last three are
