@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
+    from coati.live.stop_signal import StopSignal
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider
@@ -47,7 +48,7 @@ class CrawlPlan:
     ``extractors`` find the facts of pages that the strategy or the goal reads (`coati.web.facts`).
     ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
     ``on_fetched`` sees each answer whole, before it is recorded.
-    ``providers`` are the search engines that queries may be asked of.
+    ``providers`` are the search engines that queries may be asked of. ``stop`` ends the crawl from outside.
     """
 
     new_strategy: Callable[[], Strategy]
@@ -74,6 +75,7 @@ class CrawlPlan:
     more_start_urls: tuple[str, ...] = ()
     strategy: str = ""
     providers: tuple[AnyProvider, ...] = ()
+    stop: StopSignal | None = None
 
     def __post_init__(self) -> None:
         """Refuse a run folder that could not be gone on with, and engines that could not be asked."""
