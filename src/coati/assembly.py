@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coati.errors import ConfigError, UsageError, unknown_name
+from coati.shortcuts.registry import PROFILES, checked_profile
+from coati.shortcuts.shortcuts import Shortcuts
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.clairvoyant import clairvoyant, omniscient
 from coati.strategies.dry_spell import DrySpell
@@ -79,7 +81,8 @@ class StrategyRow:
     ``build`` makes it as it stands before its first choice, ``modules`` are the ones that decide, and
     ``settings`` the fields of `StrategySettings` that it reads: a change of anything else voids none of its
     snapshots and results. ``seeded`` says whether a seed changes what it does, ``extractors`` name the facts
-    about pages that it reads (`coati.web.facts`).
+    about pages that it reads (`coati.web.facts`), ``shortcuts`` that a live crawl offers it those of a site
+    (`coati.shortcuts`) unless the user says otherwise.
     """
 
     summary: str
@@ -89,6 +92,7 @@ class StrategyRow:
     needs: frozenset[Need] = frozenset()
     seeded: bool = True
     extractors: tuple[str, ...] = ()
+    shortcuts: bool = False
 
     def settings_read(self, settings: StrategySettings) -> dict[str, Any]:
         """Return the settings that it reads, as plain values."""
@@ -213,18 +217,21 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _scent(Aim.TARGETS_A_REQUEST),
         _SCENT,
         _SCENT_SETTINGS,
+        shortcuts=True,
     ),
     "scent-bytes": StrategyRow(
         "scent where bytes are scarce: most targets for each byte fetched",
         _scent(Aim.TARGETS_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        shortcuts=True,
     ),
     "scent-volume": StrategyRow(
         "scent for much data: most bytes of targets for each byte fetched",
         _scent(Aim.BYTES_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        shortcuts=True,
     ),
     "sb-oracle": StrategyRow(
         "sb-classifier that is told for free which links are targets",
@@ -286,19 +293,25 @@ def strategy_row(name: str) -> StrategyRow:
     return REGISTRY[name]
 
 
-def _row_by_path(path: str) -> StrategyRow:
+def named_by_path(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
+    """Return what stands behind a path (``my_module:MyThing``); raises `ConfigError` where nothing does."""
     module_name, _, attribute = path.partition(":")
-    # As `python -m` does it: a strategy is mostly a file in the folder where the user works.
+    # As `python -m` does it: it is mostly a file in the folder where the user works.
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        made = getattr(import_module(module_name), attribute)
+        return getattr(import_module(module_name), attribute)
     except ImportError as error:
         raise ConfigError(
-            f"strategy {path!r}: the module {module_name!r} cannot be imported: {error}"
+            f"{what} {path!r}: the module {module_name!r} cannot be imported: {error}"
         ) from None
     except AttributeError:
-        raise ConfigError(f"strategy {path!r}: {module_name} has no {attribute!r}") from None
+        raise ConfigError(f"{what} {path!r}: {module_name} has no {attribute!r}") from None
+
+
+def _row_by_path(path: str) -> StrategyRow:
+    module_name, _, attribute = path.partition(":")
+    made = named_by_path("strategy", path)
     if isinstance(made, StrategyRow):
         return made
     if not callable(made):
@@ -328,6 +341,23 @@ def build_strategy(
     if row.replay_only and truth is None:
         raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
     return row.build(StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples))
+
+
+SHORTCUTS = {
+    "auto": "as the strategy is made for: scent uses them, the published strategies do not",
+    "off": "none",
+    "only": "nothing but what the site's software lists: no other link is followed",
+}
+
+
+def build_shortcuts(mode: str, strategy: str, profiles: Sequence[str] = ()) -> Shortcuts | None:
+    """Build the shortcuts of a crawl; None where there are none. ``profiles`` are paths of further ones."""
+    if mode not in SHORTCUTS:
+        raise unknown_name("way to use shortcuts", mode, SHORTCUTS)
+    own = tuple(checked_profile(named_by_path("profile", path), path) for path in profiles)
+    if mode == "off" or (mode == "auto" and not strategy_row(strategy).shortcuts and not own):
+        return None
+    return Shortcuts((*own, *PROFILES), only=mode == "only")
 
 
 def build_early_stop(name: str) -> EarlyStop | None:

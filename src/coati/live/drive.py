@@ -114,6 +114,11 @@ class Drive:
         """How many requests are chosen and not yet observed."""
         return len(self._open)
 
+    def is_api(self, url: str) -> bool:
+        """Tell whether an address is read as the answer of an API."""
+        shortcuts = self.plan.shortcuts
+        return shortcuts is not None and url in self.lists and shortcuts.reads(url)
+
     def is_open(self, request_id: int) -> bool:
         """Tell whether a request is chosen and not yet observed."""
         return request_id in self._open
@@ -283,7 +288,12 @@ class Drive:
         if self.plan.on_progress is not None:
             self.plan.on_progress(progress)
         failure = "" if tally.first_failure is None else tally.first_failure.reason
-        return CrawlResult(stop, progress, tally.start_links, failure, self._messages)
+        return CrawlResult(stop, progress, tally.start_links, failure, (*self._messages, *self._left_out()))
+
+    def _left_out(self) -> Sequence[str]:
+        """Say which profiles raised."""
+        broken = {} if self.plan.shortcuts is None else self.plan.shortcuts.broken
+        return [f"the profile {name} was left out: it raised {error}" for name, error in broken.items()]
 
     def _ask(self, hosts: Hosts) -> Request | Later | None:
         now = self._clock.now()

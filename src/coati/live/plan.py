@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider
+    from coati.shortcuts.shortcuts import Shortcuts
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
     from coati.web.facts import Extractor
@@ -44,7 +45,8 @@ class CrawlPlan:
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
     ``extractors`` find the facts of pages that the strategy reads (`coati.web.facts`).
     ``on_reading`` sees each answer whole, before it is recorded.
-    ``providers`` are the search engines that queries may be asked of.
+    ``providers`` are the search engines that queries may be asked of, ``shortcuts`` knows the software behind
+    sites.
     """
 
     new_strategy: Callable[[], Strategy]
@@ -69,6 +71,7 @@ class CrawlPlan:
     defers: bool = True
     more_start_urls: tuple[str, ...] = ()
     providers: tuple[AnyProvider, ...] = ()
+    shortcuts: Shortcuts | None = None
 
     def __post_init__(self) -> None:
         """Refuse a run folder that could not be gone on with, and engines that could not be asked."""

@@ -66,6 +66,7 @@ from coati.live.failures import BadAnswerError, BadEncodingError, CertificateErr
 from coati.live.loop_turns import seconds_of_server
 from coati.live.outcomes import (
     ANSWER_SECONDS,
+    API,
     BODY_BYTES,
     BODY_FILE,
     CUT,
@@ -335,8 +336,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
 
 
 def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Format | None:
-    is_list, unwanted = bool(request.meta.get(LIST)), bool(request.meta.get(LOOK_INSIDE))
-    return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted)
+    is_list, api, unwanted = (bool(request.meta.get(key)) for key in (LIST, API, LOOK_INSIDE))
+    return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted, api=api)
 
 
 async def _once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
