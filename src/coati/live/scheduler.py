@@ -145,7 +145,7 @@ class StrategyScheduler(BaseScheduler):
         self._drive.waits = self._waits
         self._drive.wake = self.wake
         self._reader = ResponseReader(
-            drive.plan.rules, drive.plan.types, drive.plan.extractors, drive.plan.shortcuts
+            drive.plan.rules, drive.plan.types, drive.plan.extractors, drive.plan.goal, drive.plan.shortcuts
         )
         self._set_pace(drive.plan)
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
@@ -407,7 +407,7 @@ def _is_cookie_gate(chosen: Request, response: Response) -> bool:
     if response.status not in _REDIRECTS or _WITH_COOKIE in response.meta:
         return False
     location = (response.headers.get("Location") or b"").decode("latin-1")
-    return "Set-Cookie" in response.headers and resolve(chosen.url, location) == chosen.url
+    return "Set-Cookie" in response.headers and bool(location) and resolve(chosen.url, location) == chosen.url
 
 
 def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:

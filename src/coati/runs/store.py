@@ -375,6 +375,7 @@ class RunStore:
                     page.facts,
                     changes,
                     page.relevant,
+                    fetched.missing,
                 )
             )
         discard(fetched)
