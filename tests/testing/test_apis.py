@@ -6,8 +6,8 @@ from coati.assembly import build_shortcuts, build_strategy
 from coati.errors import ConfigError
 from coati.model import EVERY_HOST, Outcome, Page, Request, Target
 from coati.shortcuts.recognition import recognise
-from coati.testing.api_answers import ANSWERS
-from coati.testing.apis import Api, ApiFile, ApiState, files_of, with_api
+from coati.testing.api_answers import ANSWERS, ApiFile
+from coati.testing.apis import Api, ApiState, files_of, with_api
 from coati.testing.respond import Responder
 from coati.testing.site import Response, Site
 
