@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coati.live.outcomes import Reading
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
+    from coati.live.site_turns import SiteTurn
     from coati.live.stop import StopReason
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
@@ -47,6 +48,7 @@ class CrawlPlan:
     ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
     ``on_reading`` sees each answer whole, before it is recorded.
     ``providers`` are the search engines that queries may be asked of.
+    ``turns`` are for a crawl that spends one budget with others (`coati.live.site_turns`).
     """
 
     new_strategy: Callable[[], Strategy]
@@ -72,6 +74,7 @@ class CrawlPlan:
     defers: bool = True
     more_start_urls: tuple[str, ...] = ()
     providers: tuple[AnyProvider, ...] = ()
+    turns: SiteTurn | None = None
 
     def __post_init__(self) -> None:
         """Refuse a run folder that could not be gone on with, and engines that could not be asked."""
