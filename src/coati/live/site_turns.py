@@ -54,21 +54,33 @@ class Crawled(Protocol):
 
 
 class SiteTurns:
-    """Turns for many sites; `of` is the view of one of them. ``seconds`` says how long it took so far."""
+    """Turns for many sites; `of` is the view of one of them.
+
+    ``seconds`` says how long it took so far, ``on_change`` is told after each request. ``limit`` is the part
+    of the budget that ended everything.
+    """
 
     def __init__(
-        self, budget: Budget, at_once: int, *, fair: bool = False, seconds: Callable[[], float] | None = None
+        self,
+        budget: Budget,
+        at_once: int,
+        *,
+        fair: bool = False,
+        seconds: Callable[[], float] | None = None,
+        on_change: Callable[[SiteTurns], None] | None = None,
     ) -> None:
         self._choice = SiteChoice(fair=fair)
         self._budget = budget
         self._at_once = at_once
         self._seconds = seconds
+        self._on_change = on_change
         self._sites: dict[int, Crawled] = {}
         # Who has a turn, and with how many attempts that are not answered yet.
         self._turns: dict[int, int] = {}
         # Of these, who was woken and did not take the turn up yet.
         self._woken: set[int] = set()
         self._requests = self._bytes = self._targets = 0
+        self.session_requests = 0
         self.limit: Limit | None = None
 
     def of(self, number: int) -> SiteTurn:
@@ -83,7 +95,7 @@ class SiteTurns:
         """Take a site in, with what earlier sessions saw of it."""
         self._sites[number] = site
         spent = site.spent()
-        self._count(spent.requests, spent.bytes, spent.targets)
+        self.count(spent.requests, spent.bytes, spent.targets)
         self._choice.resume(number, spent.requests, spent.targets, spent.promised or 0.0, site.expects())
 
     def may_choose(self, number: int) -> bool:
@@ -115,13 +127,16 @@ class SiteTurns:
         if not brought.requests:
             self._undo(number)
         else:
-            self._count(brought.requests, brought.bytes, brought.targets)
+            self.count(brought.requests, brought.bytes, brought.targets)
+            self.session_requests += brought.requests
             if number in self._turns:
                 self._turns[number] = 0
             promise = self._sites[number].expects()
             self._choice.observe(number, brought.targets, brought.promised, promise)
             if self._sites[number].rests_seconds() > _LONG_REST_SECONDS:
                 self._turns.pop(number, None)
+        if self._on_change is not None:
+            self._on_change(self)
         if not self._ended():
             self._give_turns()
 
@@ -150,14 +165,29 @@ class SiteTurns:
                 self._woken.add(chosen.arm)
                 self._sites[chosen.arm].awaken()
 
-    def _count(self, requests: int, size_bytes: int, targets: int) -> None:
+    @property
+    def spent(self) -> Spent:
+        """What all sites spent and found, earlier sessions included."""
+        return Spent(self._requests, self._bytes, self._targets)
+
+    @property
+    def in_flight(self) -> int:
+        """How many attempts are not answered yet."""
+        return sum(self._turns.values())
+
+    def is_spent(self) -> bool:
+        """Tell whether the budget is spent."""
+        return self._ended()
+
+    def count(self, requests: int, size_bytes: int, targets: int) -> None:
+        """Count what was spent, by this session or an earlier one."""
         self._requests += requests
         self._bytes += size_bytes
         self._targets += targets
 
     def _limit(self) -> Limit | None:
         """Say whether nothing more may be sent, with what is not answered yet counted as spent."""
-        return self._spent(sum(self._turns.values()))
+        return self._spent(self.in_flight)
 
     def _spent(self, unanswered: int) -> Limit | None:
         seconds = 0.0 if self._seconds is None else self._seconds()
