@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Any
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.clairvoyant import clairvoyant, omniscient
+from coati.strategies.discovery.actions import Action
+from coati.strategies.discovery.dsdd import Dsdd, Variant
+from coati.strategies.discovery.settings import DiscoverySettings
+from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
 from coati.strategies.focused import focused
@@ -57,7 +61,7 @@ class StrategySettings:
     ``url_model`` and ``url_context`` are names of `coati.strategies.link_models`: how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
     wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
-    links count then (`coati.strategies.revisits.relevance`).
+    links count then (`coati.strategies.revisits.relevance`). The last three are for discovery.
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
@@ -71,6 +75,9 @@ class StrategySettings:
     likely_extensions: tuple[str, ...] = tuple(sorted(DATA_EXTENSIONS))
     watch: WatchSettings = field(default_factory=WatchSettings)
     relevant: str = ""
+    discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
+    start_model: StartModel = NO_MODEL
+    judged: tuple[tuple[str, Action], ...] = ()
 
 
 class Need(StrEnum):
@@ -294,6 +301,41 @@ REGISTRY: Mapping[str, StrategyRow] = {
     **{name: _watching(row) for name, row in SCHEDULERS.items()},
 }
 
+
+def _dsdd(variant: Variant) -> Callable[[StrategyInputs], Strategy]:
+    def build(given: StrategyInputs) -> Strategy:
+        settings = given.settings
+        return Dsdd(given.start_urls, settings.discovery, settings.start_model, variant, settings.judged)
+
+    return build
+
+
+def _dsdd_row(summary: str, variant: Variant) -> StrategyRow:
+    return _discovery_row(summary, _dsdd(variant), "coati.strategies.discovery.dsdd")
+
+
+def _discovery_row(summary: str, build: Callable[[StrategyInputs], Strategy], module: str) -> StrategyRow:
+    return StrategyRow(
+        summary,
+        build,
+        (module,),
+        ("discovery", "start_model"),
+        frozenset({Need.OUT_LINKS}),
+        seeded=False,
+        extractors=("words", "dataset_markup"),
+    )
+
+
+DISCOVERY: Mapping[str, StrategyRow] = {
+    "dsdd": _dsdd_row("a bandit over four actions, a classifier that learns (CIKM 2021, BD+OL)", Variant()),
+    "bd": _dsdd_row("dsdd whose classifier does not learn (BD)", Variant(learns=False)),
+    "dsdd-kw": _dsdd_row("dsdd with keyword search alone (KW+OL)", Variant((Action.KEYWORDS,))),
+    "dsdd-rl": _dsdd_row("dsdd with related pages alone (RL+OL)", Variant((Action.RELATED,))),
+    "dsdd-bl": _dsdd_row("dsdd with backward links alone (BL+OL)", Variant((Action.BACKLINKS,))),
+    "dsdd-fw": _dsdd_row("dsdd with forward links alone (FW+OL)", Variant((Action.FORWARD,))),
+}
+"""What `coati discover` searches with; no crawl of a given site is made of these."""
+
 SITE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if Need.HISTORY not in row.needs)
 """Those that fetch what a site has; the others watch pages."""
 
@@ -307,8 +349,10 @@ def strategy_row(name: str) -> StrategyRow:
     """
     if ":" in name:
         return _row_by_path(name)
+    if name in DISCOVERY:
+        return DISCOVERY[name]
     if name not in REGISTRY:
-        raise unknown_name("strategy", name, REGISTRY)
+        raise unknown_name("strategy", name, {**REGISTRY, **DISCOVERY})
     return REGISTRY[name]
 
 

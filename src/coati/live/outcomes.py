@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_EMPTY = frozenset({204, 205})
 
 # By this key of its meta a Scrapy request is known as a strategy's.
 REQUEST = "coati_request"
@@ -61,6 +63,9 @@ CONDITIONAL = "coati_conditional"
 # Flags of a Scrapy response by which our download handler tells that a body is not whole.
 CUT = "cut"
 DAMAGED = "dataloss"
+
+# What a run keeps of these, for people.
+MISSING = {CUT: "the rest was not read", DAMAGED: "it broke off"}
 
 # The flag of a robots.txt that had been fetched already, to be obeyed: it costs nothing.
 KNOWN_RULES = "coati_known_rules"
@@ -164,7 +169,8 @@ class ResponseReader:
         if request.method is Method.GET:
             size = len(response.body) if streamed_bytes is None else streamed_bytes
         if status in _REDIRECTS:
-            location = resolve(request.url, _header(response, "Location"))
+            given = _header(response, "Location").strip()
+            location = resolve(request.url, given) if given else None
             if location is None:
                 return Failure(status, size, FailureReason.NO_LOCATION)
             return Redirect(status, size, location)
@@ -172,10 +178,16 @@ class ResponseReader:
             return Page(status, size, NO_LINKS)
         if not 200 <= status < 300:  # noqa: PLR2004 - HTTP success
             return _without_content(request, response, size)
+        return self._success(request, response, size)
+
+    def _success(self, request: Request, response: Response, size: int) -> Outcome:
+        missing = _what_is_missing(request, response)
+        if missing is not None:
+            return Failure(response.status, size, missing)
         media_type = essence(_content_type(response))
         if self._types.kind(media_type, request.url) is Kind.TARGET:
-            return Target(status, size, media_type)
-        return Other(status, size, media_type)
+            return Target(response.status, size, media_type)
+        return Other(response.status, size, media_type)
 
     def _stopped(self, request: Request, response: Response, reading: Reading, why: str) -> Reading:
         reason = SkipReason(why)
@@ -209,6 +221,15 @@ class ResponseReader:
             refused=tuple(page.refused),
             skipped=tuple((url, why) for url in dict.fromkeys(page.links.urls)),
         )
+
+
+def _what_is_missing(request: Request, response: Response) -> FailureReason | None:
+    """Say why a success that is no page did not bring all of what was asked for; None if it did."""
+    if response.status in _EMPTY:
+        return FailureReason.NO_CONTENT
+    if request.method is Method.HEAD or DAMAGED not in response.flags:
+        return None
+    return FailureReason.NOT_READY if response.status == HTTPStatus.ACCEPTED else FailureReason.PART
 
 
 def _without_content(request: Request, response: Response, size: int) -> Outcome:

@@ -406,7 +406,7 @@ def _is_cookie_gate(chosen: Request, response: Response) -> bool:
     if response.status not in _REDIRECTS or _WITH_COOKIE in response.meta:
         return False
     location = (response.headers.get("Location") or b"").decode("latin-1")
-    return "Set-Cookie" in response.headers and resolve(chosen.url, location) == chosen.url
+    return "Set-Cookie" in response.headers and bool(location) and resolve(chosen.url, location) == chosen.url
 
 
 def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:

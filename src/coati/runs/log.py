@@ -84,7 +84,7 @@ INSERT INTO links (page, url, anchor, context, tag_path, modified, row_text, hea
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _ADD_LIST = "INSERT INTO lists VALUES (?, ?) ON CONFLICT DO NOTHING"
-_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WAS_RELEVANT = "SELECT 1 FROM pages WHERE url = ? AND relevant LIMIT 1"
 _ADD_FILE = """
 INSERT INTO files (name, name_key, size_bytes, media_type, sha256, title) VALUES (?, ?, ?, ?, ?, ?)
@@ -143,6 +143,7 @@ class LoggedPage(NamedTuple):
     facts: Facts
     out_links: bytes | None
     relevant: bool = False
+    missing: str = ""
 
 
 class RunLog:
@@ -244,7 +245,7 @@ class RunLog:
         values = (
             page.number, page.url, page.links, len(page.new), page.sha256, offset, length,
             json.dumps(dict(page.facts)) if page.facts else None, page.out_links, page.title or None,
-            page.relevant,
+            page.relevant, page.missing or None,
         )  # fmt: skip
         self.connection.execute(_ADD_PAGE, values)
         number = self._paths.number

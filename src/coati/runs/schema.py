@@ -84,7 +84,8 @@ CREATE TABLE pages (
     facts TEXT,
     out_links BLOB,
     title TEXT,
-    relevant INTEGER NOT NULL DEFAULT 0
+    relevant INTEGER NOT NULL DEFAULT 0,
+    missing TEXT
 );
 CREATE INDEX relevant_pages ON pages (url) WHERE relevant;
 CREATE TABLE tag_paths (

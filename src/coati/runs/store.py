@@ -382,6 +382,7 @@ class RunStore:
                     page.facts,
                     changes,
                     page.relevant,
+                    fetched.missing,
                 )
             )
         discard(fetched)
