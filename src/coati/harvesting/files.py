@@ -17,6 +17,7 @@ from shutil import rmtree
 from typing import TYPE_CHECKING
 
 from coati.assembly import build_early_stop
+from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summary
 from coati.harvesting.sites import is_excluded, sites_of
@@ -62,15 +63,15 @@ _SAME = ("types", "strategy", "seed")
 class FilesHarvest:
     """What is to be harvested. ``settings`` are a crawl's: its budget is that of all sites together.
 
-    ``at_once`` is how many sites are crawled at the same time, a part of them unless given. ``host_budget``
-    is the most that one site may get, and ``fair`` guarantees each a share of half the budget.
+    ``at_once`` is how many sites are crawled at the same time, a part of them unless given. ``per_site`` is
+    the most that one site may get, and ``fair`` guarantees each a share of half the budget.
     """
 
     urls: tuple[str, ...]
     out: Path
     settings: RunSettings = field(default_factory=RunSettings)
     at_once: int | None = None
-    host_budget: int | None = None
+    per_site: Budget = field(default_factory=Budget)
     fair: bool = False
     exclude_hosts: frozenset[str] = frozenset()
 
@@ -149,7 +150,8 @@ def _take_folder(layout: HarvestLayout, harvest: FilesHarvest) -> bool:
         "urls": list(harvest.urls),
         "fair": harvest.fair,
         "sites_at_once": harvest.at_once or 0,
-        "host_budget": harvest.host_budget or 0,
+        "host_budget": harvest.per_site.max_requests or 0,
+        "exclude_hosts": sorted(harvest.exclude_hosts),
     }
     if resumed:
         stored = read_settings(layout.settings)
@@ -174,15 +176,15 @@ def _plan(
         {
             "urls": site.urls,
             "scope": site.scope.value,
-            "max_requests": harvest.host_budget,
-            "max_bytes": None,
-            "max_targets": None,
-            "max_time": None,
+            "max_requests": harvest.per_site.max_requests,
+            "max_bytes": harvest.per_site.max_bytes,
+            "max_targets": harvest.per_site.max_targets,
+            "max_time": harvest.per_site.max_seconds,
             "concurrency": 1,
         },
     )
     early_stop = build_early_stop("dry") if settings.stop_when_dry else None
-    if holds_run(folder) and not _go_on(folder, harvest.host_budget, early_stop):
+    if holds_run(folder) and not _go_on(folder, harvest.per_site, early_stop):
         return None
     values = to_toml_values(settings)
     if holds_run(folder):
@@ -193,7 +195,7 @@ def _plan(
     return crawl_plan(settings, Surroundings(store=store, early_stop=early_stop))
 
 
-def _go_on(folder: Path, host_budget: int | None, early_stop: EarlyStop | None) -> bool:
+def _go_on(folder: Path, per_site: Budget, early_stop: EarlyStop | None) -> bool:
     """Tell whether a site is to be crawled on; one that failed at its start begins again."""
     with RunReader(folder) as run:
         totals, sessions = run.totals(), run.sessions()
@@ -204,7 +206,7 @@ def _go_on(folder: Path, host_budget: int | None, early_stop: EarlyStop | None) 
     if reason in _FAILED_STARTS and not totals.pages and not totals.targets:
         rmtree(folder)
         return True
-    return reason not in _DONE and (host_budget is None or totals.requests < host_budget)
+    return reason not in _DONE and per_site.spent(totals.requests, totals.bytes, 0.0, totals.targets) is None
 
 
 def _count_done(layout: HarvestLayout, site: HarvestSite, turns: SiteTurns) -> None:
