@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from coati.live import loop_turns
-from coati.live.loop_turns import CrawlLoop, seconds_of_server
+from coati.live.loop_turns import NO_STALLS, CrawlLoop, Stalls, seconds_of_server, stalls_of_loop
 
 
 class Clock:
@@ -87,3 +87,19 @@ def test_on_another_loop_all_the_time_counts(clock: Clock) -> None:
         return seconds_of_server(0.0)
 
     assert asyncio.run(read()) == 2.0
+
+
+def test_turns_that_take_too_long_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def turns() -> Stalls:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        return stalls_of_loop()
+
+    with asyncio.Runner(loop_factory=CrawlLoop) as runner:
+        assert runner.run(turns()) == NO_STALLS
+    # Every turn takes longer than that.
+    monkeypatch.setattr("coati.live.loop_turns.STALL_SECONDS", -1.0)
+    with asyncio.Runner(loop_factory=CrawlLoop) as runner:
+        assert runner.run(turns()).times >= 3
+    with asyncio.Runner() as runner:
+        assert runner.run(turns()) == NO_STALLS

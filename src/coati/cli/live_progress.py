@@ -15,6 +15,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from coati.cli.event_lines import event_line
 from coati.cli.terminal import safe
 from coati.live.progress import Event, Happening, Progress
 from coati.live.stop import StopReason
@@ -56,6 +57,8 @@ class CrawlView:
     progress: Progress = field(default_factory=Progress)
     _told_at: float = 0.0
     stopping: StopReason | None = None
+    # Where each event is told in a line, if somebody wants that.
+    say: Callable[[str], None] | None = None
 
     def on_progress(self, progress: Progress) -> None:
         """Take what the driver counts."""
@@ -63,9 +66,11 @@ class CrawlView:
         self._told_at = self.clock()
 
     def on_event(self, event: Event) -> None:
-        """Take notice of the end."""
+        """Take notice of the end, and tell what happened to who wants to know it all."""
         if event.what is Happening.STOPPING:
             self.stopping = StopReason(str(event.data["reason"]))
+        if self.say is not None and (line := event_line(event)):
+            self.say(line)
 
     @property
     def seconds(self) -> float:
@@ -165,9 +170,11 @@ def shortened(path: str, width: int) -> str:
 
 
 @contextmanager
-def shown(view: CrawlView, *, quiet: bool) -> Iterator[Callable[[Progress], None]]:
+def shown(view: CrawlView, *, quiet: bool, verbose: bool = False) -> Iterator[Callable[[Progress], None]]:
     """Show a view for the length of a block; gives what the driver calls with its progress."""
     console = Console(stderr=True, highlight=False)
+    if verbose:
+        view.say = lambda text: console.print(safe(text), soft_wrap=True, markup=False)
     if quiet:
         yield view.on_progress
     elif console.is_terminal:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from coati.settings.kinds import Kind
 
+# What everybody tries first.
+_SHORT = {"verbose": ("-v",), "quiet": ("-q",)}
+
 _GIVEN = frozenset({ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT})
 
 
@@ -43,7 +46,7 @@ class KindParam(click.ParamType[Any]):
 
 def setting_option(setting: Setting) -> click.Option:
     """Make the option of a setting; its value is None, or empty for a list, where nobody gave it."""
-    names = [setting.option]
+    names = [*_SHORT.get(setting.name, ()), setting.option]
     if setting.kind.flag and setting.of_run:
         names = [f"{setting.option}/--no-{setting.option[2:]}"]
     return click.Option(

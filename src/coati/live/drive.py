@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from coati.live.progress import Progress
     from coati.model import Hosts, Outcome, Settlement
     from coati.pacing.host_pace import HostPause, Wait
+    from coati.runs.store import RunStore
     from coati.strategies.strategy import Strategy
 
 _PROGRESS_SECONDS = 0.5
@@ -107,9 +108,10 @@ class Drive:
         store, form = self.plan.store, self.plan.form
         if store is None or form is None:
             return self.plan.new_strategy()
-        restored = store.restore(self.plan.new_strategy, form)
+        restored = store.restore(self.plan.new_strategy, form, self.plan.strategy)
         self._again.extend(restored.in_flight)
-        self._messages = (*store.messages, *restored.messages)
+        # Snapshots are those of the run's own strategy; that they do not fit another is no news.
+        self._messages = (*store.messages, *(() if self.plan.strategy else restored.messages))
         self.tally = Tally(restored.totals)
         return restored.strategy
 
@@ -224,8 +226,8 @@ class Drive:
         """Write rewards down, and save the strategy from time to time."""
         store = self.plan.store
         if store is not None:
-            store.settled(settlements)
-            if store.snapshot_due and self.plan.form is not None:
+            store.settled(settlements, self.plan.strategy)
+            if store.snapshot_due and self.plan.form is not None and not self.plan.strategy:
                 store.snapshot(self._strategy, self.plan.form)
 
     def _for_strategy(self, state: _Open, reading: Reading) -> Reading:
@@ -322,19 +324,26 @@ class Drive:
         tally = self.tally
         stop = final_reason(self.stop_reason or StopReason.FINISHED, tally)
         if self.plan.store is not None and (self._saves or not self.aborted):
-            self.plan.store.finish(self._clock.now(), stop, self._strategy, self.plan.form)
+            self._finish(self.plan.store, stop)
         progress = self.progress()
         if self.plan.on_progress is not None:
             self.plan.on_progress(progress)
         failure = "" if tally.first_failure is None else tally.first_failure.reason
         return CrawlResult(stop, progress, tally.start_links, failure, self._messages)
 
+    def _finish(self, store: RunStore, stop: StopReason) -> None:
+        """End the session; one that asked again for what was broken goes on with the run's own strategy."""
+        if not self.plan.strategy:
+            store.finish(self._clock.now(), stop, self._strategy, self.plan.form)
+        elif stop is not StopReason.FINISHED:
+            store.finish(self._clock.now(), stop)
+
     def _ask(self, hosts: Hosts) -> Request | Later | None:
         now = self._clock.now()
         request = self._strategy.choose(now, hosts)
         if isinstance(request, Request):
             if self.plan.store is not None:
-                self.plan.store.chosen(request, now)
+                self.plan.store.chosen(request, now, self.plan.strategy)
             self._tell(Happening.CHOSEN, **request._asdict())
         return request
 
@@ -400,6 +409,7 @@ class Drive:
             refused=reading.refused,
             skipped=reading.skipped,
             lists=lists,
+            strategy=self.plan.strategy,
             missing=", ".join(words for drop, words in MISSING.items() if drop in reading.drops),
         )
         return store.record(fetched)

@@ -17,11 +17,36 @@ import asyncio
 import selectors
 import time
 from collections import deque
+from contextlib import suppress
+from typing import Final, NamedTuple
 
 from coati.live.turnstile import Turnstile
 
+# A turn of more than this holds up everything: no answer is read, no signal heard.
+STALL_SECONDS = 1.0
+
 # A wait that is shorter was none: asking alone takes that long.
 _WAITED_SECONDS = 0.0002
+
+
+class Stalls(NamedTuple):
+    """How often a turn of the loop took longer than `STALL_SECONDS`, and how long the longest took.
+
+    >>> NO_STALLS.after(0.2).after(3.0).after(1.5)
+    Stalls(times=2, longest_seconds=3.0)
+    """
+
+    times: int = 0
+    longest_seconds: float = 0.0
+
+    def after(self, seconds: float) -> Stalls:
+        """Count a turn."""
+        if seconds <= STALL_SECONDS:
+            return self
+        return Stalls(self.times + 1, max(self.longest_seconds, seconds))
+
+
+NO_STALLS: Final = Stalls()
 
 
 class _TurnTimes(selectors.DefaultSelector):
@@ -31,9 +56,11 @@ class _TurnTimes(selectors.DefaultSelector):
         super().__init__()
         self._returned_at = time.monotonic()
         self.came_after = deque([self._returned_at] * 2, maxlen=2)
+        self.stalls = NO_STALLS
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         worked_from, begun = self._returned_at, time.monotonic()
+        self.stalls = self.stalls.after(begun - worked_from)
         found = super().select(timeout)
         self._returned_at = time.monotonic()
         waited = self._returned_at - begun > _WAITED_SECONDS
@@ -50,9 +77,23 @@ class CrawlLoop(asyncio.SelectorEventLoop):
         super().__init__(self._turns)
 
     @property
+    def stalls(self) -> Stalls:
+        """The turns that took too long so far."""
+        return self._turns.stalls
+
+    @property
     def came_after(self) -> float:
         """The moment (of ``time.monotonic``) before which what is awaited and now there cannot have come."""
         return self._turns.came_after[0]
+
+
+def stalls_of_loop() -> Stalls:
+    """Return the stalls of the running loop; none on a loop of somebody else's, or where none runs."""
+    with suppress(RuntimeError):
+        loop = asyncio.get_running_loop()
+        if isinstance(loop, CrawlLoop):
+            return loop.stalls
+    return NO_STALLS
 
 
 def seconds_of_server(started: float) -> float:

@@ -43,6 +43,7 @@ class CrawlPlan:
     ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page.
     ``one_site`` is false for strategies that choose among hosts, and ``defers`` where what met an outage is
     not asked again, or by somebody else.
+    ``strategy`` names the strategy in a log that holds several; only the sole one has none.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
     ``extractors`` find the facts of pages that the strategy or the goal reads (`coati.web.facts`).
     ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
@@ -73,6 +74,7 @@ class CrawlPlan:
     one_site: bool = True
     defers: bool = True
     more_start_urls: tuple[str, ...] = ()
+    strategy: str = ""
     providers: tuple[AnyProvider, ...] = ()
     turns: SiteTurn | None = None
 

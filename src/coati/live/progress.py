@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from coati.live.loop_turns import NO_STALLS, Stalls
 from coati.pacing.host_pace import Wait
 
 
@@ -24,7 +25,7 @@ class Progress:
 
     ``requests`` counts retries and HEADs. Requests for robots.txt are shown on their own and not charged.
     ``waits`` says for each host that must rest how long that takes, and why. ``deferred`` counts what met an
-    outage and is asked again; it is no error.
+    outage and is asked again; it is no error. ``stalls`` are turns of the loop that took too long.
     """
 
     requests: int = 0
@@ -42,6 +43,7 @@ class Progress:
     waits: Mapping[str, Wait] = field(default_factory=dict)
     drops: Mapping[str, int] = field(default_factory=dict)
     best_arm: ArmYield | None = None
+    stalls: Stalls = NO_STALLS
 
     @property
     def requests_per_second(self) -> float:

@@ -7,6 +7,7 @@ import time
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING
 
+from coati.live.loop_turns import stalls_of_loop
 from coati.live.progress import ArmYield, Progress
 from coati.model import Deferred, Failure, Method, Page, Refused
 
@@ -102,6 +103,7 @@ class Tally:
             waits=waits,
             drops=dict(self._drops),
             best_arm=self._best_arm(arm_label),
+            stalls=stalls_of_loop(),
         )
 
     def _count_brought(self, outcome: Outcome) -> None:

@@ -64,7 +64,7 @@ _GROUP = """
 SELECT coalesce((SELECT label FROM groups WHERE arm = ?1), '') AS label, count(*) AS followed,
        coalesce(sum(new_target), 0) AS were_targets,
        total(reward) AS led_to, coalesce(sum(kind IS 'broken'), 0) AS errors
-FROM requests WHERE arm = ?1 AND kind IS NOT 'deferred'
+FROM requests WHERE arm = ?1 AND kind IS NOT 'deferred' AND strategy NOT LIKE 'retry %'
 """
 _SIBLINGS = """
 WITH alike AS (SELECT id FROM tag_paths WHERE path = ?1)

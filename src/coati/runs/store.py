@@ -38,6 +38,7 @@ from coati.runs.bodies import TargetFiles, discard
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
 from coati.runs.errors import NoRunError, RunWriteError, explained
+from coati.runs.failed import next_retry, retries
 from coati.runs.groups import write_groups
 from coati.runs.host_answers import HostAnswer, host_answers
 from coati.runs.host_pauses import HostPauses
@@ -281,6 +282,14 @@ class RunStore:
     def host_answers(self) -> Iterator[HostAnswer]:
         """Go through which hosts answered, and which URLs met an outage, in order."""
         return host_answers(self._log.connection)
+
+    def retries(self) -> list[tuple[str, list[str]]]:
+        """Return the strategies that ask again for what was broken, by name, and where each began."""
+        return retries(self._log.connection)
+
+    def next_retry(self) -> tuple[str, list[str]]:
+        """Return a name for another such strategy, and where it would begin."""
+        return next_retry(self._log.connection)
 
     def lists(self) -> list[str]:
         """Return the addresses that the run reads as lists of links, beside those that it began at."""

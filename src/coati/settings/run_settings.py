@@ -271,6 +271,13 @@ class RunSettings:
         "One of the finer limits, as NAME=VALUE (retries=0); may be repeated."
         " The reference of run files lists them.",
     )
+    retry_failed: bool = _setting(
+        False,
+        Group.HOW,
+        FLAG,
+        "Ask again for what earlier sessions of the run called broken, before it goes on.",
+        of_run=False,
+    )
     archive: str = _setting(
         "", Group.KEEP, PATH, "A folder that keeps every answer, to be replayed; made if it is not there."
     )
@@ -305,6 +312,13 @@ class RunSettings:
         "table", Group.KEEP, choice("format", _FORMATS), "How the result is printed.", of_run=False
     )
     quiet: bool = _setting(False, Group.KEEP, FLAG, "Show no progress.", of_run=False)
+    verbose: bool = _setting(
+        False,
+        Group.KEEP,
+        FLAG,
+        "Say of each answer what it was, and at the end whether something held the crawl up.",
+        of_run=False,
+    )
     dry_run: bool = _setting(
         False,
         Group.KEEP,
@@ -318,6 +332,8 @@ class RunSettings:
         parse_types(self.types)
         for pattern in (*self.include, *self.exclude):
             _compiled(pattern)
+        if self.quiet and self.verbose:
+            raise ConfigError("quiet says nothing and verbose says more: leave one of them out")
         if self.per_host > self.concurrency:
             raise ConfigError(
                 f"per_host is {self.per_host} and concurrency is {self.concurrency}: no more than"

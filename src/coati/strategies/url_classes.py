@@ -85,6 +85,7 @@ class OracleClasses:
 _MOST_PROBE_BATCHES = 3
 _MOST_REFUSALS = 3
 _NO_HEAD = frozenset({405, 501})
+_GONE = frozenset({404, 410})
 
 # Before anything is learnt, the robust first phase takes these for targets.
 _FILE_EXTENSIONS = frozenset(
@@ -100,7 +101,8 @@ class LearntClasses:
 
     With ``robust_probes`` the first phase cannot go wrong on a server that answers HEAD badly: examples from
     GETs count as well, no more than three batches of HEADs are made, none after a 405, a 501 or three
-    refusals, and until the first training the extension decides.
+    refusals, and until the first training the extension decides. So it does where a HEAD failed: only a
+    server that says that there is nothing is believed without a GET.
     """
 
     def __init__(
@@ -131,7 +133,7 @@ class LearntClasses:
             if self._robust and self._probes >= _MOST_PROBE_BATCHES * self._batch:
                 self._may_probe = False
             return UrlClass.ASK, 0.0
-        return (UrlClass.TARGET if extension_of(url) in _FILE_EXTENSIONS else UrlClass.PAGE), 0.0
+        return _by_extension(url), 0.0
 
     def probed(self, url: str, outcome: Outcome) -> UrlClass:
         """Take the class from a HEAD; only pages and targets are examples."""
@@ -140,12 +142,17 @@ class LearntClasses:
             status = outcome.status if isinstance(outcome, Failure) else 0
             if status in _NO_HEAD or self._refusals >= _MOST_REFUSALS:
                 self._may_probe = False
-            if status in _NO_HEAD:
-                url_class, _ = self.classify(url)
-                self._seen.pop(url, None)
-                return url_class
+            if isinstance(outcome, Failure) and status not in _GONE:
+                return self._guessed(url)
         self.learn(url, outcome)
         return _class_of(outcome)
+
+    def _guessed(self, url: str) -> UrlClass:
+        """Tell the class without a HEAD."""
+        texts = self._seen.pop(url, None) or self._model.texts(url, None)
+        if self._trainings:
+            return UrlClass.TARGET if self._model.score(texts) > 0 else UrlClass.PAGE
+        return _by_extension(url)
 
     def learn(self, url: str, outcome: Outcome) -> None:
         """Keep an example, and train when a batch is full; errors and other types are no examples."""
@@ -177,6 +184,10 @@ class LearntClasses:
         self._seen = {url: tuple(texts) for url, *texts in state["class_seen"]}
         self._labels = list(state["class_labels"])
         self._trainings, self._probes, self._refusals, self._may_probe = state["class_counters"]
+
+
+def _by_extension(url: str) -> UrlClass:
+    return UrlClass.TARGET if extension_of(url) in _FILE_EXTENSIONS else UrlClass.PAGE
 
 
 def _class_of(outcome: Outcome) -> UrlClass:
