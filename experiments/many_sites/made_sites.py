@@ -40,7 +40,7 @@ def record_made(seed: int, number: int, strategy: str, keep: Path) -> RecordedSi
 
 def knobs(seed: int, number: int) -> SiteKnobs:
     """Draw the shape of one of the sites; the first ten are rich."""
-    draw = random.Random(f"{seed} {number}")  # noqa: S311 - no secret
+    draw = random.Random(f"{seed} {number}")
     low, high = _RICH_SHARES if number < RICH else _POOR_SHARES
     share = draw.uniform(low, high)
     return SiteKnobs(
