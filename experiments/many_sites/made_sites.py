@@ -9,8 +9,8 @@ import numpy as np
 
 from coati.assembly import build_strategy
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
+from coati.testing.site_parameters import SiteParameters
 from experiments.many_sites.recording import RecordedSite, crawled
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def record_made(seed: int, number: int, strategy: str, keep: Path) -> RecordedSi
     file = keep / f"made{seed}-{number}--{strategy}.npz"
     if not file.exists():
         keep.mkdir(parents=True, exist_ok=True)
-        site = generate_site(knobs(seed, number), seed=1000 * seed + number)
+        site = generate_site(parameters(seed, number), seed=1000 * seed + number)
         urls = len(site)
         made = build_strategy(strategy, [site.start_url], seed)
         expected, gained = crawled(Responder(site).outcome, made, 4 * urls)
@@ -38,12 +38,12 @@ def record_made(seed: int, number: int, strategy: str, keep: Path) -> RecordedSi
         return RecordedSite(f"made {number}", int(held["urls"]), held["expected"], held["gained"])
 
 
-def knobs(seed: int, number: int) -> SiteKnobs:
+def parameters(seed: int, number: int) -> SiteParameters:
     """Draw the shape of one of the sites; the first ten are rich."""
     draw = random.Random(f"{seed} {number}")
     low, high = _RICH_SHARES if number < RICH else _POOR_SHARES
     share = draw.uniform(low, high)
-    return SiteKnobs(
+    return SiteParameters(
         pages=draw.randint(*_PAGES),
         target_share=share,
         pages_with_targets=draw.uniform(0.05, 0.3) if number < RICH else share / 2,

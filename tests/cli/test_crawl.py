@@ -669,7 +669,7 @@ def test_a_search_address_is_told_from_a_wrong_url(coati: Coati, address: str, w
 
 
 def test_verbose_says_what_each_answer_was(coati: Coati, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coati.live.loop_turns.STALL_SECONDS", -1.0)
+    monkeypatch.setattr("coati.live.event_loop.STALL_SECONDS", -1.0)
     with small() as site:
         said = coati("crawl", site.start, *FAST, "--out", "run", "-v")
         assert f"target, 200, 2 B: {site.base}/b.csv" in said.err

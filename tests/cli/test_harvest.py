@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
 from coati.testing.server import MakeSite, SiteServer, serve
+from coati.testing.site_parameters import SiteParameters
 from tests.cli.commands import Coati, coati, start_coati
 
 __all__ = ["coati"]
@@ -27,7 +27,7 @@ SITES = 4
 def make(number: int) -> MakeSite:
     """Make one site; the first is rich."""
     rich = number == 0
-    knobs = SiteKnobs(
+    parameters = SiteParameters(
         pages=40,
         target_share=0.6 if rich else 0.05,
         pages_with_targets=0.3 if rich else 0.03,
@@ -35,7 +35,7 @@ def make(number: int) -> MakeSite:
         target_bytes_sd=500,
         page_bytes=2000,
     )
-    return lambda base_url: generate_site(knobs, seed=number, base_url=base_url)
+    return lambda base_url: generate_site(parameters, seed=number, base_url=base_url)
 
 
 @pytest.fixture

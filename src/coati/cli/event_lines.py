@@ -4,32 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.live.progress import Event, Happening
-from coati.report.words import count
-from coati.settings.units import format_bytes, format_seconds
+from coati.live.progress import Event, EventKind
+from coati.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coati.live.loop_turns import Stalls
+    from coati.live.event_loop import Stalls
 
 
 def event_line(event: Event) -> str:
     """Say in a line what happened; empty for what says nothing by itself.
 
     >>> answer = {"url": "http://example.org/a.csv", "outcome": "target", "status": 200, "size_bytes": 2048}
-    >>> event_line(Event(0.0, Happening.OBSERVED, answer))
+    >>> event_line(Event(0.0, EventKind.OBSERVED, answer))
     'target, 200, 2.0 kB: http://example.org/a.csv'
     """
     data = event.data
     match event.what:
-        case Happening.OBSERVED:
+        case EventKind.OBSERVED:
             return f"{', '.join(_answer(data))}: {data['url']}"
-        case Happening.RETRIED:
+        case EventKind.RETRIED:
             return f"again: {data['url']}"
-        case Happening.WAITING:
+        case EventKind.WAITING:
             return f"waiting {format_seconds(_number(data, 'seconds'))} for {data['host']} ({data['why']})"
-        case Happening.STOPPING:
+        case EventKind.STOPPING:
             return f"stopping: {data['reason']}"
     return ""
 
@@ -37,14 +36,14 @@ def event_line(event: Event) -> str:
 def stalls_line(stalls: Stalls) -> str:
     """Say how often the crawl stood still; empty if it never did.
 
-    >>> from coati.live.loop_turns import Stalls
+    >>> from coati.live.event_loop import Stalls
     >>> stalls_line(Stalls(2, 1.5))
     'The crawl stood still 2 times for more than a second, 1.5 s at the longest.'
     """
     if not stalls.times:
         return ""
     return (
-        f"The crawl stood still {count(stalls.times, 'time')} for more than a second,"
+        f"The crawl stood still {format_count(stalls.times, 'time')} for more than a second,"
         f" {stalls.longest_seconds:.1f} s at the longest."
     )
 
@@ -56,7 +55,7 @@ def _answer(data: Mapping[str, object]) -> list[str]:
     if data.get("size_bytes"):
         parts.append(format_bytes(int(_number(data, "size_bytes"))))
     if "links" in data:
-        parts.append(count(int(_number(data, "links")), "link"))
+        parts.append(format_count(int(_number(data, "links")), "link"))
     if data.get("reason"):
         parts.append(str(data["reason"]))
     if data.get("location"):

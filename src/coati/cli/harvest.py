@@ -22,11 +22,10 @@ from coati.harvesting.files import FilesHarvest, harvest_files
 from coati.harvesting.folder import HarvestLayout, sums_of
 from coati.harvesting.seeds import SHOWN_LINES, Seeds, read_seeds, seeds_of_discovery
 from coati.harvesting.sites import read_hosts
-from coati.report.words import count
 from coati.runs.settings_file import read_settings
 from coati.settings.run_file import read_values, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
-from coati.settings.units import format_bytes, format_seconds
+from coati.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -158,16 +157,22 @@ def _say_about(seeds: Seeds) -> None:
     for line in seeds.wrong[:SHOWN_LINES]:
         say(f"Left out: {line}", err=True)
     if len(seeds.wrong) > SHOWN_LINES:
-        say(f"Left out: {count(len(seeds.wrong) - SHOWN_LINES, 'more line')} of {seeds.source}", err=True)
+        say(
+            f"Left out: {format_count(len(seeds.wrong) - SHOWN_LINES, 'more line')} of {seeds.source}",
+            err=True,
+        )
     if seeds.duplicates:
-        say(f"{count(seeds.duplicates, 'address', 'addresses')} stood in the list more than once.", err=True)
+        say(
+            f"{format_count(seeds.duplicates, 'address', 'addresses')} stood in the list more than once.",
+            err=True,
+        )
 
 
 def _say_what_begins(plan: FilesHarvest) -> None:
     sites = plan.sites()
     at_once = plan.sites_at_once(len(sites))
     settings = plan.settings
-    what = f"{settings.types} from {count(len(sites), 'site')} by {settings.strategy}"
+    what = f"{settings.types} from {format_count(len(sites), 'site')} by {settings.strategy}"
     say(f"Harvesting {what} into {plan.out}, {at_once} at a time.", err=True)
     seconds = plan.estimated_seconds()
     if seconds is None:
@@ -189,7 +194,7 @@ def _show(harvested: FilesHarvested, form: str) -> None:
         say(json.dumps({**total, **sums, "resumed": harvested.resumed, "folder": str(layout.folder)}))
         return
     say(f"Stopped: {harvested.stop.value}.")
-    sites = count(sums["sites"], "site")
+    sites = format_count(sums["sites"], "site")
     say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}) to {sites}")
     found = format_bytes(sums["target_bytes"])
     say(f"  targets:    {sums['targets']:,} ({found}), listed in {layout.listing}")

@@ -17,10 +17,9 @@ from rich.text import Text
 
 from coati.cli.event_lines import event_line
 from coati.cli.terminal import safe
-from coati.live.progress import Event, Happening, Progress
-from coati.live.stop import StopReason
-from coati.report.words import count
-from coati.settings.units import format_bytes, format_seconds
+from coati.live.progress import Event, EventKind, Progress
+from coati.stop_reasons import StopReason
+from coati.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -67,7 +66,7 @@ class CrawlView:
 
     def on_event(self, event: Event) -> None:
         """Take notice of the end, and tell what happened to who wants to know it all."""
-        if event.what is Happening.STOPPING:
+        if event.what is EventKind.STOPPING:
             self.stopping = StopReason(str(event.data["reason"]))
         if self.say is not None and (line := event_line(event)):
             self.say(line)
@@ -143,7 +142,8 @@ class CrawlView:
         """Say whom the crawl waits for, if that takes long."""
         progress = self.progress
         if not progress.waits and progress.deferred and not progress.in_flight:
-            return f"waiting for {count(progress.deferred, 'address', 'addresses')} that could not be reached"
+            waiting = format_count(progress.deferred, "address", "addresses")
+            return f"waiting for {waiting} that could not be reached"
         if not self.progress.waits:
             return ""
         host, (seconds, why) = max(self.progress.waits.items(), key=lambda item: item[1].seconds)

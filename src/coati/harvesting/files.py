@@ -23,16 +23,16 @@ from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summ
 from coati.harvesting.sites import is_excluded, sites_of
 from coati.live.progress import Progress
 from coati.live.site_turns import SiteTurns
-from coati.live.stop import StopReason
 from coati.report.many_sites import write_sites_report
 from coati.report.writing import write_report
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings, write_settings
 from coati.runs.store import RunStore
-from coati.settings.plan import Surroundings, crawl_plan
+from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.run_file import to_toml_values, with_values
 from coati.settings.run_settings import RunSettings
+from coati.stop_reasons import StopReason
 from coati.web.rules import Scope
 from coati.web.urls import host_of
 
@@ -192,7 +192,7 @@ def _plan(
         store.change_settings(values)
     else:
         store = stack.enter_context(RunStore.create(folder, values, time.time()))
-    return crawl_plan(settings, Surroundings(store=store, early_stop=early_stop))
+    return crawl_plan(settings, CrawlResources(store=store, early_stop=early_stop))
 
 
 def _go_on(folder: Path, per_site: Budget, early_stop: EarlyStop | None) -> bool:

@@ -8,8 +8,8 @@ from urllib.parse import quote
 from coati.report.markup import Html, element, shortened, web_link
 from coati.report.page import page_around
 from coati.report.tables import Cell, Column, table
-from coati.report.words import count, duration, size
 from coati.runs.durable import write_whole
+from coati.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,9 @@ def write_sites_report(path: Path, sites: Sequence[SiteRow], stop_reason: str) -
 
 def sites_page(sites: Sequence[SiteRow], stop_reason: str) -> str:
     """Build the page."""
-    title = f"{count(sum(site.targets for site in sites), 'file')} from {count(len(sites), 'site')}"
+    title = (
+        f"{format_count(sum(site.targets for site in sites), 'file')} from {format_count(len(sites), 'site')}"
+    )
     return page_around(
         title, element("header", element("h1", title), _brief(sites, stop_reason)), _ranking(sites)
     )
@@ -67,9 +69,9 @@ def _brief(sites: Sequence[SiteRow], stop_reason: str) -> Html:
     longest = max((site.seconds for site in sites), default=0.0)
     return element(
         "p",
-        f"{count(requests, 'request')} over {duration(longest)} brought"
-        f" {size(sum(site.target_bytes for site in sites))} of files, from {count(rich)} of"
-        f" {count(len(sites), 'site')}.{ended} The table of all files is ",
+        f"{format_count(requests, 'request')} over {format_seconds(longest)} brought"
+        f" {format_bytes(sum(site.target_bytes for site in sites))} of files, from {format_count(rich)} of"
+        f" {format_count(len(sites), 'site')}.{ended} The table of all files is ",
         element("a", "files.csv", href="files.csv"),
         ", that of the sites ",
         element("a", "sites.csv", href="sites.csv"),
@@ -91,9 +93,9 @@ def _row(site: SiteRow) -> Sequence[Cell | Html | str]:
     name = element("span", element("a", shortened(site.site), href=href), " ", web_link(site.start_url, "↗"))
     return (
         Cell(name, site.site),
-        Cell(count(site.targets), site.targets),
-        Cell(size(site.target_bytes), site.target_bytes),
-        Cell(count(site.requests), site.requests),
+        Cell(format_count(site.targets), site.targets),
+        Cell(format_bytes(site.target_bytes), site.target_bytes),
+        Cell(format_count(site.requests), site.requests),
         Cell(f"{per_hundred:.0f}", per_hundred),
         site.stop_reason or "not ended",
     )
