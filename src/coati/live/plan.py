@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
+    from coati.live.site_turns import SiteTurn
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider
@@ -50,6 +51,7 @@ class CrawlPlan:
     ``on_fetched`` sees each answer whole, before it is recorded.
     ``providers`` are the search engines that queries may be asked of, ``shortcuts`` knows the software behind
     sites.
+    ``turns`` are for a crawl that spends one budget with others (`coati.live.site_turns`).
     """
 
     new_strategy: Callable[[], Strategy]
@@ -77,6 +79,7 @@ class CrawlPlan:
     strategy: str = ""
     providers: tuple[AnyProvider, ...] = ()
     shortcuts: Shortcuts | None = None
+    turns: SiteTurn | None = None
 
     def __post_init__(self) -> None:
         """Refuse a run folder that could not be gone on with, and engines that could not be asked."""

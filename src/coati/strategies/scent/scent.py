@@ -291,7 +291,9 @@ class Scent:
         if self._at_once:
             return None if self._at_once[-1].row is None else self._at_once[-1].score
         kind = self._kinds.best()
-        return 0.0 if kind is None else self._judge(kind, self._settings.exploration)[0]
+        best = 0.0 if kind is None else self._judge(kind, self._settings.exploration)[0]
+        api = self._best_api()
+        return best if api is None else max(best, self._apis.score(self._apis.row(api)))
 
     def arm_label(self, arm: int) -> str:
         """Name the links that share a directory, an extension and the end of their tag path."""
