@@ -15,7 +15,7 @@ from coati.errors import ConfigError, UsageError, unknown_name
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.clairvoyant import clairvoyant, omniscient
 from coati.strategies.discovery.actions import Action
-from coati.strategies.discovery.dsdd import Dsdd, Variant
+from coati.strategies.discovery.dsdd import Dsdd, UserWishes, Variant
 from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.dry_spell import DrySpell
@@ -61,7 +61,7 @@ class StrategySettings:
     ``url_model`` and ``url_context`` are names of `coati.strategies.link_models`: how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
     wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
-    links count then (`coati.strategies.revisits.relevance`). The last three are for discovery.
+    links count then (`coati.strategies.revisits.relevance`). The last four are for discovery.
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
@@ -78,6 +78,7 @@ class StrategySettings:
     discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
     start_model: StartModel = NO_MODEL
     judged: tuple[tuple[str, Action], ...] = ()
+    max_queries: int | None = None
 
 
 class Need(StrEnum):
@@ -305,7 +306,13 @@ REGISTRY: Mapping[str, StrategyRow] = {
 def _dsdd(variant: Variant) -> Callable[[StrategyInputs], Strategy]:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
-        return Dsdd(given.start_urls, settings.discovery, settings.start_model, variant, settings.judged)
+        return Dsdd(
+            given.start_urls,
+            settings.discovery,
+            settings.start_model,
+            variant,
+            UserWishes(settings.judged, settings.max_queries),
+        )
 
     return build
 

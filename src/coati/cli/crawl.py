@@ -36,7 +36,7 @@ from coati.runs.reader import RunReader
 from coati.runs.store import RunStore
 from coati.settings.plan import Surroundings, crawl_plan
 from coati.settings.run_file import read_run_file, to_toml_values
-from coati.settings.run_settings import SETTINGS
+from coati.settings.run_settings import SETTINGS, Group
 from coati.strategies.dry_spell import DrySpell
 from coati.web.media import parse_types
 from coati.web.rules import Rules
@@ -75,7 +75,11 @@ def _parameters() -> list[click.Parameter]:
         envvar=_RUN_FILE_VARIABLE,
         help="Take settings from this TOML file; the run.toml of another run is one.",
     )
-    options = [setting_option(setting) for name, setting in SETTINGS.items() if name != "urls"]
+    options = [
+        setting_option(setting)
+        for name, setting in SETTINGS.items()
+        if name != "urls" and setting.group is not Group.DISCOVER
+    ]
     return [start, *options, run_file]
 
 
@@ -114,7 +118,7 @@ def run(place: RunPlace) -> int:
         around = Surroundings(store=store, archive=archive, early_stop=early_stop, on_event=on_event)
         result = _crawl(settings, around, view)
         folder = store.folder
-    report = _report(folder)
+    report = write_report_of(folder)
     return show_result(place, result, early_stop, report)
 
 
@@ -235,7 +239,7 @@ def _say_what_begins(place: RunPlace, store: RunStore) -> None:
         )
 
 
-def _report(folder: Path) -> Path | None:
+def write_report_of(folder: Path) -> Path | None:
     """Write the report; a crawl that went well is not lost because this does not."""
     try:
         return write_report(folder)

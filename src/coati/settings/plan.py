@@ -9,6 +9,7 @@ from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.live.plan import CrawlPlan
 from coati.runs.snapshots import SnapshotForm
 from coati.settings.asking import live_settings
+from coati.settings.discovery import providers_of, with_discovery
 from coati.settings.limits import trap_settings
 from coati.strategies.state import pack, unpack
 from coati.web.facts import EXTRACTORS
@@ -58,6 +59,11 @@ def snapshot_form(settings: RunSettings) -> SnapshotForm:
 
 
 def _parameters(settings: RunSettings) -> StrategySettings:
+    known = _usual_parameters(settings)
+    return with_discovery(known, settings) if settings.words else known
+
+
+def _usual_parameters(settings: RunSettings) -> StrategySettings:
     return replace(_LIVE, likely_extensions=likely_extensions(parse_types(settings.types)))
 
 
@@ -85,4 +91,5 @@ def crawl_plan(settings: RunSettings, around: Surroundings) -> CrawlPlan:
         on_reading=around.on_reading,
         one_site=settings.rules.scope is not Scope.ANY and len({host_of(url) for url in settings.urls}) == 1,
         more_start_urls=settings.more_start_urls,
+        providers=providers_of(settings),
     )
