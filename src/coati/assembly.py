@@ -22,6 +22,15 @@ from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
 from coati.strategies.focused import focused
 from coati.strategies.hnsw_groups import HnswGroups
+from coati.strategies.hosts.anthelion import (
+    AnthelionSettings,
+    anthelion,
+    label_oracle,
+    random_host,
+    static_classifier,
+)
+from coati.strategies.hosts.known_labels import TruthLabels
+from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
 from coati.strategies.link_models import LinkModel
 from coati.strategies.link_scores import Aim
 from coati.strategies.revisits.relevance import parse_relevance
@@ -38,6 +47,7 @@ from coati.web.markup.goals import Goal, parse_goal
 
 if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.hosts.known_labels import KnownLabels
     from coati.strategies.path_groups import GroupIndex
     from coati.strategies.revisits.schedulers import SchedulerRow
     from coati.strategies.strategy import Strategy
@@ -61,7 +71,8 @@ class StrategySettings:
     ``url_model`` and ``url_context`` are names of `coati.strategies.link_models`: how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
     wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
-    links count then (`coati.strategies.revisits.relevance`). The last four are for discovery.
+    links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's; the last four are
+    for discovery.
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
@@ -73,6 +84,7 @@ class StrategySettings:
     warm_up: int = 3000
     scent: ScentSettings = field(default_factory=ScentSettings)
     likely_extensions: tuple[str, ...] = tuple(sorted(DATA_EXTENSIONS))
+    hosts: AnthelionSettings = field(default_factory=AnthelionSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
     relevant: str = ""
     discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
@@ -87,6 +99,7 @@ class Need(StrEnum):
     TRUTH = "the truth about the site"
     EXAMPLES = "example pages of other sites"
     OUT_LINKS = "all out-links of a page"
+    LABELS = "which pages of all hosts are relevant"
     HISTORY = "pages that are visited again"
 
 
@@ -116,18 +129,24 @@ class StrategyRow:
     @property
     def replay_only(self) -> bool:
         """Whether it knows what no crawler can know."""
-        return Need.TRUTH in self.needs
+        return bool(self.needs & {Need.TRUTH, Need.LABELS})
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyInputs:
-    """What a strategy is built from; ``truth`` and ``examples`` are there for those that need them."""
+    """What a strategy is built from; ``truth``, ``examples`` and ``labels`` are for those that need them."""
 
     start_urls: tuple[str, ...]
     seed: int
     settings: StrategySettings
     truth: SiteTruth | None = None
     examples: TresExamples | None = None
+    labels: KnownLabels | None = None
+
+    @property
+    def known_labels(self) -> KnownLabels:
+        """The labels of all pages, which only a replay has."""
+        return TruthLabels(self.known_truth) if self.labels is None else self.labels
 
     @property
     def known_truth(self) -> SiteTruth:
@@ -206,6 +225,8 @@ _BASELINES = ("coati.strategies.baselines",)
 _TAG_PATHS = ("coati.strategies.tag_paths", "coati.strategies.hnsw_groups", "coati.strategies.url_classes")
 _SCENT = ("coati.strategies.scent",)
 _SCENT_SETTINGS = ("scent", "likely_extensions")
+_HOSTS = ("coati.strategies.hosts.anthelion",)
+_KNOWS_LABELS = frozenset({Need.LABELS})
 _PLANNED = ("coati.strategies.clairvoyant",)
 
 REGISTRY: Mapping[str, StrategyRow] = {
@@ -284,6 +305,37 @@ REGISTRY: Mapping[str, StrategyRow] = {
         ("coati.tres_neural",),
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
+    ),
+    "anthelion": StrategyRow(
+        "many hosts: the host with the best success rate, there the page that looks best (CIKM 2014)",
+        lambda given: anthelion(given.start_urls, given.seed, given.settings.hosts),
+        _HOSTS,
+        ("hosts",),
+    ),
+    "random-host": StrategyRow(
+        "many hosts: any host, then any of its pages (the random crawl of CIKM 2014)",
+        lambda given: random_host(given.start_urls, given.seed),
+        _HOSTS,
+    ),
+    "shuffled-bfs": StrategyRow(
+        "breadth-first, the links of a page in any order (the BFS of CIKM 2014)",
+        lambda given: ShuffledBreadthFirst(given.start_urls, given.seed),
+        ("coati.strategies.hosts.shuffled",),
+    ),
+    "anthelion-static": StrategyRow(
+        "many hosts: the best page by a classifier that was trained on random pages beforehand",
+        lambda given: static_classifier(
+            given.start_urls, given.seed, given.settings.hosts, given.known_labels
+        ),
+        _HOSTS,
+        ("hosts",),
+        _KNOWS_LABELS,
+    ),
+    "label-oracle": StrategyRow(
+        "many hosts: knows which of the pages that it found are relevant; the bound for all others",
+        lambda given: label_oracle(given.start_urls, given.seed, given.known_labels),
+        _HOSTS,
+        needs=_KNOWS_LABELS,
     ),
     "omniscient": StrategyRow(
         "asks for the targets and nothing else: a bound that no crawler reaches",

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 
+from coati.report.found_repositories import SiteVerdict
+
 
 class Verdict(StrEnum):
     """What became of a URL."""
@@ -106,7 +108,8 @@ class Explanation:
     """Everything that a run knows of a URL.
 
     ``score`` is the one that decides, and ``reasons`` are the strategy's, the strongest first: as they stood
-    when the URL was chosen, or as they stand now if it waits.
+    when the URL was chosen, or as they stand now if it waits. ``site`` is what a search for repositories
+    decided about the URL's site.
     """
 
     url: str
@@ -122,6 +125,7 @@ class Explanation:
     reasons: tuple[Weighed, ...] = ()
     leads_to: tuple[str, ...] = ()
     nearest: tuple[str, ...] = ()
+    site: SiteVerdict | None = None
 
     def as_json(self) -> dict[str, object]:
         """Give it as JSON can say it; what is not known is left out."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from coati.report.found_repositories import verified_count
 from coati.report.start_page import STOPPED_AT_START, FailedStart, failed_start
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout
@@ -28,6 +29,7 @@ SELECT (SELECT count(*) FROM links)
         WHERE link IS NULL AND url NOT IN (SELECT url FROM links))
 """
 _WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests)"
+_QUERIES = "SELECT count(*) FROM requests WHERE host LIKE 'search://%' AND charged > 0"
 _FILES = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM files"
 
 
@@ -44,7 +46,8 @@ class RunFacts:
     """A run in numbers.
 
     ``known`` counts the addresses that it came to know, ``waiting`` those of them that were not asked for;
-    ``files`` are different contents, of which several targets may be copies.
+    ``files`` are different contents, of which several targets may be copies. ``words`` are those of a search
+    for repositories, and empty for all other runs.
     """
 
     start_url: str
@@ -59,6 +62,9 @@ class RunFacts:
     files: int
     file_bytes: int
     failed_start: FailedStart | None = None
+    words: str = ""
+    repositories: int = 0
+    queries: int = 0
 
     @property
     def asked(self) -> int:
@@ -118,6 +124,9 @@ def read_facts(run: RunReader) -> RunFacts:
         files=files,
         file_bytes=file_bytes,
         failed_start=failed_start(run.connection) if stop_reason in STOPPED_AT_START else None,
+        words=str(settings.get("words", "")),
+        repositories=verified_count(run.connection),
+        queries=ask(_QUERIES).fetchone()[0],
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from importlib import resources
 
 from coati import __version__
@@ -15,12 +16,14 @@ from coati.report.sections.headline import headline
 from coati.report.sections.holdings import holdings
 from coati.report.sections.next_steps import next_steps
 from coati.report.sections.provenance import provenance
+from coati.report.sections.repositories import repositories
 from coati.report.sections.settings import settings
 from coati.report.sections.troubles import troubles
 from coati.report.words import when
 from coati.runs.reader import RunReader
 
 _CONTENTS = (
+    ("repositories", "The repositories"),
     ("files", "The files"),
     ("course", "How they were found"),
     ("troubles", "What failed"),
@@ -38,6 +41,7 @@ def report_page(run: RunReader) -> str:
     try:
         facts = read_facts(run)
         sections = (
+            *repositories(connection),
             holdings(connection, facts),
             course(connection, facts),
             troubles(connection),
@@ -49,7 +53,7 @@ def report_page(run: RunReader) -> str:
     finally:
         connection.execute("ROLLBACK")
     body = element(
-        "body", headline(facts), _contents(), element("main", *sections), _footer(facts), _script()
+        "body", headline(facts), _contents(sections), element("main", *sections), _footer(facts), _script()
     )
     return f"<!DOCTYPE html>\n{element('html', _head(facts), body, lang='en')}\n"
 
@@ -81,9 +85,10 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _contents() -> Html:
+def _contents(sections: Sequence[Html]) -> Html:
+    there = [(name, title) for name, title in _CONTENTS if any(f' id="{name}"' in part for part in sections)]
     return element(
-        "nav", *(element("a", title, href=f"#{name}") for name, title in _CONTENTS), aria_label="Sections"
+        "nav", *(element("a", title, href=f"#{name}") for name, title in there), aria_label="Sections"
     )
 
 

@@ -16,13 +16,12 @@ def headline(facts: RunFacts) -> Html:
     return element(
         "header",
         element("p", "Coati · report of a run", class_="kicker"),
-        element("h1", f"{count(totals.targets, 'file')} from {site}"),
+        element("h1", _title(facts, site)),
         element("p", _summary(facts), class_="summary"),
         element("p", ending.sentence, class_="stage going" if facts.stage is Stage.GOING else "stage"),
         element(
             "ul",
-            _tile(count(totals.targets), "files found", size(totals.target_bytes)),
-            _tile(count(totals.requests), "requests made", f"{_per_hundred(facts)} files for 100 requests"),
+            *_found_tiles(facts),
             _tile(share(facts.asked, facts.known), "of the known addresses asked for", _known(facts)),
             _tile(
                 duration(facts.seconds),
@@ -34,8 +33,33 @@ def headline(facts: RunFacts) -> Html:
     )
 
 
+def _found_tiles(facts: RunFacts) -> tuple[Html, Html]:
+    totals = facts.totals
+    if facts.words:
+        found = _tile(count(facts.repositories), "repositories verified", "each links to data files")
+        return found, _tile(
+            count(totals.requests), "requests made", f"{count(facts.queries)} of them queries"
+        )
+    return (
+        _tile(count(totals.targets), "files found", size(totals.target_bytes)),
+        _tile(count(totals.requests), "requests made", f"{_per_hundred(facts)} files for 100 requests"),
+    )
+
+
+def _title(facts: RunFacts, site: str) -> str:
+    if facts.words:
+        found = count(facts.repositories, "repository", "repositories")
+        return f"{found} on “{shortened(facts.words, 80)}”"
+    return f"{count(facts.totals.targets, 'file')} from {site}"
+
+
 def _summary(facts: RunFacts) -> Html:
     totals = facts.totals
+    if facts.words:
+        return joined(
+            f"A search that began on {when(facts.began_at)}: {count(totals.requests, 'request')}, of which"
+            f" {count(facts.queries, 'was a query', 'were queries')} to search engines."
+        )
     if not totals.requests:
         return joined("A crawl from ", web_link(facts.start_url), ". No request was answered yet.")
     found = (
