@@ -15,11 +15,11 @@ from coati.cli.search_progress import SearchView, shown_search
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
 from coati.cli.terminal import say
 from coati.discovering.searching import discover as discover_repositories
-from coati.live.stop import StopReason
-from coati.report.words import count
 from coati.runs.errors import RunWriteError
 from coati.search.registry import ENGINES
 from coati.settings.run_settings import SETTINGS
+from coati.stop_reasons import StopReason
+from coati.units import format_count
 
 if TYPE_CHECKING:
     from coati.cli.run_place import RunPlace
@@ -93,7 +93,7 @@ def _say_what_begins(place: RunPlace) -> None:
 def _most_queries(most: int | None) -> str:
     if most is None:
         return "any number of queries (--max-queries sets a limit)"
-    return f"at most {count(most, 'query', 'queries')}"
+    return f"at most {format_count(most, 'query', 'queries')}"
 
 
 def _show(place: RunPlace, found: Discovered, report: Path | None) -> None:
@@ -134,10 +134,11 @@ def _summary(place: RunPlace, found: Discovered) -> dict[str, object]:
 
 def _print(place: RunPlace, found: Discovered, report: Path | None) -> None:
     say(f"Stopped: {found.result.stop.value}.")
+    requests = format_count(found.result.progress.requests, "request")
     say(
-        f"  {count(len(found.repositories), 'repository', 'repositories')} verified of"
-        f" {count(len(found.sites), 'site')} checked, {count(found.result.progress.requests, 'request')},"
-        f" {count(len(found.dataset_pages), 'page')} with links to data files"
+        f"  {format_count(len(found.repositories), 'repository', 'repositories')} verified of"
+        f" {format_count(len(found.sites), 'site')} checked, {requests},"
+        f" {format_count(len(found.dataset_pages), 'page')} with links to data files"
     )
     if found.repositories:
         say()
@@ -165,8 +166,8 @@ def _next_steps(place: RunPlace, found: Discovered, stop: StopReason) -> list[st
     steps = []
     if found.queries_waiting and stop is StopReason.FINISHED:
         steps.append(
-            f"{count(found.queries_waiting, 'query', 'queries')} more would be asked: a larger --max-queries"
-            f" continues (coati discover {place.folder} --max-queries N)"
+            f"{format_count(found.queries_waiting, 'query', 'queries')} more would be asked: a larger"
+            f" --max-queries continues (coati discover {place.folder} --max-queries N)"
         )
     elif stop.resumable:
         steps.append(f"`coati discover {place.folder}` continues, with a larger budget")

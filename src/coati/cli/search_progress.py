@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coati.cli.terminal import say
-from coati.report.words import count
+from coati.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,13 +29,13 @@ class SearchView:
 
     def line(self, progress: SearchProgress) -> str:
         """Return the line."""
-        requests = count(progress.crawl.requests, "request")
+        requests = format_count(progress.crawl.requests, "request")
         if self.budget.max_requests is not None:
             requests = f"{progress.crawl.requests:,} of {self.budget.max_requests:,} requests"
         return (
-            f"{requests}: {count(progress.pages_analysed, 'page')} analysed,"
-            f" {count(progress.sites_checked, 'site')} checked,"
-            f" {count(progress.repositories, 'repository', 'repositories')} verified"
+            f"{requests}: {format_count(progress.pages_analysed, 'page')} analysed,"
+            f" {format_count(progress.sites_checked, 'site')} checked,"
+            f" {format_count(progress.repositories, 'repository', 'repositories')} verified"
         )
 
 

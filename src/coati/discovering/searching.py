@@ -22,7 +22,7 @@ from coati.discovering.results import (
 from coati.errors import ConfigError, UsageError
 from coati.runs.layout import Layout
 from coati.runs.store import RunStore
-from coati.settings.plan import Surroundings, crawl_plan
+from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.run_file import to_toml_values
 from coati.strategies.discovery.searcher import Searcher
 from coati.web.media import parse_types
@@ -90,8 +90,8 @@ def discover(
     with ExitStack() as stack:
         archive = stack.enter_context(_archive(settings))
         store = stack.enter_context(_store(settings, folder, now, resumed=resumed))
-        around = Surroundings(store=store, archive=archive, on_event=on_event)
-        plan = crawl_plan(settings, around)
+        resources = CrawlResources(store=store, archive=archive, on_event=on_event)
+        plan = crawl_plan(settings, resources)
 
         def new_strategy() -> Strategy:
             searching[:] = [_searcher(plan.new_strategy())]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # So many words tell nearly as much as all of them, and fit into a small file.
 MOST_WORDS = 5_000
+_LEAST_HOSTS = 3
 _MAX_FILE_BYTES = 4 << 20
 _PAGE_SUFFIXES = frozenset({".html", ".htm", ".txt", ".md"})
 _TEXT_FIELDS = ("title", "name", "description", "text")
@@ -126,7 +127,11 @@ def train(examples: Sequence[Example]) -> StartModel:
     """Train a model and keep the weights of the words that matter most; raises `ConfigError` for one kind."""
     if len({example.is_data for example in examples}) < 2:  # noqa: PLR2004 - both kinds
         raise ConfigError("examples of both kinds are needed: of data repositories, and of other pages")
-    labelled = [(example.words, example.is_data) for example in examples]
+    common = _words_of_several_hosts(examples)
+    labelled = [
+        ({word: count for word, count in example.words.items() if word in common}, example.is_data)
+        for example in examples
+    ]
     classifier = PageClassifier(model_of_examples(labelled))
     model = classifier.as_start_model(MOST_WORDS)
     other = [example.words for example in examples if not example.is_data]
@@ -138,6 +143,17 @@ def train(examples: Sequence[Example]) -> StartModel:
         bias=model.bias,
         stop_words=common_words(other),
     )
+
+
+def _words_of_several_hosts(examples: Iterable[Example]) -> frozenset[str]:
+    """Return the words that more than one site uses: the name of a site tells nothing about others."""
+    hosts: dict[str, set[str]] = {}
+    for example in examples:
+        for word in example.words:
+            known = hosts.setdefault(word, set())
+            if len(known) < _LEAST_HOSTS:
+                known.add(example.host)
+    return frozenset(word for word, known in hosts.items() if len(known) >= _LEAST_HOSTS)
 
 
 def measure(model: StartModel, examples: Iterable[Example]) -> Quality:

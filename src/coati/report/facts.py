@@ -9,12 +9,13 @@ from enum import StrEnum
 from typing import Any
 
 from coati.report.found_repositories import verified_count
-from coati.report.start_page import STOPPED_AT_START, FailedStart, failed_start
+from coati.report.start_page import failed_start
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader, SessionRow
 from coati.runs.times import from_iso
 from coati.runs.totals import Totals
+from coati.stop_reasons import STOPPED_AT_START, StopWords
 from coati.web.urls import host_of
 
 _START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
@@ -61,7 +62,7 @@ class RunFacts:
     waiting: int
     files: int
     file_bytes: int
-    failed_start: FailedStart | None = None
+    failed_start: StopWords | None = None
     words: str = ""
     repositories: int = 0
     queries: int = 0

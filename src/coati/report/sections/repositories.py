@@ -9,7 +9,7 @@ from coati.report.charts import Axes, Line, bar, line_chart
 from coati.report.found_repositories import all_sites, has_repositories
 from coati.report.markup import Html, element, joined, shortened, web_link
 from coati.report.tables import Cell, Column, table
-from coati.report.words import count
+from coati.units import format_count
 from coati.web.queries import Ability, parse_query
 from coati.web.urls import is_query
 
@@ -77,13 +77,15 @@ def _row(row: Row, most: int) -> tuple[Cell | Html | str, ...]:
         element("small", f"terms: {shortened(row['terms'], 90)}") if row["terms"] else None,
     )
     how = "your word" if row["by_user"] else f"{row['action']}: {row['query']}"
-    marked = f"; {count(row['marked_pages'], 'page')} with dataset markup" if row["marked_pages"] else ""
+    marked = (
+        f"; {format_count(row['marked_pages'], 'page')} with dataset markup" if row["marked_pages"] else ""
+    )
     software = f"; {row['software']}" if row["software"] else ""
     return (
         Cell(name, row["rank"] or row["site"]),
-        Cell(count(row["files"]), row["files"]),
+        Cell(format_count(row["files"]), row["files"]),
         bar(row["files"], most),
-        Cell(count(row["pages_fetched"]), row["pages_fetched"]),
+        Cell(format_count(row["pages_fetched"]), row["pages_fetched"]),
         shortened(row["formats"], 60) or "-",
         f"{shortened(how, 120)}{marked}{software}",
     )
@@ -135,7 +137,7 @@ def _dataset_pages(connection: Connection) -> list[Html]:
             joined(
                 web_link(row["url"], None, 90), element("br"), element("small", shortened(row["title"], 90))
             ),
-            Cell(count(row["files"]), row["files"]),
+            Cell(format_count(row["files"]), row["files"]),
             Cell(f"{row['score']:.1f}", row["score"]),
         )
         for row in rows
@@ -169,4 +171,4 @@ def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _whole(value: float) -> str:
-    return count(round(value))
+    return format_count(round(value))
