@@ -382,7 +382,7 @@ def _discovery_row(summary: str, build: Callable[[StrategyInputs], Strategy], mo
         summary,
         build,
         (module,),
-        ("discovery", "start_model"),
+        ("discovery",),
         frozenset({Need.OUT_LINKS}),
         seeded=False,
         extractors=("words", "dataset_markup"),

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 DEFAULT_STRATEGY = "dsdd"
 _SHOWN = 20
 
+_HINTS = {
+    "no usable answer of the search engine": " Does it answer in JSON? A SearXNG server must allow the format"
+    " json in its settings.yml."
+}
+
 # What a search for repositories has no use for.
 _NOT_OFFERED = frozenset(
     {"urls", "words", "scope", "sitemaps", "stop_when_dry", "max_targets", "dry_run", "folders", "types"}
@@ -43,18 +48,19 @@ files of data are found on it. `coati harvest --from FOLDER` then takes the file
 
 
 def _parameters() -> list[click.Parameter]:
-    words = click.Argument(["words"], nargs=-1, metavar="[WORDS]...", type=str)
+    # Not named after the setting: it may also be a folder.
+    topic = click.Argument(["topic"], nargs=-1, metavar="[WORDS]...", type=str)
     return [
-        words,
+        topic,
         *(setting_option(setting) for name, setting in SETTINGS.items() if name not in _NOT_OFFERED),
     ]
 
 
 @click.command(cls=SettingsCommand, params=_parameters(), help=_ABOUT)
 @click.pass_context
-def discover(ctx: click.Context, /, words: tuple[str, ...], **_: object) -> int:
+def discover(ctx: click.Context, /, topic: tuple[str, ...], **_: object) -> int:
     """Find out what is wanted, and do it."""
-    place = find_search_place(words, {"strategy": DEFAULT_STRATEGY, **given_settings(ctx)})
+    place = find_search_place(topic, {"strategy": DEFAULT_STRATEGY, **given_settings(ctx)})
     try:
         return _run(place)
     except RunWriteError as error:
@@ -108,6 +114,9 @@ def _show(place: RunPlace, found: Discovered, report: Path | None) -> None:
         _print(place, found, report)
     for action in found.asleep:
         say(f"Note: no engine offers it, so this action slept: {action}.", err=True)
+    failure = found.result.first_failure
+    if failure and not found.sites:
+        say(f"The first thing that went wrong: {failure}.{_HINTS.get(failure, '')}", err=True)
     for sentence in _next_steps(place, found, stop):
         say(f"Next: {sentence}", err=True)
 

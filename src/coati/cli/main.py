@@ -59,6 +59,7 @@ COMMANDS = {
     ),
     "explain": LazyCommand("coati.cli.explain:explain", "Say which rule or score decided about a URL."),
     "harvest": LazyCommand("coati.cli.harvest:harvest", "Spend one budget over many sites."),
+    "learn": LazyCommand("coati.cli.learn:learn", "Train models from examples of your own."),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
     ),

@@ -128,6 +128,7 @@ def train(examples: Sequence[Example]) -> StartModel:
     if len({example.is_data for example in examples}) < 2:  # noqa: PLR2004 - both kinds
         raise ConfigError("examples of both kinds are needed: of data repositories, and of other pages")
     common = _words_of_several_hosts(examples)
+    examples = _balanced(examples)
     labelled = [
         ({word: count for word, count in example.words.items() if word in common}, example.is_data)
         for example in examples
@@ -143,6 +144,14 @@ def train(examples: Sequence[Example]) -> StartModel:
         bias=model.bias,
         stop_words=common_words(other),
     )
+
+
+def _balanced(examples: Sequence[Example]) -> list[Example]:
+    """Keep as many of the more frequent kind as there are of the other: drawn by host, the same each time."""
+    kinds = [[example for example in examples if example.is_data is kind] for kind in (True, False)]
+    least = min(map(len, kinds))
+    drawn = [sorted(kind, key=lambda example: zlib.crc32(f"drawn {example.host}".encode())) for kind in kinds]
+    return [example for kind in drawn for example in kind[:least]]
 
 
 def _words_of_several_hosts(examples: Iterable[Example]) -> frozenset[str]:
