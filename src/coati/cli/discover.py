@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coati.cli.crawl import OUR_ERROR, write_report_of
-from coati.cli.run_place import find_search_place
+from coati.cli.crawl import OUR_ERROR
 from coati.cli.search_progress import SearchView, shown_search
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
 from coati.cli.terminal import say
 from coati.discovering.searching import discover as discover_repositories
+from coati.jobs.run_place import find_search_place
+from coati.reporting.writing import write_report
 from coati.runs.errors import RunWriteError
 from coati.search.registry import ENGINES
 from coati.settings.run_settings import SETTINGS
@@ -22,9 +23,9 @@ from coati.stop_reasons import StopReason
 from coati.units import format_count
 
 if TYPE_CHECKING:
-    from coati.cli.run_place import RunPlace
     from coati.discovering.results import Repository
     from coati.discovering.searching import Discovered
+    from coati.jobs.run_place import RunPlace
 
 DEFAULT_STRATEGY = "dsdd"
 _SHOWN = 20
@@ -77,8 +78,7 @@ def _run(place: RunPlace) -> int:
         found = discover_repositories(
             settings, place.folder, time.time(), resumed=place.resumed, on_progress=on_progress
         )
-    report = write_report_of(place.folder)
-    _show(place, found, report)
+    _show(place, found, write_report(place.folder))
     return found.result.stop.exit_code
 
 
