@@ -32,7 +32,7 @@ import numpy as np
 
 from benchmarks.reporting import circumstances
 from coati.archive.archive import Archive
-from coati.assembly import REGISTRY, Need, build_strategy
+from coati.assembly import REGISTRY, SITE_STRATEGIES, Need, build_strategy
 from coati.budget import Budget
 from coati.replay.driver import replay
 from coati.replay.example_pages import example_pages, joined
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from coati.replay.trace import Trace
     from coati.strategies.tres import TresExamples
 
-NAMES = [name for name in REGISTRY if name != "tres"]
+NAMES = [name for name in SITE_STRATEGIES if name != "tres"]
 _SEED = 0
 
 

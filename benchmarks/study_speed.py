@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from benchmarks.reporting import format_option, report
-from coati.assembly import REGISTRY, Need
+from coati.assembly import REGISTRY, SITE_STRATEGIES, Need
 from coati.cli.generated_sites import write_generated
 from coati.experiments.runner import run_experiment
 from coati.experiments.sites import Places
@@ -39,7 +39,7 @@ def _silent(_doing: str, _done: int, _total: int) -> None:
 def main(archive: Path | None, pages: int, jobs: int, chosen: str, form: str) -> None:
     """Study one site twice: first with the cheapest strategy, to cache its links, then whole and timed."""
     site: object = archive.name if archive else {"generated": "nc", "pages": pages}
-    everything = [name for name in REGISTRY if Need.EXAMPLES not in REGISTRY[name].needs]
+    everything = [name for name in SITE_STRATEGIES if Need.EXAMPLES not in REGISTRY[name].needs]
     strategies = chosen.split(",") if chosen else everything
     described = {
         "table": "speed",

@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
-from coati.assembly import LIVE_STRATEGIES, build_strategy
+from coati.assembly import LIVE_STRATEGIES, StrategySettings, build_strategy
 from coati.bandits.sleeping_ucb import SleepingUcb
 from coati.model import Method, Request
-from coati.testing.checks import check_policy, check_strategy
+from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.strategies.revisits.watch import WatchSettings
+from coati.testing.checks import check_policy, check_strategy, default_sites
 from coati.testing.rehearsal import ContractError
 from coati.testing.revisiting import RoundRobin
+from coati.testing.site import Site
 from tests.prospector import Prospector
 
 
@@ -23,6 +26,26 @@ def test_strategy(name: str, seed: int) -> None:
 
 def test_a_strategy_that_visits_again() -> None:
     check_strategy(lambda site, _seed: RoundRobin([site.start_url]), in_flight=[1, 5], revisits=True)
+
+
+@pytest.mark.parametrize("per_site", [None, 2])
+@pytest.mark.parametrize("name", SCHEDULERS)
+def test_a_watch(name: str, per_site: int | None) -> None:
+    # Longer than the bootstrap and some trainings.
+    watch = WatchSettings(per_cycle=3, every_seconds=3 * 3600.0, per_site=per_site, cycles=9)
+    settings = StrategySettings(watch=watch)
+    chosen = ("ordinary", "errors and redirects", "start page redirects to itself")
+    check_strategy(
+        lambda site, seed: build_strategy(name, _pages(site), seed, settings=settings),
+        {site: made for site, made in default_sites().items() if site in chosen},
+        in_flight=[4],
+        revisits=True,
+        start_urls=_pages,
+    )
+
+
+def _pages(site: Site) -> list[str]:
+    return [site.start_url, *(url for url in sorted(site)[:12] if url != site.start_url)]
 
 
 def test_a_strategy_that_asks_queries() -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import pytest
 
-from coati.assembly import REGISTRY, Need, StrategySettings, build_strategy
+from coati.assembly import REGISTRY, SITE_STRATEGIES, Need, StrategySettings, build_strategy
 from coati.model import EVERY_HOST, Kind, Outcome, Request, Target
 from coati.strategies.chance import draw
 from coati.strategies.strategy import Strategy
@@ -40,7 +40,7 @@ FILE = Path(__file__).with_name("decisions.json")
 AGAIN = "python -m tests.test_decisions"
 
 # The neural one needs PyTorch, whose sums differ between machines.
-NAMES = [name for name in REGISTRY if name != "tres"]
+NAMES = [name for name in SITE_STRATEGIES if name != "tres"]
 SEED = 1
 IN_FLIGHT = (1, 4)
 # TP-OFF stops learning within the smallest of the sites.

@@ -14,22 +14,42 @@ from typing import TYPE_CHECKING, Any
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.clairvoyant import clairvoyant, omniscient
+from coati.strategies.discovery.actions import Action
+from coati.strategies.discovery.dsdd import Dsdd, Variant
+from coati.strategies.discovery.settings import DiscoverySettings
+from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
 from coati.strategies.focused import focused
 from coati.strategies.hnsw_groups import HnswGroups
+from coati.strategies.hosts.anthelion import (
+    AnthelionSettings,
+    anthelion,
+    label_oracle,
+    random_host,
+    static_classifier,
+)
+from coati.strategies.hosts.known_labels import TruthLabels
+from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
 from coati.strategies.link_models import LinkModel
 from coati.strategies.link_scores import Aim
+from coati.strategies.revisits.relevance import parse_relevance
+from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.scent import Scent, ScentSettings
 from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
 from coati.strategies.tp_off import TpOffSettings, tp_off
 from coati.strategies.tres import tres_light
 from coati.strategies.url_classes import LearntClasses, OracleClasses
+from coati.web.facts import EXTRACTORS
 from coati.web.likely_extensions import DATA_EXTENSIONS
+from coati.web.markup.goals import Goal, parse_goal
 
 if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.hosts.known_labels import KnownLabels
     from coati.strategies.path_groups import GroupIndex
+    from coati.strategies.revisits.schedulers import SchedulerRow
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres import TresExamples
     from coati.strategies.truth import SiteTruth
@@ -50,7 +70,9 @@ class StrategySettings:
 
     ``url_model`` and ``url_context`` are names of `coati.strategies.link_models`: how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
-    wanted files; scent tries them first.
+    wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
+    links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's; the last three are
+    for discovery.
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
@@ -62,6 +84,12 @@ class StrategySettings:
     warm_up: int = 3000
     scent: ScentSettings = field(default_factory=ScentSettings)
     likely_extensions: tuple[str, ...] = tuple(sorted(DATA_EXTENSIONS))
+    hosts: AnthelionSettings = field(default_factory=AnthelionSettings)
+    watch: WatchSettings = field(default_factory=WatchSettings)
+    relevant: str = ""
+    discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
+    start_model: StartModel = NO_MODEL
+    judged: tuple[tuple[str, Action], ...] = ()
 
 
 class Need(StrEnum):
@@ -70,6 +98,8 @@ class Need(StrEnum):
     TRUTH = "the truth about the site"
     EXAMPLES = "example pages of other sites"
     OUT_LINKS = "all out-links of a page"
+    LABELS = "which pages of all hosts are relevant"
+    HISTORY = "pages that are visited again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +128,24 @@ class StrategyRow:
     @property
     def replay_only(self) -> bool:
         """Whether it knows what no crawler can know."""
-        return Need.TRUTH in self.needs
+        return bool(self.needs & {Need.TRUTH, Need.LABELS})
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyInputs:
-    """What a strategy is built from; ``truth`` and ``examples`` are there for those that need them."""
+    """What a strategy is built from; ``truth``, ``examples`` and ``labels`` are for those that need them."""
 
     start_urls: tuple[str, ...]
     seed: int
     settings: StrategySettings
     truth: SiteTruth | None = None
     examples: TresExamples | None = None
+    labels: KnownLabels | None = None
+
+    @property
+    def known_labels(self) -> KnownLabels:
+        """The labels of all pages, which only a replay has."""
+        return TruthLabels(self.known_truth) if self.labels is None else self.labels
 
     @property
     def known_truth(self) -> SiteTruth:
@@ -170,12 +206,26 @@ def _examples(given: StrategyInputs) -> TresExamples:
     return given.examples
 
 
+def _watching(row: SchedulerRow) -> StrategyRow:
+    def build(given: StrategyInputs) -> Strategy:
+        settings = given.settings
+        relevant = parse_relevance(settings.relevant, settings.likely_extensions)
+        return Watch(given.start_urls, row.build(given.seed), settings.watch, relevant)
+
+    needs = frozenset({Need.OUT_LINKS, Need.HISTORY})
+    modules = ("coati.strategies.revisits.watch", *row.modules)
+    settings = ("watch", "relevant", "likely_extensions")
+    return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
+
+
 _KNOWS = frozenset({Need.TRUTH})
 _LEARNS_FROM_EXAMPLES = _KNOWS | {Need.EXAMPLES}
 _BASELINES = ("coati.strategies.baselines",)
 _TAG_PATHS = ("coati.strategies.tag_paths", "coati.strategies.hnsw_groups", "coati.strategies.url_classes")
 _SCENT = ("coati.strategies.scent",)
 _SCENT_SETTINGS = ("scent", "likely_extensions")
+_HOSTS = ("coati.strategies.hosts.anthelion",)
+_KNOWS_LABELS = frozenset({Need.LABELS})
 _PLANNED = ("coati.strategies.clairvoyant",)
 
 REGISTRY: Mapping[str, StrategyRow] = {
@@ -255,6 +305,37 @@ REGISTRY: Mapping[str, StrategyRow] = {
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
     ),
+    "anthelion": StrategyRow(
+        "many hosts: the host with the best success rate, there the page that looks best (CIKM 2014)",
+        lambda given: anthelion(given.start_urls, given.seed, given.settings.hosts),
+        _HOSTS,
+        ("hosts",),
+    ),
+    "random-host": StrategyRow(
+        "many hosts: any host, then any of its pages (the random crawl of CIKM 2014)",
+        lambda given: random_host(given.start_urls, given.seed),
+        _HOSTS,
+    ),
+    "shuffled-bfs": StrategyRow(
+        "breadth-first, the links of a page in any order (the BFS of CIKM 2014)",
+        lambda given: ShuffledBreadthFirst(given.start_urls, given.seed),
+        ("coati.strategies.hosts.shuffled",),
+    ),
+    "anthelion-static": StrategyRow(
+        "many hosts: the best page by a classifier that was trained on random pages beforehand",
+        lambda given: static_classifier(
+            given.start_urls, given.seed, given.settings.hosts, given.known_labels
+        ),
+        _HOSTS,
+        ("hosts",),
+        _KNOWS_LABELS,
+    ),
+    "label-oracle": StrategyRow(
+        "many hosts: knows which of the pages that it found are relevant; the bound for all others",
+        lambda given: label_oracle(given.start_urls, given.seed, given.known_labels),
+        _HOSTS,
+        needs=_KNOWS_LABELS,
+    ),
     "omniscient": StrategyRow(
         "asks for the targets and nothing else: a bound that no crawler reaches",
         lambda given: omniscient(given.known_truth),
@@ -269,9 +350,48 @@ REGISTRY: Mapping[str, StrategyRow] = {
         needs=_KNOWS,
         seeded=False,
     ),
+    **{name: _watching(row) for name, row in SCHEDULERS.items()},
 }
 
-LIVE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if not row.replay_only)
+
+def _dsdd(variant: Variant) -> Callable[[StrategyInputs], Strategy]:
+    def build(given: StrategyInputs) -> Strategy:
+        settings = given.settings
+        return Dsdd(given.start_urls, settings.discovery, settings.start_model, variant, settings.judged)
+
+    return build
+
+
+def _dsdd_row(summary: str, variant: Variant) -> StrategyRow:
+    return _discovery_row(summary, _dsdd(variant), "coati.strategies.discovery.dsdd")
+
+
+def _discovery_row(summary: str, build: Callable[[StrategyInputs], Strategy], module: str) -> StrategyRow:
+    return StrategyRow(
+        summary,
+        build,
+        (module,),
+        ("discovery", "start_model"),
+        frozenset({Need.OUT_LINKS}),
+        seeded=False,
+        extractors=("words", "dataset_markup"),
+    )
+
+
+DISCOVERY: Mapping[str, StrategyRow] = {
+    "dsdd": _dsdd_row("a bandit over four actions, a classifier that learns (CIKM 2021, BD+OL)", Variant()),
+    "bd": _dsdd_row("dsdd whose classifier does not learn (BD)", Variant(learns=False)),
+    "dsdd-kw": _dsdd_row("dsdd with keyword search alone (KW+OL)", Variant((Action.KEYWORDS,))),
+    "dsdd-rl": _dsdd_row("dsdd with related pages alone (RL+OL)", Variant((Action.RELATED,))),
+    "dsdd-bl": _dsdd_row("dsdd with backward links alone (BL+OL)", Variant((Action.BACKLINKS,))),
+    "dsdd-fw": _dsdd_row("dsdd with forward links alone (FW+OL)", Variant((Action.FORWARD,))),
+}
+"""What `coati discover` searches with; no crawl of a given site is made of these."""
+
+SITE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if Need.HISTORY not in row.needs)
+"""Those that fetch what a site has; the others watch pages."""
+
+LIVE_STRATEGIES = tuple(name for name in SITE_STRATEGIES if not REGISTRY[name].replay_only)
 
 
 def strategy_row(name: str) -> StrategyRow:
@@ -281,24 +401,16 @@ def strategy_row(name: str) -> StrategyRow:
     """
     if ":" in name:
         return _row_by_path(name)
+    if name in DISCOVERY:
+        return DISCOVERY[name]
     if name not in REGISTRY:
-        raise unknown_name("strategy", name, REGISTRY)
+        raise unknown_name("strategy", name, {**REGISTRY, **DISCOVERY})
     return REGISTRY[name]
 
 
 def _row_by_path(path: str) -> StrategyRow:
+    made = _object_by_path("strategy", path)
     module_name, _, attribute = path.partition(":")
-    # As `python -m` does it: a strategy is mostly a file in the folder where the user works.
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        made = getattr(import_module(module_name), attribute)
-    except ImportError as error:
-        raise ConfigError(
-            f"strategy {path!r}: the module {module_name!r} cannot be imported: {error}"
-        ) from None
-    except AttributeError:
-        raise ConfigError(f"strategy {path!r}: {module_name} has no {attribute!r}") from None
     if isinstance(made, StrategyRow):
         return made
     if not callable(made):
@@ -308,6 +420,38 @@ def _row_by_path(path: str) -> StrategyRow:
         lambda given: made(given.start_urls, given.seed),
         (module_name,),
     )
+
+
+def _object_by_path(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
+    module_name, _, attribute = path.partition(":")
+    # As `python -m` does it: it is mostly a file in the folder where the user works.
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return getattr(import_module(module_name), attribute)
+    except ImportError as error:
+        raise ConfigError(
+            f"{what} {path!r}: the module {module_name!r} cannot be imported: {error}"
+        ) from None
+    except AttributeError:
+        raise ConfigError(f"{what} {path!r}: {module_name} has no {attribute!r}") from None
+
+
+def build_goal(text: str) -> Goal:
+    """Build a goal by its name, or by the path of a predicate over a page's facts (``my_module:my_goal``).
+
+    A predicate that reads other facts than ``markup`` names their extractors in its attribute ``extractors``.
+    """
+    if ":" not in text or "=" in text:
+        return parse_goal(text)
+    predicate = _object_by_path("goal", text)
+    if not callable(predicate):
+        raise ConfigError(f"goal {text!r}: it must be a function of a page's facts that tells yes or no")
+    extractors = tuple(dict.fromkeys(("markup", *getattr(predicate, "extractors", ()))))
+    for name in extractors:
+        if name not in EXTRACTORS:
+            raise unknown_name(f"extractor of the goal {text!r},", name, EXTRACTORS)
+    return Goal(text, lambda facts: bool(predicate(facts)), extractors)
 
 
 def build_strategy(

@@ -50,11 +50,13 @@ class NearbyText(NamedTuple):
     """What names a link to a person who looks at the page; strategies do not see it.
 
     ``row`` is the text of the table row, list item or definition that holds the link, its cells apart by
-    `CELL_MARK`; ``heading`` is the heading above the link. Empty where there is none.
+    `CELL_MARK`; ``heading`` is the heading above the link, or the data set that it belongs to; ``licence`` is
+    the one that a list states. Empty where there is none.
     """
 
     row: str = ""
     heading: str = ""
+    licence: str = ""
 
 
 CELL_MARK: Final = " | "

@@ -7,7 +7,7 @@ from coati.archive.sources.layouts import detect_layout, open_source
 from coati.archive.sources.source import Wishes
 from coati.errors import ConfigError, UsageError
 from tests.archive import test_replica, test_wacz
-from tests.archive.samples import make
+from tests.archive.samples import Reports, make, no_progress
 from tests.archive.warcs import packed, response
 
 WARC = packed([response("http://example.test/")])
@@ -42,6 +42,28 @@ def test_the_folder_of_a_crawl_gives_its_files(tmp_path: Path) -> None:
     assert source.meta().start_url == "http://example.test/"
 
 
+def test_several_wacz_files_are_one_source(tmp_path: Path) -> None:
+    pages = ("http://example.test/", "http://example.test/second")
+    paths = [
+        test_wacz.make(tmp_path / f"{number}.wacz", {"archive/a.warc.gz": packed([response(url)])})
+        for number, url in enumerate(pages)
+    ]
+    for sources in (paths, [tmp_path]):
+        layout, source = open_source(sources, "auto", Wishes())
+        reports = Reports()
+        urls = [record.entry.url for record in source.records(reports, no_progress)]
+        assert (urls, reports.all) == (list(pages), [])
+        assert layout == ("wacz" if sources is paths else "warc")
+
+
+def test_warc_and_wacz_files_can_be_mixed(tmp_path: Path) -> None:
+    (tmp_path / "b.warc.gz").write_bytes(packed([response("http://example.test/b")]))
+    wacz = test_wacz.make(tmp_path / "a.wacz", {"archive/a.warc.gz": WARC})
+    layout, source = open_source([tmp_path / "b.warc.gz", wacz], "auto", Wishes())
+    urls = [record.entry.url for record in source.records(Reports(), no_progress)]
+    assert (layout, urls) == ("warc", ["http://example.test/b", "http://example.test/"])
+
+
 def test_what_cannot_be_a_source_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
     (tmp_path / "empty").write_text("")
@@ -53,7 +75,7 @@ def test_what_cannot_be_a_source_is_refused(tmp_path: Path) -> None:
             open_source([tmp_path / name], "auto", Wishes())
     with pytest.raises(UsageError, match="is an archive already"):
         open_source([make(tmp_path / "a")], "auto", Wishes())
-    with pytest.raises(UsageError, match="only if they are WARC files"):
+    with pytest.raises(UsageError, match="only if they are WARC or WACZ files"):
         open_source([tmp_path / "site", tmp_path / "a"], "folder", Wishes())
     with pytest.raises(UsageError, match="is not in the layout 'wacz'"):
         open_source([tmp_path / "site"], "wacz", Wishes())

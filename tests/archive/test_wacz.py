@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from coati.archive.record import Record
+from coati.archive.sources.layouts import open_source
 from coati.archive.sources.source import Damaged, Wishes
 from coati.archive.sources.wacz import is_zip, read_wacz
+from coati.archive.sources.warc_files import WarcFiles
 from coati.errors import ArchiveError
 from tests.archive.samples import Reports, no_progress
 from tests.archive.warcs import packed, response
@@ -23,9 +25,15 @@ def make(path: Path, members: dict[str, bytes], compression: int = zipfile.ZIP_S
     return path
 
 
+def opened(path: Path, wishes: Wishes) -> WarcFiles:
+    _, source = open_source([path], "wacz", wishes)
+    assert isinstance(source, WarcFiles)
+    return source
+
+
 def read(path: Path) -> tuple[list[Record], list[Damaged]]:
     reports = Reports()
-    return list(read_wacz(path, Wishes()).records(reports, no_progress)), reports.all
+    return list(opened(path, Wishes()).records(reports, no_progress)), reports.all
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
@@ -60,13 +68,13 @@ def test_the_start_is_what_the_collection_says(
     tmp_path: Path, members: dict[str, bytes], expected: str
 ) -> None:
     path = make(tmp_path / "a.wacz", {"archive/a.warc.gz": WARC} | members)
-    assert read_wacz(path, Wishes()).meta().start_url == expected
-    assert read_wacz(path, Wishes(start_url=f"{ROOT}mine")).meta().start_url == f"{ROOT}mine"
+    assert opened(path, Wishes()).meta().start_url == expected
+    assert opened(path, Wishes(start_url=f"{ROOT}mine")).meta().start_url == f"{ROOT}mine"
 
 
 def test_a_zip_file_of_something_else_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="not a WACZ"):
-        read_wacz(make(tmp_path / "a.zip", {"a.txt": b"x"}), Wishes())
+        read_wacz(make(tmp_path / "a.zip", {"a.txt": b"x"}))
 
 
 def test_a_zip_file_that_was_cut_off_is_searched_for_records(tmp_path: Path) -> None:
@@ -105,13 +113,13 @@ def test_a_member_that_does_not_unpack_gives_its_beginning(tmp_path: Path) -> No
 def test_another_compression_is_refused(tmp_path: Path) -> None:
     path = make(tmp_path / "a.wacz", {"archive/a.warc.gz": WARC}, zipfile.ZIP_BZIP2)
     with pytest.raises(ArchiveError, match="compressed in a way"):
-        read_wacz(path, Wishes())
+        read_wacz(path)
 
 
 def test_a_bomb_is_refused(tmp_path: Path) -> None:
     path = make(tmp_path / "a.wacz", {"archive/a.warc": bytes(20_000_000)}, zipfile.ZIP_DEFLATED)
     with pytest.raises(ArchiveError, match="would unpack to 20000000 bytes"):
-        read_wacz(path, Wishes())
+        read_wacz(path)
 
 
 def test_a_size_that_lies_is_believed_no_further_than_it_goes(tmp_path: Path) -> None:
@@ -140,7 +148,7 @@ def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
     octets[octets.index(b"PK\1\2") + 8] |= 1
     path.write_bytes(octets)
     with pytest.raises(ArchiveError, match="is encrypted"):
-        read_wacz(path, Wishes())
+        read_wacz(path)
 
 
 def test_a_zip_file_is_known_by_its_beginning(tmp_path: Path) -> None:

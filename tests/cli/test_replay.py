@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from coati.assembly import LIVE_STRATEGIES, REGISTRY
+from coati.assembly import LIVE_STRATEGIES, REGISTRY, SITE_STRATEGIES
 from coati.cli.main import run
 from coati.cli.replay import replay
 from coati.cli.strategies import strategies
@@ -57,7 +57,7 @@ def test_json_is_one_object_a_run_with_every_measure(archive: Path) -> None:
 
 def test_every_strategy_runs_and_the_same_seeds_give_the_same_results(archive: Path, tmp_path: Path) -> None:
     # The neural one needs PyTorch.
-    names = ",".join(name for name in REGISTRY if name != "tres")
+    names = ",".join(name for name in SITE_STRATEGIES if name != "tres")
     other_site = small_archive(tmp_path / "other")
     asked = (archive, "--strategy", names, "--examples", other_site)
     first, again = lines(*asked), lines(*asked, "--no-link-cache")
@@ -244,7 +244,7 @@ def test_the_strategies_are_listed_with_what_they_do() -> None:
     assert table.exit_code == 0
     for name in LIVE_STRATEGIES:
         assert any(line.startswith(name) and "replay only" not in line for line in table.stdout.splitlines())
-    for name in set(REGISTRY) - set(LIVE_STRATEGIES):
+    for name in set(SITE_STRATEGIES) - set(LIVE_STRATEGIES):
         assert any(
             line.startswith(name) and line.endswith("(replay only)") for line in table.stdout.splitlines()
         )

@@ -100,6 +100,76 @@ def test_requests_with_a_purpose_of_their_own_are_sent_first() -> None:
     assert parsed(crawler).count("details!") == 1
 
 
+def test_what_a_spider_puts_on_its_links_goes_with_them() -> None:
+    seen: dict[str, tuple[object, object, object, object]] = {}
+
+    class WithTopic(ProjectSpider):
+        def parse(self, response: Response, topic: str = "") -> Iterator[Any]:
+            referer = response.request.headers.get("Referer") if response.request else None
+            name = response.url.rpartition("/")[2]
+            seen[name] = (topic, response.meta.get("row"), response.meta.get("depth"), referer)
+            if isinstance(response, HtmlResponse):
+                yield from response.follow_all(
+                    css="a", meta={"row": f"row of {name}"}, cb_kwargs={"topic": f"topic of {name}"}
+                )
+
+    with scripted(SITE) as server:
+        run(server.start, WithTopic)
+        root = server.start.encode()
+    assert seen == {
+        "": ("", None, 0, None),
+        "a": ("topic of ", "row of ", 1, root),
+        "b.csv": ("topic of ", "row of ", 1, root),
+        "c.csv": ("topic of a", "row of a", 2, root + b"a"),
+        "d.csv": ("topic of a", "row of a", 2, root + b"a"),
+    }
+
+
+def test_links_that_the_spider_does_not_yield_have_a_referer_and_a_depth_too() -> None:
+    seen: dict[str, tuple[object, object]] = {}
+
+    class KeepsFiles(ProjectSpider):
+        def parse(self, response: Response) -> None:  # type: ignore[override]
+            referer = response.request.headers.get("Referer") if response.request else None
+            seen[response.url.rpartition("/")[2]] = (response.meta.get("depth"), referer)
+
+    with scripted(SITE) as server:
+        run(server.start, KeepsFiles)
+        root = server.start.encode()
+    first, second = (1, root), (2, root + b"a")
+    assert seen == {"": (0, None), "a": first, "b.csv": first, "c.csv": second, "d.csv": second}
+
+
+def test_a_link_that_no_page_has_is_sent_as_usual_unless_the_rules_forbid_it() -> None:
+    class Scripted(ProjectSpider):
+        def parse(self, response: Response) -> Iterator[Any]:
+            yield from super().parse(response)
+            if response.url.endswith("/a"):
+                yield response.follow("/made-by-a-script.csv")
+                yield Request("http://elsewhere.example/file.csv")
+
+    with scripted({**SITE, "/made-by-a-script.csv": file()}) as server:
+        crawler = run(server.start, Scripted)
+    assert "made-by-a-script.csv" in parsed(crawler)
+    assert crawler.stats.get_value("downloader/exception_count") is None
+
+
+def test_what_cannot_go_with_a_link_is_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    class Insistent(ProjectSpider):
+        def parse(self, response: Response) -> Iterator[Any]:
+            if isinstance(response, HtmlResponse):
+                for link in response.css("a::attr(href)").getall():
+                    yield response.follow(link, priority=5, errback=self.failed)
+
+        def failed(self, failure: object) -> None:
+            raise AssertionError
+
+    with scripted(SITE) as server:
+        run(server.start, Insistent)
+    warnings = [record.getMessage() for record in caplog.records if "use-in-scrapy" in record.getMessage()]
+    assert [warning.partition(" of links")[0] for warning in warnings] == ["the priority", "the errback"]
+
+
 def test_a_mistake_in_the_spider_does_not_stop_the_crawl() -> None:
     class Mistaken(ProjectSpider):
         def parse(self, response: Response) -> Iterator[Any]:

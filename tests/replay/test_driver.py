@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coati.archive.archive import Archive
-from coati.assembly import REGISTRY, Need, build_strategy
+from coati.assembly import REGISTRY, SITE_STRATEGIES, Need, build_strategy
 from coati.budget import Budget, Limit
 from coati.model import NO_LINKS, Hosts, Later, Method, Outcome, Page, Refused, Request, Settlement, Target
 from coati.replay.driver import FINISHED, STOPPED_EARLY, Replay, replay
@@ -18,7 +18,7 @@ from tests.replay.tiny_site import START
 
 NO_LIMITS = Budget()
 # The neural one needs PyTorch, and has tests of its own.
-NAMES = [name for name in REGISTRY if name != "tres"]
+NAMES = [name for name in SITE_STRATEGIES if name != "tres"]
 EXAMPLES = TresExamples(["download the data"], ["about us"])
 
 

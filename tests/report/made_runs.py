@@ -121,12 +121,13 @@ def fill_run(folder: Path, requests: int) -> Path:
             ),
         )
         connection.executemany(
-            "INSERT INTO links VALUES (?, 1, ?, 'a link', NULL, NULL, NULL, NULL, NULL)",
+            "INSERT INTO links VALUES (?, 1, ?, 'a link', NULL, NULL, NULL, NULL, NULL, NULL)",
             ((n, f"{start}{n}") for n in range(2 * requests)),
         )
         connection.executemany(
             "INSERT INTO targets VALUES"
-            " (?,?,1,?,1000,'text/csv','a file',?,1,'html > a','[]','[]',?,1,1.0,?,'a file',NULL,NULL,NULL)",
+            " (?,?,1,?,1000,'text/csv','a file',?,1,'html > a','[]','[]',?,1,1.0,?,'a file',"
+            " NULL,NULL,NULL,NULL,NULL)",
             (
                 (n, f"{start}{n}", f"{n}.csv", f"{start}{n + 1}", TIME, f"{n:064}")
                 for n in range(0, requests, 3)

@@ -148,6 +148,8 @@ def test_the_listing_is_a_table_for_people(tmp_path: Path) -> None:
         "heading": "",
         "page_title": "",
         "file_title": "",
+        "licence": "",
+        "modified": "",
         "sha256": hashlib.sha256(b"1,2\n").hexdigest(),
     }
 

@@ -190,6 +190,8 @@ def test_a_target_has_its_whole_provenance(store: RunStore) -> None:
         "heading": None,
         "page_title": None,
         "file_title": None,
+        "licence": None,
+        "modified": None,
         "url": end,
         "version": 1,
         "found_on": menu,

@@ -145,3 +145,10 @@ def test_parameters_and_case_of_a_named_type_do_not_matter() -> None:
 def test_what_could_never_match_is_refused_with_the_reason(text: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         parse_types(text)
+
+
+@pytest.mark.parametrize("preset", ["data", "all-files"])
+def test_what_is_written_for_crawlers_is_no_target(preset: str) -> None:
+    types = PRESETS[preset]
+    assert types.kind("text/plain", "http://example.org/robots.txt") is Kind.OTHER
+    assert types.kind("text/plain", "http://example.org/data/robots.txt") is Kind.TARGET

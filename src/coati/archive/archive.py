@@ -20,7 +20,7 @@ from dataclasses import replace
 from itertools import chain, groupby
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from coati import __version__
 from coati.archive import index, recovery, volumes, warc_record
@@ -28,7 +28,7 @@ from coati.archive.description import read_description, upgrade_description, wri
 from coati.archive.index import Index, Row
 from coati.archive.lock import WriteLock
 from coati.archive.record import ArchiveMeta, Entry, Record
-from coati.archive.volumes import Volumes
+from coati.archive.volumes import Place, Volumes
 from coati.errors import CorruptRecordError, NotArchivedError, UsageError
 
 # A replay asks for most URLs, and for the same ones again for each strategy and seed. So after some
@@ -36,6 +36,15 @@ from coati.errors import CorruptRecordError, NotArchivedError, UsageError
 # order is three times as fast as one by one, and they take 0.7 kB each.
 _MAX_ROWS_KEPT = 1 << 17
 _LOOK_UPS_BEFORE_ALL = 1000
+
+
+class Held(NamedTuple):
+    """A capture and where its record stands; ``refers``: another capture of the URL holds its body."""
+
+    entry: Entry
+    place: Place
+    body_digest: str
+    refers: bool
 
 
 class Archive:
@@ -140,6 +149,13 @@ class Archive:
         """Give all captures but the newest of each URL, by URL and time; none where there is no history."""
         for row in self._index.older():
             yield row.entry
+
+    def held(self) -> Iterator[Held]:
+        """Go through all captures with their places in the WARC files."""
+        for row in chain(self._index.rows(), self._index.older()):
+            holder = self._index.holder(row.entry.url, row.body_digest) if row.body_digest else None
+            refers = holder is not None and holder.place != row.place
+            yield Held(row.entry, row.place, row.body_digest, refers)
 
     def count_captures(self) -> int:
         """Count what is held: each URL as often as it was captured."""

@@ -14,7 +14,9 @@ from typing import Any
 import click
 
 from coati.archive.archive import Archive
+from coati.archive.exports.cdxj import export_cdxj
 from coati.archive.exports.kit import KitExport, export_kit
+from coati.archive.exports.wacz import export_wacz
 from coati.archive.exports.warc import export_warc
 from coati.archive.importing import Importing, ImportSummary, import_source
 from coati.archive.inventory import Holdings, OutsideLinks, count_holdings, find_outside_links
@@ -87,8 +89,8 @@ def import_(  # noqa: PLR0917 -- one parameter an option
 ) -> None:
     """Make an archive of a site that another tool has saved.
 
-    SOURCES are one or several WARC files (or a folder of them), a WACZ file, a folder in the replica
-    layout, or a plain folder of static files.
+    SOURCES are one or several WARC or WACZ files (or a folder of them), a folder in the replica layout,
+    or a plain folder of static files.
     """
     wishes = Wishes(
         name=name,
@@ -186,9 +188,10 @@ def reindex(folder: Path, form: str) -> None:
 @click.option(
     "--to",
     "layout",
-    type=click.Choice(["kit", "warc"]),
+    type=click.Choice(["warc", "wacz", "cdxj", "kit"]),
     required=True,
-    help="kit: SQLite files in the folder OUT, for SB-CLASSIFIER's published code. warc: one WARC file.",
+    help="warc: one WARC file. wacz: one WACZ file, for viewers of web archives. cdxj: the index of the"
+    " archive's own WARC files. kit: SQLite files in the folder OUT, for SB-CLASSIFIER's published code.",
 )
 @_FORMAT
 def export(folder: Path, out: Path, layout: str, form: str) -> None:
@@ -199,7 +202,14 @@ def export(folder: Path, out: Path, layout: str, form: str) -> None:
                 exported = export_kit(opened, out, told)
             _print_kit(exported, form)
             return
-        size = export_warc(opened, out)
+        if layout == "cdxj":
+            export_cdxj(opened, out)
+        elif layout == "wacz":
+            with progress("Exporting") as told:
+                export_wacz(opened, out, told)
+        else:
+            export_warc(opened, out)
+    size = out.stat().st_size
     facts = {"file": str(out), "size_bytes": size}
     say(json.dumps(facts) if form == "json" else f"{out}: {_readable_size(size)}")
 

@@ -24,7 +24,7 @@ from coati.live.clock import RunClock
 from coati.live.endings import Endings, final_reason
 from coati.live.failures import FailureReason
 from coati.live.outages import Outages
-from coati.live.outcomes import Reading
+from coati.live.outcomes import MISSING, Reading
 from coati.live.plan import CrawlResult
 from coati.live.progress import Event, Happening
 from coati.live.stop import StopReason
@@ -356,6 +356,7 @@ class Drive:
             refused=reading.refused,
             skipped=reading.skipped,
             lists=lists,
+            missing=", ".join(words for drop, words in MISSING.items() if drop in reading.drops),
         )
         return store.record(fetched)
 

@@ -69,6 +69,9 @@ def final_reason(reached: StopReason, tally: Tally) -> StopReason:
     failure = tally.first_failure
     if failure is None or tally.pages or tally.targets or reached is StopReason.INTERRUPTED:
         return reached
+    if failure.reason == FailureReason.NO_CONTENT:
+        # It was reached, and there is nothing.
+        return reached
     if isinstance(failure, Refused):
         return StopReason.REFUSED
     if failure.status == _TOO_MANY_REQUESTS or reached is StopReason.RATE_LIMITED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
     from coati.model import Outcome, Request
     from coati.runs.reasons import Reason
     from coati.web.facts import Extractor
+    from coati.web.markup.goals import Predicate
     from coati.web.media import TargetTypes
     from coati.web.rules import Refusal, Rules
 
 NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_EMPTY = frozenset({204, 205})
 
 # By this key of its meta a Scrapy request is known as a strategy's.
 REQUEST = "coati_request"
@@ -60,6 +63,9 @@ CONDITIONAL = "coati_conditional"
 # Flags of a Scrapy response by which our download handler tells that a body is not whole.
 CUT = "cut"
 DAMAGED = "dataloss"
+
+# What a run keeps of these, for people.
+MISSING = {CUT: "the rest was not read", DAMAGED: "it broke off"}
 
 # The flag of a robots.txt that had been fetched already, to be obeyed: it costs nothing.
 KNOWN_RULES = "coati_known_rules"
@@ -90,11 +96,16 @@ class ResponseReader:
     """Reads responses under the rules of one crawl; nothing that a server sends makes it raise."""
 
     def __init__(
-        self, rules: Rules | None, types: TargetTypes, extractors: Mapping[str, Extractor] = NO_EXTRACTORS
+        self,
+        rules: Rules | None,
+        types: TargetTypes,
+        extractors: Mapping[str, Extractor] = NO_EXTRACTORS,
+        goal: Predicate | None = None,
     ) -> None:
         self._types = types
         self._reader = PageReader(rules)
         self._extractors = extractors
+        self._goal = goal
 
     def read(self, request: Request, response: Response) -> Reading:
         """Turn a response into an outcome."""
@@ -158,7 +169,8 @@ class ResponseReader:
         if request.method is Method.GET:
             size = len(response.body) if streamed_bytes is None else streamed_bytes
         if status in _REDIRECTS:
-            location = resolve(request.url, _header(response, "Location"))
+            given = _header(response, "Location").strip()
+            location = resolve(request.url, given) if given else None
             if location is None:
                 return Failure(status, size, FailureReason.NO_LOCATION)
             return Redirect(status, size, location)
@@ -166,10 +178,16 @@ class ResponseReader:
             return Page(status, size, NO_LINKS)
         if not 200 <= status < 300:  # noqa: PLR2004 - HTTP success
             return _without_content(request, response, size)
+        return self._success(request, response, size)
+
+    def _success(self, request: Request, response: Response, size: int) -> Outcome:
+        missing = _what_is_missing(request, response)
+        if missing is not None:
+            return Failure(response.status, size, missing)
         media_type = essence(_content_type(response))
         if self._types.kind(media_type, request.url) is Kind.TARGET:
-            return Target(status, size, media_type)
-        return Other(status, size, media_type)
+            return Target(response.status, size, media_type)
+        return Other(response.status, size, media_type)
 
     def _stopped(self, request: Request, response: Response, reading: Reading, why: str) -> Reading:
         reason = SkipReason(why)
@@ -186,7 +204,8 @@ class ResponseReader:
         content_type = _content_type(response)
         page = self._reader.read(form, body, request.url, content_type)
         facts = facts_of(self._extractors, body, content_type)
-        outcome = Page(response.status, len(response.body), page.links, facts)
+        relevant = self._goal is not None and self._goal(facts)
+        outcome = Page(response.status, len(response.body), page.links, facts, relevant=relevant)
         if page.truncated and CUT not in reading.drops:
             reading = replace(reading, drops=(*reading.drops, CUT))
         why: SkipReason | None = None
@@ -202,6 +221,15 @@ class ResponseReader:
             refused=tuple(page.refused),
             skipped=tuple((url, why) for url in dict.fromkeys(page.links.urls)),
         )
+
+
+def _what_is_missing(request: Request, response: Response) -> FailureReason | None:
+    """Say why a success that is no page did not bring all of what was asked for; None if it did."""
+    if response.status in _EMPTY:
+        return FailureReason.NO_CONTENT
+    if request.method is Method.HEAD or DAMAGED not in response.flags:
+        return None
+    return FailureReason.NOT_READY if response.status == HTTPStatus.ACCEPTED else FailureReason.PART
 
 
 def _without_content(request: Request, response: Response, size: int) -> Outcome:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
     from coati.web.facts import Extractor
+    from coati.web.markup.goals import Predicate
     from coati.web.rules import Rules
 
     OnReading = Callable[[Request, Reading], None]
@@ -42,7 +43,8 @@ class CrawlPlan:
     ``one_site`` is false for strategies that choose among hosts, and ``defers`` where what met an outage is
     not asked again, or by somebody else.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
-    ``extractors`` find the facts of pages that the strategy reads (`coati.web.facts`).
+    ``extractors`` find the facts of pages that the strategy or the goal reads (`coati.web.facts`).
+    ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
     ``on_reading`` sees each answer whole, before it is recorded.
     ``providers`` are the search engines that queries may be asked of.
     """
@@ -61,6 +63,7 @@ class CrawlPlan:
     offline: bool = False
     out_links: bool = False
     extractors: Mapping[str, Extractor] = field(default_factory=lambda: NO_EXTRACTORS)
+    goal: Predicate | None = None
     early_stop: EarlyStop | None = None
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None

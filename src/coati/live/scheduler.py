@@ -13,7 +13,8 @@ In a Scrapy project of one's own it takes two settings::
 
 The strategy then decides which links are followed, from the spider's start URLs on. The spider's own
 callback sees every successful response. Requests that it yields without a callback of their own are links,
-and are left to the strategy; those with one are sent as usual, before anything that the strategy chooses.
+and are left to the strategy with all that they carry (`coati.live.spider_links`); those with one are sent as
+usual, before anything that the strategy chooses.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ from coati.live.pace import PaceMiddleware, pace_settings
 from coati.live.plan import CrawlPlan
 from coati.live.robots import ObeyRobotsMiddleware, RobotsAnswerMiddleware
 from coati.live.settings import LiveSettings
+from coati.live.spider_links import SpiderLinks
 from coati.live.stop import StopReason
-from coati.model import Later, Refused, Request
+from coati.model import Later, Page, Redirect, Refused, Request
 from coati.pacing.host_pace import HostPace, Wait
 from coati.pacing.paced_choices import PacedChoices
 from coati.runs.reasons import SkipReason
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import CallLaterResult
 
     from coati.live.failures import FailureReason
+    from coati.model import Outcome
     from coati.strategies.strategy import Strategy
 
 # A request that is never sent: handing it to the engine makes the engine ask us again.
@@ -121,7 +124,8 @@ class StrategyScheduler(BaseScheduler):
         self._left_open = 0
         self._quiet_checks = 0
         self._check_call: CallLaterResult | None = None
-        self._spider_parses = True
+        # The links of a spider that parses itself; None in our own crawls.
+        self._links: SpiderLinks | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -136,12 +140,13 @@ class StrategyScheduler(BaseScheduler):
             filter_class = load_object(self._crawler.settings["DUPEFILTER_CLASS"])
             self._filter = build_from_crawler(filter_class, self._crawler)
             self._filter.open()
-        else:
-            self._spider_parses = False
+            self._links = SpiderLinks(drive.plan.start_urls, spider.logger)
         self._drive = drive
         self._drive.waits = self._waits
         self._drive.wake = self.wake
-        self._reader = ResponseReader(drive.plan.rules, drive.plan.types, drive.plan.extractors)
+        self._reader = ResponseReader(
+            drive.plan.rules, drive.plan.types, drive.plan.extractors, drive.plan.goal
+        )
         self._set_pace(drive.plan)
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
         self._rules = self._crawler.get_downloader_middleware(ObeyRobotsMiddleware)
@@ -185,7 +190,7 @@ class StrategyScheduler(BaseScheduler):
                 call.cancel()
         if self._filter is not None:
             self._filter.close(reason)
-        if self._spider_parses:
+        if self._links is not None:
             progress = self._drive.close().progress
             for name in ("requests", "pages", "targets", "errors", "refused"):
                 self._crawler.stats.set_value(f"coati/{name}", getattr(progress, name))
@@ -211,7 +216,7 @@ class StrategyScheduler(BaseScheduler):
             self._choices.observed(chosen)
             self._left_open += self._drive.is_open(chosen.id)
             return False
-        if not self._spider_parses or self._is_link(request):
+        if self._links is None or self._is_left_to_strategy(request, self._links):
             return False
         if self._filter is not None and not request.dont_filter and self._filter.request_seen(request):
             return False
@@ -258,6 +263,7 @@ class StrategyScheduler(BaseScheduler):
             self._pace.sent(host_of(chosen.url), self._drive.now())
         if self._rules is not None and self._silence(chosen) is not None and self._drive.may_try(chosen):
             self._rules.forget(urlsplit(chosen.url).netloc)
+        carried = None if self._links is None else self._links.carried(chosen.url)
         return ScrapyRequest(
             chosen.url,
             callback=self._on_response,
@@ -265,7 +271,9 @@ class StrategyScheduler(BaseScheduler):
             method=chosen.method,
             # The URL is in normal form, which is the form that pages and archives are compared in. A
             # redirect is an outcome, and so is an error.
+            headers=None if carried is None else carried.headers,
             meta={
+                **({} if carried is None else carried.meta),
                 "verbatim_url": True,
                 "dont_redirect": True,
                 "handle_httpstatus_all": True,
@@ -294,10 +302,21 @@ class StrategyScheduler(BaseScheduler):
             return None
         if not from_archive:
             self._gives_up(chosen)
-        if self._spider_parses and response.status in _SUCCESS and self._crawler.spider is not None:
-            parsed: Iterable[Any] | None = self._crawler.spider.parse(response)
-            return parsed
-        return None
+        return None if self._links is None else self._parse(chosen, response, reading.outcome, self._links)
+
+    def _parse(
+        self, chosen: Request, response: Response, outcome: Outcome, links: SpiderLinks
+    ) -> Iterable[Any] | None:
+        """Let the spider parse what was asked for; it is told after the strategy."""
+        if isinstance(outcome, Page):
+            links.add_page(chosen.url, outcome.links.urls)
+        elif isinstance(outcome, Redirect):
+            links.add_redirect(chosen.url, outcome.location)
+        if response.status not in _SUCCESS or self._crawler.spider is None:
+            return None
+        carried = links.carried(chosen.url)
+        parsed: Iterable[Any] | None = self._crawler.spider.parse(response, **carried.cb_kwargs)
+        return parsed
 
     def _on_error(self, failure: CaughtError) -> None:
         chosen: Request = failure.request.meta[REQUEST]
@@ -336,7 +355,7 @@ class StrategyScheduler(BaseScheduler):
 
     def _on_spider_error(self, failure: CaughtError) -> None:
         """A spider's own mistakes are its own; ours end the crawl."""
-        if not self._spider_parses:
+        if self._links is None:
             self._drive.abort(failure.value)
 
     def _on_deadline(self) -> None:
@@ -361,11 +380,20 @@ class StrategyScheduler(BaseScheduler):
         if self._crawler.engine.spider is not None:
             self._crawler.engine.crawl(ScrapyRequest("data:,", meta={_WAKE: True}))
 
-    def _is_link(self, request: ScrapyRequest) -> bool:
-        """Tell a link, which the strategy knows from the page, from a request with a purpose of its own."""
-        plain = request.method == "GET" and not request.body
+    def _is_left_to_strategy(self, request: ScrapyRequest, links: SpiderLinks) -> bool:
+        """Tell a link, which the strategy knows from the page, from a request with a purpose of its own.
+
+        A link that no page had (made by a script, for one) the strategy cannot know: it is sent as usual, if
+        the rules admit it.
+        """
         default = getattr(self._crawler.spider, "parse", None)
-        return plain and request.callback in {None, default}
+        if request.method != "GET" or request.body or request.callback not in {None, default}:
+            return False
+        url = normalise(request.url)
+        if url is None or url in links:
+            links.keep(url or request.url, request)
+            return True
+        return self._drive.plan.rules.refusal(url) is not None
 
 
 def _query_meta(url: str) -> dict[str, Any]:
@@ -378,7 +406,7 @@ def _is_cookie_gate(chosen: Request, response: Response) -> bool:
     if response.status not in _REDIRECTS or _WITH_COOKIE in response.meta:
         return False
     location = (response.headers.get("Location") or b"").decode("latin-1")
-    return "Set-Cookie" in response.headers and resolve(chosen.url, location) == chosen.url
+    return "Set-Cookie" in response.headers and bool(location) and resolve(chosen.url, location) == chosen.url
 
 
 def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:

@@ -1,9 +1,9 @@
 """What an answer is read as: which of them list links, and in which format.
 
 HTML and the hits of a search always do. Anything else only where it is a *list address*
-(`coati.readers.list_addresses`), or where its media type is XML that nobody wants as a target and its root
-element is that of a sitemap or a feed. So a wanted media type stays a target: a site whose data are XML loses
-none of them.
+(`coati.readers.list_addresses`), which may be one of an API (`coati.shortcuts`), or where its media type is
+XML that nobody wants as a target and its root element is that of a sitemap or a feed. So a wanted media type
+stays a target: a site whose data are XML loses none of them.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class Format(StrEnum):
     LINES = "lines of text"
     ROBOTS = "robots.txt"
     HITS = "hits of a search"
+    API = "answer of an API"
 
 
 _ROOTS = {
@@ -48,12 +49,14 @@ _ROOTS = {
 }
 
 
-def format_of(url: str, media_type: str, body: bytes | None, *, is_list: bool, wanted: bool) -> Format | None:
+def format_of(
+    url: str, media_type: str, body: bytes | None, *, is_list: bool, wanted: bool, api: bool = False
+) -> Format | None:
     """Return what a successful answer is read as; None if it lists no links.
 
     ``is_list`` says that the URL is a list address, ``wanted`` that the user wants the media type as a
-    target. Without a body (the answer to a HEAD) the media type has to do.
-
+    target, ``api`` that a list address is one of an API. Without a body (the answer to a HEAD) the media type
+    has to do.
     >>> feed = b"<rss version='2.0'></rss>"
     >>> format_of("http://example.org/news", "text/xml", feed, is_list=False, wanted=False).value
     'feed'
@@ -69,8 +72,14 @@ def format_of(url: str, media_type: str, body: bytes | None, *, is_list: bool, w
         return Format.HTML
     if media_type.startswith(BLOCKED_MEDIA_PREFIXES) or not (is_list or (is_xml(media_type) and not wanted)):
         return None
-    if body is not None:
-        return _format_of_content(media_type, body)
+    if is_list and api:
+        return Format.API
+    return (
+        _format_by_type(media_type, is_list=is_list) if body is None else _format_of_content(media_type, body)
+    )
+
+
+def _format_by_type(media_type: str, *, is_list: bool) -> Format | None:
     likely = is_list and (is_xml(media_type) or media_type in _PACKED_OR_PLAIN)
     return Format.SITEMAP if likely else None
 

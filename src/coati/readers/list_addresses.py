@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from coati.model import Page, Redirect
-from coati.readers.listed import NAMES_LISTS
+from coati.readers.listed import is_api, names_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,8 +21,9 @@ class ListAddresses:
     """The list addresses of one crawl.
 
     They are the start addresses, what one of them redirects to, and what one of them names as a further list:
-    the sitemaps of an index or of a robots.txt. Whoever drives the crawl tells what was observed; a run's log
-    keeps what came of it (the table ``lists``).
+    the sitemaps of an index or of a robots.txt. So are the pages of an API that any page offers
+    (`coati.shortcuts`). Whoever drives the crawl tells what was observed; a run's log keeps what came of it
+    (the table ``lists``).
 
     >>> lists = ListAddresses(["http://example.org/"])
     >>> lists.observe("http://example.org/", Redirect(301, 0, "http://www.example.org/"))
@@ -48,9 +49,8 @@ class ListAddresses:
 
     def observe(self, url: str, outcome: Outcome) -> Sequence[str]:
         """Learn from what came of an address; returns the addresses that became known by it."""
-        if url not in self._urls:
-            return ()
-        new = dict.fromkeys(named for named in _named(outcome) if named not in self._urls)
+        named = _named(outcome) if url in self._urls else _apis(outcome)
+        new = dict.fromkeys(each for each in named if each not in self._urls)
         kept = tuple(new)[: max(0, MAX_LISTS - len(self._urls))]
         self._urls.update(dict.fromkeys(kept))
         return kept
@@ -59,7 +59,18 @@ class ListAddresses:
 def _named(outcome: Outcome) -> Sequence[str]:
     if isinstance(outcome, Redirect):
         return (outcome.location,)
-    # What an index or a robots.txt lists is all of one kind.
-    if isinstance(outcome, Page) and outcome.links.urls and outcome.links.link(0).tag_path in NAMES_LISTS:
-        return outcome.links.urls
-    return ()
+    return _first_of(outcome, names_list)
+
+
+def _apis(outcome: Outcome) -> Sequence[str]:
+    """Return the addresses of APIs that a page offers, which is no list itself."""
+    return _first_of(outcome, is_api)
+
+
+def _first_of(outcome: Outcome, wanted: Callable[[tuple[str, ...]], bool]) -> Sequence[str]:
+    """Return the URLs that a page names as lists; they stand before all others."""
+    if not isinstance(outcome, Page):
+        return ()
+    links = outcome.links
+    ends = (at for at in range(len(links.urls)) if not wanted(links.link(at).tag_path))
+    return links.urls[: next(ends, len(links.urls))]

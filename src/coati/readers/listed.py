@@ -11,14 +11,35 @@ SITEMAPS_OF_INDEX: Final[TagPath] = ("sitemapindex", "sitemap", "loc")
 SITEMAPS_OF_ROBOTS: Final[TagPath] = ("robots.txt", "sitemap")
 LINES_OF_TEXT: Final[TagPath] = ("text", "line")
 
-NAMES_LISTS: Final = frozenset({SITEMAPS_OF_INDEX, SITEMAPS_OF_ROBOTS})
-"""The tag paths of links that lead to further lists."""
+_NAMES_LISTS: Final = frozenset({SITEMAPS_OF_INDEX, SITEMAPS_OF_ROBOTS})
+
+API_PAGE: Final = "api page"
+API_PROBE: Final = "api probe"
+"""How the tag path of an address of a site's own software ends (`coati.shortcuts`): one that lists files, and
+one that may. No element of HTML is called so."""
+
+_APIS: Final = frozenset({API_PAGE, API_PROBE})
+
+
+def is_api(tag_path: TagPath) -> bool:
+    """Tell whether a link leads to a page of an API.
+
+    >>> is_api(("wordpress", "media", API_PAGE)), is_api(("wordpress", "media", "source_url"))
+    (True, False)
+    """
+    return bool(tag_path) and tag_path[-1] in _APIS
+
+
+def names_list(tag_path: TagPath) -> bool:
+    """Tell whether a link leads to a further list: a sitemap, or a page of an API."""
+    return tag_path in _NAMES_LISTS or is_api(tag_path)
 
 
 class Listed(NamedTuple):
     """One entry of a list; ``reference`` may be relative, ``modified`` is in seconds since the epoch.
 
-    Without a ``context`` of its own, the anchor is all the text around it.
+    Without a ``context`` of its own, the anchor is all the text around it. ``heading`` names what the entry
+    belongs to, such as the data set of a file, and ``licence`` is the one that the list states.
     """
 
     reference: str
@@ -26,3 +47,5 @@ class Listed(NamedTuple):
     anchor: str = ""
     modified: float | None = None
     context: str | None = None
+    heading: str = ""
+    licence: str = ""

@@ -8,14 +8,14 @@ the links. What is beyond a bound is not read, and the page says so.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from coati.model import Link, LinkList
+from coati.model import Link, LinkList, NearbyText
 from coati.readers.feed import read_feed
 from coati.readers.formats import Format
 from coati.readers.hits import list_hits
 from coati.readers.lines import read_lines
-from coati.readers.listed import NAMES_LISTS
+from coati.readers.listed import names_list
 from coati.readers.robots import read_robots
 from coati.readers.sitemap import read_sitemap
 from coati.readers.unpacking import unpack
@@ -23,11 +23,13 @@ from coati.web.links import LinkExtractor
 from coati.web.urls import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from coati.model import PageLinks
     from coati.readers.listed import Listed
     from coati.web.rules import Refusal, Rules
+
+    Headers = Iterable[tuple[str, str]]
 
 # Twice what the sitemap protocol allows in one file; the links after that are left out.
 MAX_LINKS: Final = 100_000
@@ -38,7 +40,26 @@ READERS: Final[Mapping[Format, Callable[[str], Iterator[Listed]]]] = {
     Format.LINES: read_lines,
     Format.ROBOTS: read_robots,
 }
-"""The readers of texts. Those of HTML (`LinkExtractor`) and of hits (`list_hits`) read bytes."""
+"""The readers of texts. Those of HTML (`LinkExtractor`), of hits (`list_hits`) and of APIs read bytes."""
+
+
+class KnowsShortcuts(Protocol):
+    """What knows the software behind sites (`coati.shortcuts.shortcuts.Shortcuts`)."""
+
+    @property
+    def only(self) -> bool:
+        """Whether nothing but shortcuts is followed."""
+
+    def offers(self, url: str, headers: Headers, body: bytes, *, is_start: bool) -> Sequence[Listed]:
+        """Return what an HTML page offers beside its links, lists first."""
+
+    def reads(self, url: str) -> bool:
+        """Tell whether an address is a list of an API."""
+
+    def read(
+        self, url: str, body: bytes, content_type: str, headers: Headers
+    ) -> tuple[Iterator[Listed], bool]:
+        """Return what an answer of an API lists, and whether only its beginning was read."""
 
 
 class ReadPage(NamedTuple):
@@ -62,43 +83,115 @@ class PageReader:
     Link(url='http://example.org/a', tag_path=('text', 'line'), anchor='', context='', modified=None)
     """
 
-    def __init__(self, rules: Rules | None = None) -> None:
+    def __init__(self, rules: Rules | None = None, shortcuts: KnowsShortcuts | None = None) -> None:
         self._rules = rules
         self._html = LinkExtractor(rules)
+        self._shortcuts = shortcuts
 
-    def read(self, form: Format, body: bytes, url: str, content_type: str = "") -> ReadPage:
-        """Find the links of the page at ``url`` (in normal form), in the order in which they stand."""
+    def reads_api(self, url: str) -> bool:
+        """Tell whether a list address is read as the answer of an API."""
+        return self._shortcuts is not None and self._shortcuts.reads(url)
+
+    def read(
+        self,
+        form: Format,
+        body: bytes,
+        url: str,
+        content_type: str = "",
+        headers: Headers = (),
+        *,
+        is_list: bool = False,
+    ) -> ReadPage:
+        """Find the links of the page at ``url`` (in normal form), in the order in which they stand.
+
+        Where there are shortcuts, those that a page offers stand before its own links.
+        """
         if form is Format.HTML:
-            return ReadPage(*self._html.extract(body, url, content_type))
-        entries, truncated = _entries(form, body, url, content_type)
+            page = ReadPage(*self._html.extract(body, url, content_type))
+            return page if self._shortcuts is None else self._with_offers(page, url, headers, body, is_list)
+        entries, truncated = self._entries(form, body, url, content_type, headers)
+        links, refused = self._admitted(url, islice(entries, MAX_LINKS))
+        return ReadPage(links, refused, truncated or next(entries, None) is not None)
+
+    def _with_offers(
+        self,
+        page: ReadPage,
+        url: str,
+        headers: Headers,
+        body: bytes,
+        is_list: bool,  # noqa: FBT001 - of `read`
+    ) -> ReadPage:
+        if self._shortcuts is None:
+            return page
+        offered, refused = self._admitted(url, self._shortcuts.offers(url, headers, body, is_start=is_list))
+        if self._shortcuts.only:
+            return page._replace(links=offered, refused=refused)
+        if offered.urls:
+            page = page._replace(links=_Offered(offered, page.links))
+        return page._replace(refused=[*refused, *page.refused]) if refused else page
+
+    def _admitted(self, url: str, entries: Iterable[Listed]) -> tuple[PageLinks, list[tuple[str, Refusal]]]:
+        """Make links of what a list holds, and tell those that the rules forbid."""
         links: list[Link] = []
+        texts: list[NearbyText] = []
         refused: list[tuple[str, Refusal]] = []
-        for reference, path, anchor, modified, context in islice(entries, MAX_LINKS):
+        for reference, path, anchor, modified, context, heading, licence in entries:
             target = resolve(url, reference)
             if target is None:
                 continue
-            refusal = self._refusal(target, names_list=path in NAMES_LISTS)
+            refusal = self._refusal(target, names_list=names_list(path))
             if refusal is None:
                 links.append(Link(target, path, anchor, anchor if context is None else context, modified))
+                texts.append(NearbyText(heading=heading, licence=licence))
             else:
                 refused.append((target, refusal))
-        return ReadPage(LinkList(links), refused, truncated or next(entries, None) is not None)
+        return LinkList(links, nearby_texts=texts), refused
 
     def _refusal(self, url: str, *, names_list: bool) -> Refusal | None:
         if self._rules is None:
             return None
         return self._rules.list_refusal(url) if names_list else self._rules.refusal(url)
 
+    def _entries(
+        self, form: Format, body: bytes, url: str, content_type: str, headers: Headers
+    ) -> tuple[Iterator[Listed], bool]:
+        """Return what a list holds, and whether only its beginning is read."""
+        if form is Format.API:
+            return (
+                (iter(()), False)
+                if self._shortcuts is None
+                else self._shortcuts.read(url, body, content_type, headers)
+            )
+        if form is Format.HITS:
+            return list_hits(body, url), False
+        if form is Format.ROBOTS and "html" in content_type.lower():
+            # An error page in disguise: there are no rules, and no names of sitemaps.
+            body = b""
+        text, truncated = unpack(body, content_type)
+        if truncated and form is Format.LINES:
+            # What is cut off is another address than was meant.
+            text = text.rpartition("\n")[0]
+        return READERS[form](text), truncated
 
-def _entries(form: Format, body: bytes, url: str, content_type: str) -> tuple[Iterator[Listed], bool]:
-    """Return what a list holds, and whether only its beginning is read."""
-    if form is Format.HITS:
-        return list_hits(body, url), False
-    if form is Format.ROBOTS and "html" in content_type.lower():
-        # An error page in disguise: there are no rules, and no names of sitemaps.
-        body = b""
-    text, truncated = unpack(body, content_type)
-    if truncated and form is Format.LINES:
-        # What is cut off is another address than was meant.
-        text = text.rpartition("\n")[0]
-    return READERS[form](text), truncated
+
+class _Offered:
+    """The links of a page behind those that its software offers."""
+
+    __slots__ = ("_first", "_rest", "urls")
+
+    def __init__(self, first: PageLinks, rest: PageLinks) -> None:
+        self._first = first
+        self._rest = rest
+        self.urls = [*first.urls, *rest.urls]
+
+    @property
+    def title(self) -> str:
+        return self._rest.title
+
+    def link(self, index: int) -> Link:
+        count = len(self._first.urls)
+        return self._first.link(index) if index < count else self._rest.link(index - count)
+
+    def nearby_text(self, index: int) -> NearbyText:
+        count = len(self._first.urls)
+        return self._first.nearby_text(index) if index < count else self._rest.nearby_text(index - count)

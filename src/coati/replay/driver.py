@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from coati.errors import UsageError
 from coati.model import EVERY_HOST, Later, Page, Refused, Request
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coati.budget import Budget
-    from coati.replay.site import ReplaySite
+    from coati.model import Outcome
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
 
@@ -61,8 +61,24 @@ class ReplayOptions:
 _USUAL = ReplayOptions()
 
 
+class Answering(Protocol):
+    """What a strategy is driven over: an archived site, or a history in memory."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    def span(self) -> tuple[float, float] | None:
+        """Return when the first and the last capture was made; None where nobody knows."""
+
+    def respond(
+        self, request: Request, now: float | None = None, observed: dict[str, float] | None = None
+    ) -> Outcome:
+        """Answer a request, as of a time if one is given."""
+
+
 def replay(
-    site: ReplaySite,
+    site: Answering,
     strategy: Strategy,
     budget: Budget,
     early_stop: EarlyStop | None = None,
@@ -91,7 +107,7 @@ def replay(
             break
         at = clock.answered()
         outcome = site.respond(request, at if options.history else None, observed)
-        if options.out_links and isinstance(outcome, Page):
+        if options.out_links and isinstance(outcome, Page) and outcome.out_links is None:
             outcome = with_out_links(outcome)
         trace.add(request, outcome)
         for settlement in strategy.observe(request.id, outcome, at):
@@ -109,7 +125,7 @@ def replay(
     return Replay(trace, stop, time.process_time() - cpu)
 
 
-def _clock(site: ReplaySite, options: ReplayOptions) -> tuple[SimulatedClock, float]:
+def _clock(site: Answering, options: ReplayOptions) -> tuple[SimulatedClock, float]:
     """Return the clock of a run, and the time after which nothing can change any more."""
     if not options.history:
         return options.clock or SimulatedClock(options.begin or 0.0), math.inf

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
 _FILES = """
 SELECT files.name, files.size_bytes, files.sha256, files.media_type,
-       targets.url, targets.title, targets.found_on
+       targets.url, targets.title, targets.found_on, targets.licence, targets.modified
 FROM targets JOIN files ON files.name = targets.file ORDER BY files.rowid, targets.request
 """
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9._-]+")
@@ -62,7 +62,7 @@ def _resources(connection: Connection) -> Iterator[dict[str, object]]:
     names = {"files"}
     current: dict[str, object] = {}
     sources: list[dict[str, str]] = []
-    for name, size, sha256, media_type, url, title, found_on in connection.execute(_FILES):
+    for name, size, sha256, media_type, url, title, found_on, *told in connection.execute(_FILES):
         path = f"files/{name}"
         if current.get("path") != path:
             if current:
@@ -76,11 +76,24 @@ def _resources(connection: Connection) -> Iterator[dict[str, object]]:
             current["type"] = "file"
             if media_type:
                 current["mediatype"] = essence(media_type)
+            current |= _told(*told)
         sources.append({"title": title or url, "path": url})
         if found_on and len(sources) == 1:
             sources.append({"title": "the page that links to it", "path": found_on})
     if current:
         yield current
+
+
+def _told(licence: str | None, modified: str | None) -> dict[str, object]:
+    """Return what the list that named a file says of it, in Frictionless' words."""
+    told: dict[str, object] = {}
+    if licence:
+        # A licence has a title or a path; which of both a list gives shows.
+        word = "path" if licence.startswith(("http://", "https://")) else "title"
+        told["licenses"] = [{word: licence}]
+    if modified:
+        told["modified"] = modified
+    return told
 
 
 def _slug(text: str) -> str:

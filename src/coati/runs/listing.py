@@ -23,6 +23,8 @@ COLUMNS = {
     "heading": "string",
     "page_title": "string",
     "file_title": "string",
+    "licence": "string",
+    "modified": "datetime",
     "sha256": "string",
 }
 """The columns, and what Frictionless calls their types."""
@@ -31,7 +33,8 @@ _ROWS = """
 SELECT 'files/' || targets.file, targets.title, coalesce(targets.found_on, ''), targets.url,
        targets.media_type, targets.size_bytes, targets.fetched_at, coalesce(targets.anchor, ''),
        coalesce(targets.row_text, ''), coalesce(targets.heading, ''), coalesce(targets.page_title, ''),
-       coalesce(files.title, ''), targets.sha256
+       coalesce(files.title, ''), coalesce(targets.licence, ''), coalesce(targets.modified, ''),
+       targets.sha256
 FROM targets JOIN files ON files.name = targets.file ORDER BY targets.request
 """
 

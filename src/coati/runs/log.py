@@ -74,23 +74,26 @@ _FIND_VERSION = "SELECT version, sha256 FROM targets WHERE url = ? ORDER BY vers
 _FIND_ORIGIN = "SELECT url, link, redirected_from FROM requests WHERE id = ?"
 _FIND_PLACE = """
 SELECT links.page, requests.url, links.anchor, tag_paths.path,
-    coalesce(links.row_text, links.context), links.heading, pages.title FROM links
+    coalesce(links.row_text, links.context), links.heading, pages.title, links.licence, links.modified
+FROM links
 JOIN requests ON requests.id = links.page LEFT JOIN pages ON pages.request = links.page
 LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
 WHERE links.id = ?
 """
 _ADD_LINK = """
-INSERT INTO links (page, url, anchor, context, tag_path, modified, row_text, heading)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO links (page, url, anchor, context, tag_path, modified, row_text, heading, licence)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _ADD_LIST = "INSERT INTO lists VALUES (?, ?) ON CONFLICT DO NOTHING"
-_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WAS_RELEVANT = "SELECT 1 FROM pages WHERE url = ? AND relevant LIMIT 1"
 _ADD_FILE = """
 INSERT INTO files (name, name_key, size_bytes, media_type, sha256, title) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (name) DO NOTHING
 """
-_ADD_TARGET = "INSERT INTO targets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_TARGET = """
+INSERT INTO targets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
 _LAST_TIME = "SELECT max(coalesce(max(chosen_at), ''), coalesce(max(finished_at), '')) FROM requests"
 _LAST_EVENT = "SELECT max(coalesce(max(chosen_event), 0), coalesce(max(observed_event), 0)) FROM requests"
 
@@ -120,6 +123,8 @@ class Provenance(NamedTuple):
     row_text: str | None = None
     heading: str | None = None
     page_title: str | None = None
+    licence: str | None = None
+    modified: str | None = None
 
 
 class LoggedPage(NamedTuple):
@@ -139,6 +144,7 @@ class LoggedPage(NamedTuple):
     facts: Facts
     out_links: bytes | None
     relevant: bool = False
+    missing: str = ""
 
 
 class RunLog:
@@ -196,8 +202,8 @@ class RunLog:
         number = self._last_id + 1 if strategy else request.id
         earlier, link, redirected_from = self._past(request)
         values = (
-            number, strategy, request.id, _purpose(request, earlier, link, redirected_from), host_of(request.url),
-            request.url, request.method.value, request.arm, request.score,
+            number, strategy, request.id, _purpose(request, earlier, link, redirected_from),
+            host_of(request.url), request.url, request.method.value, request.arm, request.score,
             link, redirected_from, to_iso(at), self._next_event(),
         )  # fmt: skip
         try:
@@ -241,7 +247,7 @@ class RunLog:
         values = (
             page.number, page.url, page.links, len(page.new), page.sha256, offset, length,
             json.dumps(dict(page.facts)) if page.facts else None, page.out_links, page.title or None,
-            page.relevant,
+            page.relevant, page.missing or None,
         )  # fmt: skip
         self.connection.execute(_ADD_PAGE, values)
         number = self._paths.number
@@ -255,8 +261,9 @@ class RunLog:
                 None if modified is None else to_iso(modified),
                 None if row in {"", context} else row,
                 heading or None,
+                licence or None,
             )
-            for (url, path, anchor, context, modified), (row, heading) in zip(
+            for (url, path, anchor, context, modified), (row, heading, licence) in zip(
                 page.new, page.nearby_texts, strict=True
             )
         ]
@@ -298,7 +305,7 @@ class RunLog:
             number, request.url, version, body.name, body.size_bytes, media_type, origin.anchor,
             origin.found_on, origin.page, origin.tag_path, json.dumps(origin.redirects),
             json.dumps(fetched.headers), to_iso(fetched.finished_at), request.arm, request.score, body.sha256,
-            title, origin.row_text, origin.heading, origin.page_title,
+            title, origin.row_text, origin.heading, origin.page_title, origin.licence, origin.modified,
         )  # fmt: skip
         self.connection.execute(_ADD_TARGET, values)
 

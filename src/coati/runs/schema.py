@@ -86,7 +86,8 @@ CREATE TABLE pages (
     facts TEXT,
     out_links BLOB,
     title TEXT,
-    relevant INTEGER NOT NULL DEFAULT 0
+    relevant INTEGER NOT NULL DEFAULT 0,
+    missing TEXT
 );
 CREATE INDEX relevant_pages ON pages (url) WHERE relevant;
 CREATE TABLE tag_paths (
@@ -102,7 +103,8 @@ CREATE TABLE links (
     tag_path INTEGER REFERENCES tag_paths (id),
     modified TEXT,
     row_text TEXT,
-    heading TEXT
+    heading TEXT,
+    licence TEXT
 );
 CREATE INDEX links_by_url ON links (url);
 CREATE INDEX links_by_page ON links (page);
@@ -139,7 +141,9 @@ CREATE TABLE targets (
     title TEXT NOT NULL,
     row_text TEXT,
     heading TEXT,
-    page_title TEXT
+    page_title TEXT,
+    licence TEXT,
+    modified TEXT
 );
 CREATE INDEX targets_by_url ON targets (url);
 CREATE TABLE hosts (
@@ -173,7 +177,8 @@ CREATE TABLE skip_counts (
 _VIEWS = """
 CREATE VIEW targets_with_provenance AS
 SELECT targets.file, targets.title, targets.anchor, targets.row_text, targets.heading, targets.page_title,
-       files.title AS file_title, targets.url, targets.version, targets.redirects,
+       files.title AS file_title, targets.licence, targets.modified,
+       targets.url, targets.version, targets.redirects,
        targets.found_on, targets.tag_path,
        targets.media_type, targets.size_bytes, targets.fetched_at, requests.status,
        targets.arm, targets.score, groups.label AS group_label,
@@ -187,6 +192,7 @@ LEFT JOIN groups ON groups.arm = targets.arm;
 
 CREATE VIEW links_with_tag_paths AS
 SELECT links.id, links.url, links.anchor, links.context, links.row_text, links.heading,
+       links.licence, links.modified,
        tag_paths.path AS tag_path, requests.url AS found_on, links.page
 FROM links
 LEFT JOIN tag_paths ON tag_paths.id = links.tag_path

@@ -378,6 +378,7 @@ class RunStore:
                     page.facts,
                     changes,
                     page.relevant,
+                    fetched.missing,
                 )
             )
         discard(fetched)

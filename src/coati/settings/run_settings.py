@@ -13,7 +13,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from coati.assembly import LIVE_STRATEGIES, REGISTRY
+from coati.assembly import LIVE_STRATEGIES, REGISTRY, SITE_STRATEGIES
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
@@ -143,6 +143,8 @@ def _live_strategy() -> Kind:
             return name
         name = name.lower()
         if name in REGISTRY and name not in LIVE_STRATEGIES:
+            if name not in SITE_STRATEGIES:
+                raise ConfigError(f"{name} watches pages that are known; `coati watch` does that")
             raise ConfigError(
                 f"{name} must know the site beforehand, so it runs in `coati replay` only;"
                 f" live there are {', '.join(LIVE_STRATEGIES)}"

@@ -258,6 +258,13 @@ class Scent:
             self._compare(sent, sent.row, label)
         return settled
 
+    def expects(self) -> float | None:
+        """Return what the best link promises, doubt included, by what is known now; None before the start."""
+        if self._at_once:
+            return None if self._at_once[-1].row is None else self._at_once[-1].score
+        kind = self._kinds.best()
+        return 0.0 if kind is None else self._judge(kind, self._settings.exploration)[0]
+
     def arm_label(self, arm: int) -> str:
         """Name the links that share a directory, an extension and the end of their tag path."""
         return self._arm_labels[arm] if 0 <= arm < len(self._arm_labels) else _OTHER_LINKS

@@ -48,10 +48,12 @@ def check_strategy(
     seed: int = 1,
     *,
     revisits: bool = False,
+    start_urls: Callable[[Site], Sequence[str]] = lambda site: [site.start_url],
 ) -> None:
     """Hold a strategy to its contract on every site and with every number of requests in flight.
 
-    ``revisits`` is for strategies that ask for a URL again after it was answered.
+    ``revisits`` is for strategies that ask for a URL again after it was answered. ``start_urls`` are those
+    that the strategy is built with, where it is not just the start of the site.
 
     >>> from coati.strategies.baselines import breadth_first
     >>> check_strategy(lambda site, seed: breadth_first([site.start_url]), in_flight=[2])
@@ -65,7 +67,7 @@ def check_strategy(
         for answer in (honest, *gloomy):
             for limit in in_flight:
                 try:
-                    _Crawl(make, site.start_url, answer, limit, revisits).check()
+                    _Crawl(make, start_urls(site), answer, limit, revisits).check()
                 except Exception as error:
                     error.add_note(f"on the site {name!r} with {limit} in flight and seed {seed}")
                     raise
@@ -94,7 +96,7 @@ class _Crawl:
     """One crawl, which is made to the end and then again in every way that must lead to the same end."""
 
     make: Callable[[], Strategy]
-    start_url: str
+    start_urls: Sequence[str]
     answer: Answer
     in_flight: int
     revisits: bool
@@ -110,7 +112,7 @@ class _Crawl:
         self._check_unknown_choice()
 
     def _rehearsal(self) -> Rehearsal:
-        return Rehearsal(self.make(), [self.start_url], self.answer, self.in_flight, revisits=self.revisits)
+        return Rehearsal(self.make(), self.start_urls, self.answer, self.in_flight, revisits=self.revisits)
 
     def _whole(self) -> list[Event]:
         rehearsal = self._rehearsal()

@@ -72,7 +72,11 @@ _TOKEN = re.compile(
 _ATTRIBUTE = re.compile(_ATTRIBUTE_PATTERN)
 # No honest tag has so many; what follows them is not looked at.
 _MAX_ATTRIBUTES = 128
-_KEPT_ATTRIBUTES = frozenset({"class", "content", "href", "http-equiv", "id", "name", "src"})
+# What links are made of, and structured data.
+_KEPT_ATTRIBUTES = _words(
+    "class content href http-equiv id itemprop itemref itemscope itemtype name prefix property rel resource"
+    " rev src typeof vocab"
+)
 
 _VOID = _words(
     "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr"
@@ -167,7 +171,7 @@ def balanced(text: str) -> tuple[str, bool]:
 
 
 def _kept(attributes: str) -> Iterator[str]:
-    """Give the attributes that links are made of, as they were written, each once."""
+    """Return the attributes that links and structured data are made of, as they were written, each once."""
     if not attributes:
         return
     wanted = set(_KEPT_ATTRIBUTES)

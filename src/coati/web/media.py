@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from coati.errors import ConfigError, unknown_name
 from coati.model import Kind
-from coati.web.urls import extension_of, is_query
+from coati.web.urls import extension_of, is_query, path_of
 
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
@@ -89,9 +89,13 @@ class TargetTypes:
             return Kind.PAGE
         if media_type.startswith(BLOCKED_MEDIA_PREFIXES):
             return Kind.OTHER
-        if media_type in self.media_types or (self.extensions and extension_of(url) in self.extensions):
-            return Kind.TARGET
-        return Kind.TARGET if self.everything and media_type not in _PAGE_PARTS else Kind.OTHER
+        wanted = (
+            media_type in self.media_types
+            or (self.extensions and extension_of(url) in self.extensions)
+            or (self.everything and media_type not in _PAGE_PARTS)
+        )
+        # Every site has one, for crawlers, and its type is that of a text.
+        return Kind.TARGET if wanted and path_of(url) != "/robots.txt" else Kind.OTHER
 
 
 # What a page is made of is no file that anybody collects, even under "all-files".

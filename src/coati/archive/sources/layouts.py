@@ -11,13 +11,13 @@ from coati.archive.description import FILE_NAME
 from coati.archive.sources.replica import Replica
 from coati.archive.sources.source import Source, Wishes
 from coati.archive.sources.static_folder import StaticFolder
-from coati.archive.sources.wacz import is_zip, read_wacz
+from coati.archive.sources.wacz import WaczContent, is_zip, read_wacz
 from coati.archive.sources.warc_files import WarcFiles, warc_on_disk
 from coati.errors import UsageError, unknown_name
 
 LAYOUTS = ("warc", "wacz", "replica", "folder")
 
-_WARC_ENDINGS = (".warc", ".warc.gz", ".warc.zst")
+_WARC_ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".wacz")
 _VERSION_LINE = b"WARC/"
 
 
@@ -30,23 +30,38 @@ def open_source(paths: Sequence[Path], layout: str, wishes: Wishes) -> tuple[str
             raise UsageError(f"there is nothing at {path}")
     if layout == "auto":
         layout = detect_layout(paths)
-    if layout == "warc":
-        return layout, WarcFiles([warc_on_disk(path) for path in _warc_paths(paths)], wishes)
+    if layout in {"warc", "wacz"}:
+        return layout, _warc_source(paths, layout, wishes)
     if len(paths) > 1:
-        raise UsageError("several sources can be imported as one only if they are WARC files")
+        raise UsageError("several sources can be imported as one only if they are WARC or WACZ files")
     path = paths[0]
-    if (layout == "wacz") == path.is_dir():
+    if not path.is_dir():
         raise UsageError(f"{path} is not in the layout {layout!r}")
-    if layout == "wacz":
-        return layout, read_wacz(path, wishes)
     return layout, Replica(path, wishes) if layout == "replica" else StaticFolder(path, wishes)
+
+
+def _warc_source(paths: Sequence[Path], layout: str, wishes: Wishes) -> WarcFiles:
+    """Join WARC and WACZ files, in the order in which they are named; the first start that is told counts."""
+    for path in paths:
+        if layout == "wacz" and path.is_dir():
+            raise UsageError(f"{path} is not in the layout 'wacz'")
+    contents = [
+        read_wacz(path) if layout == "wacz" or is_zip(path) else WaczContent([warc_on_disk(path)])
+        for path in _warc_paths(paths)
+    ]
+    return WarcFiles(
+        [file for content in contents for file in content.files],
+        wishes,
+        start_url=next((content.start_url for content in contents if content.start_url), None),
+        known_damage=[damage for content in contents for damage in content.damage],
+    )
 
 
 def detect_layout(paths: Sequence[Path]) -> str:
     """Name the layout; raises `UsageError` where it is none of ours."""
     first = paths[0]
     if len(paths) > 1:
-        return "warc"
+        return "wacz" if all(path.is_file() and is_zip(path) for path in paths) else "warc"
     if first.is_dir():
         return _layout_of_folder(first)
     if is_zip(first):
@@ -71,7 +86,7 @@ def _layout_of_folder(folder: Path) -> str:
 
 
 def _warc_paths(paths: Sequence[Path]) -> list[Path]:
-    """List the WARC files that are named, or that lie in the folders that are."""
+    """List the WARC and WACZ files that are named, or that lie in the folders that are."""
     found: list[Path] = []
     for path in paths:
         if path.is_dir():

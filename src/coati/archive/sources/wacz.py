@@ -15,10 +15,10 @@ import tempfile
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
-from coati.archive.sources.source import Damaged, Wishes
-from coati.archive.sources.warc_files import WarcFiles, warc_on_disk
+from coati.archive.sources.source import Damaged
+from coati.archive.sources.warc_files import warc_on_disk
 from coati.archive.sources.warc_stream import WarcFile
 from coati.errors import ArchiveError
 from coati.web.urls import normalise
@@ -46,18 +46,26 @@ def is_zip(path: Path) -> bool:
         return file.read(4) == b"PK\3\4"
 
 
-def read_wacz(path: Path, wishes: Wishes) -> WarcFiles:
-    """Open a WACZ file as the WARC files in it."""
+class WaczContent(NamedTuple):
+    """The WARC files in a WACZ file, where its collection begins if it says so, and what is lost of it."""
+
+    files: list[WarcFile]
+    start_url: str | None = None
+    damage: tuple[Damaged, ...] = ()
+
+
+def read_wacz(path: Path) -> WaczContent:
+    """Look into a WACZ file; the WARC files in it are read later."""
     try:
         with zipfile.ZipFile(path) as zipped:
             files = [_warc_inside(path, member) for member in _warc_members(path, zipped)]
             start_url = _main_page(zipped)
     except (zipfile.BadZipFile, EOFError, struct.error) as error:
         lost = Damaged(str(path), f"its directory cannot be read ({error}); searched for records")
-        return WarcFiles([warc_on_disk(path)], wishes, known_damage=[lost])
+        return WaczContent([warc_on_disk(path)], damage=(lost,))
     if not files:
         raise ArchiveError(f"{path} is a zip file without WARC files: not a WACZ")
-    return WarcFiles(files, wishes, start_url=start_url)
+    return WaczContent(files, start_url)
 
 
 def _warc_members(path: Path, zipped: zipfile.ZipFile) -> list[zipfile.ZipInfo]:

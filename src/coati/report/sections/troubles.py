@@ -18,6 +18,10 @@ SELECT coalesce(status, 0) AS status, coalesce(reason, '') AS reason, count(*) A
 FROM requests WHERE kind = 'broken' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?
 """
 _DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
+_INCOMPLETE = """
+SELECT missing, count(*) AS times, min(url) AS url FROM pages WHERE missing IS NOT NULL
+GROUP BY 1 ORDER BY 2 DESC, 1
+"""
 _UNREACHED = "SELECT url, reason FROM deferred"
 _LISTED = 25
 _SKIPS = "SELECT reason, urls FROM skip_counts ORDER BY urls DESC, reason"
@@ -31,6 +35,7 @@ def troubles(connection: Connection) -> Html:
         element("h2", "What failed, and what was left alone"),
         element("h3", "Errors"),
         _errors(connection),
+        _incomplete(connection),
         _outages(connection),
         element("h3", "Not asked for"),
         _skips(connection),
@@ -52,6 +57,23 @@ def _errors(connection: Connection) -> Html:
         for row in rows
     ]
     return table(columns, cells, "Errors by kind")
+
+
+def _incomplete(connection: Connection) -> Html | None:
+    """Say which pages were not read whole, since links may be missing."""
+    rows = connection.execute(_INCOMPLETE).fetchall()
+    if not rows:
+        return None
+    columns = (
+        Column("Pages that are not whole"),
+        Column("Times", numeric=True),
+        Column("For example", wide=True),
+    )
+    cells = [
+        (row["missing"], Cell(count(row["times"]), row["times"]), web_link(row["url"], limit=90))
+        for row in rows
+    ]
+    return table(columns, cells, "Pages of which something is missing, and perhaps links")
 
 
 def _outages(connection: Connection) -> Html | None:

@@ -1,0 +1,82 @@
+"""CDXJ: one line per capture with its place in a WARC file, sorted, as replay tools look addresses up.
+
+A line is the address with its host turned round (SURT), the time, and a JSON object::
+
+    org,example)/data.csv 20260131120000 {"url": "http://example.org/data.csv", "mime": "text/csv", ...}
+
+What has no answer (a failed fetch) has no line: nothing could be shown for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from coati.errors import UsageError
+from coati.web.media import essence
+from coati.web.urls import host_of, is_query, path_of, query_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coati.archive.archive import Archive, Held
+
+_WWW = re.compile(r"www\d*\.")
+_PORT = re.compile(r"https?://[^/?#]*?(:\d+)(?=[/?#]|\Z)")
+
+
+def surt(url: str) -> str:
+    """Return the key that an address is found by: the host turned round, all in lower case.
+
+    >>> surt("https://www.Example.org/Data?b=2&a=1")
+    'org,example)/data?a=1&b=2'
+    """
+    host = _WWW.sub("", host_of(url).lower(), count=1)
+    port = _PORT.match(url)
+    query = "&".join(sorted(query_of(url).lower().split("&")))
+    turned = host if host.startswith("[") else ",".join(reversed(host.split(".")))
+    return f"{turned}{port[1] if port else ''}){path_of(url).lower()}{'?' if query else ''}{query}"
+
+
+def cdxj_lines(archive: Archive) -> list[str]:
+    """Return the lines of all captures that can be shown, sorted."""
+    return sorted(
+        _line(held) for held in archive.held() if held.entry.status and not is_query(held.entry.url)
+    )
+
+
+def export_cdxj(archive: Archive, path: Path) -> int:
+    """Write the index of an archive's WARC files in a new file; returns the number of its lines."""
+    if path.exists():
+        raise UsageError(f"{path} already exists")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = cdxj_lines(archive)
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        partial.rename(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    return len(lines)
+
+
+def timestamp(seconds: float | None) -> str:
+    """Write a time as web archives do, in fourteen digits; an unknown one is the epoch."""
+    return datetime.fromtimestamp(seconds or 0.0, UTC).strftime("%Y%m%d%H%M%S")
+
+
+def _line(held: Held) -> str:
+    entry, place = held.entry, held.place
+    fields = {
+        "url": entry.url,
+        "mime": "warc/revisit" if held.refers else essence(entry.media_type) or "unk",
+        "status": str(entry.status),
+        **({"digest": f"sha256:{held.body_digest}"} if held.body_digest else {}),
+        "length": str(place.length),
+        "offset": str(place.offset),
+        "filename": place.volume,
+    }
+    return f"{surt(entry.url)} {timestamp(entry.fetched_at)} {json.dumps(fields)}"

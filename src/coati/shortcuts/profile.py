@@ -1,0 +1,55 @@
+"""The contract of a profile: how a software is recognised, what lists its files, and how that is read.
+
+One's own profile is a class with these five members, in a file of one's own (``--profile my_module:MyCms``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from coati.readers.listed import Listed
+    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.seen_page import SeenPage
+
+
+class Entry(NamedTuple):
+    """An address at which an API can be asked for files; relative ones are of the page.
+
+    ``what`` names the list in tag paths. ``sure`` says that the page shows that the API is there; else it is
+    a probe, which is promised less.
+    """
+
+    address: str
+    what: str
+    sure: bool = True
+
+
+class Profile(Protocol):
+    """One kind of software; nothing in it does I/O or keeps state."""
+
+    @property
+    def name(self) -> str:
+        """The first element of its tag paths, in lower case: ``wordpress``."""
+
+    @property
+    def title(self) -> str:
+        """What people call it: ``WordPress``."""
+
+    @property
+    def written_from(self) -> str:
+        """The version and the documentation of the API that the profile was written from."""
+
+    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+        """Return where its API can be asked, the best first; None where the page is not this software's.
+
+        Nothing at all to ask (an empty sequence) means that the software has no public list of files.
+        """
+
+    def reads(self, url: str) -> bool:
+        """Tell whether an address is one of its API's lists."""
+
+    def read(self, answer: Answer) -> Iterable[Listed]:
+        """Go through what an answer lists: further pages of the API first, then files and their pages."""

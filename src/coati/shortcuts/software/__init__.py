@@ -1,0 +1,1 @@
+"""The profiles that come with Coati, one file per kind of software."""

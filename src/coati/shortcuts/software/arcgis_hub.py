@@ -1,0 +1,43 @@
+"""ArcGIS Hub: a feed in the words of DCAT-US has all public items of a site, with their downloads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coati.shortcuts.answer import at
+from coati.shortcuts.profile import Entry
+from coati.shortcuts.software.dcat import distributions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from coati.readers.listed import Listed
+    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.seen_page import SeenPage
+
+_FEED = "/api/feed/dcat-us/1.1.json"
+
+
+class ArcgisHub:
+    """Downloads of the feed; many are made when they are first asked for, and come a little later."""
+
+    name = "arcgis-hub"
+    title = "ArcGIS Hub"
+    written_from = (
+        "DCAT-US 1.1 feed of ArcGIS Hub:"
+        " doc.arcgis.com/en/hub/content/federate-data-with-external-catalogs.htm"
+    )
+
+    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+        """Go by what its pages load."""
+        if not page.has("hubcdn.arcgis.com", "/opendata-ui/assets", "arcgis-hub"):
+            return None
+        return [Entry(page.at(_FEED), "feed")]
+
+    def reads(self, url: str) -> bool:
+        """Tell by the path."""
+        return "/api/feed/dcat-us/" in url
+
+    def read(self, answer: Answer) -> Iterator[Listed]:
+        """Go through the distributions."""
+        return distributions(self.name, at(answer.json, "dataset"))

@@ -1,0 +1,36 @@
+"""EPrints: OAI-PMH, whose identifiers are the addresses of the files, too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coati.shortcuts.profile import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from coati.readers.listed import Listed
+    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.seen_page import SeenPage
+
+_OAI = "/cgi/oai2?verb=ListRecords&metadataPrefix=oai_dc"
+
+
+class Eprints:
+    """Only where to ask: what is answered is read as OAI-PMH."""
+
+    name = "eprints"
+    title = "EPrints"
+    written_from = "OAI 2.0 interface of EPrints 3.4: wiki.eprints.org/w/OAI-PMH"
+
+    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+        """Go by the generator."""
+        return [Entry(page.at(_OAI), "records")] if "eprints" in page.generator else None
+
+    def reads(self, url: str) -> bool:
+        """Leave the answers to OAI-PMH."""
+        return False
+
+    def read(self, answer: Answer) -> Iterator[Listed]:
+        """List nothing."""
+        return iter(())

@@ -1,0 +1,150 @@
+"""The contract of a scheduler: which of the watched pages a cycle visits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    import numpy.typing as npt
+
+    from coati.strategies.revisits.visits import Visit, Visits
+    from coati.strategies.state import State
+
+# Why a page is visited: the arms of a watch, which its requests name.
+FIRST_LOOK, EXPECTED, EXPLORED, AGAIN = range(4)
+WHY = (
+    "first look",
+    "most new links expected",
+    "longest not visited",
+    "asked again after an outage or a redirect",
+)
+
+
+class Pick(NamedTuple):
+    """A page to visit, why (one of `WHY`), and the score that won."""
+
+    page: int
+    why: int
+    score: float
+
+
+class Cycle:
+    """One cycle: how many pages it may visit, and which ones are still open to it.
+
+    A page is closed that is on its way already or waits after an outage, that was taken in this cycle, or
+    whose site has had its share.
+    """
+
+    def __init__(self, number: int, now: float, per_cycle: int, per_site: int | None, visits: Visits) -> None:
+        self.number = number
+        self.now = now
+        self.per_cycle = per_cycle
+        self.per_site = per_site
+        self.visits = visits
+        self.taken = 0
+        self.closed = np.zeros(len(visits), bool)
+        self._taken_of_site: dict[int, int] = {}
+
+    def is_open(self, page: int) -> bool:
+        """Tell whether a page may be taken."""
+        if self.closed[page]:
+            return False
+        site = int(self.visits.site[page])
+        return self.per_site is None or self._taken_of_site.get(site, 0) < self.per_site
+
+    def take(self, page: int) -> None:
+        """Note that a page was taken."""
+        self.closed[page] = True
+        self.taken += 1
+        site = int(self.visits.site[page])
+        self._taken_of_site[site] = self._taken_of_site.get(site, 0) + 1
+
+    def give_back(self, page: int) -> None:
+        """Note that asking for a page met an outage: it did not count, and waits elsewhere."""
+        self.taken -= 1
+        self._taken_of_site[int(self.visits.site[page])] -= 1
+
+    def save(self) -> dict[str, Any]:
+        """Return what `load` needs beside the arguments."""
+        return {
+            "cycle": [self.number, self.now, self.taken, list(map(list, self._taken_of_site.items()))],
+            "cycle_closed": self.closed.copy(),
+        }
+
+    @classmethod
+    def load(cls, state: State, per_cycle: int, per_site: int | None, visits: Visits) -> Cycle:
+        """Return a saved cycle."""
+        number, now, taken, of_site = state["cycle"]
+        cycle = cls(number, now, per_cycle, per_site, visits)
+        cycle.taken, cycle._taken_of_site = taken, dict(of_site)
+        cycle.closed = np.array(state["cycle_closed"], bool)
+        return cycle
+
+
+class Scheduler(Protocol):
+    """Says which page a cycle visits next; it may learn between two picks of a cycle."""
+
+    def begin(self, cycle: Cycle) -> None:
+        """Prepare for a cycle: train and rank. What the last one brought was told by `learn`."""
+
+    def pick(self, cycle: Cycle) -> Pick | None:
+        """Return the next page among those that are open; None if there is none. It is not yet taken."""
+
+    def take(self, page: int) -> None:
+        """Note that a page was taken, by a `pick` or by what a log holds."""
+
+    def learn(self, visit: Visit, visits: Visits) -> None:
+        """Learn from one visit, first looks included; ``visits`` know of it already."""
+
+    def save(self) -> State:
+        """Return what `load` needs."""
+
+    def load(self, state: State) -> None:
+        """Take over a saved state."""
+
+
+class Ranking:
+    """Pages in an order that is made when a cycle begins; what is closed is skipped.
+
+    >>> from coati.strategies.revisits.visits import Visits
+    >>> visits = Visits()
+    >>> for site in (0, 0, 1): visits.add_page(site)
+    >>> cycle = Cycle(0, 0.0, 2, None, visits)
+    >>> ranking = Ranking(np.array([1.0, 3.0, 2.0]))
+    >>> cycle.take(1)
+    >>> ranking.first_open(cycle)
+    2
+    """
+
+    def __init__(self, scores: npt.NDArray[np.float64], ties: npt.NDArray[np.float64] | None = None) -> None:
+        """Rank by falling scores, equal ones by falling ``ties``, then by number."""
+        keys = (-scores,) if ties is None else (-ties, -scores)
+        self.scores = scores
+        self._order = np.lexsort(keys).astype(np.int32)
+        self._at = 0
+
+    def first_open(self, cycle: Cycle, but: Container[int] = ()) -> int | None:
+        """Return the best page that may be taken, ``but`` some; these only ever become more."""
+        # Within a cycle a closed page stays closed, so the walk never goes back.
+        while self._at < len(self._order):
+            page = int(self._order[self._at])
+            if cycle.is_open(page) and page not in but:
+                return page
+            self._at += 1
+        return None
+
+    def save(self, name: str) -> dict[str, Any]:
+        """Return the order and the place in it, under names that begin with one's own."""
+        return {f"{name}_order": self._order, f"{name}_scores": self.scores, f"{name}_at": self._at}
+
+    @classmethod
+    def load(cls, state: State, name: str) -> Ranking:
+        """Return a saved ranking."""
+        ranking = cls(np.zeros(0))
+        ranking._order, ranking.scores = state[f"{name}_order"], state[f"{name}_scores"]
+        ranking._at = state[f"{name}_at"]
+        return ranking

@@ -1,0 +1,389 @@
+"""The strategy that watches pages in cycles; which ones a cycle visits is a scheduler's decision."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from coati.errors import ConfigError
+from coati.model import Deferred, Later, Method, Page, Redirect, Refused, Request, Settlement, Unchanged
+from coati.strategies.deferrals import Deferrals
+from coati.strategies.revisits.cycles import ListedCycles, RegularCycles
+from coati.strategies.revisits.links import FoundLinks, Sites
+from coati.strategies.revisits.scheduler import AGAIN, FIRST_LOOK, WHY, Cycle, Pick
+from coati.strategies.revisits.visits import Visit, Visits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy.typing as npt
+
+    from coati.model import Hosts, Outcome
+    from coati.strategies.revisits.cycles import Cycles
+    from coati.strategies.revisits.links import Relevant
+    from coati.strategies.revisits.scheduler import Scheduler
+    from coati.strategies.state import State
+
+# How often a visit follows a redirect before it counts as failed.
+_MOST_HOPS = 5
+# What is found by a first look is of no cycle.
+_NO_CYCLE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class WatchSettings:
+    """How a watch goes.
+
+    ``per_cycle`` pages are visited in each cycle, at most ``per_site`` of one site. Cycles are
+    ``every_seconds`` long, or begin at the ``moments`` of a history. A watch that starts ``cold`` has no
+    first look: then what stands on pages since long is new when it is first seen. After this many ``cycles``
+    it is over.
+    """
+
+    per_cycle: int = 50
+    every_seconds: float = 3600.0
+    per_site: int | None = None
+    cold: bool = False
+    cycles: int | None = None
+    moments: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no cycle."""
+        if self.per_cycle < 1:
+            raise ConfigError(f"per_cycle is {self.per_cycle}: a cycle visits at least one page")
+        if self.per_site is not None and self.per_site < 1:
+            raise ConfigError(f"per_site is {self.per_site}: at least one page of a site is visited")
+        if not 0 < self.every_seconds < math.inf:
+            raise ConfigError(f"every_seconds is {self.every_seconds}: a cycle takes some time")
+
+
+class NewLink(NamedTuple):
+    """A link that a visit found and that nobody knew."""
+
+    url: str
+    page: str
+    cycle: int
+
+
+class _Asked(NamedTuple):
+    """A request in flight; ``moment`` is when its cycle began, which is the time of the visit.
+
+    Who was asked a few seconds earlier within a cycle says nothing, and would decide between equals.
+    """
+
+    page: int
+    cycle: int
+    moment: float
+
+
+class Watch:
+    """Visits watched pages in cycles (`coati.strategies.revisits`).
+
+    Its registry row needs all out-links. The reward of a visit is the number of new links on the page that
+    count: links within the site of the page, and if ``relevant`` is given only those that it accepts.
+
+    >>> from coati.model import EVERY_HOST, NO_LINKS
+    >>> from coati.strategies.revisits.by_age import RoundRobin
+    >>> watch = Watch(["http://example.org/"], RoundRobin())
+    >>> watch.choose(10.0, EVERY_HOST)
+    Request(id=0, method=<Method.GET: 'GET'>, url='http://example.org/', arm=0, score=0.0)
+    >>> watch.observe(0, Page(200, 9, NO_LINKS, out_links=[]), 11.0)
+    [Settlement(request_id=0, reward=0.0)]
+    >>> watch.choose(12.0, EVERY_HOST)
+    Later(at=3600.0)
+    """
+
+    def __init__(
+        self,
+        start_urls: Sequence[str],
+        scheduler: Scheduler,
+        settings: WatchSettings | None = None,
+        relevant: Relevant | None = None,
+    ) -> None:
+        self.settings = settings or WatchSettings()
+        self.scheduler = scheduler
+        self.visits = Visits()
+        self._sites = Sites(start_urls)
+        self._links = FoundLinks(self._sites, relevant)
+        moments = self.settings.moments
+        self._cycles: Cycles = (
+            ListedCycles(moments) if moments else RegularCycles(self.settings.every_seconds)
+        )
+        self._urls: list[str] = []
+        self._page_of: dict[str, int] = {}
+        self._out_links: list[npt.NDArray[np.uint64]] = []
+        # Pages that nobody has looked at yet, and those of them that were not even asked for.
+        self._unseen: set[int] = set()
+        self._unasked: dict[int, None] = {}
+        # Visits that follow a redirect, and how many each has followed.
+        self._again: deque[int] = deque()
+        self._hops: dict[int, int] = {}
+        self._deferred: Deferrals[int] = Deferrals()
+        self._in_flight: dict[int, _Asked] = {}
+        self._cycle: Cycle | None = None
+        self._last_cycle: int | None = None
+        self._cycles_begun = 0
+        self._turn = 0
+        self._news: list[NewLink] = []
+        self.add_pages(start_urls)
+
+    @property
+    def cycle(self) -> int | None:
+        """The number of the last cycle that began; None before the first."""
+        return None if self._cycle is None else self._cycle.number
+
+    @property
+    def cycles_begun(self) -> int:
+        """How many cycles began."""
+        return self._cycles_begun
+
+    def found(self) -> dict[int, int]:
+        """Return the number of the cycle that found each link, by hash; negative for those of first looks."""
+        return self._links.found()
+
+    def new_links(self) -> list[NewLink]:
+        """Return what the visits since the last call found; a restored watch lists some again."""
+        news, self._news = self._news, []
+        return news
+
+    def add_pages(self, urls: Iterable[str]) -> None:
+        """Watch further pages, each from a first look on; known ones are skipped.
+
+        Not part of the log: who adds pages does it again when the watch is restored, before its tail is
+        redone.
+        """
+        for url in urls:
+            if url not in self._page_of:
+                page = self._page_of[url] = len(self._urls)
+                self._urls.append(url)
+                self._out_links.append(np.zeros(0, np.uint64))
+                self.visits.add_page(self._sites.add(url))
+                self._links.ignore(url)
+                if not self.settings.cold:
+                    self._unseen.add(page)
+                    self._unasked[page] = None
+
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        """Ask for what waits, else for the next page of the cycle; begin one if it is time."""
+        page = self._deferred.take(now, idle=self._is_idle(now))
+        if page is not None:
+            return self._ask(Pick(page, self._why_again(page), 0.0), now)
+        pick = self._next(now)
+        return self._wait() if pick is None else self._ask(pick, now)
+
+    def _is_idle(self, now: float) -> bool:
+        waits = self._in_flight or self._again or self._unasked or self._is_time(now)
+        return not waits and self._pick() is None
+
+    def _next(self, now: float) -> Pick | None:
+        if self._again:
+            page = self._again.popleft()
+            return Pick(page, self._why_again(page), 0.0)
+        if self._unasked:
+            page = next(iter(self._unasked))
+            self._look_at(page, now)
+            return Pick(page, FIRST_LOOK, 0.0)
+        if self._is_time(now):
+            self._begin(now)
+        return self._pick_and_take()
+
+    def _why_again(self, page: int) -> int:
+        return FIRST_LOOK if page in self._unseen else AGAIN
+
+    def _look_at(self, page: int, now: float) -> None:
+        del self._unasked[page]
+        # The cycle in which first looks are made is spent by them.
+        self._last_cycle = self._cycles.at(now)
+
+    def _is_time(self, now: float) -> bool:
+        """Tell whether a cycle begins that has a page to visit."""
+        if self._is_over() or len(self._in_flight) + len(self._deferred) >= len(self._urls):
+            return False
+        return self._last_cycle is None or self._cycles.at(now) > self._last_cycle
+
+    def _is_over(self) -> bool:
+        limit = self.settings.cycles
+        return limit is not None and self._cycles_begun >= limit
+
+    def _begin(self, now: float) -> None:
+        settings = self.settings
+        number = self._cycles.at(now)
+        moment = self._cycles.start(number)
+        self.visits.expire(moment)
+        cycle = Cycle(number, moment, settings.per_cycle, settings.per_site, self.visits)
+        cycle.closed[[asked.page for asked in self._in_flight.values()]] = True
+        cycle.closed[[page for *_, page in self._deferred.save(int)]] = True
+        self._cycle, self._last_cycle = cycle, cycle.number
+        self._cycles_begun += 1
+        self.scheduler.begin(cycle)
+
+    def _pick(self) -> Pick | None:
+        cycle = self._cycle
+        if cycle is None or cycle.taken >= cycle.per_cycle:
+            return None
+        return self.scheduler.pick(cycle)
+
+    def _pick_and_take(self) -> Pick | None:
+        pick = self._pick()
+        if pick is not None:
+            self._take(pick.page)
+        return pick
+
+    def _take(self, page: int) -> None:
+        if self._cycle is not None:
+            self._cycle.take(page)
+        self.scheduler.take(page)
+
+    def _ask(self, pick: Pick, now: float) -> Request:
+        cycle = _NO_CYCLE if self._cycle is None or pick.page in self._unseen else self._cycle.number
+        moment = self._cycles.start(self._cycles.at(now))
+        request = Request(self._turn, Method.GET, self._urls[pick.page], pick.why, pick.score)
+        self._in_flight[self._turn] = _Asked(pick.page, cycle, moment)
+        self._turn += 1
+        return request
+
+    def _wait(self) -> Later | None:
+        """Say when the next page may be asked for: when a cycle begins, or an outage may be over."""
+        later = self._deferred.answer()
+        if self._is_over() or self._last_cycle is None:
+            return later
+        starts = self._cycles.start(self._last_cycle + 1)
+        if math.isinf(starts) or (later is not None and later.at <= starts):
+            return later
+        return Later(starts)
+
+    def redo(self, request: Request, now: float) -> None:
+        """Ask for the page of a logged request, after beginning the cycle that it began."""
+        page = self._deferred.take_logged(request)
+        if page is None:
+            page = self._page_of.get(request.url, -1)
+            self._redo_take(page, request.url, now)
+        self._ask(Pick(page, request.arm or 0, request.score or 0.0), now)
+
+    def _redo_take(self, page: int, url: str, now: float) -> None:
+        if page in self._again:
+            self._again.remove(page)
+        elif page in self._unasked:
+            self._look_at(page, now)
+        else:
+            if page >= 0 and self._is_time(now):
+                self._begin(now)
+            if page < 0 or self._cycle is None or not self._cycle.is_open(page):
+                raise ValueError(f"{url} does not wait for a visit")
+            self._take(page)
+
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
+        """Compare what is on the page with what is known, and tell the scheduler."""
+        asked = self._in_flight.pop(request_id)
+        if isinstance(outcome, Deferred):
+            self._defer(asked, outcome.until)
+            return ()
+        if isinstance(outcome, Redirect) and self._follow(asked.page, outcome.location):
+            return ()
+        if isinstance(outcome, Refused):
+            self._give_back(asked)
+        visit = self._visit(asked, outcome)
+        self._hops.pop(asked.page, None)
+        self._unseen.discard(asked.page)
+        self.visits.add(visit)
+        self.scheduler.learn(visit, self.visits)
+        return [Settlement(request_id, float(len(visit.new)))]
+
+    def _defer(self, asked: _Asked, until: float) -> None:
+        self._deferred.push(Method.GET, self._urls[asked.page], asked.page, until)
+        self._give_back(asked)
+
+    def _give_back(self, asked: _Asked) -> None:
+        if self._cycle is not None and asked.cycle == self._cycle.number:
+            self._cycle.give_back(asked.page)
+
+    def _follow(self, page: int, location: str) -> bool:
+        """Visit a page at the address that it has moved to; False if that leads nowhere."""
+        hops = self._hops.get(page, 0)
+        if hops >= _MOST_HOPS or location in self._page_of:
+            return False
+        del self._page_of[self._urls[page]]
+        self._urls[page] = location
+        self._page_of[location] = page
+        self._links.ignore(location)
+        self._hops[page] = hops + 1
+        self._again.append(page)
+        return True
+
+    def _visit(self, asked: _Asked, outcome: Outcome) -> Visit:
+        page, cycle, moment = asked
+        first = page in self._unseen
+        if not isinstance(outcome, Page):
+            seen = isinstance(outcome, Unchanged)
+            out_links = self._out_links[page].tolist() if seen else []
+            counting = self._links.counting(int(self.visits.site[page]), out_links)
+            return Visit(page, moment, cycle, [], counting, out_links, seen=seen, first=first)
+        out_links = list(outcome.out_links or ())
+        met = self._links.meet(outcome.links, out_links)
+        counting = self._links.counting(int(self.visits.site[page]), out_links)
+        new = self._links.find(counting, cycle)
+        if not first:
+            self._tell(page, met, set(new), cycle)
+        self._out_links[page] = np.array(out_links, np.uint64)
+        return Visit(page, moment, cycle, [] if first else new, counting, out_links, first=first)
+
+    def _tell(self, page: int, met: Iterable[tuple[int, str]], new: set[int], cycle: int) -> None:
+        self._news += [NewLink(url, self._urls[page], cycle) for key, url in met if key in new]
+
+    def save(self) -> State:
+        """Return everything; what the scheduler and the cycle know stands beside it."""
+        return {
+            "urls": self._urls,
+            "sites": self._sites.save(),
+            **self._links.save(),
+            **self.visits.save(),
+            "out_links": np.concatenate([np.zeros(0, np.uint64), *self._out_links]),
+            "out_link_counts": np.array([len(links) for links in self._out_links], np.int32),
+            "unseen": sorted(self._unseen),
+            "unasked": list(self._unasked),
+            "again": list(self._again),
+            "hops": [list(pair) for pair in self._hops.items()],
+            "deferred": self._deferred.save(int),
+            "in_flight": [[number, *asked] for number, asked in self._in_flight.items()],
+            "last_cycle": self._last_cycle,
+            "cycles_begun": self._cycles_begun,
+            "turn": self._turn,
+            **({} if self._cycle is None else self._cycle.save()),
+            **{f"scheduler.{name}": value for name, value in self.scheduler.save().items()},
+        }
+
+    def load(self, state: State) -> None:
+        """Take over a saved state."""
+        self._urls = list(state["urls"])
+        self._page_of = {url: page for page, url in enumerate(self._urls)}
+        self._sites.load(state["sites"])
+        self._links.load(state)
+        self.visits.load(state)
+        ends = np.cumsum(state["out_link_counts"])
+        self._out_links = [part.copy() for part in np.split(state["out_links"], ends)[:-1]]
+        self._unseen, self._unasked = set(state["unseen"]), dict.fromkeys(state["unasked"])
+        self._again, self._hops = deque(state["again"]), dict(state["hops"])
+        self._deferred.load(state["deferred"], int)
+        self._in_flight = {number: _Asked(*asked) for number, *asked in state["in_flight"]}
+        self._last_cycle, self._cycles_begun = state["last_cycle"], state["cycles_begun"]
+        self._turn = state["turn"]
+        self._cycle = None
+        if "cycle" in state:
+            settings = self.settings
+            self._cycle = Cycle.load(state, settings.per_cycle, settings.per_site, self.visits)
+        scheduler = "scheduler."
+        self.scheduler.load(
+            {
+                name.removeprefix(scheduler): value
+                for name, value in state.items()
+                if name.startswith(scheduler)
+            }
+        )
+
+    def arm_label(self, arm: int) -> str:
+        """Say why a page is visited."""
+        return WHY[arm]

@@ -1,0 +1,1 @@
+"""Structured data inside pages: how many statements of which syntax, found quickly."""
