@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 from coati.cli.run_summary import RunSummary
 from coati.cli.terminal import say
 from coati.live.stop import StopReason
-from coati.report.start_page import (
-    FEW_LINKS,
-    STOPPED_AT_START,
-    FailedStart,
-    failed_start,
-    refused_links,
-    why_few_links,
-)
+from coati.report.start_page import STOPPED_AT_START, FailedStart, failed_start, few_links_in
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
 
@@ -60,9 +53,11 @@ def show_result(
     summary = RunSummary.read(place.folder)
     for message in result.messages:
         say(f"Note: {message}", err=True)
-    if not place.resumed and result.start_links is not None and result.start_links < FEW_LINKS:
+    if not place.resumed:
         with RunReader(place.folder) as reader:
-            say(why_few_links(result.start_links, refused_links(reader.connection)), err=True)
+            few_links = few_links_in(reader.connection)
+        if few_links:
+            say(few_links, err=True)
     nothing = _gave_nothing(place, summary, result)
     code = NO_LINKS if nothing else result.stop.exit_code
     if nothing and result.start_links is None:

@@ -17,13 +17,14 @@ from coati.live.outcomes import Reading
 from coati.live.robots import MAX_RULES_BYTES
 from coati.model import Deferred, Failure, Page, Redirect, Refused
 from coati.readers.robots import named_sitemaps, robots_url
-from coati.report.start_page import FEW_LINKS, why_few_links
+from coati.report.start_page import why_few_links
 from coati.report.words import count
 from coati.runs.reasons import SkipReason
 from coati.settings.plan import Surroundings, crawl_plan
 from coati.strategies.path_groups import PathGroups
 from coati.strategies.tag_path_vectors import TagPathSpace
 from coati.strategies.tag_paths import TagPathSettings
+from coati.web.media import essence
 from coati.web.urls import host_of, resolve
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Preview:
     start_url: str
     final_url: str
     start_page: str
+    media_type: str
     more_starts: dict[str, str]
     robots: str
     start_allowed: bool
@@ -141,6 +143,7 @@ def _preview(place: RunPlace, answers: _Answers) -> Preview:
         start_url=settings.url,
         final_url=first.url,
         start_page=_described(first),
+        media_type=_media_type(first.reading),
         more_starts={url: _described(answer) for url, answer in starts.items() if url != settings.url},
         robots=_robots_described(robots[own_url], own_text),
         start_allowed=first.reading.outcome != Refused(SkipReason.ROBOTS),
@@ -215,6 +218,10 @@ def _robots_described(reading: Reading, text: str) -> str:
     return f"read; {rules} {'rule' if rules == 1 else 'rules'}"
 
 
+def _media_type(reading: Reading) -> str:
+    return next((essence(value) for name, value in reading.headers if name.lower() == "content-type"), "")
+
+
 def _described(start: _Answer) -> str:
     outcome = start.reading.outcome
     if isinstance(outcome, Refused):
@@ -262,8 +269,9 @@ def _print(preview: Preview) -> None:
     for reason, urls in preview.refused.items():
         say(f"  {urls:>5,} not: {reason}")
     _print_groups(preview.groups)
-    if preview.admitted < FEW_LINKS:
-        say(why_few_links(preview.admitted, preview.refused), err=True)
+    few_links = why_few_links(preview.admitted, preview.refused, preview.media_type)
+    if few_links:
+        say(few_links, err=True)
 
 
 def _print_groups(groups: Sequence[LinkGroup]) -> None:
