@@ -74,7 +74,7 @@ _MAX_HEADERS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FetchResult:
     """What came of one request.
 
     ``refused`` lists links that the rules of the run forbid, ``skipped`` URLs that are left alone for
@@ -107,12 +107,12 @@ class ResponseReader:
         self._extractors = extractors
         self._goal = goal
 
-    def read(self, request: Request, response: Response) -> Reading:
+    def read(self, request: Request, response: Response) -> FetchResult:
         """Turn a response into an outcome."""
         meta = response.request.meta if response.request is not None else {}
         body_file = meta.get(BODY_FILE)
         form = self._format(request, response, is_list=bool(meta.get(LIST)))
-        reading = Reading(
+        result = FetchResult(
             self._outcome(request, response, form, meta.get(BODY_BYTES) if body_file else None),
             _headers(response),
             None if body_file else response.body,
@@ -122,34 +122,34 @@ class ResponseReader:
         )
         stopped = meta.get(STOPPED)
         if stopped is not None and 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
-            return self._stopped(request, response, reading, stopped)
+            return self._stopped(request, response, result, stopped)
         if form is not None and request.method is Method.GET:
-            return self._page(request, response, form, reading)
-        return reading
+            return self._page(request, response, form, result)
+        return result
 
-    def read_error(self, request: Request, error: BaseException) -> Reading:
+    def read_error(self, request: Request, error: BaseException) -> FetchResult:
         """Turn the error that came in place of a response into an outcome."""
         if isinstance(error, PrivateAddressError):
-            return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
+            return FetchResult(Refused(SkipReason.PRIVATE_ADDRESS))
         if isinstance(error, HostEndedError):
-            return Reading(Refused(SkipReason.HOST_FAILING))
+            return FetchResult(Refused(SkipReason.HOST_FAILING))
         if isinstance(error, OfflineError):
-            return Reading(Refused(SkipReason.NOT_ARCHIVED))
+            return FetchResult(Refused(SkipReason.NOT_ARCHIVED))
         if isinstance(error, QueryRefusedError):
-            return Reading(Refused(error.reason))
+            return FetchResult(Refused(error.reason))
         if isinstance(error, IgnoreRequest):
             message = str(error)
             if "robots.txt" in message:
-                return Reading(Refused(SkipReason.ROBOTS))
+                return FetchResult(Refused(SkipReason.ROBOTS))
             reason = FailureReason.BOMB if "decompress" in message else FailureReason.UNSUPPORTED
         else:
             reason = failure_reason(error)
         skipped = ((request.url, SkipReason.TOO_LARGE),) if reason is FailureReason.TOO_LARGE else ()
-        return Reading(Failure(0, 0, reason), skipped=skipped, drops=(reason,))
+        return FetchResult(Failure(0, 0, reason), skipped=skipped, drops=(reason,))
 
-    def read_silence(self, reason: FailureReason) -> Reading:
+    def read_silence(self, reason: FailureReason) -> FetchResult:
         """Give the outcome of a request that was not sent, because its host did not even tell its rules."""
-        return Reading(Failure(0, 0, reason), drops=(reason,), unsent=True)
+        return FetchResult(Failure(0, 0, reason), drops=(reason,), unsent=True)
 
     def _format(self, request: Request, response: Response, *, is_list: bool) -> Format | None:
         """Say as what a response is read; None if it is no page."""
@@ -189,16 +189,16 @@ class ResponseReader:
             return Target(response.status, size, media_type)
         return Other(response.status, size, media_type)
 
-    def _stopped(self, request: Request, response: Response, reading: Reading, why: str) -> Reading:
+    def _stopped(self, request: Request, response: Response, result: FetchResult, why: str) -> FetchResult:
         reason = SkipReason(why)
         outcome: Outcome
         if reason is SkipReason.TOO_LARGE:
             outcome = Failure(response.status, 0, FailureReason.TOO_LARGE)
         else:
             outcome = Other(response.status, 0, essence(_header(response, "Content-Type")))
-        return replace(reading, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
+        return replace(result, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
 
-    def _page(self, request: Request, response: Response, form: Format, reading: Reading) -> Reading:
+    def _page(self, request: Request, response: Response, form: Format, result: FetchResult) -> FetchResult:
         # The error page of a robots.txt that does not exist says nothing.
         body = response.body if response.status < 300 else b""  # noqa: PLR2004 - HTTP success
         content_type = _content_type(response)
@@ -206,17 +206,17 @@ class ResponseReader:
         facts = facts_of(self._extractors, body, content_type)
         relevant = self._goal is not None and self._goal(facts)
         outcome = Page(response.status, len(response.body), page.links, facts, relevant=relevant)
-        if page.truncated and CUT not in reading.drops:
-            reading = replace(reading, drops=(*reading.drops, CUT))
+        if page.truncated and CUT not in result.drops:
+            result = replace(result, drops=(*result.drops, CUT))
         why: SkipReason | None = None
         if forbids_following(value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")):
             why = SkipReason.X_ROBOTS_TAG
         elif page.nofollow:
             why = SkipReason.NOFOLLOW
         if why is None:
-            return replace(reading, outcome=outcome, refused=tuple(page.refused))
+            return replace(result, outcome=outcome, refused=tuple(page.refused))
         return replace(
-            reading,
+            result,
             outcome=replace(outcome, links=NO_LINKS),
             refused=tuple(page.refused),
             skipped=tuple((url, why) for url in dict.fromkeys(page.links.urls)),

@@ -16,20 +16,21 @@ from coati.web.traps import TrapSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from coati.live.outcomes import Reading
+    from coati.live.outcomes import FetchResult
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
-    from coati.live.stop import StopReason
+    from coati.live.site_turns import SiteTurn
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider
+    from coati.stop_reasons import StopReason
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
     from coati.web.facts import Extractor
     from coati.web.markup.goals import Predicate
     from coati.web.rules import Rules
 
-    OnReading = Callable[[Request, Reading], None]
+    OnFetched = Callable[[Request, FetchResult], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +43,13 @@ class CrawlPlan:
     ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page.
     ``one_site`` is false for strategies that choose among hosts, and ``defers`` where what met an outage is
     not asked again, or by somebody else.
+    ``strategy`` names the strategy in a log that holds several; only the sole one has none.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
     ``extractors`` find the facts of pages that the strategy or the goal reads (`coati.web.facts`).
     ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
-    ``on_reading`` sees each answer whole, before it is recorded.
+    ``on_fetched`` sees each answer whole, before it is recorded.
     ``providers`` are the search engines that queries may be asked of.
+    ``turns`` are for a crawl that spends one budget with others (`coati.live.site_turns`).
     """
 
     new_strategy: Callable[[], Strategy]
@@ -67,11 +70,13 @@ class CrawlPlan:
     early_stop: EarlyStop | None = None
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
-    on_reading: OnReading | None = None
+    on_fetched: OnFetched | None = None
     one_site: bool = True
     defers: bool = True
     more_start_urls: tuple[str, ...] = ()
+    strategy: str = ""
     providers: tuple[AnyProvider, ...] = ()
+    turns: SiteTurn | None = None
 
     def __post_init__(self) -> None:
         """Refuse a run folder that could not be gone on with, and engines that could not be asked."""

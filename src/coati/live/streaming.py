@@ -64,6 +64,7 @@ from yarl import URL
 from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
 from coati.live.connections import AnswerConnector
+from coati.live.event_loop import seconds_of_server
 from coati.live.failures import (
     BadAnswerError,
     BadEncodingError,
@@ -72,7 +73,6 @@ from coati.live.failures import (
     TooSlowError,
     UnknownEncodingError,
 )
-from coati.live.loop_turns import seconds_of_server
 from coati.live.outcomes import (
     ANSWER_SECONDS,
     BODY_BYTES,
@@ -86,6 +86,7 @@ from coati.live.outcomes import (
 from coati.live.pace import PaceMiddleware
 from coati.live.robots import MAX_RULES_BYTES, asks_for_robots
 from coati.live.settings import LiveSettings
+from coati.live.spider import drive_of
 from coati.readers.formats import HEAD_BYTES, Format, format_of
 from coati.readers.unpacking import MAX_LIST_BYTES
 from coati.runs.reasons import SkipReason
@@ -159,7 +160,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         self._pacing: PaceMiddleware | None = crawler.get_downloader_middleware(PaceMiddleware)
         self._session = self._open_session()
         self._closing: asyncio.Task[None] | None = None
-        drive = getattr(crawler.spider, "drive", None)
+        drive = drive_of(crawler)
         if drive is not None:
             drive.on_abort(self._abort)
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from coati.errors import UsageError
 from coati.model import Link, NearbyText
 from coati.runs.durable import sync_file
+from coati.runs.failed import is_retry
 from coati.runs.outcomes import DEFERRED, storable, to_row
+from coati.runs.schema import is_shared, share
 from coati.runs.tag_path_text import TagPathTable
 from coati.runs.times import from_iso, to_iso
 from coati.runs.validators import Validators, validators_in
@@ -159,6 +161,7 @@ class RunLog:
                 self.connection.execute(pragma)
             self.last_event: int = self.connection.execute(_LAST_EVENT).fetchone()[0]
             self._last_id: int = self.connection.execute(_LAST_ID).fetchone()[0]
+            self._shared = is_shared(self.connection)
             self._paths = TagPathTable(self.connection)
             undo.pop_all()
 
@@ -199,10 +202,13 @@ class RunLog:
             sync_file(self._wal)
 
     def choose(self, request: Request, at: float, strategy: str = "") -> None:
-        number = self._last_id + 1 if strategy else request.id
+        if strategy and not self._shared:
+            share(self.connection)
+            self._shared = True
+        number = self._last_id + 1 if self._shared else request.id
         earlier, link, redirected_from = self._past(request)
         values = (
-            number, strategy, request.id, _purpose(request, earlier, link, redirected_from),
+            number, strategy, request.id, _purpose(request, strategy, earlier, link, redirected_from),
             host_of(request.url), request.url, request.method.value, request.arm, request.score,
             link, redirected_from, to_iso(at), self._next_event(),
         )  # fmt: skip
@@ -214,11 +220,11 @@ class RunLog:
 
     def number(self, request_id: int, strategy: str = "") -> int:
         """Return the run's number of a request, given the one of the strategy that chose it."""
-        if not strategy:
+        if not self._shared:
             return request_id
         found = self.connection.execute(_FIND_ID, (strategy, request_id)).fetchone()
         if found is None:
-            raise UsageError(f"{strategy} never chose a request {request_id}")
+            raise UsageError(f"{strategy or 'nobody'} never chose a request {request_id}")
         number: int = found[0]
         return number
 
@@ -342,9 +348,12 @@ class RunLog:
         return earlier, link, redirect
 
 
-def _purpose(request: Request, earlier: str | None, link: int | None, redirected_from: int | None) -> Purpose:
+def _purpose(
+    request: Request, strategy: str, earlier: str | None, link: int | None, redirected_from: int | None
+) -> Purpose:
     if earlier is not None:
-        return Purpose.RETRY if earlier == DEFERRED else Purpose.VISIT
+        again = earlier == DEFERRED or is_retry(strategy)
+        return Purpose.RETRY if again else Purpose.VISIT
     if is_query(request.url):
         return Purpose.QUERY
     if redirected_from is not None:

@@ -73,7 +73,6 @@ CREATE TABLE requests (
     finished_at TEXT
 );
 CREATE INDEX requests_by_url ON requests (url);
-CREATE UNIQUE INDEX requests_by_strategy ON requests (strategy, strategy_id) WHERE strategy != '';
 CREATE INDEX requests_by_location ON requests (location, observed_event) WHERE location IS NOT NULL;
 CREATE TABLE pages (
     request INTEGER PRIMARY KEY REFERENCES requests (id),
@@ -231,6 +230,10 @@ FROM requests WHERE observed_event IS NOT NULL
 WINDOW log AS (ORDER BY observed_event);
 """
 
+# Made when it is needed: a sole strategy's numbers are the run's.
+_SHARE = "CREATE UNIQUE INDEX requests_by_strategy ON requests (strategy, strategy_id)"
+_SHARED = "SELECT 1 FROM sqlite_master WHERE name = 'requests_by_strategy'"
+
 _SCRIPT = f"""
 BEGIN;
 PRAGMA application_id = {APPLICATION_ID};
@@ -238,6 +241,16 @@ PRAGMA user_version = {VERSION};
 {_TABLES}
 {_VIEWS}
 """
+
+
+def is_shared(connection: sqlite3.Connection) -> bool:
+    """Tell whether a log holds the choices of a strategy with a name."""
+    return connection.execute(_SHARED).fetchone() is not None
+
+
+def share(connection: sqlite3.Connection) -> None:
+    """Let strategies with names into a log: requests are then looked up by the numbers of each."""
+    connection.execute(_SHARE)
 
 
 def create_database(path: Path, now: float) -> None:

@@ -8,7 +8,7 @@ from sqlite3 import Connection
 from coati.report.markup import Html, element, shortened, web_link
 from coati.report.reasons import meaning_of
 from coati.report.tables import Cell, Column, table
-from coati.report.words import count
+from coati.units import format_count
 
 _MAX_KINDS = 25
 _EXAMPLES = 2
@@ -51,7 +51,7 @@ def _errors(connection: Connection) -> Html:
     cells = [
         (
             shortened(error_words(row["status"], row["reason"]), 90),
-            Cell(count(row["times"]), row["times"]),
+            Cell(format_count(row["times"]), row["times"]),
             web_link(row["url"], limit=90),
         )
         for row in rows
@@ -70,7 +70,7 @@ def _incomplete(connection: Connection) -> Html | None:
         Column("For example", wide=True),
     )
     cells = [
-        (row["missing"], Cell(count(row["times"]), row["times"]), web_link(row["url"], limit=90))
+        (row["missing"], Cell(format_count(row["times"]), row["times"]), web_link(row["url"], limit=90))
         for row in rows
     ]
     return table(columns, cells, "Pages of which something is missing, and perhaps links")
@@ -82,10 +82,10 @@ def _outages(connection: Connection) -> Html | None:
     if not met:
         return None
     rows = connection.execute(_UNREACHED).fetchall()
-    addresses = count(met, "address", "addresses")
+    addresses = format_count(met, "address", "addresses")
     words = f"{addresses} could not be reached for a while and {'was' if met == 1 else 'were'} asked again."
     if rows:
-        words += f" {count(len(rows))} of them did not answer yet: resume the run to ask once more."
+        words += f" {format_count(len(rows))} of them did not answer yet: resume the run to ask once more."
     listed = [element("li", web_link(row["url"], limit=90), f" ({row['reason']})") for row in rows[:_LISTED]]
     return element("div", element("p", words), element("ul", *listed) if listed else None)
 
@@ -121,7 +121,7 @@ def _skips(connection: Connection) -> Html:
         examples = [element("li", web_link(url, limit=80)) for (url,) in urls]
         cells.append((
             _why(row["reason"]),
-            Cell(count(row["urls"]), row["urls"]),
+            Cell(format_count(row["urls"]), row["urls"]),
             element("ul", *examples, class_="examples"),
         ))  # fmt: skip
     return table(columns, cells, "What was not asked for, by reason")
