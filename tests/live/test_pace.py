@@ -14,6 +14,7 @@ from scrapy.http import Response
 from coati.live.failures import HostEndedError
 from coati.live.outcomes import ANSWER_SECONDS, REQUEST
 from coati.live.pace import PaceMiddleware
+from coati.live.spider import LiveSpider
 from coati.model import Method
 from coati.model import Request as ChosenRequest
 from coati.pacing.host_pace import HostPause
@@ -83,14 +84,14 @@ def test_what_the_crawler_itself_took_is_no_slowness_of_the_host() -> None:
 def test_a_request_begins_when_it_leaves_and_not_while_it_waits_for_its_host() -> None:
     left: list[int] = []
     now = iter([0.0, 0.0, 0.0, 5.0, 5.0, 5.0])
-    drive = SimpleNamespace(
+    drive: Any = SimpleNamespace(
         now=now.__next__,
         plan=SimpleNamespace(one_site=True),
-        host_pauses=lambda: {"h": HostPause(rests_until=5.0)},
+        host_pauses=lambda: {"h": HostPause(rests_until=0.001)},
         aborted=False,
         leaves=left.append,
     )
-    crawler: Any = SimpleNamespace(settings=Settings(USER_AGENT="Coati"), spider=SimpleNamespace(drive=drive))
+    crawler: Any = SimpleNamespace(settings=Settings(USER_AGENT="Coati"), spider=LiveSpider(drive))
     middleware = PaceMiddleware(crawler)
     # What others ask for on the way, as for a robots.txt, is none of the crawl's requests.
     asyncio.run(middleware.process_request(Request("http://other/robots.txt")))
