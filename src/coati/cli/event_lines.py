@@ -25,6 +25,8 @@ def event_line(event: Event) -> str:
     match event.what:
         case Happening.OBSERVED:
             return f"{', '.join(_answer(data))}: {data['url']}"
+        case Happening.RULES:
+            return f"{', '.join(_answer({'outcome': 'robots.txt', **data}))}: {data['url']}"
         case Happening.RETRIED:
             return f"again: {data['url']}"
         case Happening.WAITING:

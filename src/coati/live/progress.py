@@ -59,6 +59,7 @@ class Happening(StrEnum):
     OBSERVED = "observed"
     SKIPPED = "skipped"
     WAITING = "waiting"
+    RULES = "rules"
     STOPPING = "stopping"
 
 
