@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coati.errors import ConfigError, UsageError, unknown_name
+from coati.shortcuts.registry import PROFILES, checked_profile
+from coati.shortcuts.shortcuts import Shortcuts
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
-from coati.strategies.clairvoyant import clairvoyant, omniscient
+from coati.strategies.baselines.clairvoyant import clairvoyant, omniscient
 from coati.strategies.discovery.actions import Action
 from coati.strategies.discovery.dsdd import Dsdd, Variant
 from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
-from coati.strategies.focused import focused
-from coati.strategies.hnsw_groups import HnswGroups
+from coati.strategies.focused.focused import focused
 from coati.strategies.hosts.anthelion import (
     AnthelionSettings,
     anthelion,
@@ -31,16 +32,17 @@ from coati.strategies.hosts.anthelion import (
 )
 from coati.strategies.hosts.known_labels import TruthLabels
 from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
-from coati.strategies.link_models import LinkModel
-from coati.strategies.link_scores import Aim
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.strategies.revisits.watch import Watch, WatchSettings
-from coati.strategies.scent import Scent, ScentSettings
-from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
-from coati.strategies.tp_off import TpOffSettings, tp_off
-from coati.strategies.tres import tres_light
-from coati.strategies.url_classes import LearntClasses, OracleClasses
+from coati.strategies.sb.hnsw_groups import HnswGroups
+from coati.strategies.sb.link_models import LinkModel
+from coati.strategies.sb.tag_paths import TagPathSettings, TagPathStrategy
+from coati.strategies.sb.tp_off import TpOffSettings, tp_off
+from coati.strategies.sb.url_classes import LearntClasses, OracleClasses
+from coati.strategies.scent.link_scores import Aim
+from coati.strategies.scent.scent import Scent, ScentSettings
+from coati.strategies.tres.tres import tres_light
 from coati.web.facts import EXTRACTORS
 from coati.web.likely_extensions import DATA_EXTENSIONS
 from coati.web.markup.goals import Goal, parse_goal
@@ -48,12 +50,12 @@ from coati.web.markup.goals import Goal, parse_goal
 if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.hosts.known_labels import KnownLabels
-    from coati.strategies.path_groups import GroupIndex
     from coati.strategies.revisits.schedulers import SchedulerRow
+    from coati.strategies.sb.path_groups import GroupIndex
+    from coati.strategies.sb.url_classes import UrlClasses
     from coati.strategies.strategy import Strategy
-    from coati.strategies.tres import TresExamples
+    from coati.strategies.tres.tres import TresExamples
     from coati.strategies.truth import SiteTruth
-    from coati.strategies.url_classes import UrlClasses
 
 GROUP_INDEXES = {"exact": "sparse and exact", "hnsw": "approximate, as published; needs the extra hnsw"}
 
@@ -68,7 +70,7 @@ EARLY_STOPS = {
 class StrategySettings:
     """The parameters of strategies; the defaults are the papers'.
 
-    ``url_model`` and ``url_context`` are names of `coati.strategies.link_models`: how links are classified,
+    ``url_model`` and ``url_context`` name (`coati.strategies.sb.link_models`) how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
     wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
     links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's; the last three are
@@ -109,7 +111,8 @@ class StrategyRow:
     ``build`` makes it as it stands before its first choice, ``modules`` are the ones that decide, and
     ``settings`` the fields of `StrategySettings` that it reads: a change of anything else voids none of its
     snapshots and results. ``seeded`` says whether a seed changes what it does, ``extractors`` name the facts
-    about pages that it reads (`coati.web.facts`).
+    about pages that it reads (`coati.web.facts`), ``shortcuts`` that a live crawl offers it those of a site
+    (`coati.shortcuts`) unless the user says otherwise.
     """
 
     summary: str
@@ -119,6 +122,7 @@ class StrategyRow:
     needs: frozenset[Need] = frozenset()
     seeded: bool = True
     extractors: tuple[str, ...] = ()
+    shortcuts: bool = False
 
     def settings_read(self, settings: StrategySettings) -> dict[str, Any]:
         """Return the settings that it reads, as plain values."""
@@ -195,7 +199,7 @@ def _tres_light(given: StrategyInputs) -> Strategy:
 
 
 def _tres(given: StrategyInputs) -> Strategy:
-    from coati.tres_neural import tres
+    from coati.strategies.tres.neural import tres
 
     return tres(given.start_urls, given.known_truth, _examples(given), given.seed)
 
@@ -220,13 +224,17 @@ def _watching(row: SchedulerRow) -> StrategyRow:
 
 _KNOWS = frozenset({Need.TRUTH})
 _LEARNS_FROM_EXAMPLES = _KNOWS | {Need.EXAMPLES}
-_BASELINES = ("coati.strategies.baselines",)
-_TAG_PATHS = ("coati.strategies.tag_paths", "coati.strategies.hnsw_groups", "coati.strategies.url_classes")
-_SCENT = ("coati.strategies.scent",)
+_BASELINES = ("coati.strategies.baselines.simple_orders",)
+_TAG_PATHS = (
+    "coati.strategies.sb.tag_paths",
+    "coati.strategies.sb.hnsw_groups",
+    "coati.strategies.sb.url_classes",
+)
+_SCENT = ("coati.strategies.scent.scent",)
 _SCENT_SETTINGS = ("scent", "likely_extensions")
 _HOSTS = ("coati.strategies.hosts.anthelion",)
 _KNOWS_LABELS = frozenset({Need.LABELS})
-_PLANNED = ("coati.strategies.clairvoyant",)
+_PLANNED = ("coati.strategies.baselines.clairvoyant",)
 
 REGISTRY: Mapping[str, StrategyRow] = {
     "bfs": StrategyRow(
@@ -249,7 +257,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
     "focused": StrategyRow(
         "the link that looks most like a target, by its URL, anchor and depth",
         lambda given: focused(given.start_urls),
-        ("coati.strategies.focused",),
+        ("coati.strategies.focused.focused",),
         seeded=False,
     ),
     "sb-classifier": StrategyRow(
@@ -263,18 +271,21 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _scent(Aim.TARGETS_A_REQUEST),
         _SCENT,
         _SCENT_SETTINGS,
+        shortcuts=True,
     ),
     "scent-bytes": StrategyRow(
         "scent where bytes are scarce: most targets for each byte fetched",
         _scent(Aim.TARGETS_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        shortcuts=True,
     ),
     "scent-volume": StrategyRow(
         "scent for much data: most bytes of targets for each byte fetched",
         _scent(Aim.BYTES_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        shortcuts=True,
     ),
     "sb-oracle": StrategyRow(
         "sb-classifier that is told for free which links are targets",
@@ -286,7 +297,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
     "tp-off": StrategyRow(
         "learns the worth of tag paths from 3,000 requests that it knows the truth of (ACEBot)",
         _tp_off,
-        ("coati.strategies.tp_off",),
+        ("coati.strategies.sb.tp_off",),
         ("tag_paths", "warm_up"),
         _KNOWS,
         seeded=False,
@@ -294,14 +305,14 @@ REGISTRY: Mapping[str, StrategyRow] = {
     "tres-light": StrategyRow(
         "TRES with a light page classifier: told which links are pages, learns from example pages",
         _tres_light,
-        ("coati.strategies.tres",),
+        ("coati.strategies.tres.tres",),
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
     ),
     "tres": StrategyRow(
         "TRES with its neural networks (needs the extra tres); the same advantages",
         _tres,
-        ("coati.tres_neural",),
+        ("coati.strategies.tres.neural",),
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
     ),
@@ -472,6 +483,23 @@ def build_strategy(
     if row.replay_only and truth is None:
         raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
     return row.build(StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples))
+
+
+SHORTCUTS = {
+    "auto": "as the strategy is made for: scent uses them, the published strategies do not",
+    "off": "none",
+    "only": "nothing but what the site's software lists: no other link is followed",
+}
+
+
+def build_shortcuts(mode: str, strategy: str, profiles: Sequence[str] = ()) -> Shortcuts | None:
+    """Build the shortcuts of a crawl; None where there are none. ``profiles`` are paths of further ones."""
+    if mode not in SHORTCUTS:
+        raise unknown_name("way to use shortcuts", mode, SHORTCUTS)
+    own = tuple(checked_profile(_object_by_path("profile", path), path) for path in profiles)
+    if mode == "off" or (mode == "auto" and not strategy_row(strategy).shortcuts and not own):
+        return None
+    return Shortcuts((*own, *PROFILES), only=mode == "only")
 
 
 def build_early_stop(name: str) -> EarlyStop | None:

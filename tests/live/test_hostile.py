@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coati.live import Happening, StopReason
+from coati.live import EventKind, StopReason
 from coati.runs.reasons import REASONS
 from tests.live.crawling import crawl_from, crawl_into
 from tests.nasty_server import BOMBS, FILE_NAMES, PRIVATE_URLS, Packets, Robots, gzip_bomb, nasty_server
@@ -146,7 +146,7 @@ def test_chains_of_redirects_end(tmp_path: Path) -> None:
         crawled = crawl_into(tmp_path / "run", server.url("/redirects"), robots=False, max_redirects=5)
         asked = len(server.requests)
     assert asked == 6
-    assert crawled.told(Happening.OBSERVED)[-1]["reason"] == "too many redirects"
+    assert crawled.told(EventKind.OBSERVED)[-1]["reason"] == "too many redirects"
     assert set(crawled.skipped.values()) == {"too many redirects"} <= set(REASONS)
 
 
@@ -161,7 +161,7 @@ def test_a_loop_of_redirects_ends() -> None:
 def test_redirects_to_nowhere_are_failures() -> None:
     with nasty_server() as server:
         crawled = crawl_from(server.url("/redirect-elsewhere/"), robots=False)
-    reasons = [told["reason"] for told in crawled.told(Happening.OBSERVED) if told["outcome"] == "failure"]
+    reasons = [told["reason"] for told in crawled.told(EventKind.OBSERVED) if told["outcome"] == "failure"]
     assert set(reasons) == {"redirect without a usable location"}
     assert len(reasons) >= 6
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coati.live import Happening, StopReason
+from coati.live import EventKind, StopReason
 from coati.live.outcomes import forbids_following
 from coati.live.robots import MAX_RULES_BYTES
 from coati.web.rules import Rules, Scope
@@ -215,4 +215,4 @@ def test_what_came_for_robots_is_in_the_log(tmp_path: Path) -> None:
         crawled = crawl_into(tmp_path / "run", server.start, max_delay_seconds=0.1)
     url = server.base + "/robots.txt"
     assert rows_of_rules(tmp_path / "run") == [(url, 503, "robots.txt could not be had"), (url, 200, None)]
-    assert [told["status"] for told in crawled.told(Happening.RULES)] == [503, 200]
+    assert [told["status"] for told in crawled.told(EventKind.RULES)] == [503, 200]

@@ -3,7 +3,7 @@
 A result stays good as long as these, and the settings that the strategy reads, stay as they are. Both stand
 in the strategy's row (`coati.assembly.REGISTRY`). A change anywhere else, such as a new strategy or another
 command, voids nothing. What `coati.assembly` does with settings is left out, since they are named one by one;
-who changes how it builds a strategy raises the format of results (`coati.experiments.cells`).
+who changes how it builds a strategy raises the format of results (`coati.experiments.trials`).
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 
-import coati
+from coati import version
 from coati.assembly import strategy_row
 
-_PACKAGE = Path(coati.__file__).parent
+_PACKAGE = Path(version.__file__).parent
 _NAME = "coati"
 
 # What every run goes through.
 _ALWAYS = (
     "coati.budget",
-    "coati.replay.driver",
-    "coati.replay.measures",
-    "coati.replay.site",
+    "coati.replaying.driver",
+    "coati.replaying.measures",
+    "coati.replaying.site",
 )
 
 

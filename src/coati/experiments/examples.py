@@ -17,7 +17,7 @@ from coati.experiments.errors import ExperimentError
 from coati.experiments.sites import Places, open_site
 from coati.experiments.spec import ArchivedSite
 from coati.experiments.workers import Job, Lost
-from coati.replay.example_pages import example_pages, joined
+from coati.replaying.example_pages import example_pages, joined
 from coati.runs.durable import write_whole
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coati.experiments.spec import Experiment
-    from coati.experiments.workers import Desk, Workers
-    from coati.strategies.tres import TresExamples
+    from coati.experiments.workers import WorkerCache, Workers
+    from coati.strategies.tres.tres import TresExamples
 
 _FOLDER = "examples"
 
@@ -85,14 +85,12 @@ def read_examples(files: Sequence[ExampleFile]) -> TresExamples:
     return joined(json.loads(each.file.read_bytes()) for each in files)
 
 
-def _collect(desk: Desk, task: tuple[str, Path, Path]) -> ExampleFile:
+def _collect(cache: WorkerCache, task: tuple[str, Path, Path]) -> ExampleFile:
     name, archive, folder = task
-    site = open_site(desk, archive)
-    digest = str(desk["digest"])
-    file = (
-        folder
-        / f"{digest[:16]}-{modules_digest(('coati.replay.example_pages', 'coati.replay.site'))[:8]}.json"
-    )
+    site = open_site(cache, archive)
+    digest = str(cache["digest"])
+    code = modules_digest(("coati.replaying.example_pages", "coati.replaying.site"))
+    file = folder / f"{digest[:16]}-{code[:8]}.json"
     if not file.is_file():
         write_whole(file, [json.dumps(example_pages(site)).encode()])
     return ExampleFile(name, digest, file, hashlib.sha256(file.read_bytes()).hexdigest()[:16])

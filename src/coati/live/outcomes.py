@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from coati.model import Outcome, Request
+    from coati.readers.registry import KnowsShortcuts
     from coati.runs.reasons import Reason
     from coati.web.facts import Extractor
     from coati.web.markup.goals import Predicate
@@ -55,8 +56,9 @@ STOPPED = "coati_stopped"
 ANSWER_SECONDS = "coati_answer_seconds"
 # Set where only the first bytes of a body show whether it is worth reading.
 LOOK_INSIDE = "coati_look_inside"
-# Set where the URL is a list address (`coati.readers.list_addresses`).
+# Set where the URL is a list address (`coati.readers.list_addresses`), and where it is one of an API.
 LIST = "coati_list"
+API = "coati_api"
 # The URL of which it was asked whether what the run was given last has changed.
 CONDITIONAL = "coati_conditional"
 
@@ -74,7 +76,7 @@ _MAX_HEADERS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FetchResult:
     """What came of one request.
 
     ``refused`` lists links that the rules of the run forbid, ``skipped`` URLs that are left alone for
@@ -101,18 +103,19 @@ class ResponseReader:
         types: TargetTypes,
         extractors: Mapping[str, Extractor] = NO_EXTRACTORS,
         goal: Predicate | None = None,
+        shortcuts: KnowsShortcuts | None = None,
     ) -> None:
         self._types = types
-        self._reader = PageReader(rules)
+        self._reader = PageReader(rules, shortcuts)
         self._extractors = extractors
         self._goal = goal
 
-    def read(self, request: Request, response: Response) -> Reading:
+    def read(self, request: Request, response: Response) -> FetchResult:
         """Turn a response into an outcome."""
         meta = response.request.meta if response.request is not None else {}
         body_file = meta.get(BODY_FILE)
-        form = self._format(request, response, is_list=bool(meta.get(LIST)))
-        reading = Reading(
+        form = self._format(request, response, is_list=bool(meta.get(LIST)), api=bool(meta.get(API)))
+        result = FetchResult(
             self._outcome(request, response, form, meta.get(BODY_BYTES) if body_file else None),
             _headers(response),
             None if body_file else response.body,
@@ -122,36 +125,36 @@ class ResponseReader:
         )
         stopped = meta.get(STOPPED)
         if stopped is not None and 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
-            return self._stopped(request, response, reading, stopped)
+            return self._stopped(request, response, result, stopped)
         if form is not None and request.method is Method.GET:
-            return self._page(request, response, form, reading)
-        return reading
+            return self._page(request, response, form, result, is_list=bool(meta.get(LIST)))
+        return result
 
-    def read_error(self, request: Request, error: BaseException) -> Reading:
+    def read_error(self, request: Request, error: BaseException) -> FetchResult:
         """Turn the error that came in place of a response into an outcome."""
         if isinstance(error, PrivateAddressError):
-            return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
+            return FetchResult(Refused(SkipReason.PRIVATE_ADDRESS))
         if isinstance(error, HostEndedError):
-            return Reading(Refused(SkipReason.HOST_FAILING))
+            return FetchResult(Refused(SkipReason.HOST_FAILING))
         if isinstance(error, OfflineError):
-            return Reading(Refused(SkipReason.NOT_ARCHIVED))
+            return FetchResult(Refused(SkipReason.NOT_ARCHIVED))
         if isinstance(error, QueryRefusedError):
-            return Reading(Refused(error.reason))
+            return FetchResult(Refused(error.reason))
         if isinstance(error, IgnoreRequest):
             message = str(error)
             if "robots.txt" in message:
-                return Reading(Refused(SkipReason.ROBOTS))
+                return FetchResult(Refused(SkipReason.ROBOTS))
             reason = FailureReason.BOMB if "decompress" in message else FailureReason.UNSUPPORTED
         else:
             reason = failure_reason(error)
         skipped = ((request.url, SkipReason.TOO_LARGE),) if reason is FailureReason.TOO_LARGE else ()
-        return Reading(Failure(0, 0, reason), skipped=skipped, drops=(reason,))
+        return FetchResult(Failure(0, 0, reason), skipped=skipped, drops=(reason,))
 
-    def read_silence(self, reason: FailureReason) -> Reading:
+    def read_silence(self, reason: FailureReason) -> FetchResult:
         """Give the outcome of a request that was not sent, because its host did not even tell its rules."""
-        return Reading(Failure(0, 0, reason), drops=(reason,), unsent=True)
+        return FetchResult(Failure(0, 0, reason), drops=(reason,), unsent=True)
 
-    def _format(self, request: Request, response: Response, *, is_list: bool) -> Format | None:
+    def _format(self, request: Request, response: Response, *, is_list: bool, api: bool) -> Format | None:
         """Say as what a response is read; None if it is no page."""
         if not 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
             missing = is_missing_robots(request.url, response.status, is_list=is_list)
@@ -159,7 +162,7 @@ class ResponseReader:
         media_type = _content_type(response)
         wanted = self._types.kind(media_type, request.url) is Kind.TARGET
         body = response.body if request.method is Method.GET else None
-        return format_of(request.url, media_type, body, is_list=is_list, wanted=wanted)
+        return format_of(request.url, media_type, body, is_list=is_list, wanted=wanted, api=api)
 
     def _outcome(
         self, request: Request, response: Response, form: Format | None, streamed_bytes: int | None
@@ -189,34 +192,36 @@ class ResponseReader:
             return Target(response.status, size, media_type)
         return Other(response.status, size, media_type)
 
-    def _stopped(self, request: Request, response: Response, reading: Reading, why: str) -> Reading:
+    def _stopped(self, request: Request, response: Response, result: FetchResult, why: str) -> FetchResult:
         reason = SkipReason(why)
         outcome: Outcome
         if reason is SkipReason.TOO_LARGE:
             outcome = Failure(response.status, 0, FailureReason.TOO_LARGE)
         else:
             outcome = Other(response.status, 0, essence(_header(response, "Content-Type")))
-        return replace(reading, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
+        return replace(result, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
 
-    def _page(self, request: Request, response: Response, form: Format, reading: Reading) -> Reading:
+    def _page(
+        self, request: Request, response: Response, form: Format, result: FetchResult, *, is_list: bool
+    ) -> FetchResult:
         # The error page of a robots.txt that does not exist says nothing.
         body = response.body if response.status < 300 else b""  # noqa: PLR2004 - HTTP success
         content_type = _content_type(response)
-        page = self._reader.read(form, body, request.url, content_type)
+        page = self._reader.read(form, body, request.url, content_type, result.headers, is_list=is_list)
         facts = facts_of(self._extractors, body, content_type)
         relevant = self._goal is not None and self._goal(facts)
         outcome = Page(response.status, len(response.body), page.links, facts, relevant=relevant)
-        if page.truncated and CUT not in reading.drops:
-            reading = replace(reading, drops=(*reading.drops, CUT))
+        if page.truncated and CUT not in result.drops:
+            result = replace(result, drops=(*result.drops, CUT))
         why: SkipReason | None = None
         if forbids_following(value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")):
             why = SkipReason.X_ROBOTS_TAG
         elif page.nofollow:
             why = SkipReason.NOFOLLOW
         if why is None:
-            return replace(reading, outcome=outcome, refused=tuple(page.refused))
+            return replace(result, outcome=outcome, refused=tuple(page.refused))
         return replace(
-            reading,
+            result,
             outcome=replace(outcome, links=NO_LINKS),
             refused=tuple(page.refused),
             skipped=tuple((url, why) for url in dict.fromkeys(page.links.urls)),

@@ -16,20 +16,23 @@ from coati.web.traps import TrapSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from coati.live.outcomes import Reading
+    from coati.live.outcomes import FetchResult
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
-    from coati.live.stop import StopReason
+    from coati.live.site_turns import SiteTurn
+    from coati.live.stop_signal import StopSignal
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider
+    from coati.shortcuts.shortcuts import Shortcuts
+    from coati.stop_reasons import StopReason
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
     from coati.web.facts import Extractor
     from coati.web.markup.goals import Predicate
     from coati.web.rules import Rules
 
-    OnReading = Callable[[Request, Reading], None]
+    OnFetched = Callable[[Request, FetchResult], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +49,11 @@ class CrawlPlan:
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
     ``extractors`` find the facts of pages that the strategy or the goal reads (`coati.web.facts`).
     ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
-    ``on_reading`` sees each answer whole, before it is recorded.
-    ``providers`` are the search engines that queries may be asked of.
+    ``on_fetched`` sees each answer whole, before it is recorded.
+    ``providers`` are the search engines that queries may be asked of, ``shortcuts`` knows the software behind
+    sites.
+    ``turns`` are for a crawl that spends one budget with others (`coati.live.site_turns`).
+    ``stop`` ends the crawl from outside.
     """
 
     new_strategy: Callable[[], Strategy]
@@ -68,12 +74,15 @@ class CrawlPlan:
     early_stop: EarlyStop | None = None
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
-    on_reading: OnReading | None = None
+    on_fetched: OnFetched | None = None
     one_site: bool = True
     defers: bool = True
     more_start_urls: tuple[str, ...] = ()
     strategy: str = ""
     providers: tuple[AnyProvider, ...] = ()
+    shortcuts: Shortcuts | None = None
+    turns: SiteTurn | None = None
+    stop: StopSignal | None = None
 
     def __post_init__(self) -> None:
         """Refuse a run folder that could not be gone on with, and engines that could not be asked."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from coati.live.loop_turns import NO_STALLS, Stalls
+from coati.live.event_loop import NO_STALLS, Stalls
 from coati.pacing.host_pace import Wait
 
 
@@ -51,7 +51,7 @@ class Progress:
         return self.session_requests / self.seconds if self.seconds else 0.0
 
 
-class Happening(StrEnum):
+class EventKind(StrEnum):
     """The kinds of events."""
 
     CHOSEN = "chosen"
@@ -67,7 +67,7 @@ class Event(NamedTuple):
     """One thing that happened; ``data`` holds what JSON can say, ``at`` is in seconds since the epoch."""
 
     at: float
-    what: Happening
+    what: EventKind
     data: Mapping[str, object]
 
 

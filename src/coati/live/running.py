@@ -11,7 +11,7 @@ import logging
 import os
 import signal
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from scrapy.crawler import Crawler
@@ -20,9 +20,9 @@ from scrapy.utils.reactor import is_reactor_installed
 from coati.errors import UsageError
 from coati.live.drive import Drive
 from coati.live.engine_settings import engine_settings
-from coati.live.loop_turns import CrawlLoop
+from coati.live.event_loop import CrawlLoop
 from coati.live.spider import LiveSpider
-from coati.live.stop import StopReason
+from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,6 +95,9 @@ def turns_of(delays: Sequence[float]) -> list[float]:
 
 async def _drive(drive: Drive, after_seconds: float = 0.0) -> CrawlResult:
     await asyncio.sleep(after_seconds)
+    if drive.plan.stop is not None:
+        loop = asyncio.get_running_loop()
+        drive.plan.stop.attach(lambda: _stop_from_outside(loop, drive))
     crawler = Crawler(LiveSpider, engine_settings(drive.plan))
     engine = asyncio.ensure_future(crawler.crawl_async(drive=drive))
     aborted = asyncio.Event()
@@ -110,6 +113,12 @@ async def _drive(drive: Drive, after_seconds: float = 0.0) -> CrawlResult:
     else:
         engine.cancel()
     return drive.close()
+
+
+def _stop_from_outside(loop: asyncio.AbstractEventLoop, drive: Drive) -> None:
+    # A crawl that has ended has no loop left to hear it.
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(drive.stop, StopReason.INTERRUPTED)
 
 
 @contextmanager

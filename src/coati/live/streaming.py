@@ -64,6 +64,7 @@ from yarl import URL
 from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
 from coati.live.connections import AnswerConnector
+from coati.live.event_loop import seconds_of_server
 from coati.live.failures import (
     BadAnswerError,
     BadEncodingError,
@@ -73,9 +74,9 @@ from coati.live.failures import (
     TooSlowError,
     UnknownEncodingError,
 )
-from coati.live.loop_turns import seconds_of_server
 from coati.live.outcomes import (
     ANSWER_SECONDS,
+    API,
     BODY_BYTES,
     BODY_FILE,
     CUT,
@@ -87,6 +88,7 @@ from coati.live.outcomes import (
 from coati.live.pace import PaceMiddleware
 from coati.live.robots import MAX_RULES_BYTES, asks_for_robots
 from coati.live.settings import LiveSettings
+from coati.live.spider import drive_of
 from coati.readers.formats import HEAD_BYTES, Format, format_of
 from coati.readers.unpacking import MAX_LIST_BYTES
 from coati.runs.reasons import SkipReason
@@ -100,7 +102,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from coati.live.drive import Drive
 
 _DEFAULTS = LiveSettings()
 
@@ -163,7 +164,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         self._session = self._open_session()
         self._closing: asyncio.Task[None] | None = None
         self._aborted = asyncio.get_running_loop().create_future()
-        self._drive: Drive | None = getattr(crawler.spider, "drive", None)
+        self._drive = drive_of(crawler)
         if self._drive is not None:
             self._drive.on_abort(self._abort)
 
@@ -401,8 +402,8 @@ class _Speed:
 
 
 def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Format | None:
-    is_list, unwanted = bool(request.meta.get(LIST)), bool(request.meta.get(LOOK_INSIDE))
-    return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted)
+    is_list, api, unwanted = (bool(request.meta.get(key)) for key in (LIST, API, LOOK_INSIDE))
+    return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted, api=api)
 
 
 async def _unpacked(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:

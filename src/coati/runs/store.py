@@ -30,8 +30,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from coati import __version__
 from coati.errors import UsageError
+from coati.file_lock import FileLock
 from coati.model import LinkList, Method, Page, Refused, Target
 from coati.runs.background_sync import BackgroundSync
 from coati.runs.bodies import TargetFiles, discard
@@ -45,9 +45,8 @@ from coati.runs.host_pauses import HostPauses
 from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
-from coati.runs.lock import WriterLock
+from coati.runs.lock import lock_run
 from coati.runs.log import LoggedPage, RunLog, storable_texts, whole_links
-from coati.runs.mending import mend_warc, note_synced
 from coati.runs.out_links import OutLinks
 from coati.runs.outcomes import OutcomeRow, from_row, storable, to_row
 from coati.runs.page_warc import PageWarc
@@ -60,6 +59,8 @@ from coati.runs.settings_file import read_settings, write_settings
 from coati.runs.skips import Skips
 from coati.runs.snapshots import SnapshotFiles, SnapshotForm
 from coati.runs.totals import Totals, read_totals
+from coati.runs.warc_repair import note_synced, repair_warc
+from coati.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -81,6 +82,8 @@ _SYNC_SECONDS = 1.0
 # cost a constant share of the run, however long it gets, and the tail to redo stays short.
 _SNAPSHOT_EVENTS = 2_000
 _SNAPSHOT_SHARE = 0.1
+
+_SUM_OF_SCORES = "SELECT total(score) FROM requests WHERE charged > 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ class RunStore:
     say what was put right when the folder was opened.
     """
 
-    def __init__(self, layout: Layout, lock: WriterLock, now: float) -> None:
+    def __init__(self, layout: Layout, lock: FileLock, now: float) -> None:
         self.folder = layout.folder
         self.incoming = layout.incoming
         self.messages: list[str] = []
@@ -269,6 +272,11 @@ class RunStore:
         """The last moment that the log holds, in seconds since the epoch; 0 where it holds none."""
         return self._log.last_time()
 
+    def sum_of_scores(self) -> float:
+        """Return the sum of the scores that the requests of the run were chosen by, outages left out."""
+        (total,) = self._log.connection.execute(_SUM_OF_SCORES).fetchone()
+        return float(total)
+
     def charged_to(self, host: str) -> int:
         """Count the requests that a host has got; one in flight may have reached it, and counts."""
         return self._log.charged_to(host)
@@ -415,7 +423,7 @@ class RunStore:
         self.totals.add(row.kind, method, fetched.charged, row.size_bytes, new_target=new_target)
 
     def _mend(self) -> None:
-        self.messages += mend_warc(self._log, self._warc)
+        self.messages += repair_warc(self._log, self._warc)
         removed = self._files.mend()
         if removed:
             self.messages.append(
@@ -477,9 +485,9 @@ def _keeps_folders(settings: Mapping[str, object]) -> bool:
 
 
 @contextmanager
-def _locked(layout: Layout) -> Iterator[WriterLock]:
+def _locked(layout: Layout) -> Iterator[FileLock]:
     """Hold the lock while a run is being opened, and keep it if that goes well."""
-    lock = WriterLock(layout.lock)
+    lock = lock_run(layout)
     try:
         yield lock
     except BaseException:

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.live.plan import CrawlPlan
-    from coati.settings.plan import Surroundings
+    from coati.settings.plan import CrawlResources
     from coati.settings.run_settings import RunSettings
 
 
-def retry_plans(settings: RunSettings, around: Surroundings) -> Iterator[CrawlPlan]:
+def retry_plans(settings: RunSettings, around: CrawlResources) -> Iterator[CrawlPlan]:
     """Plan what comes before the run's own strategy: retries that were begun, and a new one if it is wanted.
 
     Each is to be carried out before the next is asked for: what it is depends on what came before.
@@ -31,7 +31,7 @@ def retry_plans(settings: RunSettings, around: Surroundings) -> Iterator[CrawlPl
             yield _plan(settings, around, name, urls)
 
 
-def _plan(settings: RunSettings, around: Surroundings, name: str, urls: Sequence[str]) -> CrawlPlan:
+def _plan(settings: RunSettings, around: CrawlResources, name: str, urls: Sequence[str]) -> CrawlPlan:
     begun = replace(settings, urls=tuple(urls), sitemaps=False)
     # Whether the run has run dry says nothing about what could not be had.
     return replace(

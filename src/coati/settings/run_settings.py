@@ -13,12 +13,13 @@ from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from coati.assembly import LIVE_STRATEGIES, REGISTRY, SITE_STRATEGIES
+from coati.assembly import LIVE_STRATEGIES, REGISTRY, SHORTCUTS, SITE_STRATEGIES
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
 from coati.readers.robots import robots_url
-from coati.settings.kinds import (
+from coati.settings.limits import LIMITS
+from coati.settings.setting_types import (
     BYTES,
     FLAG,
     INTEGER,
@@ -27,12 +28,11 @@ from coati.settings.kinds import (
     TEXT,
     TEXTS,
     URLS,
-    Kind,
+    SettingType,
     above_zero,
     at_least,
     choice,
 )
-from coati.settings.limits import LIMITS
 from coati.web.media import parse_types
 from coati.web.rules import Rules, Scope
 from coati.web.urls import is_query
@@ -65,7 +65,7 @@ class Setting:
     name: str
     default: object
     group: Group
-    kind: Kind
+    kind: SettingType
     about: str
     decides: bool
     of_run: bool
@@ -91,13 +91,13 @@ class Setting:
 class _About:
     """The part of `Setting` that is written beside a field."""
 
-    def __init__(self, group: Group, kind: Kind, about: str, *, decides: bool, of_run: bool) -> None:
+    def __init__(self, group: Group, kind: SettingType, about: str, *, decides: bool, of_run: bool) -> None:
         self.group, self.kind, self.about = group, kind, about
         self.decides, self.of_run = decides, of_run
 
 
 def _setting(
-    default: T, group: Group, kind: Kind, about: str, *, decides: bool = False, of_run: bool = True
+    default: T, group: Group, kind: SettingType, about: str, *, decides: bool = False, of_run: bool = True
 ) -> T:
     described = _About(group, kind, about, decides=decides, of_run=of_run)
     made: T = field(default=default, metadata={"about": described})
@@ -119,7 +119,7 @@ _FORMATS = {"table": "for people", "json": "one JSON object on stdout"}
 _LIMIT_COUNT = above_zero(INTEGER)
 
 
-def _archive_mode() -> Kind:
+def _archive_mode() -> SettingType:
     """Make the kind of archive modes; who wants to ask the archive alone is told how."""
     known = choice("archive mode", _ARCHIVE_MODES)
 
@@ -132,7 +132,7 @@ def _archive_mode() -> Kind:
     return replace(known, read=read)
 
 
-def _live_strategy() -> Kind:
+def _live_strategy() -> SettingType:
     """Make the kind of the strategies that a live crawl can run; the others say where they can be run."""
     live = choice("strategy", {name: REGISTRY[name].summary for name in LIVE_STRATEGIES})
 
@@ -216,6 +216,21 @@ class RunSettings:
         Group.WHERE,
         FLAG,
         "Begin at the site's sitemaps as well, as robots.txt names them.",
+        decides=True,
+    )
+    shortcuts: str = _setting(
+        "auto",
+        Group.WHERE,
+        choice("way to use shortcuts", SHORTCUTS),
+        "Ask the API of the site's own software for its files: where the strategy is made for it (auto),"
+        " never (off), or nothing else (only).",
+        decides=True,
+    )
+    profile: tuple[str, ...] = _setting(
+        (),
+        Group.WHERE,
+        TEXTS,
+        "A profile of your own for a software that Coati does not know, as my_module:MyCms; may be repeated.",
         decides=True,
     )
     max_requests: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after so many requests.")

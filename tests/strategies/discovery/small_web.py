@@ -60,7 +60,7 @@ def examples() -> list[tuple[dict[str, int], bool]]:
 
 
 def answers(site: Site) -> Callable[[Request], Outcome]:
-    """Answer requests from the web, each page with all its out-links."""
+    """LinkOutcome requests from the web, each page with all its out-links."""
     responder = Responder(site, Rules(site.start_url, Scope.ANY))
 
     def answer(request: Request) -> Outcome:

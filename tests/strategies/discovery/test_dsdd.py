@@ -12,8 +12,8 @@ from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.discovery.site_checks import CheckState
 from coati.strategies.discovery.start_model import model_of_examples
 from coati.strategies.state import pack, unpack
+from coati.testing.checked_crawl import CheckedCrawl, as_logged, require_same
 from coati.testing.checks import check_strategy, default_sites
-from coati.testing.rehearsal import Rehearsal, as_logged, require_same
 from coati.web.urls import is_query
 from tests.strategies.discovery.literal_dsdd import LiteralDsdd
 from tests.strategies.discovery.small_web import (
@@ -170,8 +170,8 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(
 ) -> None:
     settings = replace(SETTINGS, crawl_after=crawl_after)
 
-    def rehearsal() -> Rehearsal:
-        return Rehearsal(dsdd(settings), [], answers(WEB), in_flight)
+    def rehearsal() -> CheckedCrawl:
+        return CheckedCrawl(dsdd(settings), [], answers(WEB), in_flight)
 
     whole = rehearsal()
     whole.run()

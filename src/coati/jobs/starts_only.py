@@ -1,0 +1,33 @@
+"""Asking for given addresses through the live driver, and for nothing that they lead to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from coati.budget import Budget
+from coati.model import NO_LINKS, Page
+from coati.strategies.baselines.simple_orders import FrontierStrategy
+from coati.strategies.frontier import Fifo
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coati.live.plan import CrawlPlan, CrawlResult
+    from coati.model import Outcome, Settlement
+
+
+def crawl_starts_only(plan: CrawlPlan, urls: Sequence[str]) -> CrawlResult:
+    """Carry a plan out for these addresses and what they redirect to, within no budget."""
+    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    from coati.live.running import crawl
+
+    return crawl(replace(plan, new_strategy=lambda: _StartsOnly(urls, Fifo()), budget=Budget()))
+
+
+class _StartsOnly(FrontierStrategy):
+    """Asks for the start addresses and for what they redirect to, and follows no link."""
+
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
+        kept = replace(outcome, links=NO_LINKS) if isinstance(outcome, Page) else outcome
+        return super().observe(request_id, kept, now)
