@@ -163,7 +163,8 @@ class ReadThroughMiddleware:
         try:
             self._archive.add(Record(entry, headers, response.body if whole else None))
         except (OSError, sqlite3.Error) as error:
-            raise RunWriteError(f"the archive could not be written: {error}") from error
+            where = getattr(self._archive, "folder", "")
+            raise RunWriteError(f"the archive {where} could not be written: {error}") from error
         return response
 
     def _time_of_capture(self, url: str) -> float:
