@@ -145,6 +145,11 @@ class Watch:
         """Return the number of the cycle that found each link, by hash; negative for those of first looks."""
         return self._links.found()
 
+    @property
+    def links(self) -> FoundLinks:
+        """The links that were met so far."""
+        return self._links
+
     def new_links(self) -> list[NewLink]:
         """Return what the visits since the last call found; a restored watch lists some again."""
         news, self._news = self._news, []
@@ -173,7 +178,7 @@ class Watch:
         if page is not None:
             return self._ask(Pick(page, self._why_again(page), 0.0), now)
         pick = self._next(now)
-        return self._wait() if pick is None else self._ask(pick, now)
+        return self._wait(now) if pick is None else self._ask(pick, now)
 
     def _is_idle(self, now: float) -> bool:
         waits = self._in_flight or self._again or self._unasked or self._is_time(now)
@@ -246,13 +251,14 @@ class Watch:
         self._turn += 1
         return request
 
-    def _wait(self) -> Later | None:
+    def _wait(self, now: float) -> Later | None:
         """Say when the next page may be asked for: when a cycle begins, or an outage may be over."""
         later = self._deferred.answer()
         if self._is_over() or self._last_cycle is None:
             return later
         starts = self._cycles.start(self._last_cycle + 1)
-        if math.isinf(starts) or (later is not None and later.at <= starts):
+        # Where all pages wait after an outage, a cycle that could begin has nothing to visit.
+        if math.isinf(starts) or starts <= now or (later is not None and later.at <= starts):
             return later
         return Later(starts)
 
