@@ -127,6 +127,7 @@ class Watch:
         self._cycle: Cycle | None = None
         self._last_cycle: int | None = None
         self._cycles_begun = 0
+        self._most_cycles = self.settings.cycles
         self._turn = 0
         self._news: list[NewLink] = []
         self.add_pages(start_urls)
@@ -140,6 +141,15 @@ class Watch:
     def cycles_begun(self) -> int:
         """How many cycles began."""
         return self._cycles_begun
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether every page was looked at for the first time."""
+        return not self._unseen
+
+    def stop_after(self, cycles: int) -> None:
+        """Begin no cycle after this many, counted from the first; it is no part of the state."""
+        self._most_cycles = cycles
 
     def found(self) -> dict[int, int]:
         """Return the number of the cycle that found each link, by hash; negative for those of first looks."""
@@ -211,8 +221,7 @@ class Watch:
         return self._last_cycle is None or self._cycles.at(now) > self._last_cycle
 
     def _is_over(self) -> bool:
-        limit = self.settings.cycles
-        return limit is not None and self._cycles_begun >= limit
+        return self._most_cycles is not None and self._cycles_begun >= self._most_cycles
 
     def _begin(self, now: float) -> None:
         settings = self.settings
