@@ -13,7 +13,7 @@ import numpy as np
 
 from coati.errors import CoatiError, ConfigError, UsageError
 from coati.harvesting.seeds import read_seeds
-from coati.report.learnt import restored_strategy, settings_of
+from coati.reporting.learnt import restored_strategy, settings_of
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.runs.validators import Validators
