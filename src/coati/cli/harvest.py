@@ -82,7 +82,7 @@ def _parameters() -> list[click.Parameter]:
 
 @click.command(cls=SettingsCommand, params=_parameters(), help=_ABOUT)
 @click.pass_context
-def harvest(  # noqa: PLR0917 - one parameter an option
+def harvest(  # noqa: PLR0917 - one parameter per option
     ctx: click.Context,
     /,
     source: Path | None,
