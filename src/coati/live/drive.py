@@ -124,6 +124,11 @@ class Drive:
         """How many requests are chosen and not yet observed."""
         return len(self._open)
 
+    def is_api(self, url: str) -> bool:
+        """Tell whether an address is read as the answer of an API."""
+        shortcuts = self.plan.shortcuts
+        return shortcuts is not None and url in self.lists and shortcuts.reads(url)
+
     def is_open(self, request_id: int) -> bool:
         """Tell whether a request is chosen and not yet observed."""
         return request_id in self._open
@@ -331,7 +336,7 @@ class Drive:
         if self.plan.on_progress is not None:
             self.plan.on_progress(progress)
         failure = "" if counts.first_failure is None else counts.first_failure.reason
-        return CrawlResult(stop, progress, counts.start_links, failure, self._messages)
+        return CrawlResult(stop, progress, counts.start_links, failure, (*self._messages, *self._left_out()))
 
     def _finish(self, store: RunStore, stop: StopReason) -> None:
         """End the session; one that asked again for what was broken goes on with the run's own strategy."""
@@ -339,6 +344,11 @@ class Drive:
             store.finish(self._clock.now(), stop, self._strategy, self.plan.form)
         elif stop is not StopReason.FINISHED:
             store.finish(self._clock.now(), stop)
+
+    def _left_out(self) -> Sequence[str]:
+        """Say which profiles raised."""
+        broken = {} if self.plan.shortcuts is None else self.plan.shortcuts.broken
+        return [f"the profile {name} was left out: it raised {error}" for name, error in broken.items()]
 
     def _ask(self, hosts: Hosts) -> Request | Later | None:
         now = self._clock.now()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider
+    from coati.shortcuts.shortcuts import Shortcuts
     from coati.stop_reasons import StopReason
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
@@ -48,7 +49,8 @@ class CrawlPlan:
     ``extractors`` find the facts of pages that the strategy or the goal reads (`coati.web.facts`).
     ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
     ``on_fetched`` sees each answer whole, before it is recorded.
-    ``providers`` are the search engines that queries may be asked of.
+    ``providers`` are the search engines that queries may be asked of, ``shortcuts`` knows the software behind
+    sites.
     ``turns`` are for a crawl that spends one budget with others (`coati.live.site_turns`).
     """
 
@@ -76,6 +78,7 @@ class CrawlPlan:
     more_start_urls: tuple[str, ...] = ()
     strategy: str = ""
     providers: tuple[AnyProvider, ...] = ()
+    shortcuts: Shortcuts | None = None
     turns: SiteTurn | None = None
 
     def __post_init__(self) -> None:
