@@ -62,6 +62,16 @@ class RunFacts:
     failed_start: StopWords | None = None
 
     @property
+    def seeks_pages(self) -> bool:
+        """Whether the run looks for pages that meet a goal, and for no files."""
+        return bool(self.settings.get("goal")) and not self.files
+
+    @property
+    def noun(self) -> str:
+        """What is counted: files, or pages."""
+        return "relevant page" if self.seeks_pages else "file"
+
+    @property
     def asked(self) -> int:
         """How many of the known addresses were asked for; one that was refused on the way was not."""
         return max(0, self.known - self.waiting - self.totals.by_kind.get("refused", 0))

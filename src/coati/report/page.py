@@ -15,6 +15,7 @@ from coati.report.sections.groups import groups
 from coati.report.sections.headline import headline
 from coati.report.sections.next_steps import next_steps
 from coati.report.sections.provenance import provenance
+from coati.report.sections.relevant import relevant_pages
 from coati.report.sections.settings import settings
 from coati.report.sections.troubles import troubles
 from coati.runs.reader import RunReader
@@ -38,7 +39,7 @@ def report_page(run: RunReader) -> str:
     try:
         facts = read_facts(run)
         sections = (
-            holdings(connection, facts),
+            (relevant_pages if facts.seeks_pages else holdings)(connection, facts),
             course(connection, facts),
             troubles(connection),
             next_steps(connection, facts),
@@ -48,7 +49,7 @@ def report_page(run: RunReader) -> str:
         )
     finally:
         connection.execute("ROLLBACK")
-    title = f"Files from {shortened(facts.site, 80) or 'a run'}"
+    title = f"{facts.noun.capitalize()}s from {shortened(facts.site, 80) or 'a run'}"
     seen = format_moment(facts.last_sign)
     footer = f"Written by Coati {__version__}{f' from the log as of {seen}' if seen else ''}."
     return _page(title, headline(facts), _contents(), element("main", *sections), footer=footer)

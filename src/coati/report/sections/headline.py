@@ -16,16 +16,16 @@ def headline(facts: RunFacts) -> Html:
     return element(
         "header",
         element("p", "Coati · report of a run", class_="kicker"),
-        element("h1", f"{format_count(totals.targets, 'file')} from {site}"),
+        element("h1", f"{format_count(totals.targets, facts.noun)} from {site}"),
         element("p", _summary(facts), class_="summary"),
         element("p", end.sentence, class_="stage going" if facts.stage is Stage.GOING else "stage"),
         element(
             "ul",
-            _tile(format_count(totals.targets), "files found", format_bytes(totals.target_bytes)),
+            _tile(format_count(totals.targets), f"{facts.noun}s found", format_bytes(totals.target_bytes)),
             _tile(
                 format_count(totals.requests),
                 "requests made",
-                f"{_per_hundred(facts)} files for 100 requests",
+                f"{_per_hundred(facts)} {facts.noun}s for 100 requests",
             ),
             _tile(format_share(facts.asked, facts.known), "of the known addresses asked for", _known(facts)),
             _tile(
@@ -43,10 +43,10 @@ def _summary(facts: RunFacts) -> Html:
     if not totals.requests:
         return joined("A crawl from ", web_link(facts.start_url), ". No request was answered yet.")
     found = (
-        f" brought {format_count(totals.targets, 'file')} ({format_bytes(totals.target_bytes)})"
+        f" brought {format_count(totals.targets, facts.noun)} ({format_bytes(totals.target_bytes)})"
         f" in {format_count(totals.requests, 'request')}"
         if totals.targets
-        else f" brought no file in {format_count(totals.requests, 'request')}"
+        else f" brought no {facts.noun} in {format_count(totals.requests, 'request')}"
     )
     copies = totals.targets - totals.relevant_pages - facts.files
     note = f"; {format_count(copies)} of them had the same content as another one" if copies > 0 else ""
