@@ -7,8 +7,8 @@ from coati.testing.site import Response, Site
 
 MARKED = """<div itemscope itemtype="https://schema.org/Dataset"><b itemprop="name">Set {number}</b>
 <i itemprop="license">by</i><meta itemprop="keywords" content="a"><u itemprop="creator">C</u></div>
-<script type="application/ld+json">{{"@context": "https://schema.org", "@type": "Dataset", "name": "S{number}"}}
-</script>"""
+<script type="application/ld+json">
+{{"@context": "https://schema.org", "@type": "Dataset", "name": "S{number}"}}</script>"""
 PLAIN = '<p>Nothing here</p><meta property="og:title" content="x">'
 BROKEN = '<script type="application/ld+json">{"@type": </script>'
 

@@ -10,7 +10,6 @@ import click
 
 from coati.budget import Budget
 from coati.cli.harvest_result import show_files, show_pages
-from coati.cli.live_progress import CrawlView, shown
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
@@ -19,6 +18,7 @@ from coati.harvesting.folder import HarvestLayout
 from coati.harvesting.pages import DEFAULT_STRATEGY, PagesHarvest, harvest_pages
 from coati.harvesting.seeds import SHOWN_LINES, Seeds, read_seeds, seeds_of_discovery
 from coati.harvesting.sites import is_excluded, read_hosts
+from coati.jobs.live_progress import CrawlView, shown
 from coati.markup.extraction import require_extruct
 from coati.runs.layout import Layout, holds_run
 from coati.runs.settings_file import read_settings

@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coati.cli.terminal import safe, say
+from coati.cli.terminal import say
 from coati.harvesting.folder import sums_of
 from coati.harvesting.pages import JSON_LD
 from coati.units import format_bytes, format_count
+from coati.web.unseen import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

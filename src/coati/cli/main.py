@@ -17,10 +17,10 @@ from typing import NamedTuple, NoReturn
 
 import click
 
-from coati import __version__
 from coati.cli.terminal import say
 from coati.errors import CoatiError
 from coati.runs.errors import RunLockedError
+from coati.version import __version__
 
 FINISHED, WRONG_INPUT, OUR_ERROR, RUN_IS_HELD, INTERRUPTED = 0, 2, 5, 6, 130
 
@@ -55,6 +55,7 @@ COMMANDS = {
         "coati.cli.experiment:experiment", "Run the experiment that a file describes, and print its table."
     ),
     "explain": LazyCommand("coati.cli.explain:explain", "Say which rule or score decided about a URL."),
+    "export": LazyCommand("coati.cli.export:export", "Write the statements of a harvest for other tools."),
     "harvest": LazyCommand("coati.cli.harvest:harvest", "Spend one budget over many sites."),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."

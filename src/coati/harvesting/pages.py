@@ -16,7 +16,7 @@ from coati.errors import ConfigError
 from coati.harvesting.exports import export_statements
 from coati.harvesting.extraction import Extraction, extract_run
 from coati.live.progress import Progress
-from coati.report.writing import write_report
+from coati.reporting.writing import write_report
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.runs.store import RunStore

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
     from coati.live.site_turns import SiteTurn
+    from coati.live.stop_signal import StopSignal
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider
@@ -53,6 +54,7 @@ class CrawlPlan:
     sites.
     ``host_budget`` is the most that one host may be asked.
     ``turns`` are for a crawl that spends one budget with others (`coati.live.site_turns`).
+    ``stop`` ends the crawl from outside.
     """
 
     new_strategy: Callable[[], Strategy]
@@ -82,6 +84,7 @@ class CrawlPlan:
     shortcuts: Shortcuts | None = None
     host_budget: int | None = None
     turns: SiteTurn | None = None
+    stop: StopSignal | None = None
 
     def __post_init__(self) -> None:
         """Refuse a run folder that could not be gone on with, and engines that could not be asked."""
