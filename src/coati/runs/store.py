@@ -25,7 +25,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -84,6 +84,7 @@ _SNAPSHOT_EVENTS = 2_000
 _SNAPSHOT_SHARE = 0.1
 
 _BY_HOST = "SELECT host, sum(charged) FROM requests WHERE charged > 0 GROUP BY host"
+_URLS_WITHOUT_LINK = "SELECT url FROM requests WHERE link IS NULL"
 _SUM_OF_SCORES = "SELECT total(score) FROM requests WHERE charged > 0"
 
 
@@ -137,8 +138,9 @@ class RunStore:
             self.seconds_spent = self._session.seconds_before
             self.totals = read_totals(connection)
             self._skips = Skips(connection)
-            self._seen = SeenUrls(url for (url,) in connection.execute("SELECT url FROM links"))
-            self._seen.add(url for (url,) in connection.execute("SELECT url FROM requests"))
+            self._seen = SeenUrls(chain.from_iterable(connection.execute("SELECT url FROM links")))
+            # A request with a link has the link's URL.
+            self._seen.add(chain.from_iterable(connection.execute(_URLS_WITHOUT_LINK)))
             self._pauses = HostPauses(connection)
             self._out_links = OutLinks(connection)
             self._snapshots = SnapshotFiles(layout.snapshots)
@@ -263,6 +265,11 @@ class RunStore:
     def requests_by_host(self) -> dict[str, int]:
         """Count what each host was asked, attempts included."""
         return dict(self._log.connection.execute(_BY_HOST))
+
+    def keep_rules(self, url: str, status: int, size_bytes: int, reason: str, now: float) -> None:
+        """Log what came for a robots.txt; ``reason`` says why it is as if everything were forbidden."""
+        with self._writing(), self._log.transaction():
+            self._log.add_rules(url, status, size_bytes, reason, now)
 
     def host_pauses(self) -> dict[str, HostPause]:
         """Return what earlier sessions kept of hosts."""
