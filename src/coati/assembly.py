@@ -21,7 +21,7 @@ from coati.strategies.hnsw_groups import HnswGroups
 from coati.strategies.link_models import LinkModel
 from coati.strategies.link_scores import Aim
 from coati.strategies.revisits.relevance import parse_relevance
-from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.scent import Scent, ScentSettings
 from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.path_groups import GroupIndex
     from coati.strategies.revisits.schedulers import SchedulerRow
+    from coati.strategies.revisits.truth import PageTruth
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres import TresExamples
     from coati.strategies.truth import SiteTruth
@@ -111,13 +112,17 @@ class StrategyRow:
 
 @dataclass(frozen=True, slots=True)
 class StrategyInputs:
-    """What a strategy is built from; ``truth`` and ``examples`` are there for those that need them."""
+    """What a strategy is built from; ``truth`` and ``examples`` are there for those that need them.
+
+    ``page_truth`` is the truth for those that watch pages.
+    """
 
     start_urls: tuple[str, ...]
     seed: int
     settings: StrategySettings
     truth: SiteTruth | None = None
     examples: TresExamples | None = None
+    page_truth: PageTruth | None = None
 
     @property
     def known_truth(self) -> SiteTruth:
@@ -178,19 +183,22 @@ def _examples(given: StrategyInputs) -> TresExamples:
     return given.examples
 
 
+_KNOWS = frozenset({Need.TRUTH})
+
+
 def _watching(row: SchedulerRow) -> StrategyRow:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
         relevant = parse_relevance(settings.relevant, settings.likely_extensions)
-        return Watch(given.start_urls, row.build(given.seed), settings.watch, relevant)
+        scheduler = row.build(SchedulerInputs(given.seed, given.page_truth))
+        return Watch(given.start_urls, scheduler, settings.watch, relevant)
 
-    needs = frozenset({Need.OUT_LINKS, Need.HISTORY})
+    needs = frozenset({Need.OUT_LINKS, Need.HISTORY}) | (_KNOWS if row.needs_truth else frozenset())
     modules = ("coati.strategies.revisits.watch", *row.modules)
     settings = ("watch", "relevant", "likely_extensions")
     return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
 
 
-_KNOWS = frozenset({Need.TRUTH})
 _LEARNS_FROM_EXAMPLES = _KNOWS | {Need.EXAMPLES}
 _BASELINES = ("coati.strategies.baselines",)
 _TAG_PATHS = ("coati.strategies.tag_paths", "coati.strategies.hnsw_groups", "coati.strategies.url_classes")
@@ -334,24 +342,27 @@ def _row_by_path(path: str) -> StrategyRow:
     )
 
 
-def build_strategy(
+def build_strategy(  # noqa: PLR0913, PLR0917 - what rows may need
     name: str,
     start_urls: Sequence[str],
     seed: int = 0,
     truth: SiteTruth | None = None,
     settings: StrategySettings | None = None,
     examples: TresExamples | None = None,
+    page_truth: PageTruth | None = None,
 ) -> Strategy:
-    """Build a strategy by its name, for a crawl that begins at ``start_urls``.
+    """Build a strategy by its name, for a crawl that begins at ``start_urls``, or for a watch of these.
 
-    ``truth`` and ``examples`` are for those whose row needs them.
+    ``truth``, ``examples`` and ``page_truth`` are for those whose row needs them.
     """
     if isinstance(start_urls, str):
         raise TypeError("start_urls are several addresses: write [url]")
     row = strategy_row(name)
-    if row.replay_only and truth is None:
+    if row.replay_only and truth is None and page_truth is None:
         raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
-    return row.build(StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples))
+    return row.build(
+        StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples, page_truth)
+    )
 
 
 def build_early_stop(name: str) -> EarlyStop | None:
