@@ -34,7 +34,7 @@ demo: setup ## run the main job on a bundled sample site
 
 test: setup lint ## lint, type-check and run all tests
 	@scripts/ensure-chromium
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --dist loadscope
 
 check: test ## the same as make test
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.replay.trace import Trace
-    from coati.strategies.tres import TresExamples
+    from coati.strategies.tres.tres import TresExamples
 
 NAMES = [name for name in SITE_STRATEGIES if name != "tres"]
 _SEED = 0

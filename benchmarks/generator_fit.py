@@ -1,8 +1,8 @@
 """Fit the generated sites of the EDBT 2026 tables to their models: by crawlers that learn nothing, alone.
 
-For each site of the paper it tries values of the two knobs that decide when plain crawlers have the targets,
-and keeps those whose requests to 90 % of the targets come nearest to the paper's rows BFS, DFS and RANDOM.
-What a learner does on a site has no say. The values stand in `coati.testing.paper_sites`.
+For each site of the paper it tries values of the two parameters that decide when plain crawlers have the
+targets, and keeps those whose requests to 90 % of the targets come nearest to the paper's rows BFS, DFS and
+RANDOM. What a learner does on a site has no say. The values stand in `coati.testing.paper_sites`.
 
     python -m benchmarks.generator_fit [SITE ...]
 """
@@ -18,11 +18,16 @@ from pathlib import Path
 
 from coati.errors import ConfigError
 from coati.model import EVERY_HOST, Outcome, Refused, Request, Target
-from coati.strategies.baselines import FrontierStrategy, breadth_first, depth_first, uniformly_random
-from coati.testing import generate_site, paper_knobs
-from coati.testing.knobs import SiteKnobs
+from coati.strategies.baselines.simple_orders import (
+    FrontierStrategy,
+    breadth_first,
+    depth_first,
+    uniformly_random,
+)
+from coati.testing import generate_site, paper_site_parameters
 from coati.testing.paper_sites import PAPER_SITES
 from coati.testing.respond import Responder
+from coati.testing.site_parameters import SiteParameters
 
 PUBLISHED = Path(__file__).parents[1] / "experiments" / "edbt2026" / "published" / "table2.csv"
 PAGES = {"cl": 1840, "qa": 1910}
@@ -46,8 +51,8 @@ def published() -> dict[str, dict[str, float]]:
 class Crawled:
     """A generated site that remembers its answers."""
 
-    def __init__(self, knobs: SiteKnobs) -> None:
-        self._site = generate_site(knobs, 0)
+    def __init__(self, parameters: SiteParameters) -> None:
+        self._site = generate_site(parameters, 0)
         self._responder = Responder(self._site)
         self._answers: dict[str, Outcome] = {}
 
@@ -76,11 +81,14 @@ class Crawled:
         return self._answers[request.url]
 
 
-def fit(name: str, wanted: dict[str, float]) -> tuple[SiteKnobs, dict[str, float]]:
-    """Try the values of one knob after the other, twice; gives the best knobs and what they reach."""
+def fit(name: str, wanted: dict[str, float]) -> tuple[SiteParameters, dict[str, float]]:
+    """Try the values of one parameter after the other, twice; return the best ones and what they reach."""
     # Without most of the text, of which no crawler here takes notice: pages have the same links.
     plain = replace(
-        paper_knobs(name, PAGES.get(name, PAGES_ELSE)), barren_depth=0.0, rich_last=0.0, page_bytes=100
+        paper_site_parameters(name, PAGES.get(name, PAGES_ELSE)),
+        barren_depth=0.0,
+        rich_last=0.0,
+        page_bytes=100,
     )
     tried: dict[tuple[float, float], tuple[float, dict[str, float]]] = {}
 
@@ -88,7 +96,7 @@ def fit(name: str, wanted: dict[str, float]) -> tuple[SiteKnobs, dict[str, float
         if (barren, last) not in tried:
             try:
                 site = Crawled(replace(plain, barren_depth=barren, rich_last=last))
-            except ConfigError:  # knobs that this site cannot have
+            except ConfigError:  # parameters that this site cannot have
                 return math.inf
             reached = {row: site.to_90_pct(row) for row in wanted}
             gaps = [abs(reached[row] - value) for row, value in wanted.items() if not math.isinf(value)]
@@ -107,8 +115,8 @@ def main() -> None:
     totals: dict[str, list[float]] = {}
     for name in sys.argv[1:] or PAPER_SITES:
         wanted = published()[name]
-        knobs, reached = fit(name, wanted)
-        line = f"{name}: barren_depth {knobs.barren_depth:4}, rich_last {knobs.rich_last:4}"
+        parameters, reached = fit(name, wanted)
+        line = f"{name}: barren_depth {parameters.barren_depth:4}, rich_last {parameters.rich_last:4}"
         for row, value in wanted.items():
             line += f"; {row} {reached[row]:.1f} (paper {value:.1f})"
             if not math.isinf(value):

@@ -43,11 +43,11 @@ OK = 200
 def serve_site(pages: int, pipe: Connection) -> None:
     """Serve the site until the other end of the pipe is closed."""
     from coati.testing.generator import generate_site
-    from coati.testing.knobs import SiteKnobs
     from coati.testing.server import serve
     from coati.testing.site import Site
+    from coati.testing.site_parameters import SiteParameters
 
-    knobs = SiteKnobs(
+    parameters = SiteParameters(
         pages=pages,
         page_bytes=PAGE_BYTES,
         links_per_page=LINKS_PER_PAGE,
@@ -59,7 +59,7 @@ def serve_site(pages: int, pipe: Connection) -> None:
     )
 
     def make(base_url: str) -> Site:
-        site = generate_site(knobs, 1, base_url)
+        site = generate_site(parameters, 1, base_url)
         # Rendered before the race, so that the server is never what is waited for.
         return Site(site.start_url, {url: site.get(url) for url in site})
 

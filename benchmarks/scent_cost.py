@@ -28,7 +28,7 @@ from coati.budget import Budget
 from coati.replay.driver import replay
 from coati.replay.site import ReplaySite
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
+from coati.testing.site_parameters import SiteParameters
 from coati.web.media import PRESETS
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def compare(archive: Archive, max_requests: int | None) -> Iterator[dict[str, ob
 
 
 def _generated(folder: Path) -> Archive:
-    site = generate_site(SiteKnobs(pages=_PAGES), 1)
+    site = generate_site(SiteParameters(pages=_PAGES), 1)
     archive = Archive.create(folder, ArchiveMeta("generated", site.start_url, PRESETS["data"]))
     with archive.bulk():
         for record in site.to_records():

@@ -26,7 +26,7 @@ from coati.replay.site import ReplaySite
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from coati.strategies.tres import TresExamples
+    from coati.strategies.tres.tres import TresExamples
 
 _PARTS = 10
 

@@ -490,6 +490,84 @@ async def unknown_encoding(exchange: Exchange) -> None:
     await exchange.answer(links("/good.csv"), extra=[("Content-Encoding", "squeeze")])
 
 
+@route("/unknown-encoding.csv")
+async def unknown_encoding_of_a_file(exchange: Exchange) -> None:
+    """Send a file in a Content-Encoding that nobody knows."""
+    await exchange.answer(GOOD_CSV, "text/csv", extra=[("Content-Encoding", "squeeze")])
+
+
+@route("/unreadable-encoding")
+async def unreadable_encoding(exchange: Exchange) -> None:
+    """Send a page that is packed, by a name that nobody knows."""
+    await exchange.answer(zlib.compress(links("/good.csv")), extra=[("Content-Encoding", "squeeze")])
+
+
+@route("/two-encodings.csv")
+async def two_encodings(exchange: Exchange) -> None:
+    """Send a file that was packed twice, in two ways."""
+    packed = gzip.compress(zlib.compress(GOOD_CSV), mtime=0)
+    await exchange.answer(packed, "text/csv", extra=[("Content-Encoding", "deflate, gzip")])
+
+
+@route("/charset-as-encoding.csv")
+async def charset_as_encoding(exchange: Exchange) -> None:
+    """Name the charset of a file as its Content-Encoding, as some servers do."""
+    await exchange.answer(GOOD_CSV, "text/csv", extra=[("Content-Encoding", "UTF-8")])
+
+
+@route("/broken-gzip.csv")
+async def broken_gzip_file(exchange: Exchange) -> None:
+    """Send a packed file of which the second half is missing, with the length of what is sent."""
+    packed = gzip.compress(bytes(range(256)) * 40, mtime=0)
+    await exchange.answer(packed[: len(packed) // 2], "text/csv", extra=[("Content-Encoding", "gzip")])
+
+
+@route("/wrong-gzip.csv")
+async def wrong_gzip_file(exchange: Exchange) -> None:
+    """Send a packed file whose check sum is wrong."""
+    packed = gzip.compress(GOOD_CSV, mtime=0)
+    await exchange.answer(packed[:-8] + bytes(8), "text/csv", extra=[("Content-Encoding", "gzip")])
+
+
+# Parts.
+
+
+@route("/unasked-part.csv")
+async def unasked_part(exchange: Exchange) -> None:
+    """Send the first half of a file as a part that nobody asked for."""
+    size = len(GOOD_CSV)
+    part = [("Content-Range", f"bytes 0-{size // 2 - 1}/{size}")]
+    await exchange.answer(GOOD_CSV[: size // 2], "text/csv", "206 Partial Content", part)
+
+
+@route("/part-that-is-all.csv")
+async def part_that_is_all(exchange: Exchange) -> None:
+    """Send all of a file as a part."""
+    size = len(GOOD_CSV)
+    part = [("Content-Range", f"bytes 0-{size - 1}/{size}")]
+    await exchange.answer(GOOD_CSV, "text/csv", "206 Partial Content", part)
+
+
+@route("/no-content.csv")
+async def no_content(exchange: Exchange) -> None:
+    """Say that there is no content."""
+    await exchange.head("204 No Content", [("Content-Type", "text/csv")])
+    await exchange.write(b"")
+
+
+@route("/accepted.csv")
+async def accepted(exchange: Exchange) -> None:
+    """Say that the file is being prepared."""
+    await exchange.answer(b'{"status": "pending"}', "text/csv", "202 Accepted")
+
+
+@route("/missing-and-broken")
+async def missing_and_broken(exchange: Exchange) -> None:
+    """Answer 404 with a packed page that breaks off."""
+    packed = gzip.compress(links("/good.csv"), mtime=0)[:40]
+    await exchange.answer(packed, status="404 Not Found", extra=[("Content-Encoding", "gzip")])
+
+
 # Head of the answer.
 
 

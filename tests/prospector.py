@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coati.model import Link, Outcome, Page, Settlement
-from coati.strategies.baselines import FrontierStrategy
+from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
 from coati.web.queries import Ability, Query, parse_query
 from coati.web.urls import is_query

@@ -11,8 +11,8 @@ from coati.bandits.sleeping_ucb import SleepingUcb
 from coati.model import Method, Request
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.strategies.revisits.watch import WatchSettings
+from coati.testing.checked_crawl import ContractError
 from coati.testing.checks import check_policy, check_strategy, default_sites
-from coati.testing.rehearsal import ContractError
 from coati.testing.revisiting import RoundRobin
 from coati.testing.site import Site
 from tests.prospector import Prospector

@@ -27,12 +27,12 @@ from coati.assembly import REGISTRY, SITE_STRATEGIES, Need, StrategySettings, bu
 from coati.model import EVERY_HOST, Kind, Outcome, Request, Target
 from coati.strategies.chance import draw
 from coati.strategies.strategy import Strategy
-from coati.strategies.tres import TresExamples
+from coati.strategies.tres.tres import TresExamples
 from coati.strategies.truth import SiteTruth
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
 from coati.testing.site import Site
+from coati.testing.site_parameters import SiteParameters
 from coati.web.page_text import text_of
 from tests.strategies.truths import truth_of
 
@@ -48,13 +48,13 @@ SETTINGS = StrategySettings(warm_up=60)
 
 SITES = {
     # TRES draws its first 300 pages at random, so one site has more.
-    "large": (SiteKnobs(pages=420, links_per_page=20, target_share=0.35), 1),
+    "large": (SiteParameters(pages=420, links_per_page=20, target_share=0.35), 1),
     "wasteful": (
-        SiteKnobs(pages=160, links_per_page=15, error_share=0.25, redirect_share=0.2, other_share=0.05),
+        SiteParameters(pages=160, links_per_page=15, error_share=0.25, redirect_share=0.2, other_share=0.05),
         2,
     ),
     "traps": (
-        SiteKnobs(
+        SiteParameters(
             pages=140,
             links_per_page=15,
             target_depth=9,
@@ -65,7 +65,7 @@ SITES = {
         3,
     ),
 }
-EXAMPLES = (SiteKnobs(pages=60, links_per_page=15), 4)
+EXAMPLES = (SiteParameters(pages=60, links_per_page=15), 4)
 CASES = list(product(SITES, NAMES, IN_FLIGHT))
 
 
@@ -83,8 +83,8 @@ class KnownSite:
 
 
 @cache
-def known_site(knobs: SiteKnobs, seed: int) -> KnownSite:
-    site = generate_site(knobs, seed)
+def known_site(parameters: SiteParameters, seed: int) -> KnownSite:
+    site = generate_site(parameters, seed)
     return KnownSite(site, truth_of(site), Responder(site).outcome)
 
 

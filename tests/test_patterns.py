@@ -55,7 +55,7 @@ REPEATED = (
 ENDING = "\x00<"
 
 # Those that need libraries which are not installed everywhere hold no pattern.
-LEFT_OUT = ("coati.tres_neural", "coati.__main__", "coati.testing.__main__")
+LEFT_OUT = ("coati.strategies.tres.neural", "coati.__main__", "coati.testing.__main__")
 
 
 class Used(NamedTuple):

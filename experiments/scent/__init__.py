@@ -1,1 +1,1 @@
-"""The study of `coati.strategies.scent`."""
+"""The study of `coati.strategies.scent.scent`."""

@@ -30,7 +30,7 @@ from coati.learners.value_chains import ChainSettings
 from coati.replay.driver import replay
 from coati.replay.measures import Measures, SiteTotals
 from coati.replay.site import ReplaySite
-from coati.strategies.scent import CHAINS, Scent, ScentSettings
+from coati.strategies.scent.scent import CHAINS, Scent, ScentSettings
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from experiments.scent.curves import draw_curves
@@ -100,7 +100,7 @@ CHOICES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Trial:
     """One run."""
 
     archive: Path
@@ -168,7 +168,7 @@ def main() -> None:
 
 def _cells(
     archives: Sequence[Path], generated: Sequence[Path], seeds: int, part_seeds: int, out: Path
-) -> Iterable[Cell]:
+) -> Iterable[Trial]:
     rounds: list[tuple[Sequence[Path], Iterable[str], int]] = [
         ([*archives, *generated], WITHOUT_CHANCE, 1),
         (archives, CHANCE, seeds),
@@ -180,12 +180,12 @@ def _cells(
         for archive in sites:
             for variant in variants:
                 for seed in range(count):
-                    yield Cell(archive, variant, seed, out)
+                    yield Trial(archive, variant, seed, out)
     for archive in archives:
         for only in ONE_TYPE.get(archive.name, ()):
             for variant in ONE_TYPE_VARIANTS:
                 for seed in range(part_seeds if variant in CHANCE else 1):
-                    yield Cell(archive, variant, seed, out, only)
+                    yield Trial(archive, variant, seed, out, only)
 
 
 def _generated(name: str, folder: Path) -> Path:
@@ -203,7 +203,7 @@ def _site(archive: Path, only: str) -> ReplaySite:
     return ReplaySite(Archive.open(archive), types=parse_types(only) if only else None)
 
 
-def _strategy(cell: Cell, site: ReplaySite) -> Strategy:
+def _strategy(cell: Trial, site: ReplaySite) -> Strategy:
     settings = {**PARTS, **CHOICES}.get(cell.variant)
     if settings is not None:
         return Scent([site.start_url], cell.seed, settings)
@@ -213,7 +213,7 @@ def _strategy(cell: Cell, site: ReplaySite) -> Strategy:
     return build_strategy(cell.variant, [site.start_url], cell.seed, site.truth, known)
 
 
-def _run(cell: Cell) -> Cell:
+def _run(cell: Trial) -> Trial:
     site = _site(cell.archive, cell.only)
     totals = SiteTotals.of(site.truth)
     whole = cell.variant in {*WITHOUT_CHANCE, *CHANCE, *BYTES}

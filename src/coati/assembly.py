@@ -13,32 +13,48 @@ from typing import TYPE_CHECKING, Any
 
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
-from coati.strategies.clairvoyant import clairvoyant, omniscient
+from coati.strategies.baselines.clairvoyant import clairvoyant, omniscient
+from coati.strategies.discovery.actions import Action
+from coati.strategies.discovery.dsdd import Dsdd, Variant
+from coati.strategies.discovery.settings import DiscoverySettings
+from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
-from coati.strategies.focused import focused
-from coati.strategies.hnsw_groups import HnswGroups
-from coati.strategies.link_models import LinkModel
-from coati.strategies.link_scores import Aim
+from coati.strategies.focused.focused import focused
+from coati.strategies.hosts.anthelion import (
+    AnthelionSettings,
+    anthelion,
+    label_oracle,
+    random_host,
+    static_classifier,
+)
+from coati.strategies.hosts.known_labels import TruthLabels
+from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
 from coati.strategies.revisits.watch import Watch, WatchSettings
-from coati.strategies.scent import Scent, ScentSettings
-from coati.strategies.tag_paths import TagPathSettings, TagPathStrategy
-from coati.strategies.tp_off import TpOffSettings, tp_off
-from coati.strategies.tres import tres_light
-from coati.strategies.url_classes import LearntClasses, OracleClasses
+from coati.strategies.sb.hnsw_groups import HnswGroups
+from coati.strategies.sb.link_models import LinkModel
+from coati.strategies.sb.tag_paths import TagPathSettings, TagPathStrategy
+from coati.strategies.sb.tp_off import TpOffSettings, tp_off
+from coati.strategies.sb.url_classes import LearntClasses, OracleClasses
+from coati.strategies.scent.link_scores import Aim
+from coati.strategies.scent.scent import Scent, ScentSettings
+from coati.strategies.tres.tres import tres_light
+from coati.web.facts import EXTRACTORS
 from coati.web.likely_extensions import DATA_EXTENSIONS
+from coati.web.markup.goals import Goal, parse_goal
 
 if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
-    from coati.strategies.path_groups import GroupIndex
+    from coati.strategies.hosts.known_labels import KnownLabels
     from coati.strategies.revisits.schedulers import SchedulerRow
     from coati.strategies.revisits.truth import PageTruth
+    from coati.strategies.sb.path_groups import GroupIndex
+    from coati.strategies.sb.url_classes import UrlClasses
     from coati.strategies.strategy import Strategy
-    from coati.strategies.tres import TresExamples
+    from coati.strategies.tres.tres import TresExamples
     from coati.strategies.truth import SiteTruth
-    from coati.strategies.url_classes import UrlClasses
 
 GROUP_INDEXES = {"exact": "sparse and exact", "hnsw": "approximate, as published; needs the extra hnsw"}
 
@@ -53,10 +69,11 @@ EARLY_STOPS = {
 class StrategySettings:
     """The parameters of strategies; the defaults are the papers'.
 
-    ``url_model`` and ``url_context`` are names of `coati.strategies.link_models`: how links are classified,
+    ``url_model`` and ``url_context`` name (`coati.strategies.sb.link_models`) how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
     wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
-    links count then (`coati.strategies.revisits.relevance`).
+    links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's; the last three are
+    for discovery.
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
@@ -68,8 +85,12 @@ class StrategySettings:
     warm_up: int = 3000
     scent: ScentSettings = field(default_factory=ScentSettings)
     likely_extensions: tuple[str, ...] = tuple(sorted(DATA_EXTENSIONS))
+    hosts: AnthelionSettings = field(default_factory=AnthelionSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
     relevant: str = ""
+    discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
+    start_model: StartModel = NO_MODEL
+    judged: tuple[tuple[str, Action], ...] = ()
 
 
 class Need(StrEnum):
@@ -78,6 +99,7 @@ class Need(StrEnum):
     TRUTH = "the truth about the site"
     EXAMPLES = "example pages of other sites"
     OUT_LINKS = "all out-links of a page"
+    LABELS = "which pages of all hosts are relevant"
     HISTORY = "pages that are visited again"
 
 
@@ -107,12 +129,12 @@ class StrategyRow:
     @property
     def replay_only(self) -> bool:
         """Whether it knows what no crawler can know."""
-        return Need.TRUTH in self.needs
+        return bool(self.needs & {Need.TRUTH, Need.LABELS})
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyInputs:
-    """What a strategy is built from; ``truth`` and ``examples`` are there for those that need them.
+    """What a strategy is built from; ``truth``, ``examples`` and ``labels`` are for those that need them.
 
     ``page_truth`` is the truth for those that watch pages.
     """
@@ -123,6 +145,12 @@ class StrategyInputs:
     truth: SiteTruth | None = None
     examples: TresExamples | None = None
     page_truth: PageTruth | None = None
+    labels: KnownLabels | None = None
+
+    @property
+    def known_labels(self) -> KnownLabels:
+        """The labels of all pages, which only a replay has."""
+        return TruthLabels(self.known_truth) if self.labels is None else self.labels
 
     @property
     def known_truth(self) -> SiteTruth:
@@ -172,7 +200,7 @@ def _tres_light(given: StrategyInputs) -> Strategy:
 
 
 def _tres(given: StrategyInputs) -> Strategy:
-    from coati.tres_neural import tres
+    from coati.strategies.tres.neural import tres
 
     return tres(given.start_urls, given.known_truth, _examples(given), given.seed)
 
@@ -200,11 +228,17 @@ def _watching(row: SchedulerRow) -> StrategyRow:
 
 
 _LEARNS_FROM_EXAMPLES = _KNOWS | {Need.EXAMPLES}
-_BASELINES = ("coati.strategies.baselines",)
-_TAG_PATHS = ("coati.strategies.tag_paths", "coati.strategies.hnsw_groups", "coati.strategies.url_classes")
-_SCENT = ("coati.strategies.scent",)
+_BASELINES = ("coati.strategies.baselines.simple_orders",)
+_TAG_PATHS = (
+    "coati.strategies.sb.tag_paths",
+    "coati.strategies.sb.hnsw_groups",
+    "coati.strategies.sb.url_classes",
+)
+_SCENT = ("coati.strategies.scent.scent",)
 _SCENT_SETTINGS = ("scent", "likely_extensions")
-_PLANNED = ("coati.strategies.clairvoyant",)
+_HOSTS = ("coati.strategies.hosts.anthelion",)
+_KNOWS_LABELS = frozenset({Need.LABELS})
+_PLANNED = ("coati.strategies.baselines.clairvoyant",)
 
 REGISTRY: Mapping[str, StrategyRow] = {
     "bfs": StrategyRow(
@@ -227,7 +261,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
     "focused": StrategyRow(
         "the link that looks most like a target, by its URL, anchor and depth",
         lambda given: focused(given.start_urls),
-        ("coati.strategies.focused",),
+        ("coati.strategies.focused.focused",),
         seeded=False,
     ),
     "sb-classifier": StrategyRow(
@@ -264,7 +298,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
     "tp-off": StrategyRow(
         "learns the worth of tag paths from 3,000 requests that it knows the truth of (ACEBot)",
         _tp_off,
-        ("coati.strategies.tp_off",),
+        ("coati.strategies.sb.tp_off",),
         ("tag_paths", "warm_up"),
         _KNOWS,
         seeded=False,
@@ -272,16 +306,47 @@ REGISTRY: Mapping[str, StrategyRow] = {
     "tres-light": StrategyRow(
         "TRES with a light page classifier: told which links are pages, learns from example pages",
         _tres_light,
-        ("coati.strategies.tres",),
+        ("coati.strategies.tres.tres",),
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
     ),
     "tres": StrategyRow(
         "TRES with its neural networks (needs the extra tres); the same advantages",
         _tres,
-        ("coati.tres_neural",),
+        ("coati.strategies.tres.neural",),
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
+    ),
+    "anthelion": StrategyRow(
+        "many hosts: the host with the best success rate, there the page that looks best (CIKM 2014)",
+        lambda given: anthelion(given.start_urls, given.seed, given.settings.hosts),
+        _HOSTS,
+        ("hosts",),
+    ),
+    "random-host": StrategyRow(
+        "many hosts: any host, then any of its pages (the random crawl of CIKM 2014)",
+        lambda given: random_host(given.start_urls, given.seed),
+        _HOSTS,
+    ),
+    "shuffled-bfs": StrategyRow(
+        "breadth-first, the links of a page in any order (the BFS of CIKM 2014)",
+        lambda given: ShuffledBreadthFirst(given.start_urls, given.seed),
+        ("coati.strategies.hosts.shuffled",),
+    ),
+    "anthelion-static": StrategyRow(
+        "many hosts: the best page by a classifier that was trained on random pages beforehand",
+        lambda given: static_classifier(
+            given.start_urls, given.seed, given.settings.hosts, given.known_labels
+        ),
+        _HOSTS,
+        ("hosts",),
+        _KNOWS_LABELS,
+    ),
+    "label-oracle": StrategyRow(
+        "many hosts: knows which of the pages that it found are relevant; the bound for all others",
+        lambda given: label_oracle(given.start_urls, given.seed, given.known_labels),
+        _HOSTS,
+        needs=_KNOWS_LABELS,
     ),
     "omniscient": StrategyRow(
         "asks for the targets and nothing else: a bound that no crawler reaches",
@@ -300,6 +365,41 @@ REGISTRY: Mapping[str, StrategyRow] = {
     **{name: _watching(row) for name, row in SCHEDULERS.items()},
 }
 
+
+def _dsdd(variant: Variant) -> Callable[[StrategyInputs], Strategy]:
+    def build(given: StrategyInputs) -> Strategy:
+        settings = given.settings
+        return Dsdd(given.start_urls, settings.discovery, settings.start_model, variant, settings.judged)
+
+    return build
+
+
+def _dsdd_row(summary: str, variant: Variant) -> StrategyRow:
+    return _discovery_row(summary, _dsdd(variant), "coati.strategies.discovery.dsdd")
+
+
+def _discovery_row(summary: str, build: Callable[[StrategyInputs], Strategy], module: str) -> StrategyRow:
+    return StrategyRow(
+        summary,
+        build,
+        (module,),
+        ("discovery", "start_model"),
+        frozenset({Need.OUT_LINKS}),
+        seeded=False,
+        extractors=("words", "dataset_markup"),
+    )
+
+
+DISCOVERY: Mapping[str, StrategyRow] = {
+    "dsdd": _dsdd_row("a bandit over four actions, a classifier that learns (CIKM 2021, BD+OL)", Variant()),
+    "bd": _dsdd_row("dsdd whose classifier does not learn (BD)", Variant(learns=False)),
+    "dsdd-kw": _dsdd_row("dsdd with keyword search alone (KW+OL)", Variant((Action.KEYWORDS,))),
+    "dsdd-rl": _dsdd_row("dsdd with related pages alone (RL+OL)", Variant((Action.RELATED,))),
+    "dsdd-bl": _dsdd_row("dsdd with backward links alone (BL+OL)", Variant((Action.BACKLINKS,))),
+    "dsdd-fw": _dsdd_row("dsdd with forward links alone (FW+OL)", Variant((Action.FORWARD,))),
+}
+"""What `coati discover` searches with; no crawl of a given site is made of these."""
+
 SITE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if Need.HISTORY not in row.needs)
 """Those that fetch what a site has; the others watch pages."""
 
@@ -313,24 +413,16 @@ def strategy_row(name: str) -> StrategyRow:
     """
     if ":" in name:
         return _row_by_path(name)
+    if name in DISCOVERY:
+        return DISCOVERY[name]
     if name not in REGISTRY:
-        raise unknown_name("strategy", name, REGISTRY)
+        raise unknown_name("strategy", name, {**REGISTRY, **DISCOVERY})
     return REGISTRY[name]
 
 
 def _row_by_path(path: str) -> StrategyRow:
+    made = _object_by_path("strategy", path)
     module_name, _, attribute = path.partition(":")
-    # As `python -m` does it: a strategy is mostly a file in the folder where the user works.
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        made = getattr(import_module(module_name), attribute)
-    except ImportError as error:
-        raise ConfigError(
-            f"strategy {path!r}: the module {module_name!r} cannot be imported: {error}"
-        ) from None
-    except AttributeError:
-        raise ConfigError(f"strategy {path!r}: {module_name} has no {attribute!r}") from None
     if isinstance(made, StrategyRow):
         return made
     if not callable(made):
@@ -340,6 +432,38 @@ def _row_by_path(path: str) -> StrategyRow:
         lambda given: made(given.start_urls, given.seed),
         (module_name,),
     )
+
+
+def _object_by_path(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
+    module_name, _, attribute = path.partition(":")
+    # As `python -m` does it: it is mostly a file in the folder where the user works.
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return getattr(import_module(module_name), attribute)
+    except ImportError as error:
+        raise ConfigError(
+            f"{what} {path!r}: the module {module_name!r} cannot be imported: {error}"
+        ) from None
+    except AttributeError:
+        raise ConfigError(f"{what} {path!r}: {module_name} has no {attribute!r}") from None
+
+
+def build_goal(text: str) -> Goal:
+    """Build a goal by its name, or by the path of a predicate over a page's facts (``my_module:my_goal``).
+
+    A predicate that reads other facts than ``markup`` names their extractors in its attribute ``extractors``.
+    """
+    if ":" not in text or "=" in text:
+        return parse_goal(text)
+    predicate = _object_by_path("goal", text)
+    if not callable(predicate):
+        raise ConfigError(f"goal {text!r}: it must be a function of a page's facts that tells yes or no")
+    extractors = tuple(dict.fromkeys(("markup", *getattr(predicate, "extractors", ()))))
+    for name in extractors:
+        if name not in EXTRACTORS:
+            raise unknown_name(f"extractor of the goal {text!r},", name, EXTRACTORS)
+    return Goal(text, lambda facts: bool(predicate(facts)), extractors)
 
 
 def build_strategy(  # noqa: PLR0913, PLR0917 - what rows may need

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from coati.archive.archive import Archive
-from coati.archive.inventory import OutsideLink, count_holdings, find_outside_links
+from coati.archive.inventory import OutsideLink, count_contents, find_outside_links
 from coati.archive.record import ArchiveMeta
 from coati.model import Kind
 from tests.archive.samples import SITE, make, page
@@ -11,7 +11,7 @@ ROOT = "http://example.test/"
 
 def test_records_are_counted_under_the_archives_definition(tmp_path: Path) -> None:
     with Archive.open(make(tmp_path / "a")) as archive:
-        holdings = count_holdings(archive)
+        holdings = count_contents(archive)
     assert holdings.records == len(SITE)
     assert holdings.bodies == 4
     assert holdings.kinds == {Kind.PAGE: 2, Kind.TARGET: 2, Kind.REDIRECT: 1, Kind.BROKEN: 1}

@@ -666,3 +666,13 @@ def test_a_search_address_is_told_from_a_wrong_url(coati: Coati, address: str, w
     assert said.code == 2
     assert words in said.err
     assert "begins with http" not in said.err
+
+
+def test_verbose_says_what_each_answer_was(coati: Coati, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coati.live.event_loop.STALL_SECONDS", -1.0)
+    with small() as site:
+        said = coati("crawl", site.start, *FAST, "--out", "run", "-v")
+        assert f"target, 200, 2 B: {site.base}/b.csv" in said.err
+        assert "The crawl stood still" in said.err
+        assert "target, 200" not in coati("crawl", site.start, *FAST, "--out", "other").err
+        assert coati("crawl", site.start, "-q", "-v").code == 2

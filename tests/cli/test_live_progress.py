@@ -11,9 +11,9 @@ import pytest
 
 from coati.budget import Budget
 from coati.cli.live_progress import CrawlView, shortened
-from coati.live.progress import ArmYield, Event, Happening, Progress
-from coati.live.stop import StopReason
+from coati.live.progress import ArmYield, Event, EventKind, Progress
 from coati.pacing.host_pace import Wait
+from coati.stop_reasons import StopReason
 from coati.strategies.dry_spell import DrySpell
 from tests.live.scripted import Exchange, page, pause, scripted
 
@@ -95,7 +95,7 @@ def test_a_long_wait_is_told_and_passes() -> None:
 
 def test_the_end_is_taken_notice_of() -> None:
     made, _ = view(Budget(), HALFWAY)
-    made.on_event(Event(0.0, Happening.STOPPING, {"reason": StopReason.INTERRUPTED}))
+    made.on_event(Event(0.0, EventKind.STOPPING, {"reason": StopReason.INTERRUPTED}))
     assert made.stopping is StopReason.INTERRUPTED
 
 

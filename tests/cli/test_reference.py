@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from coati.settings.limits import LIMIT_KINDS
+from coati.settings.limits import LIMIT_TYPES
 from coati.settings.run_settings import SETTINGS
 
 ROOT = Path(__file__).parents[2]
@@ -52,5 +52,5 @@ def test_every_option_is_there_with_its_variable_and_key() -> None:
         assert f"`{option} " in command_line or f"`{option}`" in command_line
         assert f"`COATI_{name.upper()}`" in command_line
         assert f"| `{name}`" in run_file
-    for name in [*SETTINGS, *LIMIT_KINDS]:
+    for name in [*SETTINGS, *LIMIT_TYPES]:
         assert f"| `{name}`" in run_file

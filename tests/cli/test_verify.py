@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coati.runs.layout import Layout
-from coati.runs.lock import WriterLock
+from coati.runs.lock import lock_run
 from tests.cli.commands import Coati, coati
 from tests.live.scripted import file, page, scripted
 
@@ -88,7 +88,7 @@ def test_what_can_be_fetched_again_is_put_back(coati: Coati) -> None:
 
 def test_a_run_that_somebody_writes_is_not_repaired(coati: Coati, run: Path) -> None:
     (run / "files" / "1.csv").unlink()
-    lock = WriterLock(Layout(run).lock)
+    lock = lock_run(Layout(run))
     said = coati("verify", run, "--repair")
     lock.release()
     assert said.code == 6

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
 from coati.testing.server import SiteServer, serve
+from coati.testing.site_parameters import SiteParameters
 
 PROJECT = Path(__file__).parents[2] / "examples" / "scrapy_project"
-KNOBS = SiteKnobs(pages=40, target_bytes=500, target_bytes_sd=100)
+KNOBS = SiteParameters(pages=40, target_bytes=500, target_bytes_sd=100)
 
 
 def run(server: SiteServer, folder: Path, **settings: str) -> list[dict[str, object]]:
@@ -38,7 +38,9 @@ def run(server: SiteServer, folder: Path, **settings: str) -> list[dict[str, obj
     return [json.loads(line) for line in items.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("strategy", ["sb-classifier", "coati.strategies.baselines.depth_first"])
+@pytest.mark.parametrize(
+    "strategy", ["sb-classifier", "coati.strategies.baselines.simple_orders.depth_first"]
+)
 def test_the_spider_finds_the_same_files_with_a_strategy(tmp_path: Path, strategy: str) -> None:
     with serve(lambda base: generate_site(KNOBS, 2, base)) as server:
         by_coati = run(server, tmp_path, COATI_STRATEGY=strategy)

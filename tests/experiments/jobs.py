@@ -5,29 +5,29 @@ import signal
 import time
 from pathlib import Path
 
-from coati.experiments.workers import Desk
+from coati.experiments.workers import WorkerCache
 
 
-def die_once(_desk: Desk, marker: Path) -> str:
+def die_once(_cache: WorkerCache, marker: Path) -> str:
     if not marker.exists():
         marker.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return "done"
 
 
-def die(_desk: Desk, _argument: object) -> None:
+def die(_cache: WorkerCache, _argument: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def hang(_desk: Desk, seconds: float) -> str:
+def hang(_cache: WorkerCache, seconds: float) -> str:
     time.sleep(seconds)  # noqa: TID251 - what is tested
     return "done"
 
 
-def fail(_desk: Desk, error: Exception) -> None:
+def fail(_cache: WorkerCache, error: Exception) -> None:
     raise error
 
 
-def count(desk: Desk, _argument: object) -> int:
-    desk["count"] = desk.get("count", 0) + 1
-    return int(desk["count"])
+def count(cache: WorkerCache, _argument: object) -> int:
+    cache["count"] = cache.get("count", 0) + 1
+    return int(cache["count"])

@@ -7,8 +7,8 @@ from pathlib import Path
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
 from coati.testing.site import Response, Site
+from coati.testing.site_parameters import SiteParameters
 from coati.web.media import PRESETS
 
 ROOT = "http://made.test/"
@@ -25,7 +25,7 @@ def write_archive(site: Site, folder: Path) -> Path:
 
 def small_archive(folder: Path, pages: int = 60, seed: int = 0) -> Path:
     """Archive a generated site."""
-    return write_archive(generate_site(SiteKnobs(pages=pages), seed), folder)
+    return write_archive(generate_site(SiteParameters(pages=pages), seed), folder)
 
 
 DEGENERATE = {

@@ -17,11 +17,11 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package of its own, with the modules that every run goes through, and one strategy that is listed."""
     files = {
         "budget.py": "",
-        "assembly.py": "from coati.strategies.baselines import x\nfrom coati.strategies.other import y\n",
+        "assembly.py": "import coati.strategies.baselines.simple_orders\nimport coati.strategies.other\n",
         "replay/driver.py": "import time\nfrom coati.web import urls\n",
         "replay/measures.py": "",
         "replay/site.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import coati.live.wire\n",
-        "strategies/baselines.py": "def late():\n    from coati.strategies.frontier import f\n",
+        "strategies/baselines/simple_orders.py": "def late():\n    from coati.strategies.frontier import f\n",
         "strategies/frontier.py": "",
         "strategies/other.py": "",
         "live/wire.py": "",
@@ -30,7 +30,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     for name, text in files.items():
         file = tmp_path / name
-        file.parent.mkdir(exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     for name in ("archive", "bandits", "learners"):
         (tmp_path / name).mkdir()
@@ -53,7 +53,7 @@ def _forget() -> None:
 @pytest.mark.parametrize(
     ("file", "voids"),
     [
-        ("strategies/baselines.py", True),
+        ("strategies/baselines/simple_orders.py", True),
         ("strategies/frontier.py", True),
         ("replay/driver.py", True),
         ("web/urls.py", True),

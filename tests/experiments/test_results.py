@@ -18,14 +18,14 @@ from coati.experiments.errors import MissingExtraError
 from coati.experiments.outputs import write_outputs
 from coati.experiments.parquet import require_duckdb, write_parquet
 from coati.experiments.published import Published
+from coati.experiments.recording import CLASSES, RecordingStrategy
 from coati.experiments.summaries import Spread
 from coati.experiments.tables import group_table, objects, result_table, site_table
-from coati.experiments.watching import CLASSES, Watched
 from coati.model import Kind, Link, Outcome
 from coati.replay.driver import replay
 from coati.replay.site import ReplaySite
-from coati.strategies.tag_paths import TagPathStrategy
-from coati.strategies.url_classes import LearntClasses, UrlClass
+from coati.strategies.sb.tag_paths import TagPathStrategy
+from coati.strategies.sb.url_classes import LearntClasses, UrlClass
 from tests.experiments.made_sites import small_archive
 from tests.experiments.test_runner import run, small
 
@@ -79,7 +79,7 @@ def test_predictions_are_read_off_the_order_of_requests(tmp_path: Path) -> None:
     with Archive.open(small_archive(tmp_path / "a", pages=200)) as archive:
         site = ReplaySite(archive)
         classes = NotedClasses()
-        watched = Watched(TagPathStrategy([site.start_url], classes, seed=1), site.truth)
+        watched = RecordingStrategy(TagPathStrategy([site.start_url], classes, seed=1), site.truth)
         replay(site, watched, Budget())
     expected = dict.fromkeys(watched.confusion, 0)
     for url, taken in classes.taken.items():

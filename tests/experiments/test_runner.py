@@ -71,7 +71,7 @@ def test_every_shipped_experiment_runs_for_50_steps(file: Path, tmp_path: Path) 
     generated = [site for site in experiment.sites if isinstance(site, GeneratedSite)]
     for number, folder in enumerate([*(site.folder for site in archived), "other"]):
         small_archive(tmp_path / "archives" / folder, seed=number)
-    # The deepest; they differ in their knobs only, and the generator has tests of its own.
+    # The deepest; they differ in their parameters only, and the generator has tests of its own.
     deepest = [site for site in generated if site.model == "ju"] or generated[:1]
     chosen = [replace(site, pages=80) for site in deepest]
     study = run(replace(experiment, sites=(*archived, *chosen), examples=("other",)), tmp_path)

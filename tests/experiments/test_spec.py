@@ -5,7 +5,7 @@ import pytest
 from coati.assembly import StrategySettings
 from coati.errors import CoatiError, ConfigError
 from coati.experiments.spec import ArchivedSite, GeneratedSite, parse_experiment, read_experiment
-from coati.strategies.tag_paths import TagPathSettings
+from coati.strategies.sb.tag_paths import TagPathSettings
 
 SHIPPED = sorted((Path(__file__).parents[2] / "experiments").glob("*/*.toml"))
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from coati.budget import Budget
-from coati.live import CrawlPlan, CrawlResult, Event, Happening, LiveSettings, crawl
+from coati.live import CrawlPlan, CrawlResult, Event, EventKind, LiveSettings, crawl
 from coati.runs.store import RunStore, SnapshotForm
-from coati.strategies.baselines import breadth_first
+from coati.strategies.baselines.simple_orders import breadth_first
 from coati.strategies.state import pack, unpack
 from coati.web.rules import Rules
 
@@ -34,17 +34,17 @@ class Crawled:
     result: CrawlResult
     events: list[Event] = field(default_factory=list)
 
-    def told(self, what: Happening) -> list[dict[str, Any]]:
+    def told(self, what: EventKind) -> list[dict[str, Any]]:
         return [dict(event.data) for event in self.events if event.what is what]
 
     @property
     def observed(self) -> dict[str, dict[str, Any]]:
         """What came of each URL."""
-        return {told["url"]: told for told in self.told(Happening.OBSERVED)}
+        return {told["url"]: told for told in self.told(EventKind.OBSERVED)}
 
     @property
     def skipped(self) -> dict[str, str]:
-        return {told["url"]: told["reason"] for told in self.told(Happening.SKIPPED)}
+        return {told["url"]: told["reason"] for told in self.told(EventKind.SKIPPED)}
 
 
 def plan_for(start_url: str, **changes: Any) -> CrawlPlan:

@@ -7,7 +7,7 @@ from scrapy.http import Response
 from coati.live.cookies import MAX_COOKIES, MAX_DOMAIN_COOKIES, BoundedCookiesMiddleware
 from coati.live.engine_settings import engine_settings
 from coati.live.plan import CrawlPlan
-from coati.strategies.baselines import breadth_first
+from coati.strategies.baselines.simple_orders import breadth_first
 from coati.web.rules import Rules
 from tests.live.crawling import crawl_from
 from tests.live.scripted import Exchange, Route, page, scripted

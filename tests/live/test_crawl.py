@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from coati.live import Happening, Progress, StopReason, crawl_many
+from coati.live import EventKind, Progress, StopReason, crawl_many
 from coati.runs.errors import RunWriteError
-from coati.strategies.baselines import FrontierStrategy, breadth_first
+from coati.strategies.baselines.simple_orders import FrontierStrategy, breadth_first
 from coati.strategies.frontier import Fifo
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
 from coati.testing.server import serve
 from coati.testing.site import Response, Site
+from coati.testing.site_parameters import SiteParameters
 from coati.web.rules import Rules
 from tests.live.crawling import crawl_from, crawl_into, plan_for
 from tests.live.scripted import Exchange, Route, answer, clock, file, in_turn, page, pause, scripted
@@ -192,17 +192,17 @@ def test_progress_and_events_are_told() -> None:
         crawled = crawl_from(server.start, on_progress=told.append)
     assert told[-1] == crawled.result.progress
     assert [event.what for event in crawled.events[:4]] == [
-        Happening.CHOSEN,
-        Happening.OBSERVED,
-        Happening.CHOSEN,
-        Happening.OBSERVED,
+        EventKind.CHOSEN,
+        EventKind.OBSERVED,
+        EventKind.CHOSEN,
+        EventKind.OBSERVED,
     ]
     assert crawled.observed[server.base + "/b.csv"]["outcome"] == "target"
 
 
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
-    knobs = SiteKnobs(pages=40)
-    with serve(lambda base: generate_site(knobs, 3, base)) as server:
+    parameters = SiteParameters(pages=40)
+    with serve(lambda base: generate_site(parameters, 3, base)) as server:
         whole = crawl_from(server.url)
         asked = [seen.url for seen in server.requests if not seen.url.endswith("/robots.txt")]
         server.requests.clear()
@@ -241,7 +241,7 @@ def test_a_mistake_in_a_strategy_comes_out_at_once() -> None:
 PROGRAM = """
     import sys
     from coati.live import CrawlPlan, LiveSettings, crawl
-    from coati.strategies.baselines import breadth_first
+    from coati.strategies.baselines.simple_orders import breadth_first
     from coati.web.rules import Rules
 
     start = sys.argv[1]

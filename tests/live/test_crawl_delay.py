@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from coati.live import Happening
+from coati.live import EventKind
 from tests.live.crawling import crawl_from
 from tests.live.plain_spider import run_spider
 from tests.live.scripted import Route, Script, page, scripted
@@ -25,7 +25,7 @@ def test_the_delay_of_the_site_is_kept() -> None:
     times = [asked.at for asked in server.asked]
     assert shortest_gap(server) > 0.5
     assert len(times) == 4
-    assert crawled.told(Happening.WAITING) == [{"host": "127.0.0.1", "seconds": 0.6, "why": "Crawl-delay"}]
+    assert crawled.told(EventKind.WAITING) == [{"host": "127.0.0.1", "seconds": 0.6, "why": "Crawl-delay"}]
 
 
 @pytest.mark.parametrize("asked", ["0.1", "-3", "nan", "inf", "much"])
@@ -45,7 +45,7 @@ def test_the_delay_is_bounded() -> None:
 def test_a_delay_for_others_is_not_ours() -> None:
     with scripted({**CHAIN, **rules("User-agent: otherbot\nCrawl-delay: 86400\n")}) as server:
         crawled = crawl_from(server.start)
-    assert crawled.told(Happening.WAITING) == []
+    assert crawled.told(EventKind.WAITING) == []
 
 
 def test_alone_in_a_spider() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coati.model import Hosts, Later, Method, Outcome, Page, Request, Settlement
 from coati.runs.store import RunStore
-from coati.strategies.baselines import FrontierStrategy
+from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
 from coati.testing.respond import Responder
 from coati.testing.sample_site import sample_site

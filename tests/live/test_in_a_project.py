@@ -11,7 +11,7 @@ from scrapy.http import HtmlResponse, Response
 
 from coati.errors import ConfigError
 from coati.live.scheduler import plan_of_project
-from coati.strategies.baselines import depth_first
+from coati.strategies.baselines.simple_orders import depth_first
 from tests.live.plain_spider import PlainSpider
 from tests.live.scripted import Exchange, Route, answer, file, page, scripted
 
@@ -72,7 +72,7 @@ def test_the_strategy_orders_and_the_spider_parses() -> None:
 
 
 def test_a_strategy_may_be_named_by_path_or_given() -> None:
-    for strategy in ("coati.strategies.baselines.depth_first", depth_first):
+    for strategy in ("coati.strategies.baselines.simple_orders.depth_first", depth_first):
         with scripted(SITE) as server:
             run(server.start, COATI_STRATEGY=strategy)
         assert server.paths[:3] == ["/", "/b.csv", "/a"]

@@ -10,7 +10,7 @@ import pytest
 from coati.live import StopReason
 from coati.live.outcomes import LIST, ResponseReader
 from coati.model import Method, Other, Page, Request, Target
-from coati.strategies.baselines import breadth_first
+from coati.strategies.baselines.simple_orders import breadth_first
 from coati.web.media import parse_types
 from tests.live.crawling import Crawled, crawl_from, crawl_into
 from tests.live.scripted import Exchange, Route, Script, answer, file, page, scripted

@@ -16,7 +16,7 @@ from coati.model import Outcome, Request
 from coati.pacing.host_pace import HostPace, HostPause, PaceSettings, Wait
 from coati.replay.paced import PacedReplay
 from coati.runs.store import RunStore
-from coati.strategies.baselines import breadth_first
+from coati.strategies.baselines.simple_orders import breadth_first
 from coati.web.rules import Rules, Scope
 from coati.web.urls import host_of
 from tests.live.crawling import FORM, Crawled, crawl_from

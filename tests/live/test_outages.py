@@ -5,7 +5,7 @@ import pytest
 from coati.archive.record import PASSING_STATUSES
 from coati.live.failures import FailureReason
 from coati.live.outages import Outages, is_outage
-from coati.live.outcomes import DAMAGED, Reading
+from coati.live.outcomes import DAMAGED, FetchResult
 from coati.model import (
     AT_THE_END,
     NO_LINKS,
@@ -23,9 +23,9 @@ from coati.runs.host_answers import HostAnswer
 
 HOST = "http://example.org"
 OTHER = "http://other.example.org"
-RESET = Reading(Failure(0, 0, FailureReason.BROKEN_OFF))
-NO_RULES = Reading(Failure(0, 0, FailureReason.NO_RULES), unsent=True)
-FINE = Reading(Other(200, 9, "text/plain"))
+RESET = FetchResult(Failure(0, 0, FailureReason.BROKEN_OFF))
+NO_RULES = FetchResult(Failure(0, 0, FailureReason.NO_RULES), unsent=True)
+FINE = FetchResult(Other(200, 9, "text/plain"))
 
 
 def asked(path: str, base: str = HOST) -> Request:
@@ -39,7 +39,9 @@ def outages(retries: int = 3, *, heard: bool = True) -> Outages:
     return made
 
 
-def until(made: Outages, path: str, now: float, reading: Reading = RESET, base: str = HOST) -> float | None:
+def until(
+    made: Outages, path: str, now: float, reading: FetchResult = RESET, base: str = HOST
+) -> float | None:
     """Let a request fail; returns when to ask again, None if it is called broken."""
     outcome = made.judge(asked(path, base), reading, now).outcome
     return outcome.until if isinstance(outcome, Deferred) else None
@@ -48,29 +50,29 @@ def until(made: Outages, path: str, now: float, reading: Reading = RESET, base: 
 @pytest.mark.parametrize(
     ("reading", "passing"),
     [
-        *((Reading(Failure(status, 0, f"status {status}")), True) for status in sorted(PASSING_STATUSES)),
+        *((FetchResult(Failure(status, 0, f"status {status}")), True) for status in sorted(PASSING_STATUSES)),
         *(
-            (Reading(Failure(status, 0, f"status {status}")), False)
+            (FetchResult(Failure(status, 0, f"status {status}")), False)
             for status in (400, 403, 404, 410, 500, 501)
         ),
         (RESET, True),
-        (Reading(Failure(0, 0, FailureReason.NO_HOST)), True),
-        (Reading(Failure(0, 0, FailureReason.NOT_CONNECTED)), True),
-        (Reading(Failure(0, 0, FailureReason.TIMEOUT)), True),
-        (Reading(Failure(0, 0, FailureReason.SHORT_BODY)), True),
-        (Reading(Failure(0, 0, FailureReason.CERTIFICATE)), False),
-        (Reading(Failure(0, 0, FailureReason.CERTIFICATE), unsent=True), True),
-        (Reading(Failure(0, 0, FailureReason.TOO_LARGE)), False),
-        (Reading(Failure(0, 0, FailureReason.BOMB)), False),
-        (Reading(Failure(0, 0, FailureReason.NOT_DECOMPRESSED)), False),
-        (Reading(Failure(0, 0, FailureReason.BAD_ANSWER)), False),
+        (FetchResult(Failure(0, 0, FailureReason.NO_HOST)), True),
+        (FetchResult(Failure(0, 0, FailureReason.NOT_CONNECTED)), True),
+        (FetchResult(Failure(0, 0, FailureReason.TIMEOUT)), True),
+        (FetchResult(Failure(0, 0, FailureReason.SHORT_BODY)), True),
+        (FetchResult(Failure(0, 0, FailureReason.CERTIFICATE)), False),
+        (FetchResult(Failure(0, 0, FailureReason.CERTIFICATE), unsent=True), True),
+        (FetchResult(Failure(0, 0, FailureReason.TOO_LARGE)), False),
+        (FetchResult(Failure(0, 0, FailureReason.BOMB)), False),
+        (FetchResult(Failure(0, 0, FailureReason.NOT_DECOMPRESSED)), False),
+        (FetchResult(Failure(0, 0, FailureReason.BAD_ANSWER)), False),
         (NO_RULES, True),
-        (Reading(Page(200, 9, NO_LINKS), drops=(DAMAGED,)), True),
-        (Reading(Page(200, 9, NO_LINKS)), False),
+        (FetchResult(Page(200, 9, NO_LINKS), drops=(DAMAGED,)), True),
+        (FetchResult(Page(200, 9, NO_LINKS)), False),
         (FINE, False),
     ],
 )
-def test_some_failures_say_nothing_about_the_url(reading: Reading, *, passing: bool) -> None:
+def test_some_failures_say_nothing_about_the_url(reading: FetchResult, *, passing: bool) -> None:
     assert is_outage(reading) is passing
 
 
@@ -133,7 +135,7 @@ def test_a_retry_wants_a_sign_of_life_where_nothing_else_tells() -> None:
 )
 def test_only_small_answers_are_signs_of_life(method: Method, outcome: Outcome, proof: str) -> None:
     made = outages()
-    made.judge(Request(0, method, HOST + "/other"), Reading(outcome), 1.0)
+    made.judge(Request(0, method, HOST + "/other"), FetchResult(outcome), 1.0)
     until(made, "/a", 2.0)
     assert made.proof(asked("/a")) == HOST + proof
 
@@ -163,8 +165,8 @@ def test_a_host_that_never_answered_is_given_up_as_a_whole() -> None:
 def test_a_page_that_always_breaks_off_at_the_same_place_is_taken_as_it_is() -> None:
     made = outages()
 
-    def part(size: int) -> Reading:
-        return Reading(Page(200, size, NO_LINKS), drops=(DAMAGED,))
+    def part(size: int) -> FetchResult:
+        return FetchResult(Page(200, size, NO_LINKS), drops=(DAMAGED,))
 
     assert [until(made, "/a", now, part(500)) is None for now in (0.0, 9.0, 99.0, 999.0)] == [False] * 3 + [
         True
@@ -177,7 +179,7 @@ def test_a_page_that_always_breaks_off_at_the_same_place_is_taken_as_it_is() -> 
 
 
 def test_the_part_that_came_is_not_kept_of_a_page_that_is_asked_again() -> None:
-    reading = Reading(Page(200, 9, NO_LINKS), body=b"<p>", drops=(DAMAGED,))
+    reading = FetchResult(Page(200, 9, NO_LINKS), body=b"<p>", drops=(DAMAGED,))
     judged = outages().judge(asked("/a"), reading, 0.0)
     assert judged.outcome == Deferred(200, 9, DAMAGED, 10.0)
     assert (judged.body, judged.drops) == (None, ())
@@ -185,7 +187,7 @@ def test_the_part_that_came_is_not_kept_of_a_page_that_is_asked_again() -> None:
 
 def test_a_refusal_is_none_of_its_business() -> None:
     made = outages(heard=False)
-    reading = Reading(Refused("robots.txt"))
+    reading = FetchResult(Refused("robots.txt"))
     assert made.judge(asked("/a"), reading, 0.0) is reading
     assert until(made, "/", 0.0) == 1.0
 

@@ -15,27 +15,27 @@ import pytest
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
 from coati.errors import ConfigError, UsageError
-from coati.live import Happening, LiveSettings, StopReason
+from coati.live import EventKind, LiveSettings, StopReason
 from coati.live.engine_settings import engine_settings
 from coati.model import EVERY_HOST, Hosts, Method, Outcome, Request, Settlement
 from coati.readers.hits import HITS_TYPE, Hits
 from coati.report.explaining import explain_url
 from coati.report.writing import write_report
-from coati.strategies.baselines import breadth_first
+from coati.strategies.baselines.simple_orders import breadth_first
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
 from coati.testing.search import HttpEngine, IndexedPage, StubEngine, engine_site
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Site
+from coati.testing.site_parameters import SiteParameters
 from coati.web.media import PRESETS
 from coati.web.queries import Ability, Query
 from tests.live.crawling import Crawled, crawl_from, crawl_into, plan_for
 from tests.live.scripted import Exchange, Route, answer, in_turn, page, scripted
 from tests.prospector import Prospector
 
-KNOBS = SiteKnobs(pages=25, links_per_page=8, target_share=0.3, page_bytes=1500, target_bytes=500)
+KNOBS = SiteParameters(pages=25, links_per_page=8, target_share=0.3, page_bytes=1500, target_bytes=500)
 WORDS = "data report"
 KEY = "a-secret-key"
 RAIN = Query("stub", "rain")
@@ -301,7 +301,7 @@ def test_an_engine_that_is_busy_is_asked_again() -> None:
             retries=1,
         )
         assert len(server.asked) == 2
-    assert [told["outcome"] for told in crawled.told(Happening.OBSERVED)] == ["deferred", "page"]
+    assert [told["outcome"] for told in crawled.told(EventKind.OBSERVED)] == ["deferred", "page"]
     assert crawled.result.progress.requests == 2
 
 

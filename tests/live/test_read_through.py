@@ -10,7 +10,7 @@ from coati.budget import Budget
 from coati.model import Hosts, Later, Method, Outcome, Request, Settlement
 from coati.replay.driver import replay
 from coati.replay.site import ReplaySite
-from coati.strategies.baselines import breadth_first
+from coati.strategies.baselines.simple_orders import breadth_first
 from coati.web.media import PRESETS
 from tests.live.crawling import crawl_from
 from tests.live.plain_spider import run_spider

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
-from coati.live import Happening, Progress, StopReason
+from coati.live import EventKind, Progress, StopReason
 from coati.live.failures import HostEndedError
 from coati.live.pace import TOO_LONG
 from coati.live.retry_after import parse_retry_after
@@ -63,7 +63,7 @@ def test_a_host_gets_the_pause_that_it_asks_for(status: int, form: str) -> None:
     assert 0.85 < second - first < 4
     told = crawled.observed[server.base + "/a.csv"]
     assert (told["outcome"], told["charged"]) == ("target", 2)
-    waits = {wait["why"]: wait["seconds"] for wait in crawled.told(Happening.WAITING)}
+    waits = {wait["why"]: wait["seconds"] for wait in crawled.told(EventKind.WAITING)}
     assert waits.keys() == {"errors", "Retry-After"}
     assert waits["Retry-After"] > 0
 
@@ -72,7 +72,7 @@ def test_who_asks_for_no_pause_is_not_said_to_be_waited_for() -> None:
     limited = in_turn(answer(429, Retry_After="0"), file())
     with scripted({"/": page("/a.csv"), "/a.csv": limited}) as server:
         crawled = crawl_from(server.start, retries=2, max_delay_seconds=0.1)
-    assert [wait["why"] for wait in crawled.told(Happening.WAITING)] == ["errors"]
+    assert [wait["why"] for wait in crawled.told(EventKind.WAITING)] == ["errors"]
 
 
 def test_a_rest_is_told_while_it_lasts_and_kept_to_when_the_run_goes_on(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from coati.assembly import LIVE_STRATEGIES, build_strategy
 from coati.model import Refused
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
 from coati.testing.lists import with_lists
 from coati.testing.respond import Responder
 from coati.testing.server import serve
 from coati.testing.site import Site
+from coati.testing.site_parameters import SiteParameters
 from tests.driving import ask
 from tests.live.crawling import crawl_from, crawl_into
 
@@ -58,7 +58,7 @@ def over_http(
 
 
 sites = st.builds(
-    SiteKnobs,
+    SiteParameters,
     pages=st.integers(2, 30),
     target_share=st.sampled_from([0.0, 0.2, 0.5]),
     pages_with_targets=st.just(0.2),
@@ -76,23 +76,29 @@ sites = st.builds(
 
 @pytest.mark.parametrize("name", sorted(LIVE_STRATEGIES))
 @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
-@given(knobs=sites, seed=st.integers(0, 1000), kept=st.booleans())
-@example(knobs=SiteKnobs(pages=60, target_bytes=500, target_bytes_sd=100), seed=1, kept=True)
+@given(parameters=sites, seed=st.integers(0, 1000), kept=st.booleans())
+@example(parameters=SiteParameters(pages=60, target_bytes=500, target_bytes_sd=100), seed=1, kept=True)
 # Errors have a size over HTTP and none in memory, which nothing may depend on.
-@example(knobs=SiteKnobs(pages=14, target_bytes=500, error_share=0.2, templates=1), seed=0, kept=False)
-def test_live_and_memory_decide_alike(name: str, knobs: SiteKnobs, seed: int, *, kept: bool) -> None:
-    live, memory = over_http(lambda base: generate_site(knobs, seed, base), name, seed, kept=kept)
+@example(
+    parameters=SiteParameters(pages=14, target_bytes=500, error_share=0.2, templates=1), seed=0, kept=False
+)
+def test_live_and_memory_decide_alike(
+    name: str, parameters: SiteParameters, seed: int, *, kept: bool
+) -> None:
+    live, memory = over_http(lambda base: generate_site(parameters, seed, base), name, seed, kept=kept)
     assert live == memory
     assert live
 
 
 @pytest.mark.parametrize("name", LIVE_STRATEGIES)
 @settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow])
-@given(knobs=sites, seed=st.integers(0, 1000), kept=st.booleans())
-@example(knobs=SiteKnobs(pages=60, target_bytes=500, target_bytes_sd=100), seed=1, kept=True)
-def test_lists_of_links_are_met_alike(name: str, knobs: SiteKnobs, seed: int, *, kept: bool) -> None:
+@given(parameters=sites, seed=st.integers(0, 1000), kept=st.booleans())
+@example(parameters=SiteParameters(pages=60, target_bytes=500, target_bytes_sd=100), seed=1, kept=True)
+def test_lists_of_links_are_met_alike(
+    name: str, parameters: SiteParameters, seed: int, *, kept: bool
+) -> None:
     def make(base: str) -> Site:
-        return with_lists(generate_site(knobs, seed, base))
+        return with_lists(generate_site(parameters, seed, base))
 
     live, memory = over_http(make, name, seed, kept=kept, lists=["robots.txt", "feed"])
     assert live == memory

@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from coati.live import Happening, StopReason
+from coati.live import EventKind, StopReason
 from coati.model import Hosts, Later, Link, LinkList, Method, Outcome, Page, Request, Settlement
-from coati.strategies.baselines import FrontierStrategy
+from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
 from coati.web.rules import Rules, Scope
 from tests.live.crawling import crawl_from
@@ -102,7 +102,7 @@ def test_what_met_an_outage_is_chosen_again_and_each_attempt_is_charged() -> Non
         crawled = crawl_from(server.start, new_strategy=lambda: strategy, retries=2, max_delay_seconds=0.05)
     assert server.paths.count("/a.csv") == 3
     assert strategy.notes == [f"{verb} {number}" for number in range(4) for verb in ("choose", "observe")]
-    outcomes = [told["outcome"] for told in crawled.told(Happening.OBSERVED)]
+    outcomes = [told["outcome"] for told in crawled.told(EventKind.OBSERVED)]
     assert outcomes == ["page", "deferred", "deferred", "target"]
     # Before each retry the host was asked for the page that it had answered.
     assert server.paths.count("/") == 3

@@ -17,12 +17,12 @@ from coati.archive.archive import Archive
 from coati.archive.record import Entry, Record
 from coati.budget import Budget
 from coati.cli.main import run as command
-from coati.live.stop import StopReason
 from coati.model import Failure, Hosts, Method, Outcome, Redirect, Request, Settlement, Target, Unchanged
 from coati.replay.driver import FINISHED, ReplayOptions, replay
 from coati.replay.site import ReplaySite
 from coati.runs.store import RunStore
 from coati.runs.times import from_iso
+from coati.stop_reasons import StopReason
 from coati.testing.revisiting import RoundRobin
 from coati.web.traps import TrapSettings
 from tests.live.crawling import FORM, crawl_from, crawl_into

@@ -12,7 +12,7 @@ from coati.model import NO_LINKS, Hosts, Later, Method, Outcome, Page, Refused, 
 from coati.replay.driver import FINISHED, STOPPED_EARLY, Replay, replay
 from coati.replay.site import ReplaySite
 from coati.strategies.state import State
-from coati.strategies.tres import TresExamples
+from coati.strategies.tres.tres import TresExamples
 from tests.replay import tiny_site
 from tests.replay.tiny_site import START
 

@@ -10,7 +10,7 @@ from coati.model import NO_LINKS, Deferred, Failure, Later, Outcome, Page, Reque
 from coati.pacing.host_pace import HostPace, PaceSettings
 from coati.replay.driver import FINISHED
 from coati.replay.paced import PacedReplay, replay_paced
-from coati.strategies.baselines import breadth_first
+from coati.strategies.baselines.simple_orders import breadth_first
 from coati.web.urls import host_of
 from tests.pacing.host_rounds import HostRounds
 

@@ -13,16 +13,16 @@ from coati.replay.driver import replay
 from coati.replay.site import ReplaySite
 from coati.search.provider import LocalProvider
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
 from coati.testing.search import HttpEngine, StubEngine, engine_site
 from coati.testing.server import serve
 from coati.testing.site import Site
+from coati.testing.site_parameters import SiteParameters
 from coati.web.media import PRESETS
 from coati.web.queries import Query
 from tests.live.crawling import crawl_from
 from tests.prospector import Prospector
 
-KNOBS = SiteKnobs(pages=25, links_per_page=8, target_share=0.3, page_bytes=1500, target_bytes=500)
+KNOBS = SiteParameters(pages=25, links_per_page=8, target_share=0.3, page_bytes=1500, target_bytes=500)
 WORDS = "data report"
 FIRST = Query("stub", WORDS).address
 

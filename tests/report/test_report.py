@@ -15,14 +15,12 @@ from typing import Any
 import pytest
 
 from coati.budget import Limit
-from coati.live.stop import StopReason
 from coati.report import write_report
 from coati.report.curve import MAX_POINTS
-from coati.report.endings import ENDINGS
 from coati.report.reasons import MEANINGS
-from coati.report.sections.holdings import MAX_FILES, MAX_ROWS
+from coati.report.sections.files import MAX_FILES, MAX_ROWS
 from coati.runs import REASONS, NoRunError, RunReader
-from coati.runs.sessions import KILLED
+from coati.stop_reasons import StopReason
 from coati.testing import Response, Site, sample_site
 from tests.report.made_runs import MadeRun, fill_run
 
@@ -82,7 +80,7 @@ def test_it_says_what_was_found_for_how_much_and_why_it_stopped(sample_run: Path
     assert f"in {totals.requests} requests" in page.text
     assert "1 March 2026, 09:05 UTC" in page.text
     assert "as many requests as it was allowed" in page.text
-    assert "larger budget" in page.text
+    assert "larger --max-requests" in page.text
 
 
 def test_it_marks_where_nine_tenths_were_in(sample_run: Path) -> None:
@@ -259,6 +257,5 @@ def test_errors_and_what_was_left_alone_stand_with_their_reasons(tmp_path: Path)
 
 def test_every_reason_to_stop_or_to_skip_is_put_into_words() -> None:
     assert set(MEANINGS) == set(REASONS)
-    assert {reason.value for reason in StopReason} | {limit.value for limit in Limit} | {KILLED} <= set(
-        ENDINGS
-    )
+    assert all(reason.words.brief for reason in StopReason)
+    assert all(StopReason.of_limit(limit).words.next_step for limit in Limit)

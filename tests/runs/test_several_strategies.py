@@ -16,13 +16,14 @@ from coati.runs.store import RunStore
 from coati.strategies.state import pack, unpack
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
 from coati.testing.respond import Responder
 from coati.testing.site import Site
+from coati.testing.site_parameters import SiteParameters
 from tests.driving import ask
 
 SITES = {
-    f"site-{number}": generate_site(SiteKnobs(pages=40), number, f"http://{number}.test") for number in (1, 2)
+    f"site-{number}": generate_site(SiteParameters(pages=40), number, f"http://{number}.test")
+    for number in (1, 2)
 }
 NAMES = {"site-1": "sb-classifier", "site-2": "scent"}
 

@@ -9,10 +9,9 @@ import pytest
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
 from coati.model import Link, LinkList, Page
-from coati.runs.toml import to_toml
-from coati.settings.asking import live_settings, parse_cookies, parse_header
-from coati.settings.limits import LIMIT_KINDS, LIMIT_MEANINGS, read_limits, trap_settings, with_limits
-from coati.settings.plan import Surroundings, crawl_plan, new_strategy, snapshot_form
+from coati.settings.limits import LIMIT_MEANINGS, LIMIT_TYPES, read_limits, trap_settings, with_limits
+from coati.settings.live_settings import live_settings, parse_cookies, parse_header
+from coati.settings.plan import CrawlResources, crawl_plan, new_strategy, snapshot_form
 from coati.settings.run_file import (
     HIDDEN,
     read_run_file,
@@ -22,6 +21,7 @@ from coati.settings.run_file import (
     with_values,
 )
 from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.toml_writer import to_toml
 from coati.web.traps import TrapSettings
 from tests.driving import ask
 
@@ -52,8 +52,8 @@ def test_every_field_of_the_live_driver_can_be_set() -> None:
         "proxy",
     }
     traps = {"traps", "max_urls_per_shape", "max_chain", "max_equal_pages"}
-    assert {field.name for field in fields(LiveSettings)} | traps == options | set(LIMIT_KINDS)
-    assert set(LIMIT_MEANINGS) == set(LIMIT_KINDS), "describe it in coati.settings.limits"
+    assert {field.name for field in fields(LiveSettings)} | traps == options | set(LIMIT_TYPES)
+    assert set(LIMIT_MEANINGS) == set(LIMIT_TYPES), "describe it in coati.settings.limits"
 
 
 def test_limits_of_traps_reach_the_plan() -> None:
@@ -203,7 +203,7 @@ def test_limits_add_up() -> None:
 
 def test_a_plan_is_what_the_settings_say() -> None:
     settings = given(scope="path", types="tables", archive="a", archive_mode="record", max_targets=3)
-    plan = crawl_plan(settings, Surroundings())
+    plan = crawl_plan(settings, CrawlResources())
     assert plan.start_urls == (URL,)
     assert plan.rules.scope.value == "path"
     assert plan.types.name == "tables"
@@ -211,7 +211,7 @@ def test_a_plan_is_what_the_settings_say() -> None:
     assert not plan.answer_from_archive
     assert ask(plan.new_strategy()) is not None
     assert plan.one_site
-    assert not crawl_plan(given(scope="any"), Surroundings()).one_site
+    assert not crawl_plan(given(scope="any"), CrawlResources()).one_site
 
 
 def test_a_snapshot_belongs_to_what_the_strategy_is_built_from() -> None:

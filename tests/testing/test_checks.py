@@ -24,8 +24,8 @@ from coati.model import (
 )
 from coati.strategies.deferrals import Deferrals
 from coati.strategies.state import State
+from coati.testing.checked_crawl import ContractError
 from coati.testing.checks import check_policy, check_strategy, default_sites
-from coati.testing.rehearsal import ContractError
 
 
 @pytest.mark.parametrize("name", ["bfs", "dfs", "random"])

@@ -9,8 +9,8 @@ import pytest
 
 from coati.model import Hosts, Later, Outcome, Page, Request, Settlement, Unchanged
 from coati.strategies.state import State
+from coati.testing.checked_crawl import ContractError
 from coati.testing.checks import check_strategy, default_sites
-from coati.testing.rehearsal import ContractError
 from coati.testing.revisiting import RoundRobin
 
 

@@ -15,11 +15,11 @@ import pytest
 
 from coati.errors import UsageError
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
 from coati.testing.sample_site import sample_site
 from coati.testing.server import SiteServer, serve
 from coati.testing.server_process import serve_in_process
 from coati.testing.site import Response, Site, body_of
+from coati.testing.site_parameters import SiteParameters
 from coati.web.urls import host_of
 
 BIG = 5_000_000
@@ -157,7 +157,7 @@ def test_latency_delays_an_answer_but_nobody_else() -> None:
 
 
 def test_several_sites_have_an_address_each() -> None:
-    makers = [partial(generate_site, SiteKnobs(pages=5), seed) for seed in range(120)]
+    makers = [partial(generate_site, SiteParameters(pages=5), seed) for seed in range(120)]
     with serve(*makers) as server:
         assert len({host_of(site.start_url) for site in server.sites}) == 120
         for number in (0, 1, 119):
@@ -212,21 +212,21 @@ def test_many_clients_at_once() -> None:
 
 
 def test_a_process_of_its_own_serves_generated_sites_and_counts() -> None:
-    knobs = SiteKnobs(pages=20)
-    with serve_in_process(knobs, seed=5, sites=2) as server:
+    parameters = SiteParameters(pages=20)
+    with serve_in_process(parameters, seed=5, sites=2) as server:
         first, second = server.start_urls
         with closing(connect(second)) as client:
-            expected = generate_site(knobs, 6, second).get(second).body
+            expected = generate_site(parameters, 6, second).get(second).body
             assert ask(client, "/") == (200, expected)
     assert server.requests == {first: 0, second: 1}
 
 
-@pytest.mark.parametrize("knobs", ['{"pagse": 3}', '{"pages": 0}'])
-def test_a_process_refuses_wrong_knobs(knobs: str) -> None:
-    command = [sys.executable, "-m", "coati.testing", "--knobs", knobs]
+@pytest.mark.parametrize("parameters", ['{"pagse": 3}', '{"pages": 0}'])
+def test_a_process_refuses_wrong_knobs(parameters: str) -> None:
+    command = [sys.executable, "-m", "coati.testing", "--parameters", parameters]
     result = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     assert result.returncode == 2
-    assert "knob" in result.stderr
+    assert "parameter" in result.stderr
     assert "Traceback" not in result.stderr
 
 

@@ -24,12 +24,12 @@ from typing import NamedTuple, Self
 
 from coati import __version__
 from coati.archive import index, recovery, volumes, warc_record
-from coati.archive.description import read_description, upgrade_description, write_description
+from coati.archive.description import lock_archive, read_description, upgrade_description, write_description
 from coati.archive.index import Index, Row
-from coati.archive.lock import WriteLock
 from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.volumes import Place, Volumes
 from coati.errors import CorruptRecordError, NotArchivedError, UsageError
+from coati.file_lock import FileLock
 
 # A replay asks for most URLs, and for the same ones again for each strategy and seed. So after some
 # look-ups a reader takes the whole index into memory, if it has no more rows than this: reading them in
@@ -55,7 +55,7 @@ class Archive:
     """
 
     def __init__(
-        self, folder: Path, meta: ArchiveMeta, rows: Index, records: Volumes, lock: WriteLock | None
+        self, folder: Path, meta: ArchiveMeta, rows: Index, records: Volumes, lock: FileLock | None
     ) -> None:
         self.folder = folder
         self.meta = meta
@@ -75,7 +75,7 @@ class Archive:
             raise UsageError(f"{folder} already exists and is not an empty folder")
         (folder / volumes.FOLDER_NAME).mkdir(parents=True, exist_ok=True)
         write_description(folder, meta)
-        lock = WriteLock(folder)
+        lock = lock_archive(folder)
         rows = Index.create(folder / index.FILE_NAME)
         return cls(folder, meta, rows, _volumes(folder, meta), lock)
 
@@ -86,7 +86,7 @@ class Archive:
         ``writable`` also puts right what a crash left behind.
         """
         meta = read_description(folder)
-        lock = WriteLock(folder) if writable else None
+        lock = lock_archive(folder) if writable else None
         try:
             if writable:
                 upgrade_description(folder, meta)
@@ -307,7 +307,7 @@ class Archive:
             raise self._corrupt(row, "the body that it refers to is lost")
         return holder
 
-    def _read(self, row: Row) -> warc_record.Reading:
+    def _read(self, row: Row) -> warc_record.StoredRecord:
         try:
             reading = warc_record.read_member(self._member(row))
         except ValueError as error:

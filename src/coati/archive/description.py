@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from coati.archive.record import ArchiveMeta
 from coati.errors import ArchiveError
+from coati.file_lock import FileHeldError, FileLock
+from coati.toml_writer import to_toml
 from coati.web.media import TargetTypes
 
 FILE_NAME = "archive.toml"
@@ -26,29 +27,30 @@ _TYPES_KEYS = frozenset({"name", "media_types", "extensions", "everything"})
 
 def write_description(folder: Path, meta: ArchiveMeta) -> None:
     """Write ``archive.toml``; a reader sees the old file or the new one, never a part."""
-    lines = [
-        "# A website on disk, archived by Coati. The records stand in warc/.",
-        f"format = {FORMAT}",
-        f"name = {_text(meta.name)}",
-        f"start_url = {_text(meta.start_url)}",
-        f"origin = {_text(meta.origin)}",
-        f"licence = {_text(meta.licence)}",
-        f"blocked_extensions = {_texts(meta.blocked_extensions)}",
-    ]
+    described: dict[str, object] = {
+        "format": FORMAT,
+        "name": meta.name,
+        "start_url": meta.start_url,
+        "origin": meta.origin,
+        "licence": meta.licence,
+        "blocked_extensions": meta.blocked_extensions,
+    }
+    comment = "A website on disk, archived by Coati. The records stand in warc/."
     if meta.types is None:
-        lines += ["", "# No [types]: each record carries the kind that it is."]
+        comment += "\nNo [types]: each record carries the kind that it is."
     else:
-        lines += [
-            "",
-            "[types]",
-            f"name = {_text(meta.types.name)}",
-            f"media_types = {_texts(meta.types.media_types)}",
-            f"extensions = {_texts(meta.types.extensions)}",
-            f"everything = {'true' if meta.types.everything else 'false'}",
-        ]
+        described["types"] = {name: getattr(meta.types, name) for name in sorted(_TYPES_KEYS)}
     draft = folder / (FILE_NAME + ".new")
-    draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    draft.write_text(to_toml(described, comment), encoding="utf-8")
     draft.replace(folder / FILE_NAME)
+
+
+def lock_archive(folder: Path) -> FileLock:
+    """Take the right to write an archive: two writers would cut off each other's ends."""
+    try:
+        return FileLock(folder / FILE_NAME)
+    except FileHeldError as error:
+        raise ArchiveError(f"the archive {folder} is open for writing elsewhere") from error
 
 
 def read_description(folder: Path) -> ArchiveMeta:
@@ -122,13 +124,3 @@ def _strs(values: object) -> frozenset[str]:
     if not isinstance(values, list):
         raise TypeError(f"{values!r} should be a list of texts")
     return frozenset(map(_str, values))
-
-
-def _text(value: str) -> str:
-    """Write a TOML basic string; JSON's escapes are TOML's, but for DEL and lone surrogates."""
-    text = value.encode("utf-8", "replace").decode()
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _texts(values: frozenset[str]) -> str:
-    return "[" + ", ".join(_text(value) for value in sorted(values)) + "]"

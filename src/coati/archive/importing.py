@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coati.archive.archive import Archive
-from coati.archive.description import FILE_NAME
+from coati.archive.description import FILE_NAME, lock_archive
 from coati.archive.kinds import kind_of
-from coati.archive.lock import WriteLock
 from coati.archive.record import ArchiveMeta, Record
 from coati.archive.sources.source import Damaged, Progress, Report, Source
 from coati.errors import ArchiveError, UsageError
@@ -143,7 +142,7 @@ def _clear(partial: Path) -> None:
         return
     if not (partial / FILE_NAME).is_file():
         raise UsageError(f"{partial} is in the way; Coati would build the archive there")
-    WriteLock(partial).release()
+    lock_archive(partial).release()
     shutil.rmtree(partial)
 
 

@@ -21,7 +21,7 @@ _TAG = re.compile(r"[.#]")
 
 
 @dataclass(frozen=True, slots=True)
-class Holdings:
+class ArchiveContents:
     """Counts of an archive's URLs as they were last; sizes are those of the bodies, kept or left out.
 
     ``captures`` counts each URL as often as it is held; ``span`` is from when to when.
@@ -58,10 +58,10 @@ class OutsideLinks:
     refresh_examples: tuple[OutsideLink, ...]
 
 
-def count_holdings(archive: Archive) -> Holdings:
+def count_contents(archive: Archive) -> ArchiveContents:
     """Count by kind, status and media type, under the archive's own definition of targets."""
     counts = (len(archive), archive.count_captures(), archive.span(), archive.bodies())
-    holdings = Holdings(*counts, Counter(), Counter(), Counter(), Counter())
+    holdings = ArchiveContents(*counts, Counter(), Counter(), Counter(), Counter())
     for entry in archive.entries():
         kind = kind_of(entry, archive.meta.types)
         holdings.kinds[kind] += 1

@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from coati.archive.description import read_description
+from coati.archive.description import lock_archive, read_description
 from coati.archive.gzip_members import SIGNATURE, find, member_length
 from coati.archive.index import FILE_NAME, Index, Row
-from coati.archive.lock import WriteLock
 from coati.archive.record import Record
 from coati.archive.volumes import FOLDER_NAME, MAX_VOLUME_BYTES, Place, Volumes
 from coati.archive.warc_record import read_member
@@ -122,7 +121,7 @@ class Rebuilt(NamedTuple):
 def rebuild_index(folder: Path) -> Rebuilt:
     """Build the index of an archive from its WARC files alone, and put it in the old one's place."""
     read_description(folder)
-    lock = WriteLock(folder)
+    lock = lock_archive(folder)
     try:
         draft = folder / (FILE_NAME + ".new")
         draft.unlink(missing_ok=True)

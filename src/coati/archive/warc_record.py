@@ -140,7 +140,7 @@ def read_body(member: bytes, body_bytes: int) -> bytes | None:
     return body
 
 
-class Reading(NamedTuple):
+class StoredRecord(NamedTuple):
     """A record as it stands in a member; ``digest_claimed`` is the hash that it carries, if any.
 
     ``refers`` says that another capture of the URL holds its body, under that hash.
@@ -151,7 +151,7 @@ class Reading(NamedTuple):
     refers: bool = False
 
 
-def read_member(member: bytes) -> Reading | None:
+def read_member(member: bytes) -> StoredRecord | None:
     """Read a member back; None for one that holds no record of ours, such as ``warcinfo``.
 
     Raises `ValueError` where it cannot be read.
@@ -164,7 +164,7 @@ def read_member(member: bytes) -> Reading | None:
     if not _URL.match(url):
         raise ValueError(f"its target URI is {url[:200]!r}")
     if warc.record_type == WarcRecordType.metadata:
-        return Reading(Record(_entry(url, 0, (), fields, None)), "")
+        return StoredRecord(Record(_entry(url, 0, (), fields, None)), "")
     if not warc.is_http_parsed or warc.http_headers.status_code is None:
         raise ValueError("it holds no HTTP response")
     status = warc.http_headers.status_code
@@ -178,7 +178,7 @@ def read_member(member: bytes) -> Reading | None:
     served = tuple(_as_served(headers))
     algorithm, _, digest = fields.get("warc-payload-digest", "").partition(":")
     entry = _entry(url, status, headers, fields, body)
-    return Reading(Record(entry, served, body), digest if algorithm == "sha256" else "", refers)
+    return StoredRecord(Record(entry, served, body), digest if algorithm == "sha256" else "", refers)
 
 
 def _parse(member: bytes) -> WarcRecord:

@@ -19,14 +19,15 @@ from coati.archive.exports.kit import KitExport, export_kit
 from coati.archive.exports.wacz import export_wacz
 from coati.archive.exports.warc import export_warc
 from coati.archive.importing import Importing, ImportSummary, import_source
-from coati.archive.inventory import Holdings, OutsideLinks, count_holdings, find_outside_links
+from coati.archive.inventory import ArchiveContents, OutsideLinks, count_contents, find_outside_links
 from coati.archive.recovery import rebuild_index
 from coati.archive.sources.layouts import LAYOUTS, open_source
 from coati.archive.sources.source import Damaged, Wishes
-from coati.cli.progress import progress
+from coati.cli.progress_bar import progress
 from coati.cli.terminal import say
 from coati.errors import UsageError
 from coati.model import Kind
+from coati.units import format_bytes
 from coati.web.media import parse_types
 from coati.web.urls import normalise
 
@@ -126,7 +127,7 @@ def info(folder: Path, links: bool, form: str) -> None:
     Counts, sizes, what counts as a target, and the links within the site that lead out of the archive.
     """
     with Archive.open(folder) as opened:
-        holdings = count_holdings(opened)
+        holdings = count_contents(opened)
         outside = None
         if links:
             with progress("Reading links") as told:
@@ -211,7 +212,7 @@ def export(folder: Path, out: Path, layout: str, form: str) -> None:
             export_warc(opened, out)
     size = out.stat().st_size
     facts = {"file": str(out), "size_bytes": size}
-    say(json.dumps(facts) if form == "json" else f"{out}: {_readable_size(size)}")
+    say(json.dumps(facts) if form == "json" else f"{out}: {format_bytes(size)}")
 
 
 def _web_address(text: str) -> str:
@@ -241,7 +242,7 @@ class _Damages:
 
 
 def _print_import(made: Archive, layout: str, summary: ImportSummary, damages: _Damages, form: str) -> None:
-    holdings = count_holdings(made)
+    holdings = count_contents(made)
     if form == "json":
         facts = {
             "layout": layout,
@@ -268,7 +269,7 @@ def _print_import(made: Archive, layout: str, summary: ImportSummary, damages: _
     )
 
 
-def _facts(opened: Archive, holdings: Holdings, outside: OutsideLinks | None) -> dict[str, Any]:
+def _facts(opened: Archive, holdings: ArchiveContents, outside: OutsideLinks | None) -> dict[str, Any]:
     meta = opened.meta
     types = None
     if meta.types is not None:
@@ -309,7 +310,7 @@ def _facts(opened: Archive, holdings: Holdings, outside: OutsideLinks | None) ->
     return facts
 
 
-def _history(holdings: Holdings) -> str:
+def _history(holdings: ArchiveContents) -> str:
     span = "" if holdings.span is None else " from " + " to ".join(map(_iso, holdings.span))
     return f"{holdings.captures:,}{span}"
 
@@ -343,7 +344,7 @@ def _print_info(facts: Mapping[str, Any]) -> None:
     say()
     sizes = facts["size_bytes"]
     _print_columns(
-        [(kind, f"{count:>9,}   {_readable_size(sizes[kind]):>10}") for kind, count in facts["kinds"].items()]
+        [(kind, f"{count:>9,}   {format_bytes(sizes[kind]):>10}") for kind, count in facts["kinds"].items()]
     )
     for title in ("statuses", "media_types"):
         say()
@@ -404,11 +405,3 @@ def _print_columns(rows: list[tuple[str, str]]) -> None:
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
         say(f"{name:<{width}}  {value}")
-
-
-def _readable_size(size: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:  # noqa: PLR2004 -- units of a thousand
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"

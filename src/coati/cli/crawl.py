@@ -19,6 +19,7 @@ from coati.archive.description import FILE_NAME as ARCHIVE_FILE
 from coati.archive.record import ArchiveMeta
 from coati.assembly import build_early_stop
 from coati.cli.crawl_result import show_result
+from coati.cli.event_lines import stalls_line
 from coati.cli.live_progress import CrawlView, shown
 from coati.cli.run_place import find_place, forget_failed_start
 from coati.cli.setting_options import (
@@ -34,9 +35,11 @@ from coati.runs.errors import RunError, RunWriteError
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.runs.store import RunStore
-from coati.settings.plan import Surroundings, crawl_plan
+from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.retrying import retry_plans
 from coati.settings.run_file import read_run_file, to_toml_values
 from coati.settings.run_settings import SETTINGS
+from coati.stop_reasons import StopReason
 from coati.strategies.dry_spell import DrySpell
 from coati.web.media import parse_types
 from coati.web.rules import Rules
@@ -111,19 +114,28 @@ def run(place: RunPlace) -> int:
         if not settings.quiet:
             _say_what_begins(place, store)
         view.seconds_before = store.seconds_spent
-        around = Surroundings(store=store, archive=archive, early_stop=early_stop, on_event=on_event)
-        result = _crawl(settings, around, view)
+        resources = CrawlResources(store=store, archive=archive, early_stop=early_stop, on_event=on_event)
+        result = _crawl(settings, resources, view)
         folder = store.folder
+    if settings.verbose and (line := stalls_line(result.progress.stalls)):
+        say(line, err=True)
     report = _report(folder)
     return show_result(place, result, early_stop, report)
 
 
-def _crawl(settings: RunSettings, around: Surroundings, view: CrawlView) -> CrawlResult:
+def _crawl(settings: RunSettings, resources: CrawlResources, view: CrawlView) -> CrawlResult:
     # Scrapy takes a second to import, and nobody who asks for help should wait for it.
     from coati.live.running import crawl as crawl_live
 
-    with shown(view, quiet=settings.quiet) as on_progress:
-        return crawl_live(crawl_plan(settings, replace(around, on_progress=on_progress)))
+    with shown(view, quiet=settings.quiet, verbose=settings.verbose) as on_progress:
+        resources = replace(resources, on_progress=on_progress)
+        for plan in retry_plans(settings, resources):
+            result = crawl_live(plan)
+            if result.stop is not StopReason.FINISHED:
+                return result
+            if resources.store is not None:
+                resources.store.seconds_spent += result.progress.seconds
+        return crawl_live(crawl_plan(settings, resources))
 
 
 def _early_stop(place: RunPlace) -> DrySpell | None:

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 
 from coati.cli.run_summary import RunSummary
 from coati.cli.terminal import say
-from coati.live.stop import StopReason
 from coati.report.start_page import (
     FEW_LINKS,
-    STOPPED_AT_START,
-    FailedStart,
     failed_start,
     refused_links,
     why_few_links,
 )
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
+from coati.stop_reasons import STOPPED_AT_START, StopReason, StopWords
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,19 +30,6 @@ NO_LINKS = 7
 
 # Of what could not be reached, this many are named.
 _SHOWN = 5
-
-_NEXT_STEPS = {
-    StopReason.BUDGET_REQUESTS: "a larger --max-requests goes on where it stopped",
-    StopReason.BUDGET_BYTES: "a larger --max-bytes goes on where it stopped",
-    StopReason.BUDGET_SECONDS: "a larger --max-time goes on where it stopped",
-    StopReason.BUDGET_TARGETS: "a larger --max-targets goes on where it stopped",
-    StopReason.STOPPED_EARLY: "--no-stop-when-dry goes on to the last target",
-    StopReason.INTERRUPTED: "the same command goes on where it stopped",
-    StopReason.SITE_SILENT: "the same command goes on later",
-    StopReason.RATE_LIMITED: "the same command goes on later; a longer --delay may help",
-    StopReason.REFUSED: "`--dry-run` shows what the site says",
-    StopReason.START_UNREACHABLE: "check the address in a browser",
-}
 
 
 WITHOUT_CERTIFICATE = (
@@ -103,7 +88,7 @@ def _as_json(
 
 
 def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Path | None) -> None:
-    failed = _failed_start(place) if result.stop.value in STOPPED_AT_START else None
+    failed = _failed_start(place) if result.stop in STOPPED_AT_START else None
     stop = result.stop.value if failed is None else failed.brief
     if result.stop.exit_code in {3, 4} and result.first_failure:
         stop += f" ({result.first_failure})"
@@ -118,15 +103,15 @@ def _print(place: RunPlace, summary: RunSummary, result: CrawlResult, report: Pa
         say(f"  {name + ':':<12}{text}")
     for url, reason in _unreached(place):
         say(f"  not reached: {url} ({reason})", err=True)
-    step = _NEXT_STEPS.get(result.stop)
+    step = result.stop.words.next_step
     if failed is not None:
         say(failed.sentence, err=True)
         step = failed.next_step
     if result.stop is StopReason.START_UNREACHABLE and _lacks_certificate(result):
         step = WITHOUT_CERTIFICATE
-    if step is not None:
+    if step:
         again = f" (coati crawl {shlex.quote(str(place.folder))} …)" if result.stop.resumable else ""
-        say(f"Next: {step}{again}{'' if failed else '.'}", err=True)
+        say(f"Next: {step}{again}", err=True)
 
 
 def _lacks_certificate(result: CrawlResult) -> bool:
@@ -143,6 +128,6 @@ def _unreached(place: RunPlace) -> list[tuple[str, str]]:
         return [(row["url"], row["reason"]) for row in rows]
 
 
-def _failed_start(place: RunPlace) -> FailedStart | None:
+def _failed_start(place: RunPlace) -> StopWords | None:
     with RunReader(place.folder) as reader:
         return failed_start(reader.connection)

@@ -13,17 +13,17 @@ from coati.cli.crawl_result import WITHOUT_CERTIFICATE
 from coati.cli.starts_only import crawl_starts_only
 from coati.cli.terminal import say
 from coati.live.failures import FailureReason
-from coati.live.outcomes import Reading
+from coati.live.outcomes import FetchResult
 from coati.live.robots import MAX_RULES_BYTES
 from coati.model import Deferred, Failure, Page, Redirect, Refused
 from coati.readers.robots import named_sitemaps, robots_url
 from coati.report.start_page import FEW_LINKS, why_few_links
-from coati.report.words import count
 from coati.runs.reasons import SkipReason
-from coati.settings.plan import Surroundings, crawl_plan
-from coati.strategies.path_groups import PathGroups
-from coati.strategies.tag_path_vectors import TagPathSpace
-from coati.strategies.tag_paths import TagPathSettings
+from coati.settings.plan import CrawlResources, crawl_plan
+from coati.strategies.sb.path_groups import PathGroups
+from coati.strategies.sb.tag_path_vectors import TagPathSpace
+from coati.strategies.sb.tag_paths import TagPathSettings
+from coati.units import format_count
 from coati.web.urls import host_of, resolve
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def dry_run(place: RunPlace) -> int:
     answers = _Answers()
     # As for its sitemaps, robots.txt is a start address.
     settings = replace(place.settings, sitemaps=True)
-    plan = crawl_plan(settings, Surroundings(on_reading=answers.take))
+    plan = crawl_plan(settings, CrawlResources(on_fetched=answers.take))
     # Whoever asks for a preview wants to know now that nobody answers.
     crawl_starts_only(replace(plan, defers=False), settings.start_urls)
     preview = _preview(place, answers)
@@ -97,14 +97,14 @@ class _Answers:
     """What came for each URL."""
 
     def __init__(self) -> None:
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, FetchResult] = {}
 
-    def take(self, request: Request, reading: Reading) -> None:
+    def take(self, request: Request, reading: FetchResult) -> None:
         self._readings[request.url] = reading
 
     def of(self, url: str) -> _Answer:
         """Return what came in the end, redirects followed."""
-        nothing = Reading(Failure(0, 0, "interrupted"))
+        nothing = FetchResult(Failure(0, 0, "interrupted"))
         answer = _Answer(url, self._readings.get(url, nothing), 0)
         # Two may lead to each other.
         for hops in range(1, len(self._readings)):
@@ -119,7 +119,7 @@ class _Answer(NamedTuple):
     """What came for a URL after ``hops`` redirects, which led to ``url``."""
 
     url: str
-    reading: Reading
+    reading: FetchResult
     hops: int
 
 
@@ -169,7 +169,7 @@ def _allows(rules: Mapping[str, Protego], url: str) -> bool:
     return own is None or own.can_fetch(url, AGENT)
 
 
-def _links(readings: Iterable[Reading]) -> tuple[list[Link], Counter[str]]:
+def _links(readings: Iterable[FetchResult]) -> tuple[list[Link], Counter[str]]:
     """Return the links that the rules admit, and count those that they do not; each URL once."""
     admitted: dict[str, Link] = {}
     refused: dict[str, str] = {}
@@ -198,12 +198,12 @@ def _groups(links: Iterable[Link]) -> list[LinkGroup]:
     ]
 
 
-def _robots_text(reading: Reading) -> str:
+def _robots_text(reading: FetchResult) -> str:
     good = isinstance(reading.outcome, Page) and reading.outcome.status < 300  # noqa: PLR2004 - HTTP success
     return (reading.body or b"")[:MAX_RULES_BYTES].decode("utf-8", "replace") if good else ""
 
 
-def _robots_described(reading: Reading, text: str) -> str:
+def _robots_described(reading: FetchResult, text: str) -> str:
     outcome = reading.outcome
     if isinstance(outcome, Refused):
         return "unreachable: nothing may be fetched"
@@ -258,7 +258,10 @@ def _print(preview: Preview) -> None:
         say(f"Next: {WITHOUT_CERTIFICATE}.", err=True)
     if preview.exit_code:
         return
-    say(f"\n{count(preview.links, 'link')} on the start page: {count(preview.admitted)} may be followed")
+    say(
+        f"\n{format_count(preview.links, 'link')} on the start page:"
+        f" {format_count(preview.admitted)} may be followed"
+    )
     for reason, urls in preview.refused.items():
         say(f"  {urls:>5,} not: {reason}")
     _print_groups(preview.groups)
@@ -269,7 +272,7 @@ def _print(preview: Preview) -> None:
 def _print_groups(groups: Sequence[LinkGroup]) -> None:
     if not groups:
         return
-    say(f"\n{count(len(groups), 'group')} of links with similar places on the page")
+    say(f"\n{format_count(len(groups), 'group')} of links with similar places on the page")
     for group in groups[:_SHOWN_GROUPS]:
         path = group.tag_path
         say(f"  {group.links:>5,} {path if len(path) <= _WIDTH else '… ' + path[-_WIDTH:]}")

@@ -12,7 +12,7 @@ from coati.cli.terminal import say
 from coati.report.explaining import explain_url
 from coati.report.explanation import Asked, Explanation, GroupStanding
 from coati.report.markup import shortened
-from coati.report.words import count, size, when
+from coati.units import format_bytes, format_count, format_moment
 
 _WIDTH = 13
 _MAX_CHARS = 500
@@ -57,7 +57,7 @@ def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
         yield "leads to", " -> ".join(told.leads_to)
     yield from _file(told)
     if told.siblings is not None:
-        waiting = f"; {count(told.siblings.waiting)} wait" if told.siblings.waiting else ""
+        waiting = f"; {format_count(told.siblings.waiting)} wait" if told.siblings.waiting else ""
         yield "same place", f"{_standing(told.siblings)}{waiting}"
     yield from _reasons(told)
     for place, near in enumerate(told.nearest):
@@ -92,10 +92,8 @@ def _met(told: Explanation) -> Iterator[tuple[str, str]]:
 
 
 def _asked(asked: Asked) -> Iterator[tuple[str, str]]:
-    yield (
-        "chosen",
-        f"{when(asked.chosen_at)}, after {count(asked.requests_before, 'request')} ({asked.method})",
-    )
+    before = format_count(asked.requests_before, "request")
+    yield "chosen", f"{format_moment(asked.chosen_at)}, after {before} ({asked.method})"
     if asked.group is not None:
         yield "by", f"group {asked.arm}{_score(asked)}: {asked.group.name or 'no name yet'}"
         yield "", _standing(asked.group)
@@ -104,12 +102,12 @@ def _asked(asked: Asked) -> Iterator[tuple[str, str]]:
     if asked.kind is not None and asked.kind != "refused":
         what = [f"status {asked.status}" if asked.status else "", asked.media_type or "", asked.reason or ""]
         if asked.size_bytes:
-            what.append(size(asked.size_bytes))
+            what.append(format_bytes(asked.size_bytes))
         yield "answer", ", ".join(part for part in what if part)
     if asked.links is not None:
-        yield "links", f"{count(asked.links)}, of which {count(asked.new_links or 0)} were new"
+        yield "links", f"{format_count(asked.links)}, of which {format_count(asked.new_links or 0)} were new"
     if asked.reward is not None:
-        yield "brought", count(round(asked.reward), "target")
+        yield "brought", format_count(round(asked.reward), "target")
 
 
 def _score(asked: Asked) -> str:
@@ -118,8 +116,9 @@ def _score(asked: Asked) -> str:
 
 def _standing(group: GroupStanding) -> str:
     return (
-        f"{count(group.followed, 'request')} so far: {count(group.were_targets, 'target')} among them,"
-        f" its pages led to {count(round(group.led_to))}, {count(group.errors)} failed"
+        f"{format_count(group.followed, 'request')} so far: {format_count(group.were_targets, 'target')}"
+        f" among them, its pages led to {format_count(round(group.led_to))},"
+        f" {format_count(group.errors)} failed"
     )
 
 
@@ -127,10 +126,8 @@ def _file(told: Explanation) -> Iterator[tuple[str, str]]:
     file = told.file
     if file is None:
         return
-    yield (
-        "file",
-        f"{file.file} ({file.media_type or 'no type'}, {size(file.size_bytes)}), {when(file.fetched_at)}",
-    )
+    form = f"{file.media_type or 'no type'}, {format_bytes(file.size_bytes)}"
+    yield "file", f"{file.file} ({form}), {format_moment(file.fetched_at)}"
     yield "SHA-256", file.sha256
     if file.redirects:
         yield "redirects", " -> ".join(file.redirects)

@@ -15,11 +15,11 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from coati.cli.event_lines import event_line
 from coati.cli.terminal import safe
-from coati.live.progress import Event, Happening, Progress
-from coati.live.stop import StopReason
-from coati.report.words import count
-from coati.settings.units import format_bytes, format_seconds
+from coati.live.progress import Event, EventKind, Progress
+from coati.stop_reasons import StopReason
+from coati.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -56,6 +56,8 @@ class CrawlView:
     progress: Progress = field(default_factory=Progress)
     _told_at: float = 0.0
     stopping: StopReason | None = None
+    # Where each event is told in a line, if somebody wants that.
+    say: Callable[[str], None] | None = None
 
     def on_progress(self, progress: Progress) -> None:
         """Take what the driver counts."""
@@ -63,9 +65,11 @@ class CrawlView:
         self._told_at = self.clock()
 
     def on_event(self, event: Event) -> None:
-        """Take notice of the end."""
-        if event.what is Happening.STOPPING:
+        """Take notice of the end, and tell what happened to who wants to know it all."""
+        if event.what is EventKind.STOPPING:
             self.stopping = StopReason(str(event.data["reason"]))
+        if self.say is not None and (line := event_line(event)):
+            self.say(line)
 
     @property
     def seconds(self) -> float:
@@ -138,7 +142,8 @@ class CrawlView:
         """Say whom the crawl waits for, if that takes long."""
         progress = self.progress
         if not progress.waits and progress.deferred and not progress.in_flight:
-            return f"waiting for {count(progress.deferred, 'address', 'addresses')} that could not be reached"
+            waiting = format_count(progress.deferred, "address", "addresses")
+            return f"waiting for {waiting} that could not be reached"
         if not self.progress.waits:
             return ""
         host, (seconds, why) = max(self.progress.waits.items(), key=lambda item: item[1].seconds)
@@ -165,9 +170,11 @@ def shortened(path: str, width: int) -> str:
 
 
 @contextmanager
-def shown(view: CrawlView, *, quiet: bool) -> Iterator[Callable[[Progress], None]]:
+def shown(view: CrawlView, *, quiet: bool, verbose: bool = False) -> Iterator[Callable[[Progress], None]]:
     """Show a view for the length of a block; gives what the driver calls with its progress."""
     console = Console(stderr=True, highlight=False)
+    if verbose:
+        view.say = lambda text: console.print(safe(text), soft_wrap=True, markup=False)
     if quiet:
         yield view.on_progress
     elif console.is_terminal:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coati.cli.setting_options import default_text
-from coati.settings.limits import LIMIT_DEFAULTS, LIMIT_KINDS, LIMIT_MEANINGS
+from coati.settings.limits import LIMIT_DEFAULTS, LIMIT_MEANINGS, LIMIT_TYPES
 from coati.settings.run_settings import SETTINGS, Group
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def run_file_reference() -> str:
         parts.append("")
     limits = [
         f"| `{name}` | {_limit_default(name)} | {_value_word(kind.word)} | {LIMIT_MEANINGS.get(name, '')} |"
-        for name, kind in LIMIT_KINDS.items()
+        for name, kind in LIMIT_TYPES.items()
     ]
     return "\n".join(parts) + _FILE_TAIL + "\n".join(limits) + "\n"
 

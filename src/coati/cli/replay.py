@@ -25,7 +25,7 @@ from coati.assembly import (
     strategy_row,
 )
 from coati.budget import Budget
-from coati.cli.setting_options import KindParam
+from coati.cli.setting_options import SettingParam
 from coati.cli.terminal import safe
 from coati.errors import ConfigError, UsageError
 from coati.replay.charts import draw_curves
@@ -33,7 +33,7 @@ from coati.replay.comparison import Cell, SiteStudy
 from coati.replay.example_pages import example_pages, joined
 from coati.replay.site import ReplaySite
 from coati.runs.times import to_iso
-from coati.settings.kinds import BYTES, SECONDS, above_zero
+from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from coati.replay.comparison import Result
     from coati.strategies.strategy import Strategy
-    from coati.strategies.tres import TresExamples
+    from coati.strategies.tres.tres import TresExamples
 
 _PLAIN_WIDTH = 140
 _REMARKS_SHOWN = 5
@@ -87,11 +87,11 @@ class _Moment(click.ParamType[float]):
 @click.option("--as-of", type=_Moment(), help="Replay the site as it was at this time (2024-05-06T12:00).")
 @click.option("--max-requests", type=int, help="Stop each run after so many requests.")
 @click.option(
-    "--max-bytes", type=KindParam(above_zero(BYTES)), help="Stop each run after so many bytes (5MB)."
+    "--max-bytes", type=SettingParam(above_zero(BYTES)), help="Stop each run after so many bytes (5MB)."
 )
 @click.option(
     "--max-time",
-    type=KindParam(above_zero(SECONDS)),
+    type=SettingParam(above_zero(SECONDS)),
     help="Stop each run after this much simulated time, at one request per second (90s, 2h).",
 )
 @click.option("--max-targets", type=int, help="Stop each run after so many targets.")

@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, UsageError
 from coati.live.origin_headers import basic_authorisation
-from coati.live.stop import StopReason
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings
-from coati.settings.asking import live_settings
-from coati.settings.kinds import read_urls
+from coati.settings.live_settings import live_settings
 from coati.settings.run_file import read_values, require_no_hidden, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.settings.setting_types import read_urls
+from coati.stop_reasons import StopReason
 from coati.web.queries import parse_query
 from coati.web.urls import is_query, normalise, origin_of, userinfo_of
 

@@ -7,9 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coati.report.words import count
 from coati.runs.reader import RunReader
-from coati.settings.units import format_bytes, format_seconds
+from coati.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,10 +111,10 @@ class RunSummary:
         return lines
 
     def _outages(self) -> str:
-        again = f"{count(self.deferred, 'address', 'addresses')} could not be reached for a while"
+        again = f"{format_count(self.deferred, 'address', 'addresses')} could not be reached for a while"
         if not self.unreached:
             return f"{again} and {'was' if self.deferred == 1 else 'were'} asked again"
-        return f"{again}; {count(self.unreached)} still to be asked again"
+        return f"{again}; {format_count(self.unreached)} still to be asked again"
 
 
 def _seconds(sessions: Iterable[SessionRow]) -> float:

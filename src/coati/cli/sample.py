@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coati.cli.progress import progress
+from coati.cli.progress_bar import progress
 from coati.cli.terminal import say
 from coati.experiments.yield_files import guess_files, require_readers
 from coati.experiments.yield_sheet import Yield, draw_sample, read_sheet, with_guess, write_sheet

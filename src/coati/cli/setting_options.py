@@ -10,30 +10,33 @@ from click.core import ParameterSource
 
 from coati.errors import ConfigError
 from coati.settings.run_settings import SETTINGS, Group, Setting
-from coati.settings.units import format_bytes, format_seconds
+from coati.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from coati.settings.kinds import Kind
+    from coati.settings.setting_types import SettingType
+
+# What everybody tries first.
+_SHORT = {"verbose": ("-v",), "quiet": ("-q",)}
 
 _GIVEN = frozenset({ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT})
 
 
-class KindParam(click.ParamType[Any]):
-    """Reads the value of an option as `coati.settings.kinds` does."""
+class SettingParam(click.ParamType[Any]):
+    """Reads the value of an option as `coati.settings.setting_types` does."""
 
     # Patterns and headers hold spaces, so a variable lists several of them on lines of their own.
     envvar_list_splitter = "\n"
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: SettingType) -> None:
         self.name = kind.word
-        self._kind = kind
+        self._type = kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
         try:
             # A list is read whole, after all its parts have come.
-            return value if self._kind.many else self._kind.read(value)
+            return value if self._type.many else self._type.read(value)
         except ConfigError as error:
             self.fail(str(error), param, ctx)
 
@@ -43,12 +46,12 @@ class KindParam(click.ParamType[Any]):
 
 def setting_option(setting: Setting) -> click.Option:
     """Make the option of a setting; its value is None, or empty for a list, where nobody gave it."""
-    names = [setting.option]
+    names = [*_SHORT.get(setting.name, ()), setting.option]
     if setting.kind.flag and setting.of_run:
         names = [f"{setting.option}/--no-{setting.option[2:]}"]
     return click.Option(
         [*names, setting.name],
-        type=None if setting.kind.flag else KindParam(setting.kind),
+        type=None if setting.kind.flag else SettingParam(setting.kind),
         is_flag=setting.kind.flag or None,
         multiple=setting.kind.many,
         default=None,

@@ -13,9 +13,10 @@ from coati.cli.run_summary import RunSummary
 from coati.cli.terminal import say
 from coati.report.reasons import meaning_of
 from coati.report.sections.groups import best_groups
-from coati.report.start_page import STOPPED_AT_START, failed_start
+from coati.report.start_page import failed_start
 from coati.runs.reader import RunReader
-from coati.settings.units import format_bytes
+from coati.stop_reasons import STOPPED_AT_START
+from coati.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coati.budget import Budget
 from coati.model import NO_LINKS, Page
-from coati.strategies.baselines import FrontierStrategy
+from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
 
 if TYPE_CHECKING:

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coati.cli.progress import progress
+from coati.cli.progress_bar import progress
 from coati.cli.run_place import find_place
 from coati.cli.starts_only import crawl_starts_only
 from coati.cli.terminal import say
-from coati.report.words import count
 from coati.runs.layout import Layout
-from coati.runs.lock import WriterLock
+from coati.runs.lock import lock_run
 from coati.runs.reader import RunReader
 from coati.runs.verifying import FileState, checked_files, put_back
-from coati.settings.plan import Surroundings, crawl_plan
+from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.run_settings import SETTINGS
+from coati.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coati.live.outcomes import Reading
+    from coati.live.outcomes import FetchResult
     from coati.model import Request
     from coati.runs.verifying import CheckedFile
 
@@ -79,8 +79,8 @@ def _print(folder: Path, total: int, damaged: Sequence[CheckedFile], repaired: f
     for file in damaged:
         state = f"{file.state.value}, repaired" if file.name in repaired else file.state.value
         say(f"{state}: {Layout(folder).files / file.name}, from {file.url}")
-    mended = f", {count(len(repaired))} of them repaired" if repaired else ""
-    say(f"{count(total, 'file')}, {count(len(damaged))} damaged{mended}")
+    mended = f", {format_count(len(repaired))} of them repaired" if repaired else ""
+    say(f"{format_count(total, 'file')}, {format_count(len(damaged))} damaged{mended}")
 
 
 def _repair(folder: Path, damaged: Sequence[CheckedFile]) -> frozenset[str]:
@@ -96,15 +96,15 @@ def _repair(folder: Path, damaged: Sequence[CheckedFile]) -> frozenset[str]:
     wanted = {file.url: file for file in damaged if file.url}
     repaired: set[str] = set()
 
-    def take(request: Request, reading: Reading) -> None:
+    def take(request: Request, reading: FetchResult) -> None:
         file = wanted.get(request.url)
         body = reading.body if reading.body_file is None else reading.body_file
         if file is not None and body is not None and put_back(layout.files, file, body):
             repaired.add(file.name)
 
-    lock = WriterLock(layout.lock)
+    lock = lock_run(layout)
     try:
-        crawl_starts_only(crawl_plan(settings, Surroundings(on_reading=take)), tuple(wanted))
+        crawl_starts_only(crawl_plan(settings, CrawlResources(on_fetched=take)), tuple(wanted))
     finally:
         lock.release()
     return frozenset(repaired)

@@ -3,7 +3,7 @@
 A result stays good as long as these, and the settings that the strategy reads, stay as they are. Both stand
 in the strategy's row (`coati.assembly.REGISTRY`). A change anywhere else, such as a new strategy or another
 command, voids nothing. What `coati.assembly` does with settings is left out, since they are named one by one;
-who changes how it builds a strategy raises the format of results (`coati.experiments.cells`).
+who changes how it builds a strategy raises the format of results (`coati.experiments.trials`).
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coati.experiments.spec import Experiment
-    from coati.experiments.workers import Desk, Workers
-    from coati.strategies.tres import TresExamples
+    from coati.experiments.workers import WorkerCache, Workers
+    from coati.strategies.tres.tres import TresExamples
 
 _FOLDER = "examples"
 
@@ -85,10 +85,10 @@ def read_examples(files: Sequence[ExampleFile]) -> TresExamples:
     return joined(json.loads(each.file.read_bytes()) for each in files)
 
 
-def _collect(desk: Desk, task: tuple[str, Path, Path]) -> ExampleFile:
+def _collect(cache: WorkerCache, task: tuple[str, Path, Path]) -> ExampleFile:
     name, archive, folder = task
-    site = open_site(desk, archive)
-    digest = str(desk["digest"])
+    site = open_site(cache, archive)
+    digest = str(cache["digest"])
     file = (
         folder
         / f"{digest[:16]}-{modules_digest(('coati.replay.example_pages', 'coati.replay.site'))[:8]}.json"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coati.experiments.cells import CURVE_POINTS, CellResult
 from coati.experiments.measures import TOP_GROUPS
 from coati.experiments.summaries import shown_rows
+from coati.experiments.trials import CURVE_POINTS, TrialResult
 from coati.runs.durable import write_whole
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _curves(study: Study, site: SiteFacts) -> Figure:
     return figure
 
 
-def _by_requests(result: CellResult, site: SiteFacts) -> Lines:
+def _by_requests(result: TrialResult, site: SiteFacts) -> Lines:
     """Give the share of targets after equal steps of requests, the last value held."""
     grid = np.linspace(0, site.totals.urls, CURVE_POINTS)
     found = np.searchsorted(result.found(), grid, side="right")
@@ -126,7 +126,7 @@ def _groups(study: Study) -> Figure:
     return figure
 
 
-def _mean_rewards(results: Sequence[CellResult]) -> list[float]:
+def _mean_rewards(results: Sequence[TrialResult]) -> list[float]:
     """Average the rewards of each rank over seeds, as far as there are groups with any."""
     means = []
     for rank in range(1, TOP_GROUPS + 1):

@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.assembly import Need, build_strategy, strategy_row
-from coati.experiments.cells import Cell, CellResult, measured
 from coati.experiments.errors import ExperimentError
 from coati.experiments.examples import ExampleFile, collect_examples, read_examples
+from coati.experiments.recording import RecordingStrategy
 from coati.experiments.sites import Places, SiteFacts, describe, open_site
 from coati.experiments.spec import BOUNDS, PLAIN, GeneratedSite, Variant
-from coati.experiments.watching import Watched
+from coati.experiments.trials import Trial, TrialResult, measured
 from coati.experiments.workers import Job, Lost, Workers
 from coati.replay.driver import ReplayOptions, replay
 from coati.replay.measures import SiteTotals
 
 if TYPE_CHECKING:
     from coati.experiments.spec import Experiment
-    from coati.experiments.workers import Desk
+    from coati.experiments.workers import WorkerCache
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -39,15 +39,15 @@ class Study:
 
     experiment: Experiment
     sites: tuple[SiteFacts, ...]
-    results: dict[tuple[str, str, int | None], CellResult]
+    results: dict[tuple[str, str, int | None], TrialResult]
     reused: int
 
-    def of(self, site: str, variant: Variant) -> list[CellResult]:
+    def of(self, site: str, variant: Variant) -> list[TrialResult]:
         """List the results of a row on a site, by seed."""
         seeds = self.experiment.seeds_of(variant.strategy)
         return [self.results[site, variant.label, seed] for seed in seeds]
 
-    def reference(self, site: str, strategy: str) -> CellResult | None:
+    def reference(self, site: str, strategy: str) -> TrialResult | None:
         """Give the run of a strategy that needs no seed."""
         return self.results.get((site, strategy, None))
 
@@ -60,13 +60,13 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
     folder = out / _CELLS_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     wanted = _cells(experiment, sites, examples, folder)
-    found = {file: CellResult.read(file) for file in set(wanted.values())}
+    found = {file: TrialResult.read(file) for file in set(wanted.values())}
     # Rows with the same settings share their runs.
     missing = {file: cell for cell, file in wanted.items() if found[file] is None}
     reused, total = len(found) - len(missing), len(found)
     progress("runs", reused, total)
     cells = list(missing.values())
-    tasks = [Job(run_cell, (cell, file), str(cell.archive)) for file, cell in missing.items()]
+    tasks = [Job(run_trial, (cell, file), str(cell.archive)) for file, cell in missing.items()]
     for done, (number, result) in enumerate(workers.run(tasks), start=reused + 1):
         if isinstance(result, Lost):
             raise ExperimentError(
@@ -85,7 +85,7 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
 
 def _cells(
     experiment: Experiment, sites: Sequence[SiteFacts], examples: Sequence[ExampleFile], folder: Path
-) -> dict[Cell, Path]:
+) -> dict[Trial, Path]:
     """List every run of an experiment, with the file that keeps its result."""
     cells = []
     for site in sites:
@@ -93,7 +93,7 @@ def _cells(
         for variant in rows(experiment):
             given = others if Need.EXAMPLES in strategy_row(variant.strategy).needs else ()
             for seed in experiment.seeds_of(variant.strategy):
-                cell = Cell(site.name, site.archive, site.digest, variant, seed, experiment.budget, given)
+                cell = Trial(site.name, site.archive, site.digest, variant, seed, experiment.budget, given)
                 cells.append(cell)
     return {cell: folder / f"{cell.key()}.json" for cell in cells}
 
@@ -106,14 +106,14 @@ def rows(experiment: Experiment) -> list[Variant]:
     return listed + [Variant(name) for name in references if name not in labels]
 
 
-def run_cell(desk: Desk, task: tuple[Cell, Path]) -> CellResult:
+def run_trial(cache: WorkerCache, task: tuple[Trial, Path]) -> TrialResult:
     """Make one run and keep its result; called in a process of its own."""
     cell, file = task
-    site = open_site(desk, cell.archive)
+    site = open_site(cache, cell.archive)
     name, settings = cell.variant.strategy, cell.variant.settings
     examples = read_examples(cell.examples) if Need.EXAMPLES in strategy_row(name).needs else None
     strategy = build_strategy(name, site.start_urls, cell.seed or 0, site.truth, settings, examples)
-    watched = Watched(strategy, site.truth)
+    watched = RecordingStrategy(strategy, site.truth)
     options = ReplayOptions(out_links=Need.OUT_LINKS in strategy_row(name).needs)
     run = replay(site, watched, cell.budget, options=options)
     result = measured(cell, run, watched, SiteTotals.of(site.truth))

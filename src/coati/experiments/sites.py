@@ -19,7 +19,7 @@ from coati.replay.measures import SiteTotals
 from coati.replay.site import ReplaySite
 
 if TYPE_CHECKING:
-    from coati.experiments.workers import Desk
+    from coati.experiments.workers import WorkerCache
     from coati.strategies.truth import SiteTruth
 
 MakeSite = Callable[[GeneratedSite, Path], None]
@@ -89,23 +89,23 @@ class Places:
         return folder
 
 
-def open_site(desk: Desk, folder: Path) -> ReplaySite:
-    """Open an archive for replay, or give the one that lies on the desk; one at a time, as they are large."""
-    if desk.get("folder") != folder:
-        if "archive" in desk:
-            desk["archive"].close()
-        desk.clear()
+def open_site(cache: WorkerCache, folder: Path) -> ReplaySite:
+    """Open an archive for replay, or take it from the cache, which holds one: they are large."""
+    if cache.get("folder") != folder:
+        if "archive" in cache:
+            cache["archive"].close()
+        cache.clear()
         archive = Archive.open(folder)
-        desk.update(folder=folder, archive=archive, digest=archive.digest(), site=ReplaySite(archive))
-    site = desk["site"]
+        cache.update(folder=folder, archive=archive, digest=archive.digest(), site=ReplaySite(archive))
+    site = cache["site"]
     assert isinstance(site, ReplaySite)  # noqa: S101 - for the reader and for mypy: nobody else puts one there
     return site
 
 
-def describe(desk: Desk, place: tuple[str, Path]) -> SiteFacts:
+def describe(cache: WorkerCache, place: tuple[str, Path]) -> SiteFacts:
     """Sum a site up, and leave its links extracted for all who come later."""
     name, folder = place
-    site = open_site(desk, folder)
+    site = open_site(cache, folder)
     truth = site.truth
     targets = np.flatnonzero([kind is Kind.TARGET for kind in truth.kinds])
     megabytes = truth.sizes[targets] / 1e6
@@ -113,7 +113,7 @@ def describe(desk: Desk, place: tuple[str, Path]) -> SiteFacts:
     return SiteFacts(
         name=name,
         archive=folder,
-        digest=desk["digest"],
+        digest=cache["digest"],
         start_url=site.start_url,
         totals=SiteTotals.of(truth),
         available=sum(kind not in {Kind.BROKEN, Kind.REDIRECT} for kind in truth.kinds),

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coati.experiments.cells import CellResult
 from coati.experiments.confusion import mean_matrix, misclassification_pct, percentages
 from coati.experiments.measures import confusion_of
 from coati.experiments.runner import Study, rows
 from coati.experiments.spec import BOUNDS, PLAIN, Experiment, Variant
+from coati.experiments.trials import TrialResult
 from coati.replay.measures import Comparison
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def shown_rows(experiment: Experiment) -> list[Variant]:
     return [variant for variant in listed if variant not in bounds] + bounds
 
 
-def value_of(study: Study, result: CellResult, measure: str) -> float | None:
+def value_of(study: Study, result: TrialResult, measure: str) -> float | None:
     """Give a measure of one run."""
     family, _, rest = measure.partition(":")
     if family in {"saved_pct", "lost_pct"}:
@@ -142,7 +142,7 @@ def _mean_matrix(study: Study, among: Sequence[Entry], seed: int | None) -> dict
     return mean_matrix(result.confusion for result in results)
 
 
-def _early_stop_value(experiment: Experiment, result: CellResult, family: str, name: str) -> float | None:
+def _early_stop_value(experiment: Experiment, result: TrialResult, family: str, name: str) -> float | None:
     rule = next(rule for rule in experiment.early_stops if rule.name == name)
     requests, targets = int(result.values["requests"] or 0), int(result.values["targets"] or 0)
     stopped_requests, stopped_targets = rule.stop(result.found(), requests)

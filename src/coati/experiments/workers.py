@@ -22,7 +22,7 @@ from coati.experiments.errors import ExperimentError
 
 _SPAWN = multiprocessing.get_context("spawn")
 
-Desk = dict[str, Any]
+WorkerCache = dict[str, Any]
 
 _BEGUN, _DONE = "begun", "done"
 
@@ -32,12 +32,12 @@ _RETRIES = 1
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something to do: ``work(desk, argument)`` in another process.
+    """Something to do: ``work(cache, argument)`` in another process.
 
-    ``desk`` is what that process keeps between its jobs. Jobs of one place share what they put there.
+    ``cache`` is what that process keeps between its jobs. Jobs of one place share what they put there.
     """
 
-    work: Callable[[Desk, Any], Any]
+    work: Callable[[WorkerCache, Any], Any]
     argument: Any
     place: str = ""
 
@@ -80,8 +80,8 @@ class Workers:
         """
         self._jobs = list(jobs)
         if not self.count:
-            desk: Desk = {}
-            yield from ((number, job.work(desk, job.argument)) for number, job in enumerate(self._jobs))
+            cache: WorkerCache = {}
+            yield from ((number, job.work(cache, job.argument)) for number, job in enumerate(self._jobs))
             return
         self._waiting = dict(enumerate(self._jobs))
         self._tries = {}
@@ -174,21 +174,21 @@ def _serve(pipe: Connection, memory_bytes: int | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if memory_bytes is not None:
         _limit_memory(memory_bytes)
-    desk: Desk = {}
+    cache: WorkerCache = {}
     while True:
         try:
             work, argument = pipe.recv()
             pipe.send((_BEGUN, None, None))
-            pipe.send((_DONE, *_outcome(work, desk, argument)))
+            pipe.send((_DONE, *_outcome(work, cache, argument)))
         except (EOFError, OSError):
             return
 
 
 def _outcome(
-    work: Callable[[Desk, Any], Any], desk: Desk, argument: object
+    work: Callable[[WorkerCache, Any], Any], cache: WorkerCache, argument: object
 ) -> tuple[object, Exception | None]:
     try:
-        return work(desk, argument), None
+        return work(cache, argument), None
     except CoatiError as error:
         return None, error
     except Exception:  # noqa: BLE001 - it is shown where somebody reads it

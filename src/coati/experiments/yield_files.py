@@ -26,7 +26,7 @@ from coati.experiments.yield_grids import Grid, count_tables
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coati.experiments.workers import Desk
+    from coati.experiments.workers import WorkerCache
 
 _MAX_FILE_BYTES = 64 << 20
 _MAX_TEXT_BYTES = 8 << 20
@@ -77,7 +77,7 @@ def guess_files(files: Sequence[Path], jobs: int) -> Iterator[tuple[int, Guess]]
         yield number, Guess(None, f"given up: {result.reason}") if isinstance(result, Lost) else result
 
 
-def _guess_job(_desk: Desk, file: Path) -> Guess:
+def _guess_job(_cache: WorkerCache, file: Path) -> Guess:
     return guess_file(file)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from coati.live.progress import (
         ArmYield,
         Event,
-        Happening,
+        EventKind,
         Progress,
     )
     from coati.live.running import (
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from coati.live.settings import (
         LiveSettings,
     )
-    from coati.live.stop import (
-        StopReason,
-    )
     from coati.pacing.host_pace import (
         Wait,
+    )
+    from coati.stop_reasons import (
+        StopReason,
     )
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
     "CrawlPlan",
     "CrawlResult",
     "Event",
-    "Happening",
+    "EventKind",
     "LiveSettings",
     "Progress",
     "StopReason",
@@ -51,13 +51,13 @@ _PLACES = {
     "CrawlResult": "coati.live.plan",
     "ArmYield": "coati.live.progress",
     "Event": "coati.live.progress",
-    "Happening": "coati.live.progress",
+    "EventKind": "coati.live.progress",
     "Progress": "coati.live.progress",
     "crawl": "coati.live.running",
     "crawl_async": "coati.live.running",
     "crawl_many": "coati.live.running",
     "LiveSettings": "coati.live.settings",
-    "StopReason": "coati.live.stop",
+    "StopReason": "coati.stop_reasons",
     "Wait": "coati.pacing.host_pace",
 }
 

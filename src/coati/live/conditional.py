@@ -14,6 +14,7 @@ from scrapy.exceptions import NotConfigured
 from coati.errors import ArchiveError
 from coati.live.outcomes import CONDITIONAL, NOT_MODIFIED
 from coati.live.read_through import archive_key, archived_response
+from coati.live.spider import drive_of
 from coati.runs.validators import validators_in
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class ConditionalRequestMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware for a crawl of ours."""
-        drive = getattr(crawler.spider, "drive", None)
+        drive = drive_of(crawler)
         if drive is None:
             raise NotConfigured
         return cls(drive.visits, drive.plan.archive)

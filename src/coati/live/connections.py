@@ -84,3 +84,5 @@ class _AnswerProtocol(ResponseHandler):
     def _end_body(self, error: Exception) -> None:
         if self._payload is not None and not self._payload.is_eof():
             self._payload.set_exception(error)
+            # Whoever reads the body may see this late; the end of the connection must not take its place.
+            self._payload = None

@@ -21,14 +21,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coati.live.clock import RunClock
-from coati.live.endings import Endings, final_reason
+from coati.live.counts import CrawlCounts
 from coati.live.failures import FailureReason
 from coati.live.outages import Outages
-from coati.live.outcomes import Reading
+from coati.live.outcomes import MISSING, FetchResult
 from coati.live.plan import CrawlResult
-from coati.live.progress import Event, Happening
-from coati.live.stop import StopReason
-from coati.live.tally import Tally
+from coati.live.progress import Event, EventKind
+from coati.live.stop_rules import StopRules, final_reason
 from coati.live.trap_filter import trap_filter
 from coati.live.visits import Visits
 from coati.model import AT_THE_END, Deferred, Failure, Later, Method, Page, Redirect, Refused, Request
@@ -37,6 +36,7 @@ from coati.runs.fetched import Fetched
 from coati.runs.reasons import SkipReason
 from coati.runs.store import Recorded
 from coati.search.engines import Engines
+from coati.stop_reasons import StopReason
 from coati.web.out_links import with_out_links
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from coati.live.progress import Progress
     from coati.model import Hosts, Outcome
     from coati.pacing.host_pace import HostPause, Wait
+    from coati.runs.store import RunStore
     from coati.strategies.strategy import Strategy
 
 _PROGRESS_SECONDS = 0.5
@@ -72,7 +73,7 @@ class Drive:
         self.error: BaseException | None = None
         self.aborted = False
         self._saves = False
-        self.tally = Tally()
+        self.counts = CrawlCounts()
         self._clock = RunClock(plan.store.last_logged_time if plan.store is not None else 0.0)
         # The engine's scheduler puts its own here.
         self.waits: Callable[[], Mapping[str, Wait]] = dict
@@ -82,7 +83,7 @@ class Drive:
         self._open: dict[int, _Open] = {}
         self._again: deque[Request] = deque()
         self._hops: OrderedDict[str, int] = OrderedDict()
-        self._endings = Endings(plan.early_stop, one_site=plan.one_site, defers=plan.defers)
+        self._endings = StopRules(plan.early_stop, one_site=plan.one_site, defers=plan.defers)
         self.lists = ListAddresses((*plan.start_urls, *(() if plan.store is None else plan.store.lists())))
         self.engines = (
             Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
@@ -92,17 +93,18 @@ class Drive:
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
         self.visits = Visits(plan.store)
         self._sift = trap_filter(plan.traps, plan.store)
-        self._sent = self.tally.requests
+        self._sent = self.counts.requests
         self._told_at = 0.0
 
     def _restore(self) -> Strategy:
         store, form = self.plan.store, self.plan.form
         if store is None or form is None:
             return self.plan.new_strategy()
-        restored = store.restore(self.plan.new_strategy, form)
+        restored = store.restore(self.plan.new_strategy, form, self.plan.strategy)
         self._again.extend(restored.in_flight)
-        self._messages = (*store.messages, *restored.messages)
-        self.tally = Tally(restored.totals)
+        # Snapshots are those of the run's own strategy; that they do not fit another is no news.
+        self._messages = (*store.messages, *(() if self.plan.strategy else restored.messages))
+        self.counts = CrawlCounts(restored.totals)
         return restored.strategy
 
     def now(self) -> float:
@@ -141,7 +143,7 @@ class Drive:
             if refusal is None:
                 return request
             # Only the hop of a redirect can get here: links were under the rules when they were found.
-            self.finish(request.id, Reading(Refused(refusal)))
+            self.finish(request.id, FetchResult(Refused(refusal)))
         return None
 
     def retry(self, request_id: int) -> bool:
@@ -149,10 +151,10 @@ class Drive:
         if self.stopping or request_id not in self._open:
             return False
         if not self.charge(request_id):
-            self.finish(request_id, Reading(Failure(0, 0, FailureReason.NO_BUDGET)))
+            self.finish(request_id, FetchResult(Failure(0, 0, FailureReason.NO_BUDGET)))
             return False
         state = self._open[request_id]
-        self._tell(Happening.RETRIED, id=request_id, url=state.request.url, attempt=state.attempts)
+        self._tell(EventKind.RETRIED, id=request_id, url=state.request.url, attempt=state.attempts)
         return True
 
     def may_try(self, request: Request) -> bool:
@@ -172,11 +174,11 @@ class Drive:
         self._sent += attempts
         return True
 
-    def finish(self, request_id: int, reading: Reading, *, from_archive: bool = False) -> None:
+    def finish(self, request_id: int, result: FetchResult, *, from_archive: bool = False) -> None:
         """Record what came of a request, let the strategy observe it, and count it."""
         if self.aborted:
-            if reading.body_file is not None:
-                reading.body_file.unlink(missing_ok=True)
+            if result.body_file is not None:
+                result.body_file.unlink(missing_ok=True)
             return
         state = self._open[request_id]
         request = state.request
@@ -184,42 +186,42 @@ class Drive:
         if from_archive:
             self.outages.archived(request)
         elif self.plan.defers:
-            reading = self.outages.judge(request, reading, now)
-        if not isinstance(reading.outcome, Deferred):
-            reading = self._for_strategy(state, reading)
-        if self.plan.on_reading is not None:
-            self.plan.on_reading(request, reading)
-        charged = 0 if reading.unsent or isinstance(reading.outcome, Refused) else state.attempts
-        recorded = self._record(state, reading, charged, now)
+            result = self.outages.judge(request, result, now)
+        if not isinstance(result.outcome, Deferred):
+            result = self._for_strategy(state, result)
+        if self.plan.on_fetched is not None:
+            self.plan.on_fetched(request, result)
+        charged = 0 if result.unsent or isinstance(result.outcome, Refused) else state.attempts
+        recorded = self._record(state, result, charged, now)
         settlements = self._strategy.observe(request_id, recorded.outcome, now)
         del self._open[request_id]
         self._sent += charged - state.attempts
-        self.tally.count(request, reading, charged, new_target=recorded.new_target)
-        self.tally.archived += from_archive
-        self.tally.settle(request, recorded.outcome, settlements)
+        self.counts.count(request, result, charged, new_target=recorded.new_target)
+        self.counts.archived += from_archive
+        self.counts.settle(request, recorded.outcome, settlements)
         store = self.plan.store
         if store is not None:
-            store.settled(settlements)
-            if store.snapshot_due and self.plan.form is not None:
+            store.settled(settlements, self.plan.strategy)
+            if store.snapshot_due and self.plan.form is not None and not self.plan.strategy:
                 store.snapshot(self._strategy, self.plan.form)
-        self._tell_observed(state, reading, charged)
-        end = self._endings.after(reading.outcome, charged, self.tally, hopeless=self.outages.hopeless)
+        self._tell_observed(state, result, charged)
+        end = self._endings.after(result.outcome, charged, self.counts, hopeless=self.outages.hopeless)
         if end is not None:
             self.stop(end)
 
-    def _for_strategy(self, state: _Open, reading: Reading) -> Reading:
+    def _for_strategy(self, state: _Open, result: FetchResult) -> FetchResult:
         """Give a page the hashes of its out-links, where they are wanted, and leave out traps and loops."""
         request = state.request
-        if self.plan.out_links and isinstance(reading.outcome, Page) and request.method is Method.GET:
+        if self.plan.out_links and isinstance(result.outcome, Page) and request.method is Method.GET:
             # Before traps are left out: what counts is what stands there.
-            reading = replace(reading, outcome=with_out_links(reading.outcome))
-        return self._sift(request, self._bound_redirects(request, reading), state.visited)
+            result = replace(result, outcome=with_out_links(result.outcome))
+        return self._sift(request, self._bound_redirects(request, result), state.visited)
 
     def stop(self, reason: StopReason) -> None:
         """Send nothing more; what is in flight is finished."""
         if self.stop_reason is None:
             self.stop_reason = reason
-            self._tell(Happening.STOPPING, reason=reason)
+            self._tell(EventKind.STOPPING, reason=reason)
             self.wake()
 
     def abort(self, error: BaseException | None = None) -> None:
@@ -244,7 +246,7 @@ class Drive:
     def host_waits(self, host: str, waits: Sequence[Wait], pauses: Mapping[str, HostPause]) -> None:
         """Tell for how long a host has to wait, and keep what a resumed run must know of hosts."""
         for wait in waits:
-            self._tell(Happening.WAITING, host=host, seconds=round(wait.seconds, 3), why=wait.why)
+            self._tell(EventKind.WAITING, host=host, seconds=round(wait.seconds, 3), why=wait.why)
         if pauses and self.plan.store is not None:
             self.plan.store.keep_pauses(pauses)
 
@@ -261,7 +263,9 @@ class Drive:
 
     def progress(self) -> Progress:
         """Say where the crawl stands."""
-        return self.tally.progress(len(self._open), len(self.outages), self.waits(), self._strategy.arm_label)
+        return self.counts.progress(
+            len(self._open), len(self.outages), self.waits(), self._strategy.arm_label
+        )
 
     def tell_progress(self) -> None:
         """Say where the crawl stands, twice a second at most; to be called during waits too."""
@@ -275,32 +279,39 @@ class Drive:
         """Say how the crawl ended; the store learns it too."""
         if self.error is not None:
             raise self.error
-        tally = self.tally
-        stop = final_reason(self.stop_reason or StopReason.FINISHED, tally)
+        counts = self.counts
+        stop = final_reason(self.stop_reason or StopReason.FINISHED, counts)
         if self.plan.store is not None and (self._saves or not self.aborted):
-            self.plan.store.finish(self._clock.now(), stop, self._strategy, self.plan.form)
+            self._finish(self.plan.store, stop)
         progress = self.progress()
         if self.plan.on_progress is not None:
             self.plan.on_progress(progress)
-        failure = "" if tally.first_failure is None else tally.first_failure.reason
-        return CrawlResult(stop, progress, tally.start_links, failure, self._messages)
+        failure = "" if counts.first_failure is None else counts.first_failure.reason
+        return CrawlResult(stop, progress, counts.start_links, failure, self._messages)
+
+    def _finish(self, store: RunStore, stop: StopReason) -> None:
+        """End the session; one that asked again for what was broken goes on with the run's own strategy."""
+        if not self.plan.strategy:
+            store.finish(self._clock.now(), stop, self._strategy, self.plan.form)
+        elif stop is not StopReason.FINISHED:
+            store.finish(self._clock.now(), stop)
 
     def _ask(self, hosts: Hosts) -> Request | Later | None:
         now = self._clock.now()
         request = self._strategy.choose(now, hosts)
         if isinstance(request, Request):
             if self.plan.store is not None:
-                self.plan.store.chosen(request, now)
-            self._tell(Happening.CHOSEN, **request._asdict())
+                self.plan.store.chosen(request, now, self.plan.strategy)
+            self._tell(EventKind.CHOSEN, **request._asdict())
         return request
 
     def _seconds(self) -> float:
         before = self.plan.store.seconds_spent if self.plan.store is not None else 0.0
-        return before + self.tally.seconds
+        return before + self.counts.seconds
 
     def _limit(self) -> StopReason | None:
-        tally = self.tally
-        limit = self.plan.budget.spent(self._sent, tally.bytes, self._seconds(), tally.targets)
+        counts = self.counts
+        limit = self.plan.budget.spent(self._sent, counts.bytes, self._seconds(), counts.targets)
         return None if limit is None else StopReason.of_limit(limit)
 
     def _budget_spent(self) -> bool:
@@ -314,12 +325,12 @@ class Drive:
             self.stop(limit)
         return True
 
-    def _bound_redirects(self, request: Request, reading: Reading) -> Reading:
+    def _bound_redirects(self, request: Request, result: FetchResult) -> FetchResult:
         """Let a chain of redirects end somewhere, and a loop at once."""
         hops = self._hops.pop(request.url, 0)
-        outcome = reading.outcome
+        outcome = result.outcome
         if not isinstance(outcome, Redirect):
-            return reading
+            return result
         if hops >= self.plan.settings.max_redirects:
             reason, skip = FailureReason.TOO_MANY_REDIRECTS, SkipReason.TOO_MANY_REDIRECTS
         elif outcome.location == request.url:
@@ -328,51 +339,53 @@ class Drive:
             self._hops[outcome.location] = hops + 1
             if len(self._hops) > _REMEMBERED_HOPS:
                 self._hops.popitem(last=False)
-            return reading
+            return result
         return replace(
-            reading,
+            result,
             outcome=Failure(outcome.status, outcome.size_bytes, reason),
-            skipped=(*reading.skipped, (outcome.location, skip)),
-            drops=(*reading.drops, reason),
+            skipped=(*result.skipped, (outcome.location, skip)),
+            drops=(*result.drops, reason),
         )
 
-    def _record(self, state: _Open, reading: Reading, charged: int, now: float) -> Recorded:
+    def _record(self, state: _Open, result: FetchResult, charged: int, now: float) -> Recorded:
         """Write it down; gives what the strategy is to observe."""
         store, request = self.plan.store, state.request
-        lists = tuple(self.lists.observe(request.url, reading.outcome))
+        lists = tuple(self.lists.observe(request.url, result.outcome))
         if store is None:
-            if reading.body_file is not None:
-                reading.body_file.unlink(missing_ok=True)
-            return Recorded(reading.outcome, new_target=self.visits.note(request, reading.outcome))
+            if result.body_file is not None:
+                result.body_file.unlink(missing_ok=True)
+            return Recorded(result.outcome, new_target=self.visits.note(request, result.outcome))
         fetched = Fetched(
             request=request,
-            outcome=reading.outcome,
+            outcome=result.outcome,
             started_at=state.started_at,
             finished_at=now,
             charged=charged,
-            headers=reading.headers,
-            body=reading.body,
-            body_file=reading.body_file,
-            refused=reading.refused,
-            skipped=reading.skipped,
+            headers=result.headers,
+            body=result.body,
+            body_file=result.body_file,
+            refused=result.refused,
+            skipped=result.skipped,
             lists=lists,
+            strategy=self.plan.strategy,
+            missing=", ".join(words for drop, words in MISSING.items() if drop in result.drops),
         )
         return store.record(fetched)
 
-    def _tell(self, what: Happening, **data: object) -> None:
+    def _tell(self, what: EventKind, **data: object) -> None:
         if self.plan.on_event is not None:
             self.plan.on_event(Event(self._clock.now(), what, data))
 
-    def _tell_observed(self, state: _Open, reading: Reading, charged: int) -> None:
+    def _tell_observed(self, state: _Open, result: FetchResult, charged: int) -> None:
         request = state.request
         if self.plan.on_event is not None:
             seconds = round(self._clock.now() - state.started_at, 3)
             told = {"id": request.id, "url": request.url, "charged": charged, "seconds": seconds}
-            self._tell(Happening.OBSERVED, **told, **_described(reading.outcome))
-            if isinstance(reading.outcome, Refused):
-                self._tell(Happening.SKIPPED, url=request.url, reason=reading.outcome.reason)
-            for url, reason in reading.skipped:
-                self._tell(Happening.SKIPPED, url=url, reason=reason)
+            self._tell(EventKind.OBSERVED, **told, **_described(result.outcome))
+            if isinstance(result.outcome, Refused):
+                self._tell(EventKind.SKIPPED, url=request.url, reason=result.outcome.reason)
+            for url, reason in result.skipped:
+                self._tell(EventKind.SKIPPED, url=url, reason=reason)
         self.tell_progress()
 
 

@@ -74,7 +74,7 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
         # One worker takes the (empty) output of a callback; Scrapy's default starts a hundred each time.
         "CONCURRENT_ITEMS": 1,
         "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
-        "LOG_FORMATTER": _OURS + "quiet.QuietLogFormatter",
+        "LOG_FORMATTER": _OURS + "log_format.NoResponseLines",
         "WARN_ON_GENERATOR_RETURN_VALUE": False,
     }
 

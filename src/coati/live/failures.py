@@ -10,6 +10,8 @@
         ├── TooSlowError           bytes that come too slowly
         ├── BadAnswerError         bytes that are no HTTP
         ├── BadEncodingError       bytes that cannot be decompressed
+        ├── UnknownEncodingError   bytes that are packed as nobody here can undo
+        ├── PackedPartError        packed bytes that break off
         ├── OfflineError           not in the archive, and nothing else may be asked
         ├── SearchAnswerError      an answer that is none of the search engine's
         ├── QueryRefusedError      a query that is not asked at all
@@ -62,6 +64,14 @@ class BadEncodingError(DownloadError):
     """The body is not packed in the way that its header says."""
 
 
+class UnknownEncodingError(DownloadError):
+    """The body is packed in a way that we do not know."""
+
+
+class PackedPartError(DownloadError):
+    """The body ends before what is packed in it does, though it is as long as was declared."""
+
+
 class SearchAnswerError(DownloadError):
     """What came is no answer of the search engine: a page for people, half an answer."""
 
@@ -101,6 +111,11 @@ class FailureReason(StrEnum):
     TOO_LARGE = "too large"
     BOMB = "decompresses to too much"
     NOT_DECOMPRESSED = "body cannot be decompressed"
+    UNKNOWN_ENCODING = "packed in an unknown way"
+    PACKED_PART = "packed body breaks off"
+    PART = "only a part came, and nobody asked for one"
+    NOT_READY = "the server is still preparing it"
+    NO_CONTENT = "no content"
     NO_LOCATION = "redirect without a usable location"
     REDIRECT_LOOP = "redirect loop"
     TOO_MANY_REDIRECTS = "too many redirects"
@@ -124,6 +139,9 @@ SILENCE: Final = frozenset(
 
 PASSING_REASONS: Final = (SILENCE - {FailureReason.CERTIFICATE}) | {
     FailureReason.SHORT_BODY,
+    FailureReason.PACKED_PART,
+    FailureReason.PART,
+    FailureReason.NOT_READY,
     FailureReason.NO_BUDGET,
 }
 """Reasons that pass. A certificate that does not hold does not; `NO_BUDGET` passes with a larger one."""
@@ -136,6 +154,8 @@ _REASONS: Final[tuple[tuple[type[BaseException], FailureReason], ...]] = (
     (BombError, FailureReason.BOMB),
     (BadAnswerError, FailureReason.BAD_ANSWER),
     (BadEncodingError, FailureReason.NOT_DECOMPRESSED),
+    (UnknownEncodingError, FailureReason.UNKNOWN_ENCODING),
+    (PackedPartError, FailureReason.PACKED_PART),
     (SearchAnswerError, FailureReason.BAD_SEARCH),
     (CertificateError, FailureReason.CERTIFICATE),
     (scrapy_errors.DownloadTimeoutError, FailureReason.TIMEOUT),

@@ -34,7 +34,7 @@ from coati.web.urls import host_of, is_query
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from coati.live.outcomes import Reading
+    from coati.live.outcomes import FetchResult
     from coati.model import Request
     from coati.runs.host_answers import HostAnswer
 
@@ -60,13 +60,13 @@ _SUCCESS = range(200, 300)
 _Key = tuple[Method, str]
 
 
-def is_outage(reading: Reading) -> bool:
+def is_outage(result: FetchResult) -> bool:
     """Tell whether what came says nothing about the URL: no answer, a part of one, a server in trouble."""
-    outcome = reading.outcome
+    outcome = result.outcome
     if isinstance(outcome, Failure):
-        silent = reading.unsent and not outcome.status
+        silent = result.unsent and not outcome.status
         return silent or outcome.status in PASSING_STATUSES or outcome.reason in PASSING_REASONS
-    return isinstance(outcome, Page) and DAMAGED in reading.drops
+    return isinstance(outcome, Page) and DAMAGED in result.drops
 
 
 @dataclass(slots=True, eq=False)
@@ -108,11 +108,11 @@ class _Waiting:
 class Outages:
     """Decides about the outages of one run; ``past`` is what its log holds.
 
-    >>> from coati.live.outcomes import Reading
+    >>> from coati.live.outcomes import FetchResult
     >>> from coati.model import Method, Request
     >>> outages = Outages(retries=3, first_seconds=10.0)
     >>> outages.answered("http://example.org/")
-    >>> reset = Reading(Failure(0, 0, "connection broken off"))
+    >>> reset = FetchResult(Failure(0, 0, "connection broken off"))
     >>> outages.judge(Request(1, Method.GET, "http://example.org/a"), reset, now=60.0).outcome
     Deferred(status=0, size_bytes=0, reason='connection broken off', until=70.0)
     """
@@ -152,24 +152,24 @@ class Outages:
         self._waiting.pop((request.method, request.url), None)
         self._host(request.url).heard = True
 
-    def judge(self, request: Request, reading: Reading, now: float) -> Reading:
+    def judge(self, request: Request, result: FetchResult, now: float) -> FetchResult:
         """Return what came of a request, as `Deferred` where it is to be asked again."""
-        outcome = reading.outcome
+        outcome = result.outcome
         if isinstance(outcome, Refused):
-            return reading
+            return result
         key = (request.method, request.url)
-        until = self._until(key, reading, now) if is_outage(reading) else None
+        until = self._until(key, result, now) if is_outage(result) else None
         if until is None:
             self._waiting.pop(key, None)
-            whole = not is_outage(reading)
-            if (whole and not reading.unsent) or isinstance(outcome, Page):
+            whole = not is_outage(result)
+            if (whole and not result.unsent) or isinstance(outcome, Page):
                 is_proof = whole and _is_proof(key, outcome.status, outcome.size_bytes)
                 self.answered(request.url, is_proof=is_proof)
-            return reading
+            return result
         self._waiting[key].until = until
         reason = outcome.reason if isinstance(outcome, Failure) else DAMAGED
         deferred = Deferred(outcome.status, outcome.size_bytes, reason, until)
-        return replace(reading, outcome=deferred, body=None, refused=(), skipped=(), drops=())
+        return replace(result, outcome=deferred, body=None, refused=(), skipped=(), drops=())
 
     def proof(self, request: Request) -> str | None:
         """Return a URL whose answer shows that the host is back, where a retry alone would not tell."""
@@ -185,15 +185,15 @@ class Outages:
         waiting = self._waiting.get((request.method, request.url))
         return not self._is_dead(host) and self._is_due(host, waiting, now)
 
-    def _until(self, key: _Key, reading: Reading, now: float) -> float | None:
+    def _until(self, key: _Key, result: FetchResult, now: float) -> float | None:
         """Return the time from which on to ask again; None to take what came as it is."""
         host, waiting = self._host(key[1]), self._waiting.setdefault(key, _Waiting())
-        size = 0 if isinstance(reading.outcome, Refused) else reading.outcome.size_bytes
+        size = 0 if isinstance(result.outcome, Refused) else result.outcome.size_bytes
         if self._is_dead(host) or (
-            isinstance(reading.outcome, Page) and self._is_as_ever(host, waiting, size)
+            isinstance(result.outcome, Page) and self._is_as_ever(host, waiting, size)
         ):
             return None
-        if reading.unsent and not self._is_due(host, waiting, now):
+        if result.unsent and not self._is_due(host, waiting, now):
             return host.due
         last_try = waiting.until == AT_THE_END and waiting.answers == self._answers
         self._fail(key, host, waiting, size, now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
     from coati.model import Outcome, Request
     from coati.runs.reasons import Reason
     from coati.web.facts import Extractor
+    from coati.web.markup.goals import Predicate
     from coati.web.media import TargetTypes
     from coati.web.rules import Refusal, Rules
 
 NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_EMPTY = frozenset({204, 205})
 
 # By this key of its meta a Scrapy request is known as a strategy's.
 REQUEST = "coati_request"
@@ -61,6 +64,9 @@ CONDITIONAL = "coati_conditional"
 CUT = "cut"
 DAMAGED = "dataloss"
 
+# What a run keeps of these, for people.
+MISSING = {CUT: "the rest was not read", DAMAGED: "it broke off"}
+
 # The flag of a robots.txt that had been fetched already, to be obeyed: it costs nothing.
 KNOWN_RULES = "coati_known_rules"
 
@@ -68,7 +74,7 @@ _MAX_HEADERS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FetchResult:
     """What came of one request.
 
     ``refused`` lists links that the rules of the run forbid, ``skipped`` URLs that are left alone for
@@ -90,18 +96,23 @@ class ResponseReader:
     """Reads responses under the rules of one crawl; nothing that a server sends makes it raise."""
 
     def __init__(
-        self, rules: Rules | None, types: TargetTypes, extractors: Mapping[str, Extractor] = NO_EXTRACTORS
+        self,
+        rules: Rules | None,
+        types: TargetTypes,
+        extractors: Mapping[str, Extractor] = NO_EXTRACTORS,
+        goal: Predicate | None = None,
     ) -> None:
         self._types = types
         self._reader = PageReader(rules)
         self._extractors = extractors
+        self._goal = goal
 
-    def read(self, request: Request, response: Response) -> Reading:
+    def read(self, request: Request, response: Response) -> FetchResult:
         """Turn a response into an outcome."""
         meta = response.request.meta if response.request is not None else {}
         body_file = meta.get(BODY_FILE)
         form = self._format(request, response, is_list=bool(meta.get(LIST)))
-        reading = Reading(
+        result = FetchResult(
             self._outcome(request, response, form, meta.get(BODY_BYTES) if body_file else None),
             _headers(response),
             None if body_file else response.body,
@@ -111,34 +122,34 @@ class ResponseReader:
         )
         stopped = meta.get(STOPPED)
         if stopped is not None and 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
-            return self._stopped(request, response, reading, stopped)
+            return self._stopped(request, response, result, stopped)
         if form is not None and request.method is Method.GET:
-            return self._page(request, response, form, reading)
-        return reading
+            return self._page(request, response, form, result)
+        return result
 
-    def read_error(self, request: Request, error: BaseException) -> Reading:
+    def read_error(self, request: Request, error: BaseException) -> FetchResult:
         """Turn the error that came in place of a response into an outcome."""
         if isinstance(error, PrivateAddressError):
-            return Reading(Refused(SkipReason.PRIVATE_ADDRESS))
+            return FetchResult(Refused(SkipReason.PRIVATE_ADDRESS))
         if isinstance(error, HostEndedError):
-            return Reading(Refused(SkipReason.HOST_FAILING))
+            return FetchResult(Refused(SkipReason.HOST_FAILING))
         if isinstance(error, OfflineError):
-            return Reading(Refused(SkipReason.NOT_ARCHIVED))
+            return FetchResult(Refused(SkipReason.NOT_ARCHIVED))
         if isinstance(error, QueryRefusedError):
-            return Reading(Refused(error.reason))
+            return FetchResult(Refused(error.reason))
         if isinstance(error, IgnoreRequest):
             message = str(error)
             if "robots.txt" in message:
-                return Reading(Refused(SkipReason.ROBOTS))
+                return FetchResult(Refused(SkipReason.ROBOTS))
             reason = FailureReason.BOMB if "decompress" in message else FailureReason.UNSUPPORTED
         else:
             reason = failure_reason(error)
         skipped = ((request.url, SkipReason.TOO_LARGE),) if reason is FailureReason.TOO_LARGE else ()
-        return Reading(Failure(0, 0, reason), skipped=skipped, drops=(reason,))
+        return FetchResult(Failure(0, 0, reason), skipped=skipped, drops=(reason,))
 
-    def read_silence(self, reason: FailureReason) -> Reading:
+    def read_silence(self, reason: FailureReason) -> FetchResult:
         """Give the outcome of a request that was not sent, because its host did not even tell its rules."""
-        return Reading(Failure(0, 0, reason), drops=(reason,), unsent=True)
+        return FetchResult(Failure(0, 0, reason), drops=(reason,), unsent=True)
 
     def _format(self, request: Request, response: Response, *, is_list: bool) -> Format | None:
         """Say as what a response is read; None if it is no page."""
@@ -158,7 +169,8 @@ class ResponseReader:
         if request.method is Method.GET:
             size = len(response.body) if streamed_bytes is None else streamed_bytes
         if status in _REDIRECTS:
-            location = resolve(request.url, _header(response, "Location"))
+            given = _header(response, "Location").strip()
+            location = resolve(request.url, given) if given else None
             if location is None:
                 return Failure(status, size, FailureReason.NO_LOCATION)
             return Redirect(status, size, location)
@@ -166,42 +178,58 @@ class ResponseReader:
             return Page(status, size, NO_LINKS)
         if not 200 <= status < 300:  # noqa: PLR2004 - HTTP success
             return _without_content(request, response, size)
+        return self._success(request, response, size)
+
+    def _success(self, request: Request, response: Response, size: int) -> Outcome:
+        missing = _what_is_missing(request, response)
+        if missing is not None:
+            return Failure(response.status, size, missing)
         media_type = essence(_content_type(response))
         if self._types.kind(media_type, request.url) is Kind.TARGET:
-            return Target(status, size, media_type)
-        return Other(status, size, media_type)
+            return Target(response.status, size, media_type)
+        return Other(response.status, size, media_type)
 
-    def _stopped(self, request: Request, response: Response, reading: Reading, why: str) -> Reading:
+    def _stopped(self, request: Request, response: Response, result: FetchResult, why: str) -> FetchResult:
         reason = SkipReason(why)
         outcome: Outcome
         if reason is SkipReason.TOO_LARGE:
             outcome = Failure(response.status, 0, FailureReason.TOO_LARGE)
         else:
             outcome = Other(response.status, 0, essence(_header(response, "Content-Type")))
-        return replace(reading, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
+        return replace(result, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
 
-    def _page(self, request: Request, response: Response, form: Format, reading: Reading) -> Reading:
+    def _page(self, request: Request, response: Response, form: Format, result: FetchResult) -> FetchResult:
         # The error page of a robots.txt that does not exist says nothing.
         body = response.body if response.status < 300 else b""  # noqa: PLR2004 - HTTP success
         content_type = _content_type(response)
         page = self._reader.read(form, body, request.url, content_type)
         facts = facts_of(self._extractors, body, content_type)
-        outcome = Page(response.status, len(response.body), page.links, facts)
-        if page.truncated and CUT not in reading.drops:
-            reading = replace(reading, drops=(*reading.drops, CUT))
+        relevant = self._goal is not None and self._goal(facts)
+        outcome = Page(response.status, len(response.body), page.links, facts, relevant=relevant)
+        if page.truncated and CUT not in result.drops:
+            result = replace(result, drops=(*result.drops, CUT))
         why: SkipReason | None = None
         if forbids_following(value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")):
             why = SkipReason.X_ROBOTS_TAG
         elif page.nofollow:
             why = SkipReason.NOFOLLOW
         if why is None:
-            return replace(reading, outcome=outcome, refused=tuple(page.refused))
+            return replace(result, outcome=outcome, refused=tuple(page.refused))
         return replace(
-            reading,
+            result,
             outcome=replace(outcome, links=NO_LINKS),
             refused=tuple(page.refused),
             skipped=tuple((url, why) for url in dict.fromkeys(page.links.urls)),
         )
+
+
+def _what_is_missing(request: Request, response: Response) -> FailureReason | None:
+    """Say why a success that is no page did not bring all of what was asked for; None if it did."""
+    if response.status in _EMPTY:
+        return FailureReason.NO_CONTENT
+    if request.method is Method.HEAD or DAMAGED not in response.flags:
+        return None
+    return FailureReason.NOT_READY if response.status == HTTPStatus.ACCEPTED else FailureReason.PART
 
 
 def _without_content(request: Request, response: Response, size: int) -> Outcome:

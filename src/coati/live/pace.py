@@ -35,11 +35,12 @@ from scrapy.exceptions import (
 from scrapy.utils.httpobj import urlparse_cached
 
 from coati.live.clock import RunClock
+from coati.live.event_loop import CrawlLoop
 from coati.live.failures import HostEndedError
-from coati.live.loop_turns import CrawlLoop
 from coati.live.outcomes import ANSWER_SECONDS
 from coati.live.retry_after import parse_retry_after
 from coati.live.settings import LiveSettings
+from coati.live.spider import drive_of
 from coati.pacing.host_pace import HostPace, PaceSettings
 from coati.web.urls import host_of, is_query
 
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
     from scrapy.settings import BaseSettings
 
-    from coati.live.drive import Drive
     from coati.pacing.host_pace import Wait
 
 TOO_LONG: Final = "coati_wait_too_long"
@@ -98,7 +98,7 @@ class PaceMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
         # The crawl that a spider of ours brings.
-        self._drive: Drive | None = getattr(crawler.spider, "drive", None)
+        self._drive = drive_of(crawler)
         self._now = RunClock().now if self._drive is None else self._drive.now
         many_hosts = self._drive is not None and not self._drive.plan.one_site
         chosen = pace_settings(settings, many_hosts=many_hosts)
@@ -171,7 +171,7 @@ class PaceMiddleware:
         loop = asyncio.get_running_loop()
         if not self._spaced or not isinstance(loop, CrawlLoop):
             return False
-        seconds = loop.turnstile.seconds_to_wait(time.monotonic())
+        seconds = loop.request_spacing.seconds_to_wait(time.monotonic())
         if seconds > 0:
             await asyncio.sleep(seconds)
         return seconds > 0

@@ -16,19 +16,20 @@ from coati.web.traps import TrapSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from coati.live.outcomes import Reading
+    from coati.live.outcomes import FetchResult
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
-    from coati.live.stop import StopReason
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider
+    from coati.stop_reasons import StopReason
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
     from coati.web.facts import Extractor
+    from coati.web.markup.goals import Predicate
     from coati.web.rules import Rules
 
-    OnReading = Callable[[Request, Reading], None]
+    OnFetched = Callable[[Request, FetchResult], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +42,11 @@ class CrawlPlan:
     ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page.
     ``one_site`` is false for strategies that choose among hosts, and ``defers`` where what met an outage is
     not asked again, or by somebody else.
+    ``strategy`` names the strategy in a log that holds several; only the sole one has none.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
-    ``extractors`` find the facts of pages that the strategy reads (`coati.web.facts`).
-    ``on_reading`` sees each answer whole, before it is recorded.
+    ``extractors`` find the facts of pages that the strategy or the goal reads (`coati.web.facts`).
+    ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
+    ``on_fetched`` sees each answer whole, before it is recorded.
     ``providers`` are the search engines that queries may be asked of.
     """
 
@@ -61,13 +64,15 @@ class CrawlPlan:
     offline: bool = False
     out_links: bool = False
     extractors: Mapping[str, Extractor] = field(default_factory=lambda: NO_EXTRACTORS)
+    goal: Predicate | None = None
     early_stop: EarlyStop | None = None
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
-    on_reading: OnReading | None = None
+    on_fetched: OnFetched | None = None
     one_site: bool = True
     defers: bool = True
     more_start_urls: tuple[str, ...] = ()
+    strategy: str = ""
     providers: tuple[AnyProvider, ...] = ()
 
     def __post_init__(self) -> None:

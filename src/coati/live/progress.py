@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from coati.live.event_loop import NO_STALLS, Stalls
 from coati.pacing.host_pace import Wait
 
 
@@ -24,7 +25,7 @@ class Progress:
 
     ``requests`` counts retries and HEADs. Requests for robots.txt are shown on their own and not charged.
     ``waits`` says for each host that must rest how long that takes, and why. ``deferred`` counts what met an
-    outage and is asked again; it is no error.
+    outage and is asked again; it is no error. ``stalls`` are turns of the loop that took too long.
     """
 
     requests: int = 0
@@ -42,6 +43,7 @@ class Progress:
     waits: Mapping[str, Wait] = field(default_factory=dict)
     drops: Mapping[str, int] = field(default_factory=dict)
     best_arm: ArmYield | None = None
+    stalls: Stalls = NO_STALLS
 
     @property
     def requests_per_second(self) -> float:
@@ -49,7 +51,7 @@ class Progress:
         return self.session_requests / self.seconds if self.seconds else 0.0
 
 
-class Happening(StrEnum):
+class EventKind(StrEnum):
     """The kinds of events."""
 
     CHOSEN = "chosen"
@@ -64,7 +66,7 @@ class Event(NamedTuple):
     """One thing that happened; ``data`` holds what JSON can say, ``at`` is in seconds since the epoch."""
 
     at: float
-    what: Happening
+    what: EventKind
     data: Mapping[str, object]
 
 

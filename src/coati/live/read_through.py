@@ -30,6 +30,7 @@ from coati.errors import ArchiveError
 from coati.live.failures import OfflineError
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, CONDITIONAL, CUT, DAMAGED, LIVE_ONLY, NOT_MODIFIED
 from coati.live.robots import asks_for_robots
+from coati.live.spider import drive_of
 from coati.runs.errors import RunWriteError
 from coati.web.media import essence
 from coati.web.sniffing import sniffed_type
@@ -78,7 +79,7 @@ class ReadThroughMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware: with the archive of our own crawl, or with the project's."""
-        drive: Drive | None = getattr(crawler.spider, "drive", None)
+        drive = drive_of(crawler)
         if drive is not None:
             if drive.plan.archive is None:
                 raise NotConfigured

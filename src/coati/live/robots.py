@@ -33,6 +33,7 @@ from scrapy.robotstxt import RobotParser
 from coati.live.cookies import registered_domain
 from coati.live.failures import SILENCE, FailureReason, PrivateAddressError, failure_reason
 from coati.live.outcomes import KNOWN_RULES, LIST
+from coati.live.spider import drive_of
 from coati.web.rules import Refusal
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class RobotsRedirectMiddleware(RedirectMiddleware):
         here, there = (urlsplit(one).hostname or "" for one in (url, location))
         if registered_domain(here) == registered_domain(there):
             return True
-        drive = getattr(self.crawler.spider, "drive", None)
+        drive = drive_of(self.crawler)
         return drive is not None and drive.plan.rules.refusal(location) is not Refusal.SCOPE
 
     def handle_referer(self, request: Request, response: Response) -> None:
@@ -149,7 +150,7 @@ class RobotsAnswerMiddleware:
         request.meta["download_maxsize"] = 10 * MAX_RULES_BYTES
         drive = self._drive()
         if drive is not None:
-            drive.tally.robots_requests += 1
+            drive.counts.robots_requests += 1
         return None
 
     def _known_answer(self, request: Request) -> Response | None:
@@ -168,9 +169,7 @@ class RobotsAnswerMiddleware:
 
     def _drive(self) -> Drive | None:
         """Return the crawl that a spider of ours brings."""
-        spider = None if self._crawler is None else self._crawler.spider
-        drive: Drive | None = getattr(spider, "drive", None)
-        return drive
+        return None if self._crawler is None else drive_of(self._crawler)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Replace an answer that holds no rules by the rules that it means."""

@@ -19,9 +19,9 @@ from scrapy.utils.reactor import is_reactor_installed
 from coati.errors import UsageError
 from coati.live.drive import Drive
 from coati.live.engine_settings import engine_settings
-from coati.live.loop_turns import CrawlLoop
+from coati.live.event_loop import CrawlLoop
 from coati.live.spider import LiveSpider
-from coati.live.stop import StopReason
+from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -20,6 +20,7 @@ usual, before anything that the strategy chooses.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -37,12 +38,13 @@ from coati.live.pace import PaceMiddleware, pace_settings
 from coati.live.plan import CrawlPlan
 from coati.live.robots import ObeyRobotsMiddleware, RobotsAnswerMiddleware
 from coati.live.settings import LiveSettings
+from coati.live.spider import drive_of
 from coati.live.spider_links import SpiderLinks
-from coati.live.stop import StopReason
 from coati.model import Later, Page, Redirect, Refused, Request
 from coati.pacing.host_pace import HostPace, Wait
 from coati.pacing.paced_choices import PacedChoices
 from coati.runs.reasons import SkipReason
+from coati.stop_reasons import StopReason
 from coati.web.media import parse_types
 from coati.web.rules import Rules, Scope
 from coati.web.urls import host_of, is_query, normalise, resolve
@@ -134,7 +136,7 @@ class StrategyScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         """Get the crawl that the spider brings, or make one from the settings."""
-        drive = getattr(spider, "drive", None)
+        drive = drive_of(self._crawler)
         if drive is None:
             drive = Drive(plan_of_project(spider, self._crawler))
             filter_class = load_object(self._crawler.settings["DUPEFILTER_CLASS"])
@@ -144,12 +146,14 @@ class StrategyScheduler(BaseScheduler):
         self._drive = drive
         self._drive.waits = self._waits
         self._drive.wake = self.wake
-        self._reader = ResponseReader(drive.plan.rules, drive.plan.types, drive.plan.extractors)
+        self._reader = ResponseReader(
+            drive.plan.rules, drive.plan.types, drive.plan.extractors, drive.plan.goal
+        )
         self._set_pace(drive.plan)
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
         self._rules = self._crawler.get_downloader_middleware(ObeyRobotsMiddleware)
         self._crawler.signals.connect(self._on_spider_error, signals.spider_error)
-        drive.tally.start_clock()
+        drive.counts.start_clock()
         left = drive.seconds_left()
         if left is not None:
             self._deadline_call = call_later(max(0.0, left), self._on_deadline)
@@ -190,8 +194,9 @@ class StrategyScheduler(BaseScheduler):
             self._filter.close(reason)
         if self._links is not None:
             progress = self._drive.close().progress
+            counts = asdict(progress)
             for name in ("requests", "pages", "targets", "errors", "refused"):
-                self._crawler.stats.set_value(f"coati/{name}", getattr(progress, name))
+                self._crawler.stats.set_value(f"coati/{name}", counts[name])
 
     def has_pending_requests(self) -> bool:
         """Say whether the crawl goes on, be it by waiting."""
@@ -292,15 +297,15 @@ class StrategyScheduler(BaseScheduler):
             return [again]
         self._choices.observed(chosen)
         try:
-            reading = self._reader.read(chosen, response)
+            result = self._reader.read(chosen, response)
             from_archive = "archived" in response.flags
-            self._drive.finish(chosen.id, reading, from_archive=from_archive)
+            self._drive.finish(chosen.id, result, from_archive=from_archive)
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
             return None
         if not from_archive:
             self._gives_up(chosen)
-        return None if self._links is None else self._parse(chosen, response, reading.outcome, self._links)
+        return None if self._links is None else self._parse(chosen, response, result.outcome, self._links)
 
     def _parse(
         self, chosen: Request, response: Response, outcome: Outcome, links: SpiderLinks
@@ -329,11 +334,11 @@ class StrategyScheduler(BaseScheduler):
             self._left_open += 1
             return
         try:
-            reading = self._reader.read_error(chosen, why)
-            silence = self._silence(chosen) if reading.outcome == Refused(SkipReason.ROBOTS) else None
+            result = self._reader.read_error(chosen, why)
+            silence = self._silence(chosen) if result.outcome == Refused(SkipReason.ROBOTS) else None
             if silence is not None:
-                reading = self._reader.read_silence(silence)
-            self._drive.finish(chosen.id, reading)
+                result = self._reader.read_silence(silence)
+            self._drive.finish(chosen.id, result)
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
 
@@ -384,7 +389,8 @@ class StrategyScheduler(BaseScheduler):
         A link that no page had (made by a script, for one) the strategy cannot know: it is sent as usual, if
         the rules admit it.
         """
-        default = getattr(self._crawler.spider, "parse", None)
+        spider = self._crawler.spider
+        default = None if spider is None else spider.parse
         if request.method != "GET" or request.body or request.callback not in {None, default}:
             return False
         url = normalise(request.url)
@@ -404,7 +410,7 @@ def _is_cookie_gate(chosen: Request, response: Response) -> bool:
     if response.status not in _REDIRECTS or _WITH_COOKIE in response.meta:
         return False
     location = (response.headers.get("Location") or b"").decode("latin-1")
-    return "Set-Cookie" in response.headers and resolve(chosen.url, location) == chosen.url
+    return "Set-Cookie" in response.headers and bool(location) and resolve(chosen.url, location) == chosen.url
 
 
 def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:

@@ -9,11 +9,13 @@ from scrapy import Spider
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from scrapy.crawler import Crawler
+
     from coati.live.drive import Drive
 
 
 class LiveSpider(Spider):
-    """Carries a `coati.live.drive.Drive` to Scrapy's components, which find it as ``spider.drive``."""
+    """Carries a `coati.live.drive.Drive` to Scrapy's components, which find it with `drive_of`."""
 
     name = "coati"
 
@@ -26,3 +28,9 @@ class LiveSpider(Spider):
         nothing: tuple[Any, ...] = ()
         for request in nothing:
             yield request
+
+
+def drive_of(crawler: Crawler) -> Drive | None:
+    """Return the crawl that a spider of ours brings; None in somebody else's project."""
+    spider = crawler.spider
+    return spider.drive if isinstance(spider, LiveSpider) else None

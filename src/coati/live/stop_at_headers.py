@@ -23,6 +23,7 @@ from scrapy.exceptions import StopDownload
 from coati.live.outcomes import LIST, LOOK_INSIDE, STOPPED, is_blocked
 from coati.live.robots import asks_for_robots
 from coati.live.settings import LiveSettings
+from coati.live.spider import drive_of
 from coati.model import Kind
 from coati.readers.formats import is_xml
 from coati.runs.reasons import SkipReason
@@ -46,14 +47,14 @@ class StopAtHeaders:
     def __init__(self, crawler: Crawler, types: TargetTypes | None) -> None:
         self._types = types
         # A project's own handler would take all of any XML.
-        self._of_crawl = getattr(crawler.spider, "drive", None) is not None
+        self._of_crawl = drive_of(crawler) is not None
         self._maximum = crawler.settings.getint("COATI_MAX_FILE_BYTES", LiveSettings().max_file_bytes)
         crawler.signals.connect(self._on_headers, signals.headers_received)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the extension; Scrapy calls this."""
-        drive = getattr(crawler.spider, "drive", None)
+        drive = drive_of(crawler)
         if drive is not None:
             return cls(crawler, drive.plan.types)
         named = crawler.settings.get("COATI_TYPES")

@@ -34,15 +34,17 @@ Of Scrapy's signals for downloads it sends ``headers_received`` and not ``bytes_
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 import time
+from contextlib import aclosing
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import aiohttp
-from aiohttp.http_exceptions import ContentEncodingError
 from scrapy import signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import (
@@ -62,8 +64,15 @@ from yarl import URL
 from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
 from coati.live.connections import AnswerConnector
-from coati.live.failures import BadAnswerError, BadEncodingError, CertificateError, TooSlowError
-from coati.live.loop_turns import seconds_of_server
+from coati.live.event_loop import seconds_of_server
+from coati.live.failures import (
+    BadAnswerError,
+    BadEncodingError,
+    CertificateError,
+    PackedPartError,
+    TooSlowError,
+    UnknownEncodingError,
+)
 from coati.live.outcomes import (
     ANSWER_SECONDS,
     BODY_BYTES,
@@ -77,11 +86,16 @@ from coati.live.outcomes import (
 from coati.live.pace import PaceMiddleware
 from coati.live.robots import MAX_RULES_BYTES, asks_for_robots
 from coati.live.settings import LiveSettings
+from coati.live.spider import drive_of
 from coati.readers.formats import HEAD_BYTES, Format, format_of
 from coati.readers.unpacking import MAX_LIST_BYTES
 from coati.runs.reasons import SkipReason
+from coati.web.content_codings import CodingError, Unpacking, can_undo, codings_of
+from coati.web.sniffing import is_text
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -98,6 +112,9 @@ _MAX_HEADER_BYTES = 64 * 1024
 _PROXY_AUTHORISATION = "Proxy-Authorization"
 
 _SUCCESS = range(200, 300)
+
+# What a part says of itself that is all there is.
+_WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,18})/(\d{1,18})\Z")
 
 # Errors of encryption that only mean that the connection broke.
 _BROKEN_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
@@ -143,7 +160,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         self._pacing: PaceMiddleware | None = crawler.get_downloader_middleware(PaceMiddleware)
         self._session = self._open_session()
         self._closing: asyncio.Task[None] | None = None
-        drive = getattr(crawler.spider, "drive", None)
+        drive = drive_of(crawler)
         if drive is not None:
             drive.on_abort(self._abort)
 
@@ -164,8 +181,9 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         return aiohttp.ClientSession(
             connector=connector,
             trace_configs=[tracing],
-            # Cookies are Scrapy's business, decompression is the session's: piece by piece, as it arrives.
+            # Cookies are Scrapy's business. Bodies are unpacked below: aiohttp would take a part for all.
             cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
             skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
             timeout=self._timeout,
             middlewares=(_once,),
@@ -192,8 +210,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         except aiohttp.ClientConnectorError as error:
             raise DownloadConnectionRefusedError(str(error)) from error
         except aiohttp.ClientPayloadError as error:
-            packed = isinstance(error.__cause__, ContentEncodingError)
-            raise (BadEncodingError if packed else ResponseDataLossError)(str(error)) from error
+            raise ResponseDataLossError(str(error)) from error
         except aiohttp.ClientResponseError as error:
             raise BadAnswerError(f"{request.url}: {error.message[:200]}") from error
         except aiohttp.ClientError as error:
@@ -267,6 +284,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             raise
         if body.was_cut:
             flags.append(CUT)
+        if _is_part(request, answer) and DAMAGED not in flags:
+            flags.append(DAMAGED)
         if body.file is not None:
             request.meta[BODY_FILE] = str(body.file)
             request.meta[BODY_BYTES] = body.size_bytes
@@ -282,25 +301,29 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         least, window = self._slowest
         checked_at, checked_bytes = time.monotonic(), 0
         try:
-            async for piece in answer.content.iter_any():
-                if not body.write(piece):
-                    answer.close()
-                    return
-                if undecided and body.size_bytes >= HEAD_BYTES:
-                    undecided, keeps_part = False, _format(request, answer, body.head) is not None
-                    if not keeps_part and request.meta.get(LOOK_INSIDE):
-                        request.meta[STOPPED] = SkipReason.MEDIA_TYPE.value
-                        flags.append("download_stopped")
-                        body.discard()
+            async with aclosing(_unpacked(answer)) as pieces:
+                async for piece in pieces:
+                    if not body.write(piece):
                         answer.close()
                         return
-                    body.limits = self._list if keeps_part else self._file
-                now = time.monotonic()
-                if now - checked_at >= window:
-                    if body.size_bytes - checked_bytes < least * window:
-                        raise TooSlowError(f"fewer than {least} bytes a second")
-                    checked_at, checked_bytes = now, body.size_bytes
-        except aiohttp.ClientPayloadError:
+                    if undecided and body.size_bytes >= HEAD_BYTES:
+                        undecided, keeps_part = False, _format(request, answer, body.head) is not None
+                        if not keeps_part and request.meta.get(LOOK_INSIDE):
+                            request.meta[STOPPED] = SkipReason.MEDIA_TYPE.value
+                            flags.append("download_stopped")
+                            body.discard()
+                            answer.close()
+                            return
+                        body.limits = self._list if keeps_part else self._file
+                    now = time.monotonic()
+                    if now - checked_at >= window:
+                        if body.size_bytes - checked_bytes < least * window:
+                            raise TooSlowError(f"fewer than {least} bytes a second")
+                        checked_at, checked_bytes = now, body.size_bytes
+        except (aiohttp.ClientPayloadError, BadEncodingError, PackedPartError):
+            if answer.status not in _SUCCESS:
+                # The status says all that there is to say.
+                return
             # Of a page the part that came has links; of a file it is worth nothing.
             if not keeps_part or not body.size_bytes:
                 raise
@@ -337,6 +360,37 @@ class StreamingDownloadHandler(BaseDownloadHandler):
 def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Format | None:
     is_list, unwanted = bool(request.meta.get(LIST)), bool(request.meta.get(LOOK_INSIDE))
     return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted)
+
+
+async def _unpacked(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
+    """Give the body piece by piece, without its codings; raises where it is not all there."""
+    codings = codings_of(",".join(answer.headers.getall("Content-Encoding", ())))
+    unpacking = Unpacking(codings if can_undo(codings) else ())
+    unknown = not can_undo(codings)
+    if unknown and answer.status in _SUCCESS and "html" not in answer.content_type:
+        raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
+    async for packed in answer.content.iter_any():
+        if unknown and not is_text(packed):
+            raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
+        try:
+            for piece in unpacking.feed(packed):
+                yield piece
+                # A few bytes may unpack to very many.
+                await asyncio.sleep(0)
+        except CodingError as error:
+            raise BadEncodingError(f"{answer.url}: {error}") from error
+    if not unpacking.whole:
+        raise PackedPartError(f"{answer.url}: the body ends before what is packed in it does")
+
+
+def _is_part(request: Request, answer: aiohttp.ClientResponse) -> bool:
+    """Tell whether an answer says that it is not all of what was asked for."""
+    if answer.status == HTTPStatus.ACCEPTED:
+        return "html" not in answer.content_type
+    if answer.status != HTTPStatus.PARTIAL_CONTENT or "Range" in request.headers:
+        return False
+    sent = _WHOLE_RANGE.match(answer.headers.get("Content-Range", ""))
+    return sent is None or int(sent[1]) + 1 != int(sent[2])
 
 
 async def _once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

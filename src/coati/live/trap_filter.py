@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from coati.live.outcomes import Reading
+from coati.live.outcomes import FetchResult
 from coati.model import Method, Page, Refused, is_wanted
 from coati.runs.reasons import SkipReason
 from coati.runs.seen import SeenUrls
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coati.runs.store import RunStore
     from coati.web.traps import TrapSettings
 
-Sift = Callable[["Request", Reading, bool], Reading]
+Sift = Callable[["Request", FetchResult, bool], FetchResult]
 """Takes what came of a request, and whether the run had been answered by its URL before."""
 
 # A link that was left out stands on many pages. So many are remembered, to be counted once.
@@ -37,8 +37,8 @@ def trap_filter(settings: TrapSettings, store: RunStore | None) -> Sift:
     return _Filter(settings, store).sift if settings.enabled else _as_it_is
 
 
-def _as_it_is(_request: Request, reading: Reading, _visited: bool) -> Reading:  # noqa: FBT001 - a `Sift`
-    return reading
+def _as_it_is(_request: Request, result: FetchResult, _visited: bool) -> FetchResult:  # noqa: FBT001 - a `Sift`
+    return result
 
 
 class _Filter:
@@ -55,37 +55,37 @@ class _Filter:
             if past.links:
                 self._watch.relearn(past.url, past.links)
 
-    def sift(self, request: Request, reading: Reading, visited: bool) -> Reading:  # noqa: FBT001 - a `Sift`
+    def sift(self, request: Request, result: FetchResult, visited: bool) -> FetchResult:  # noqa: FBT001 - a `Sift`
         """Leave out what leads into a trap; each URL that is left out is listed and counted once.
 
         Queries are of no site, and pages of results are all alike.
         """
-        outcome = reading.outcome
+        outcome = result.outcome
         if request.method is not Method.GET or isinstance(outcome, Refused) or is_query(request.url):
-            return reading
+            return result
         if not visited:
             # A page that is visited again is not one more of its kind.
             self._watch.answered(request.url, is_target=is_wanted(outcome))
         if self._known is self._own:
             self._own.add((request.url,))
         if not isinstance(outcome, Page):
-            return reading
+            return result
         urls = outcome.links.urls
         fresh = self._known.fresh(urls)
-        traps = self._watch.sift(request.url, reading.body or b"", urls, fresh, visited=visited)
+        traps = self._watch.sift(request.url, result.body or b"", urls, fresh, visited=visited)
         if self._known is self._own:
             self._own.add(urls[place] for place in fresh if place not in traps)
         if not traps:
-            return reading
+            return result
         reasons = {urls[place]: SkipReason(trap.value) for place, trap in traps.items()}
         new = [(url, reason) for url, reason in reasons.items() if url not in self._dropped]
         if len(self._dropped) < _REMEMBERED_DROPS:
             self._dropped.add(url for url, _ in new)
         return replace(
-            reading,
+            result,
             outcome=replace(outcome, links=_Without(outcome.links, reasons.keys())),
-            skipped=(*reading.skipped, *new),
-            drops=(*reading.drops, *(reason.value for _, reason in new)),
+            skipped=(*result.skipped, *new),
+            drops=(*result.drops, *(reason.value for _, reason in new)),
         )
 
 

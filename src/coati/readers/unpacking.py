@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import zlib
 from typing import Final, NamedTuple
 
 from coati.web.charset import decode_page
+from coati.web.content_codings import CodingError, Unpacking
 
 # What the sitemap protocol allows in one file, unpacked; a larger one is read this far.
 MAX_LIST_BYTES: Final = 50 * 1024 * 1024
 
 _GZIP = b"\x1f\x8b"
-_PIECE_BYTES = 1 << 16
 _DECLARED = re.compile(rb"\s{0,100}<\?xml[^>]{0,200}?encoding\s{0,10}=\s{0,10}[\"']([\w.:-]{1,40})")
 
 
@@ -51,18 +50,12 @@ def _with_charset(content_type: str, body: bytes) -> str:
 def _gunzipped(body: bytes, max_bytes: int) -> tuple[bytes, bool]:
     """Undo gzip up to the bound: a bomb gives its first bytes and no more, damage what was before it."""
     made = bytearray()
-    member = zlib.decompressobj(wbits=31)
-    at = 0
-    while at < len(body) and len(made) <= max_bytes:
-        piece = body[at : at + _PIECE_BYTES]
-        try:
-            made += member.decompress(piece, max_bytes + 1 - len(made))
-        except zlib.error:
-            break
-        at += len(piece) - len(member.unused_data)
-        if member.eof:
-            # Several files may stand one after the other; anything else behind one is padding.
-            if body[at : at + 2] != _GZIP:
-                return bytes(made), False
-            member = zlib.decompressobj(wbits=31)
-    return bytes(made), True
+    unpacking = Unpacking(("gzip",))
+    try:
+        for part in unpacking.feed(body):
+            made += part
+            if len(made) > max_bytes:
+                break
+    except CodingError:
+        return bytes(made), True
+    return bytes(made), not unpacking.whole

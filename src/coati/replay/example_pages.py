@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from coati.model import Kind
-from coati.strategies.tres import TresExamples
+from coati.strategies.tres.tres import TresExamples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -33,7 +33,7 @@ from coati.search.engines import Engines
 from coati.strategies.truth import SiteTruth
 from coati.web.facts import LazyFacts
 from coati.web.media import essence
-from coati.web.rules import Rules
+from coati.web.rules import Rules, Scope
 from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from coati.archive.record import Entry
     from coati.model import Facts, Link, Outcome, PageLinks, Request
     from coati.search.provider import LocalProvider
+    from coati.web.markup.goals import Predicate
     from coati.web.media import TargetTypes
 
 _NOT_MODIFIED, _NOT_FOUND = 304, 404
@@ -56,7 +57,8 @@ class ReplaySite:
 
     ``types`` overrides the archive's own definition of a target, ``start_urls`` where it begins. Without
     ``use_link_cache`` every page is read and parsed when it is asked for, as a live crawl would do it.
-    Queries that the archive does not hold are asked of ``providers``.
+    Queries that the archive does not hold are asked of ``providers``. Pages that meet the ``goal`` are
+    relevant. An archive of many hosts needs ``scope`` `Scope.ANY`.
 
     Where the archive is a history, the site is shown as it was at the time ``as_of``, or at the time that
     `respond` is told; without either, as it was last. A URL whose first capture is later answers with that
@@ -73,16 +75,24 @@ class ReplaySite:
         use_link_cache: bool = True,
         progress: Progress | None = None,
         providers: Iterable[LocalProvider] = (),
+        goal: Predicate | None = None,
+        scope: Scope = Scope.DOMAIN,
     ) -> None:
         meta = archive.meta
         self.name = meta.name
         self.start_urls = tuple(_start_url(archive, url) for url in start_urls or (meta.start_url,))
         self.start_url, *more = self.start_urls
         self.rules = Rules(
-            self.start_url, blocked_extensions=meta.blocked_extensions, more_start_urls=tuple(more)
+            self.start_url,
+            scope,
+            blocked_extensions=meta.blocked_extensions,
+            more_start_urls=tuple(more),
         )
         self._archive = archive
         self._as_of = as_of
+        self._goal = goal
+        # What the goal said of pages: the same for every run.
+        self._relevant: dict[str | tuple[str, float], bool] = {}
         self._engines = Engines(providers)
         self._types = types or meta.types
         self._cache = LinkCache.of(archive, progress)
@@ -237,6 +247,15 @@ class ReplaySite:
     def _page(self, entry: Entry, method: Method, moment: float | None) -> Outcome:
         if method is Method.HEAD:
             return Page(entry.status, 0, NO_LINKS)
+        page = self._page_of(entry, moment)
+        if self._goal is None or not isinstance(page, Page):
+            return page
+        key = entry.url if moment is None else (entry.url, moment)
+        if key not in self._relevant:
+            self._relevant[key] = self._goal(page.facts)
+        return replace(page, relevant=self._relevant[key])
+
+    def _page_of(self, entry: Entry, moment: float | None) -> Outcome:
         if entry.url in self._lists:
             return Page(
                 entry.status, entry.size_bytes, self._listed(entry, moment), self._facts(entry, moment)

@@ -26,10 +26,10 @@ from coati.report.explanation import (
 from coati.report.learnt import explained_by_strategy, settings_of
 from coati.report.nearby import nearest_known
 from coati.report.reasons import meaning_of
-from coati.report.words import count
 from coati.runs.outcomes import DEFERRED, REFUSED
 from coati.runs.reader import RunReader
 from coati.strategies.strategy import Explained
+from coati.units import format_count
 from coati.web.queries import parse_query
 from coati.web.urls import is_query, normalise, resolve
 
@@ -64,7 +64,7 @@ _GROUP = """
 SELECT coalesce((SELECT label FROM groups WHERE arm = ?1), '') AS label, count(*) AS followed,
        coalesce(sum(new_target), 0) AS were_targets,
        total(reward) AS led_to, coalesce(sum(kind IS 'broken'), 0) AS errors
-FROM requests WHERE arm = ?1 AND kind IS NOT 'deferred'
+FROM requests WHERE arm = ?1 AND kind IS NOT 'deferred' AND strategy NOT LIKE 'retry %'
 """
 _SIBLINGS = """
 WITH alike AS (SELECT id FROM tag_paths WHERE path = ?1)
@@ -208,8 +208,8 @@ def _explain_asked(
 def _because(verdict: Verdict, last: Asked) -> str:
     sentences = {
         Verdict.TARGET: "It was fetched and is a file of the wanted types.",
-        Verdict.PAGE: f"It was fetched and is a page with {count(last.links or 0, 'link')},"
-        f" {count(last.new_links or 0)} of them new.",
+        Verdict.PAGE: f"It was fetched and is a page with {format_count(last.links or 0, 'link')},"
+        f" {format_count(last.new_links or 0)} of them new.",
         Verdict.REDIRECT: f"It was asked for and leads elsewhere (status {last.status}).",
         Verdict.FAILED: f"It was asked for and failed: {last.reason or last.status}.",
         Verdict.REFUSED: f"It was chosen and then left alone: {last.reason}.",

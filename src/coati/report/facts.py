@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from coati.report.start_page import STOPPED_AT_START, FailedStart, failed_start
+from coati.report.start_page import failed_start
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader, SessionRow
 from coati.runs.times import from_iso
 from coati.runs.totals import Totals
+from coati.stop_reasons import STOPPED_AT_START, StopWords
 from coati.web.urls import host_of
 
 _START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
@@ -58,7 +59,7 @@ class RunFacts:
     waiting: int
     files: int
     file_bytes: int
-    failed_start: FailedStart | None = None
+    failed_start: StopWords | None = None
 
     @property
     def asked(self) -> int:

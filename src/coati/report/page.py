@@ -10,15 +10,15 @@ from coati import __version__
 from coati.report.facts import RunFacts, read_facts
 from coati.report.markup import Html, element, joined, shortened, trusted
 from coati.report.sections.course import course
+from coati.report.sections.files import holdings
 from coati.report.sections.groups import groups
 from coati.report.sections.headline import headline
-from coati.report.sections.holdings import holdings
 from coati.report.sections.next_steps import next_steps
 from coati.report.sections.provenance import provenance
 from coati.report.sections.settings import settings
 from coati.report.sections.troubles import troubles
-from coati.report.words import when
 from coati.runs.reader import RunReader
+from coati.units import format_moment
 
 _CONTENTS = (
     ("files", "The files"),
@@ -88,7 +88,7 @@ def _contents() -> Html:
 
 
 def _footer(facts: RunFacts) -> Html:
-    seen = when(facts.last_sign)
+    seen = format_moment(facts.last_sign)
     return element(
         "footer",
         joined(f"Written by Coati {__version__}", f" from the log as of {seen}" if seen else "", "."),

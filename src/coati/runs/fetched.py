@@ -21,6 +21,7 @@ class Fetched:
     streamed to disk stands in ``body_file`` (the store moves it), any other in ``body``. ``refused`` lists
     the links of the page that the rules forbid, ``skipped`` URLs that are left alone for another reason.
     ``lists`` are the addresses that became list addresses by it (`coati.readers.list_addresses`).
+    ``missing`` says what is not there of a page that is not whole: empty, or words for people.
     ``strategy`` names who chose the request, where a run has several. Times are seconds since the epoch.
     """
 
@@ -35,6 +36,7 @@ class Fetched:
     refused: tuple[tuple[str, Refusal], ...] = ()
     skipped: tuple[tuple[str, Reason], ...] = ()
     lists: tuple[str, ...] = ()
+    missing: str = ""
     strategy: str = ""
 
     def header(self, wanted: str) -> str:

@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 _SUMS = """
 SELECT arm, count(*), count(reward), avg(reward), total(reward),
        sum(new_target), sum(kind IS 'broken')
-FROM requests WHERE arm IS NOT NULL AND kind IS NOT 'deferred' GROUP BY arm
+FROM requests WHERE arm IS NOT NULL AND kind IS NOT 'deferred' AND strategy NOT LIKE 'retry %' GROUP BY arm
 """
 _EXAMPLES = """
 SELECT arm, url, anchor, reward FROM (
     SELECT requests.arm, requests.url, links.anchor, requests.reward, row_number() OVER (
         PARTITION BY requests.arm ORDER BY coalesce(requests.reward, -1) DESC, requests.id
     ) AS place
-    FROM requests LEFT JOIN links ON links.id = requests.link WHERE requests.arm IS NOT NULL
+    FROM requests LEFT JOIN links ON links.id = requests.link
+    WHERE requests.arm IS NOT NULL AND requests.strategy NOT LIKE 'retry %'
 ) WHERE place <= 5 ORDER BY arm, place
 """
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from coati.errors import UsageError
 from coati.model import Link, NearbyText
 from coati.runs.durable import sync_file
+from coati.runs.failed import is_retry
 from coati.runs.outcomes import DEFERRED, storable, to_row
+from coati.runs.schema import is_shared, share
 from coati.runs.tag_path_text import TagPathTable
 from coati.runs.times import from_iso, to_iso
 from coati.runs.validators import Validators, validators_in
@@ -84,7 +86,7 @@ INSERT INTO links (page, url, anchor, context, tag_path, modified, row_text, hea
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _ADD_LIST = "INSERT INTO lists VALUES (?, ?) ON CONFLICT DO NOTHING"
-_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WAS_RELEVANT = "SELECT 1 FROM pages WHERE url = ? AND relevant LIMIT 1"
 _ADD_FILE = """
 INSERT INTO files (name, name_key, size_bytes, media_type, sha256, title) VALUES (?, ?, ?, ?, ?, ?)
@@ -143,6 +145,7 @@ class LoggedPage(NamedTuple):
     facts: Facts
     out_links: bytes | None
     relevant: bool = False
+    missing: str = ""
 
 
 class RunLog:
@@ -157,6 +160,7 @@ class RunLog:
                 self.connection.execute(pragma)
             self.last_event: int = self.connection.execute(_LAST_EVENT).fetchone()[0]
             self._last_id: int = self.connection.execute(_LAST_ID).fetchone()[0]
+            self._shared = is_shared(self.connection)
             self._paths = TagPathTable(self.connection)
             undo.pop_all()
 
@@ -197,11 +201,14 @@ class RunLog:
             sync_file(self._wal)
 
     def choose(self, request: Request, at: float, strategy: str = "") -> None:
-        number = self._last_id + 1 if strategy else request.id
+        if strategy and not self._shared:
+            share(self.connection)
+            self._shared = True
+        number = self._last_id + 1 if self._shared else request.id
         link, redirected_from = self._origin(request.url)
         values = (
-            number, strategy, request.id, self._purpose(request, link, redirected_from), host_of(request.url),
-            request.url, request.method.value, request.arm, request.score,
+            number, strategy, request.id, self._purpose(request, strategy, link, redirected_from),
+            host_of(request.url), request.url, request.method.value, request.arm, request.score,
             link, redirected_from, to_iso(at), self._next_event(),
         )  # fmt: skip
         try:
@@ -212,11 +219,11 @@ class RunLog:
 
     def number(self, request_id: int, strategy: str = "") -> int:
         """Return the run's number of a request, given the one of the strategy that chose it."""
-        if not strategy:
+        if not self._shared:
             return request_id
         found = self.connection.execute(_FIND_ID, (strategy, request_id)).fetchone()
         if found is None:
-            raise UsageError(f"{strategy} never chose a request {request_id}")
+            raise UsageError(f"{strategy or 'nobody'} never chose a request {request_id}")
         number: int = found[0]
         return number
 
@@ -244,7 +251,7 @@ class RunLog:
         values = (
             page.number, page.url, page.links, len(page.new), page.sha256, offset, length,
             json.dumps(dict(page.facts)) if page.facts else None, page.out_links, page.title or None,
-            page.relevant,
+            page.relevant, page.missing or None,
         )  # fmt: skip
         self.connection.execute(_ADD_PAGE, values)
         number = self._paths.number
@@ -326,10 +333,13 @@ class RunLog:
         self.last_event += 1
         return self.last_event
 
-    def _purpose(self, request: Request, link: int | None, redirected_from: int | None) -> Purpose:
+    def _purpose(
+        self, request: Request, strategy: str, link: int | None, redirected_from: int | None
+    ) -> Purpose:
         earlier = self.connection.execute(_FIND_EARLIER, (request.url, request.method.value)).fetchone()
         if earlier is not None:
-            return Purpose.RETRY if earlier[0] == DEFERRED else Purpose.VISIT
+            again = earlier[0] == DEFERRED or is_retry(strategy)
+            return Purpose.RETRY if again else Purpose.VISIT
         if is_query(request.url):
             return Purpose.QUERY
         if redirected_from is not None:

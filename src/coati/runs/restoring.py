@@ -19,6 +19,7 @@ from coati.model import NO_FACTS, Link, Method, Request, Settlement
 from coati.runs.errors import RunMismatchError
 from coati.runs.out_links import OutLinks
 from coati.runs.outcomes import OutcomeRow, from_row
+from coati.runs.schema import is_shared
 from coati.runs.tag_path_text import path_from_text
 from coati.runs.times import from_iso
 from coati.runs.totals import Totals
@@ -118,9 +119,10 @@ class Tail:
         choices = connection.execute(_CHOICES, between)
         observations = connection.execute(_OBSERVATIONS, between)
         self._events: Iterator[tuple[Any, ...]] = heapq.merge(choices, observations, key=itemgetter(0))
+        # Most logs have one strategy, and need not look up whose each link is.
         self._links = (
             connection.execute(_LINKS.format(own=_OF_STRATEGY), (strategy, after_link))
-            if strategy
+            if is_shared(connection)
             else connection.execute(_LINKS.format(own=""), (after_link,))
         )
         self._next_link = self._links.fetchone()

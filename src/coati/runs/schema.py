@@ -71,7 +71,6 @@ CREATE TABLE requests (
     observed_event INTEGER
 );
 CREATE INDEX requests_by_url ON requests (url);
-CREATE UNIQUE INDEX requests_by_strategy ON requests (strategy, strategy_id) WHERE strategy != '';
 CREATE INDEX requests_by_location ON requests (location, observed_event) WHERE location IS NOT NULL;
 CREATE TABLE pages (
     request INTEGER PRIMARY KEY REFERENCES requests (id),
@@ -84,7 +83,8 @@ CREATE TABLE pages (
     facts TEXT,
     out_links BLOB,
     title TEXT,
-    relevant INTEGER NOT NULL DEFAULT 0
+    relevant INTEGER NOT NULL DEFAULT 0,
+    missing TEXT
 );
 CREATE INDEX relevant_pages ON pages (url) WHERE relevant;
 CREATE TABLE tag_paths (
@@ -228,6 +228,10 @@ FROM requests WHERE observed_event IS NOT NULL
 WINDOW log AS (ORDER BY observed_event);
 """
 
+# Made when it is needed: a sole strategy's numbers are the run's.
+_SHARE = "CREATE UNIQUE INDEX requests_by_strategy ON requests (strategy, strategy_id)"
+_SHARED = "SELECT 1 FROM sqlite_master WHERE name = 'requests_by_strategy'"
+
 _SCRIPT = f"""
 BEGIN;
 PRAGMA application_id = {APPLICATION_ID};
@@ -235,6 +239,16 @@ PRAGMA user_version = {VERSION};
 {_TABLES}
 {_VIEWS}
 """
+
+
+def is_shared(connection: sqlite3.Connection) -> bool:
+    """Tell whether a log holds the choices of a strategy with a name."""
+    return connection.execute(_SHARED).fetchone() is not None
+
+
+def share(connection: sqlite3.Connection) -> None:
+    """Let strategies with names into a log: requests are then looked up by the numbers of each."""
+    connection.execute(_SHARE)
 
 
 def create_database(path: Path, now: float) -> None:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from coati import __version__
 from coati.runs.times import from_iso, to_iso
+from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
-
-KILLED = "killed"
 
 # A session that was killed ended with the last thing that it recorded.
 _END_OLD = """
@@ -25,7 +24,7 @@ class Session:
 
     def __init__(self, connection: Connection, now: float) -> None:
         self._connection = connection
-        connection.execute(_END_OLD, (KILLED,))
+        connection.execute(_END_OLD, (StopReason.KILLED,))
         spans = connection.execute("SELECT started_at, ended_at FROM sessions")
         self.seconds_before = sum(from_iso(end) - from_iso(start) for start, end in spans)
         begin = "INSERT INTO sessions (started_at, coati) VALUES (?, ?)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from coati.runs.durable import write_whole
 from coati.runs.errors import RunError
-from coati.runs.toml import to_toml
+from coati.toml_writer import to_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

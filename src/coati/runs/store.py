@@ -32,21 +32,22 @@ from typing import TYPE_CHECKING, Any, Self
 
 from coati import __version__
 from coati.errors import UsageError
+from coati.file_lock import FileLock
 from coati.model import LinkList, Method, Page, Refused, Target
 from coati.runs.background_sync import BackgroundSync
 from coati.runs.bodies import TargetFiles, discard
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
 from coati.runs.errors import NoRunError, RunWriteError, explained
+from coati.runs.failed import next_retry, retries
 from coati.runs.groups import write_groups
 from coati.runs.host_answers import HostAnswer, host_answers
 from coati.runs.host_pauses import HostPauses
 from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
-from coati.runs.lock import WriterLock
+from coati.runs.lock import lock_run
 from coati.runs.log import LoggedPage, RunLog, storable_texts, whole_links
-from coati.runs.mending import mend_warc, note_synced
 from coati.runs.out_links import OutLinks
 from coati.runs.outcomes import OutcomeRow, from_row, storable, to_row
 from coati.runs.page_warc import PageWarc
@@ -59,6 +60,7 @@ from coati.runs.settings_file import read_settings, write_settings
 from coati.runs.skips import Skips
 from coati.runs.snapshots import SnapshotFiles, SnapshotForm
 from coati.runs.totals import Totals, read_totals
+from coati.runs.warc_repair import note_synced, repair_warc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -107,7 +109,7 @@ class RunStore:
     say what was put right when the folder was opened.
     """
 
-    def __init__(self, layout: Layout, lock: WriterLock, now: float) -> None:
+    def __init__(self, layout: Layout, lock: FileLock, now: float) -> None:
         self.folder = layout.folder
         self.incoming = layout.incoming
         self.messages: list[str] = []
@@ -275,6 +277,14 @@ class RunStore:
         """Go through which hosts answered, and which URLs met an outage, in order."""
         return host_answers(self._log.connection)
 
+    def retries(self) -> list[tuple[str, list[str]]]:
+        """Return the strategies that ask again for what was broken, by name, and where each began."""
+        return retries(self._log.connection)
+
+    def next_retry(self) -> tuple[str, list[str]]:
+        """Return a name for another such strategy, and where it would begin."""
+        return next_retry(self._log.connection)
+
     def lists(self) -> list[str]:
         """Return the addresses that the run reads as lists of links, beside those that it began at."""
         return [url for (url,) in self._log.connection.execute("SELECT url FROM lists")]
@@ -375,6 +385,7 @@ class RunStore:
                     page.facts,
                     changes,
                     page.relevant,
+                    fetched.missing,
                 )
             )
         discard(fetched)
@@ -400,7 +411,7 @@ class RunStore:
         self.totals.add(row.kind, method, fetched.charged, row.size_bytes, new_target=new_target)
 
     def _mend(self) -> None:
-        self.messages += mend_warc(self._log, self._warc)
+        self.messages += repair_warc(self._log, self._warc)
         removed = self._files.mend()
         if removed:
             self.messages.append(
@@ -462,9 +473,9 @@ def _keeps_folders(settings: Mapping[str, object]) -> bool:
 
 
 @contextmanager
-def _locked(layout: Layout) -> Iterator[WriterLock]:
+def _locked(layout: Layout) -> Iterator[FileLock]:
     """Hold the lock while a run is being opened, and keep it if that goes well."""
-    lock = WriterLock(layout.lock)
+    lock = lock_run(layout)
     try:
         yield lock
     except BaseException:

@@ -11,7 +11,7 @@ from typing import Any
 
 from coati.errors import ConfigError, unknown_name
 from coati.live.settings import LiveSettings
-from coati.settings.kinds import BYTES, FLAG, INTEGER, NUMBER, SECONDS, TEXT, Kind
+from coati.settings.setting_types import BYTES, FLAG, INTEGER, NUMBER, SECONDS, TEXT, SettingType
 from coati.web.traps import TrapSettings
 
 # These have options of their own, under names of their own.
@@ -30,7 +30,7 @@ _OPTIONS = frozenset(
 )
 
 
-def _kind(limit: Field[Any]) -> Kind:
+def _type(limit: Field[Any]) -> SettingType:
     """Tell how a field is read, by its name and default."""
     if isinstance(limit.default, bool) or limit.default is None:
         return FLAG
@@ -48,7 +48,7 @@ _TRAP_LIMITS = {("traps" if limit.name == "enabled" else limit.name): limit for 
 
 _LIMITS = {limit.name: limit for limit in fields(LiveSettings) if limit.name not in _OPTIONS} | _TRAP_LIMITS
 
-LIMIT_KINDS: Mapping[str, Kind] = {name: _kind(limit) for name, limit in _LIMITS.items()}
+LIMIT_TYPES: Mapping[str, SettingType] = {name: _type(limit) for name, limit in _LIMITS.items()}
 """How each limit is read, by name."""
 
 LIMIT_DEFAULTS: Mapping[str, object] = {name: limit.default for name, limit in _LIMITS.items()}
@@ -104,10 +104,10 @@ def read_limits(value: object) -> tuple[tuple[str, object], ...]:
         raise ConfigError(f"{value!r} is not a table of limits")
     read = {}
     for name, given in pairs:
-        if name not in LIMIT_KINDS:
-            raise unknown_name("limit", str(name), LIMIT_KINDS)
+        if name not in LIMIT_TYPES:
+            raise unknown_name("limit", str(name), LIMIT_TYPES)
         try:
-            read[name] = LIMIT_KINDS[name].read(given)
+            read[name] = LIMIT_TYPES[name].read(given)
         except ConfigError as error:
             raise ConfigError(f"{name}: {error}") from None
     return tuple(read.items())
@@ -120,4 +120,4 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-LIMITS = Kind("NAME=VALUE", read_limits, many=True)
+LIMITS = SettingType("NAME=VALUE", read_limits, many=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.live.plan import CrawlPlan
 from coati.runs.snapshots import SnapshotForm
-from coati.settings.asking import live_settings
 from coati.settings.limits import trap_settings
+from coati.settings.live_settings import live_settings
 from coati.strategies.state import pack, unpack
 from coati.web.facts import EXTRACTORS
 from coati.web.likely_extensions import likely_extensions
@@ -18,7 +18,7 @@ from coati.web.rules import Scope
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
-    from coati.live.plan import OnReading
+    from coati.live.plan import OnFetched
     from coati.live.progress import OnEvent, OnProgress
     from coati.live.read_through import ArchiveLike
     from coati.runs.store import RunStore
@@ -32,7 +32,7 @@ _LIVE = StrategySettings(robust_probes=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class CrawlResources:
     """What a crawl works with beside its settings; everything may be left out."""
 
     store: RunStore | None = None
@@ -40,7 +40,7 @@ class Surroundings:
     early_stop: EarlyStop | None = None
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
-    on_reading: OnReading | None = None
+    on_fetched: OnFetched | None = None
 
 
 def new_strategy(settings: RunSettings) -> Strategy:
@@ -61,7 +61,7 @@ def _parameters(settings: RunSettings) -> StrategySettings:
     return replace(_LIVE, likely_extensions=likely_extensions(parse_types(settings.types)))
 
 
-def crawl_plan(settings: RunSettings, around: Surroundings) -> CrawlPlan:
+def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:
     """Plan a crawl; raises `coati.errors.ConfigError` for settings that no crawl could keep to."""
     row = strategy_row(settings.strategy)
     return CrawlPlan(
@@ -71,18 +71,18 @@ def crawl_plan(settings: RunSettings, around: Surroundings) -> CrawlPlan:
         settings=live_settings(settings),
         traps=trap_settings(settings.limits),
         budget=settings.budget,
-        store=around.store,
+        store=resources.store,
         form=snapshot_form(settings),
-        archive=around.archive,
+        archive=resources.archive,
         answer_from_archive=settings.archive_mode == "read-through",
         archive_max_age_seconds=settings.archive_max_age,
         offline=settings.offline,
         out_links=Need.OUT_LINKS in row.needs,
         extractors={name: EXTRACTORS[name] for name in row.extractors},
-        early_stop=around.early_stop,
-        on_progress=around.on_progress,
-        on_event=around.on_event,
-        on_reading=around.on_reading,
+        early_stop=resources.early_stop,
+        on_progress=resources.on_progress,
+        on_event=resources.on_event,
+        on_fetched=resources.on_fetched,
         one_site=settings.rules.scope is not Scope.ANY and len({host_of(url) for url in settings.urls}) == 1,
         more_start_urls=settings.more_start_urls,
     )

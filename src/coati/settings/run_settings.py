@@ -18,7 +18,8 @@ from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
 from coati.readers.robots import robots_url
-from coati.settings.kinds import (
+from coati.settings.limits import LIMITS
+from coati.settings.setting_types import (
     BYTES,
     FLAG,
     INTEGER,
@@ -27,12 +28,11 @@ from coati.settings.kinds import (
     TEXT,
     TEXTS,
     URLS,
-    Kind,
+    SettingType,
     above_zero,
     at_least,
     choice,
 )
-from coati.settings.limits import LIMITS
 from coati.web.media import parse_types
 from coati.web.rules import Rules, Scope
 from coati.web.urls import is_query
@@ -65,7 +65,7 @@ class Setting:
     name: str
     default: object
     group: Group
-    kind: Kind
+    kind: SettingType
     about: str
     decides: bool
     of_run: bool
@@ -91,13 +91,13 @@ class Setting:
 class _About:
     """The part of `Setting` that is written beside a field."""
 
-    def __init__(self, group: Group, kind: Kind, about: str, *, decides: bool, of_run: bool) -> None:
+    def __init__(self, group: Group, kind: SettingType, about: str, *, decides: bool, of_run: bool) -> None:
         self.group, self.kind, self.about = group, kind, about
         self.decides, self.of_run = decides, of_run
 
 
 def _setting(
-    default: T, group: Group, kind: Kind, about: str, *, decides: bool = False, of_run: bool = True
+    default: T, group: Group, kind: SettingType, about: str, *, decides: bool = False, of_run: bool = True
 ) -> T:
     described = _About(group, kind, about, decides=decides, of_run=of_run)
     made: T = field(default=default, metadata={"about": described})
@@ -119,7 +119,7 @@ _FORMATS = {"table": "for people", "json": "one JSON object on stdout"}
 _LIMIT_COUNT = above_zero(INTEGER)
 
 
-def _archive_mode() -> Kind:
+def _archive_mode() -> SettingType:
     """Make the kind of archive modes; who wants to ask the archive alone is told how."""
     known = choice("archive mode", _ARCHIVE_MODES)
 
@@ -132,7 +132,7 @@ def _archive_mode() -> Kind:
     return replace(known, read=read)
 
 
-def _live_strategy() -> Kind:
+def _live_strategy() -> SettingType:
     """Make the kind of the strategies that a live crawl can run; the others say where they can be run."""
     live = choice("strategy", {name: REGISTRY[name].summary for name in LIVE_STRATEGIES})
 
@@ -271,6 +271,13 @@ class RunSettings:
         "One of the finer limits, as NAME=VALUE (retries=0); may be repeated."
         " The reference of run files lists them.",
     )
+    retry_failed: bool = _setting(
+        False,
+        Group.HOW,
+        FLAG,
+        "Ask again for what earlier sessions of the run called broken, before it goes on.",
+        of_run=False,
+    )
     archive: str = _setting(
         "", Group.KEEP, PATH, "A folder that keeps every answer, to be replayed; made if it is not there."
     )
@@ -305,6 +312,13 @@ class RunSettings:
         "table", Group.KEEP, choice("format", _FORMATS), "How the result is printed.", of_run=False
     )
     quiet: bool = _setting(False, Group.KEEP, FLAG, "Show no progress.", of_run=False)
+    verbose: bool = _setting(
+        False,
+        Group.KEEP,
+        FLAG,
+        "Say of each answer what it was, and at the end whether something held the crawl up.",
+        of_run=False,
+    )
     dry_run: bool = _setting(
         False,
         Group.KEEP,
@@ -318,6 +332,8 @@ class RunSettings:
         parse_types(self.types)
         for pattern in (*self.include, *self.exclude):
             _compiled(pattern)
+        if self.quiet and self.verbose:
+            raise ConfigError("quiet says nothing and verbose says more: leave one of them out")
         if self.per_host > self.concurrency:
             raise ConfigError(
                 f"per_host is {self.per_host} and concurrency is {self.concurrency}: no more than"

@@ -54,6 +54,17 @@ class Strategy(Protocol):
         """Describe an arm in words that a user understands."""
 
 
+@runtime_checkable
+class Expects(Protocol):
+    """What a strategy has that can say what its next choice promises, for who chooses among strategies."""
+
+    def expects(self) -> float | None:
+        """Return the value of the next choice, mostly in targets per request; it leaves no trace.
+
+        None where nothing is known yet; 0 where nothing waits.
+        """
+
+
 class Reason(NamedTuple):
     """What speaks for a link (against it, where ``contribution`` is negative).
 

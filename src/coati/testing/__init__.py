@@ -1,16 +1,16 @@
 """What Coati is tested with, for everybody: made-up sites, a server for them, and checks of the contracts."""
 
+from coati.testing.checked_crawl import ContractError
 from coati.testing.checks import check_policy, check_strategy, default_sites
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
-from coati.testing.paper_sites import paper_knobs
-from coati.testing.rehearsal import ContractError
+from coati.testing.paper_sites import paper_site_parameters
 from coati.testing.respond import Responder
 from coati.testing.sample_site import sample_site
 from coati.testing.search import HttpEngine, IndexedPage, StubEngine, engine_site
 from coati.testing.server import Seen, SiteServer, serve
 from coati.testing.server_process import ServerProcess, serve_in_process
 from coati.testing.site import Response, Site, body_of
+from coati.testing.site_parameters import SiteParameters
 
 __all__ = [
     "ContractError",
@@ -21,7 +21,7 @@ __all__ = [
     "Seen",
     "ServerProcess",
     "Site",
-    "SiteKnobs",
+    "SiteParameters",
     "SiteServer",
     "StubEngine",
     "body_of",
@@ -30,7 +30,7 @@ __all__ = [
     "default_sites",
     "engine_site",
     "generate_site",
-    "paper_knobs",
+    "paper_site_parameters",
     "sample_site",
     "serve",
     "serve_in_process",

@@ -15,16 +15,16 @@ from typing import Any
 
 from coati.errors import CoatiError, unknown_name
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
 from coati.testing.sample_site import sample_site
 from coati.testing.server import MakeSite, serve
+from coati.testing.site_parameters import SiteParameters
 
 
 def main() -> int:
     """Read the options, serve, and say what was served."""
     options = _options()
     try:
-        makers = [_maker(options.knobs, options.seed + number) for number in range(options.sites)]
+        makers = [_maker(options.parameters, options.seed + number) for number in range(options.sites)]
         with serve(*makers, latency=options.latency, port=options.port) as server:
             _say({"start_urls": [site.start_url for site in server.sites]})
             with suppress(KeyboardInterrupt):
@@ -42,7 +42,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m coati.testing", description="Serve made-up sites on loopback."
     )
-    parser.add_argument("--knobs", type=json.loads, help="SiteKnobs as JSON; without them the sample site")
+    parser.add_argument(
+        "--parameters", type=json.loads, help="SiteParameters as JSON; without them the sample site"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--sites", type=int, default=1, help="how many, each on an address of its own")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
@@ -50,14 +52,14 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _maker(knobs: dict[str, Any] | None, seed: int) -> MakeSite:
-    if knobs is None:
+def _maker(parameters: dict[str, Any] | None, seed: int) -> MakeSite:
+    if parameters is None:
         return partial(sample_site, seed=seed)
-    known = SiteKnobs.__dataclass_fields__
-    for name in knobs:
+    known = SiteParameters.__dataclass_fields__
+    for name in parameters:
         if name not in known:
-            raise unknown_name("site knob", name, known)
-    return partial(generate_site, SiteKnobs(**knobs), seed)
+            raise unknown_name("site parameter", name, known)
+    return partial(generate_site, SiteParameters(**parameters), seed)
 
 
 def _say(message: dict[str, object]) -> None:

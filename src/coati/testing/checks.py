@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING
 from coati.model import AT_THE_END, Deferred, Failure, Method, Refused, Request
 from coati.strategies.chance import draw
 from coati.strategies.state import pack, unpack
+from coati.testing.checked_crawl import CheckedCrawl, as_logged, require, require_same
 from coati.testing.generator import generate_site
-from coati.testing.knobs import SiteKnobs
-from coati.testing.rehearsal import Rehearsal, as_logged, require, require_same
 from coati.testing.respond import Responder
 from coati.testing.site import Response, Site
+from coati.testing.site_parameters import SiteParameters
 
 if TYPE_CHECKING:
     from coati.bandits.policy import Choice, Policy
     from coati.model import Outcome
     from coati.strategies.strategy import Strategy
-    from coati.testing.rehearsal import Answer, Event
+    from coati.testing.checked_crawl import Event, Respond
 
 StrategyFactory = Callable[[Site, int], "Strategy"]
 """Builds a strategy for a site and a seed. Most need only ``site.start_url``; an oracle needs the rest."""
@@ -55,13 +55,13 @@ def check_strategy(
     ``revisits`` is for strategies that ask for a URL again after it was answered. ``start_urls`` are those
     that the strategy is built with, where it is not just the start of the site.
 
-    >>> from coati.strategies.baselines import breadth_first
+    >>> from coati.strategies.baselines.simple_orders import breadth_first
     >>> check_strategy(lambda site, seed: breadth_first([site.start_url]), in_flight=[2])
     """
     for name, site in (default_sites() if sites is None else sites).items():
         make = partial(factory, site, seed)
-        honest: Answer = Responder(site).outcome
-        gloomy: list[Answer] = [
+        honest: Respond = Responder(site).outcome
+        gloomy: list[Respond] = [
             partial(mood, honest, site.start_url) for mood in (_refusing, _failing, _mute, _interrupted)
         ]
         for answer in (honest, *gloomy):
@@ -77,12 +77,12 @@ def default_sites() -> dict[str, Site]:
     """Give small sites that differ in what they ask of a strategy, by a name that says it."""
     base = "http://start.test/"
     moved = {base: Response.redirect("/home"), base + "home": Response.page('<a href="a.csv">A</a>')}
-    wasteful = SiteKnobs(pages=40, links_per_page=15, error_share=0.3, redirect_share=0.3)
-    traps = SiteKnobs(pages=20, calendar_pages=30, concatenating_pages=9, session_pages=20)
+    wasteful = SiteParameters(pages=40, links_per_page=15, error_share=0.3, redirect_share=0.3)
+    traps = SiteParameters(pages=20, calendar_pages=30, concatenating_pages=9, session_pages=20)
     return {
-        "ordinary": generate_site(SiteKnobs(pages=50, links_per_page=20), 1),
+        "ordinary": generate_site(SiteParameters(pages=50, links_per_page=20), 1),
         "errors and redirects": generate_site(wasteful, 2),
-        "deep": generate_site(SiteKnobs(pages=48, target_depth=12, links_per_page=12, templates=2), 3),
+        "deep": generate_site(SiteParameters(pages=48, target_depth=12, links_per_page=12, templates=2), 3),
         "traps": generate_site(traps, 4),
         "start page missing": Site(base, {}),
         "start page is a target": Site(base, {base: Response.file("text/csv", b"1,2")}),
@@ -97,7 +97,7 @@ class _Crawl:
 
     make: Callable[[], Strategy]
     start_urls: Sequence[str]
-    answer: Answer
+    answer: Respond
     in_flight: int
     revisits: bool
 
@@ -111,8 +111,8 @@ class _Crawl:
         self._check_snapshot(events, log, early, late)
         self._check_unknown_choice()
 
-    def _rehearsal(self) -> Rehearsal:
-        return Rehearsal(self.make(), self.start_urls, self.answer, self.in_flight, revisits=self.revisits)
+    def _rehearsal(self) -> CheckedCrawl:
+        return CheckedCrawl(self.make(), self.start_urls, self.answer, self.in_flight, revisits=self.revisits)
 
     def _whole(self) -> list[Event]:
         rehearsal = self._rehearsal()
@@ -148,7 +148,7 @@ class _Crawl:
         require(holds=False, message="redo took a choice that could not have been made")
 
 
-def _interrupted(answer: Answer, _start_url: str, request: Request) -> Outcome:
+def _interrupted(answer: Respond, _start_url: str, request: Request) -> Outcome:
     """Let a third of the URLs meet outages first: for some seconds, for longer, and to the end."""
     address = zlib.crc32(request.url.encode())
     # The number of the request decides, so that a restored crawl meets the same outages.
@@ -158,21 +158,21 @@ def _interrupted(answer: Answer, _start_url: str, request: Request) -> Outcome:
     return Deferred(0, 0, "connection refused", _OUTAGES[luck])
 
 
-def _refusing(answer: Answer, start_url: str, request: Request) -> Outcome:
+def _refusing(answer: Respond, start_url: str, request: Request) -> Outcome:
     """Let robots.txt forbid half of the URLs, but not the start page."""
     if request.url != start_url and zlib.crc32(request.url.encode()) % 2:
         return Refused("robots.txt")
     return answer(request)
 
 
-def _failing(answer: Answer, start_url: str, request: Request) -> Outcome:
+def _failing(answer: Respond, start_url: str, request: Request) -> Outcome:
     """Let everything behind the start page fail, with an answer or without."""
     if request.url == start_url:
         return answer(request)
     return Failure(0, 0, "time-out") if zlib.crc32(request.url.encode()) % 2 else Failure(503, 9, "busy")
 
 
-def _mute(_answer: Answer, start_url: str, request: Request) -> Outcome:
+def _mute(_answer: Respond, start_url: str, request: Request) -> Outcome:
     """Let there be nothing at all: the start page fails, whatever else could be asked for is refused."""
     return Failure(0, 0, "no such host") if request.url == start_url else Refused("robots.txt")
 

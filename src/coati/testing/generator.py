@@ -1,8 +1,8 @@
 """Random websites with the features that decide how well a crawler does.
 
 A site is a graph in a few arrays (`coati.testing.graph`); a page is rendered when somebody asks for it. So a
-site of a million URLs is generated in seconds and takes some tens of megabytes. The same knobs, seed and base
-URL always give the same site.
+site of a million URLs is generated in seconds and takes some tens of megabytes. The same parameters,
+seed and base URL always give the same site.
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ from coati.strategies.chance import draw
 from coati.testing.addresses import Addresses, Found, Node
 from coati.testing.families import FAMILIES
 from coati.testing.graph import build_graph
-from coati.testing.knobs import SiteKnobs
 from coati.testing.render import Renderer, log_normal
 from coati.testing.site import Response, Site
+from coati.testing.site_parameters import SiteParameters
 from coati.testing.traps import Traps
 from coati.web.urls import normalise, path_of, query_of
 
 DEFAULT_BASE_URL = "http://generated.test"
 
 
-def generate_site(knobs: SiteKnobs, seed: int, base_url: str = DEFAULT_BASE_URL) -> Site:
+def generate_site(parameters: SiteParameters, seed: int, base_url: str = DEFAULT_BASE_URL) -> Site:
     """Generate a site that starts at ``base_url``, an origin without a path.
 
-    >>> site = generate_site(SiteKnobs(pages=40), seed=1)
+    >>> site = generate_site(SiteParameters(pages=40), seed=1)
     >>> site.start_url, site.get(site.start_url).status, len(site) > 57
     ('http://generated.test/', 200, True)
     """
     start_url = base_url.rstrip("/") + "/"
     if normalise(start_url) != start_url or path_of(start_url) != "/" or query_of(start_url):
         raise UsageError(f"a site's base URL is an origin such as {DEFAULT_BASE_URL}, not {base_url}")
-    return Site(start_url, GeneratedPages(knobs, seed, start_url.rstrip("/")))
+    return Site(start_url, GeneratedPages(parameters, seed, start_url.rstrip("/")))
 
 
 class GeneratedPages(Mapping[str, Response]):
     """The responses of a generated site, rendered when they are asked for."""
 
-    def __init__(self, knobs: SiteKnobs, seed: int, base_url: str) -> None:
+    def __init__(self, parameters: SiteParameters, seed: int, base_url: str) -> None:
         self._base_url = base_url
         self._seed = seed
-        self._knobs = knobs
-        rich = [family.rich for family in FAMILIES[: knobs.templates]]
-        self._graph = build_graph(knobs, rich, Random(seed))
-        self._addresses = Addresses(self._graph, seed, knobs.extensionless_share)
-        self._traps = Traps(knobs, seed)
-        self._renderer = Renderer(knobs, self._graph, self._addresses, self._traps, seed)
+        self._parameters = parameters
+        rich = [family.rich for family in FAMILIES[: parameters.templates]]
+        self._graph = build_graph(parameters, rich, Random(seed))
+        self._addresses = Addresses(self._graph, seed, parameters.extensionless_share)
+        self._traps = Traps(parameters, seed)
+        self._renderer = Renderer(parameters, self._graph, self._addresses, self._traps, seed)
 
     def __len__(self) -> int:
         """Count the URLs, traps and pictures included."""
@@ -85,7 +85,9 @@ class GeneratedPages(Mapping[str, Response]):
         if node is Node.PAGE:
             return Response.page(self._renderer.page(number))
         if node is Node.TARGET:
-            size = log_normal(self._knobs.target_bytes, self._knobs.target_bytes_sd, self._seed, number)
+            size = log_normal(
+                self._parameters.target_bytes, self._parameters.target_bytes_sd, self._seed, number
+            )
             return Response.file(self._addresses.target_type(number)[1], size_bytes=size)
         if node is Node.ERROR:
             return Response.page("<!doctype html><h1>Sorry</h1>", _error_status(self._seed, number))

@@ -1,7 +1,7 @@
 """Which page of a generated site links to what: a tree in a few arrays.
 
 From the start page, hubs branch into categories, each category is a chain of listing pages ("next page"), and
-each listing page leads to its items. Where the knobs ask for it, chains without targets go on beyond all
+each listing page leads to its items. Where the parameters ask for it, chains without targets go on beyond all
 others, or there are further chains of one page without any. Targets, errors, redirects and other files hang
 on pages. Pages are numbered breadth-first, so the children of a page are consecutive and a lower number never
 lies deeper: any link to a lower number leaves every depth as it is. About 20 bytes a page.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from random import Random
 
-    from coati.testing.knobs import SiteKnobs
+    from coati.testing.site_parameters import SiteParameters
 
 
 class Role(IntEnum):
@@ -88,15 +88,15 @@ class SiteGraph:
         return range(self.first_child[page], self.first_child[page + 1])
 
 
-def build_graph(knobs: SiteKnobs, rich: Sequence[bool], rng: Random) -> SiteGraph:
-    """Build the graph that the knobs ask for; ``rich`` says which families hold targets."""
-    tree = _PageTree(_plan(knobs, rng), _Sections(tuple(rich), knobs.rich_last))
-    counts = _target_counts(knobs, tree, rich, rng)
-    available = knobs.pages + knobs.targets
-    wasted = knobs.urls - available
-    total = knobs.error_share + knobs.redirect_share + knobs.other_share
-    errors = round(wasted * knobs.error_share / total) if total else 0
-    redirects = round(wasted * knobs.redirect_share / total) if total else 0
+def build_graph(parameters: SiteParameters, rich: Sequence[bool], rng: Random) -> SiteGraph:
+    """Build the graph that the parameters ask for; ``rich`` says which families hold targets."""
+    tree = _PageTree(_plan(parameters, rng), _Sections(tuple(rich), parameters.rich_last))
+    counts = _target_counts(parameters, tree, rich, rng)
+    available = parameters.pages + parameters.targets
+    wasted = parameters.urls - available
+    total = parameters.error_share + parameters.redirect_share + parameters.other_share
+    errors = round(wasted * parameters.error_share / total) if total else 0
+    redirects = round(wasted * parameters.redirect_share / total) if total else 0
     return SiteGraph(
         tree.roles,
         tree.families,
@@ -106,9 +106,9 @@ def build_graph(knobs: SiteKnobs, rich: Sequence[bool], rng: Random) -> SiteGrap
         tree.place,
         tree.remote,
         Attached(counts),
-        _scatter(errors, knobs.pages, rng),
-        _scatter(redirects, knobs.pages, rng),
-        _scatter(wasted - errors - redirects, knobs.pages, rng),
+        _scatter(errors, parameters.pages, rng),
+        _scatter(redirects, parameters.pages, rng),
+        _scatter(wasted - errors - redirects, parameters.pages, rng),
     )
 
 
@@ -136,28 +136,28 @@ class _Plan:
     extra: int = 0
 
 
-def _plan(knobs: SiteKnobs, rng: Random) -> _Plan:
+def _plan(parameters: SiteParameters, rng: Random) -> _Plan:
     """Choose levels and lengths such that the mean target is as deep as asked.
 
     A target of an item on page k of a listing under h levels of hubs is h + k + 2 links from the start.
     """
-    barren = round(abs(knobs.barren_depth) * knobs.pages)
-    pages = knobs.pages - barren
-    listings = max(1.0, 0.9 * pages / knobs.listing_size)
+    barren = round(abs(parameters.barren_depth) * parameters.pages)
+    pages = parameters.pages - barren
+    listings = max(1.0, 0.9 * pages / parameters.listing_size)
     levels, length = 0, 1.0
-    for levels in range(max(0, math.floor(knobs.target_depth - 3)) + 1):
-        length = max(1.0, 2 * (knobs.target_depth - 2 - levels) - 1)
+    for levels in range(max(0, math.floor(parameters.target_depth - 3)) + 1):
+        length = max(1.0, 2 * (parameters.target_depth - 2 - levels) - 1)
         if listings / length <= _WIDE ** (levels + 1):
             break
     chains = min(round(listings / length), _WIDEST ** (levels + 1))
-    chains = max(chains, min(knobs.templates, int(pages / (3 * length))), 1)
+    chains = max(chains, min(parameters.templates, int(pages / (3 * length))), 1)
     hubs = tuple(max(1, round(chains ** (level / (levels + 1)))) for level in range(1, levels + 1))
     left = pages - 1 - sum(hubs)
     lengths = _chain_lengths(chains, length, left, rng)
     items = left - sum(lengths)
     # Barren listing pages have as many items as all others.
     more = min(barren, math.ceil(barren * sum(lengths) / max(1, left)))
-    if knobs.barren_depth > 0:
+    if parameters.barren_depth > 0:
         return _Plan(hubs, lengths, items + barren - more, longer=more)
     return _Plan(hubs, (*lengths, *(1,) * more), items + barren - more, extra=more)
 
@@ -307,18 +307,22 @@ _ITEM_TARGET_DEPTH = 3
 _LISTING_TARGET_DEPTH = 2
 
 
-def _target_counts(knobs: SiteKnobs, tree: _PageTree, rich: Sequence[bool], rng: Random) -> array[int]:
+def _target_counts(
+    parameters: SiteParameters, tree: _PageTree, rich: Sequence[bool], rng: Random
+) -> array[int]:
     """Decide how many targets hang on each page."""
     counts = array("I", bytes(4 * len(tree.roles)))
-    upper, lower, near = _where_targets_lie(knobs.target_depth)
-    left = knobs.targets
-    left_pages = knobs.target_pages
+    upper, lower, near = _where_targets_lie(parameters.target_depth)
+    left = parameters.targets
+    left_pages = parameters.target_pages
     for role, share in ((upper, near), (lower, 1.0)):
         targets = round(left * share)
         pages = _draw_pages(tree, role, min(round(left_pages * share) or 1, targets), counts, rich, rng)
         if not pages:
             continue
-        for page, count in zip(pages, _spread(targets, len(pages), knobs.reward_spread, rng), strict=True):
+        for page, count in zip(
+            pages, _spread(targets, len(pages), parameters.reward_spread, rng), strict=True
+        ):
             counts[page] = count
         left -= targets
         left_pages -= len(pages)

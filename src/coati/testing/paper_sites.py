@@ -1,10 +1,10 @@
-"""Knobs for sites like the 18 of the EDBT 2026 paper, in any size.
+"""Parameters for sites like the 18 of the EDBT 2026 paper, in any size.
 
 A generated site shares the figures of Table 1 with its model: the share of targets, the pages that have any,
-how deep they lie and how large they are. Two more knobs are fitted so that crawlers that learn nothing (the
-rows BFS, DFS and RANDOM of Table 2) need about as many requests as the paper says; `benchmarks.generator_fit`
-finds them. No learner's result has a say in it. A site shares nothing else with its model, so results on it
-say how a strategy copes with such a shape, not what it would do on the real site.
+how deep they lie and how large they are. Two more parameters are fitted so that crawlers that learn nothing
+(the rows BFS, DFS and RANDOM of Table 2) need about as many requests as the paper says;
+`benchmarks.generator_fit` finds them. No learner's result has a say in it. A site shares nothing else with
+its model, so results on it say how a strategy copes with such a shape, not what it would do on the real site.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from coati.errors import unknown_name
-from coati.testing.knobs import SiteKnobs
+from coati.testing.site_parameters import SiteParameters
 
 
 class PaperSite(NamedTuple):
-    """A row of Table 1: thousands of URLs, per cent, megabytes, links; then the knobs that were fitted."""
+    """A row of Table 1: thousands of URLs, per cent, megabytes, links; then what was fitted."""
 
     available_k: float
     targets_k: float
@@ -50,20 +50,20 @@ PAPER_SITES = {
 }
 
 
-def paper_knobs(name: str, pages: int) -> SiteKnobs:
-    """Give knobs like those of a site of the paper, by its two letters, for a site of this many pages.
+def paper_site_parameters(name: str, pages: int) -> SiteParameters:
+    """Give parameters like those of a site of the paper, by its two letters, for a site of this many pages.
 
     A site that is too small for pagination that long is less deep than its model.
 
-    >>> knobs = paper_knobs("be", pages=1000)
-    >>> knobs.targets, knobs.target_pages
+    >>> parameters = paper_site_parameters("be", pages=1000)
+    >>> parameters.targets, parameters.target_pages
     (1029, 322)
     """
     if name not in PAPER_SITES:
         raise unknown_name("site of the paper", name, PAPER_SITES)
     site = PAPER_SITES[name]
     room = pages * (1 - abs(site.barren_depth))
-    return SiteKnobs(
+    return SiteParameters(
         pages=pages,
         target_share=site.targets_k / site.available_k,
         pages_with_targets=site.pages_with_targets_pct / 100,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coati.testing.addresses import Addresses
     from coati.testing.families import Family
     from coati.testing.graph import SiteGraph
-    from coati.testing.knobs import SiteKnobs
+    from coati.testing.site_parameters import SiteParameters
     from coati.testing.traps import Traps
 
 OUTSIDE_URL = "http://elsewhere.test/"
@@ -48,13 +48,13 @@ class Renderer:
     """Writes pages, and says where redirects lead."""
 
     def __init__(
-        self, knobs: SiteKnobs, graph: SiteGraph, addresses: Addresses, traps: Traps, seed: int
+        self, parameters: SiteParameters, graph: SiteGraph, addresses: Addresses, traps: Traps, seed: int
     ) -> None:
-        self._knobs = knobs
+        self._parameters = parameters
         self._graph = graph
         self._addresses = addresses
         self._seed = seed
-        self._ids_per_million = round(knobs.unique_ids * 1_000_000)
+        self._ids_per_million = round(parameters.unique_ids * 1_000_000)
         self._text = _prose(seed)
         # Nobody else links into a chain that goes on beyond all others.
         self._popular = array(
@@ -79,10 +79,12 @@ class Renderer:
             f'<main id="content"><p class="breadcrumb"><a href="{self._addresses.page(graph.parents[page])}">'
             f"Up</a></p>\n<h1>{title}</h1>\n"
         )
-        related = self._related(page, self._knobs.links_per_page - head.count("<a ") - content.count("<a "))
+        related = self._related(
+            page, self._parameters.links_per_page - head.count("<a ") - content.count("<a ")
+        )
         foot = f'{related}</main>\n<footer class="foot"><p><a href="/">Home</a></p></footer></body></html>\n'
         wanted = log_normal(
-            self._knobs.page_bytes, self._knobs.page_bytes // 2, self._seed + _PAGE_SIZE, page
+            self._parameters.page_bytes, self._parameters.page_bytes // 2, self._seed + _PAGE_SIZE, page
         )
         filler = self._filler(page, wanted - len(head) - len(content) - len(foot))
         return f"{head}{content}{filler}{foot}"

@@ -132,7 +132,7 @@ TOPICS = (
     ),
 )
 
-DEPARTMENTS = ("Directorate", "Surveys", "Data Service", "Publications", "Fieldwork", "Archive Desk")
+DEPARTMENTS = ("Directorate", "Surveys", "Data Service", "Publications", "Fieldwork", "Archive WorkerCache")
 
 FIRST_NAMES = (
     "Ada", "Bram", "Cleo", "Dorrit", "Edwy", "Fenna", "Gussie", "Hob", "Isolde", "Jory",

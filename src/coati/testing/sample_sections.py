@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from random import Random
 
-from coati.testing.sample_holdings import (
+from coati.testing.sample_datasets import (
     MEDIA_TYPES,
     DataFile,
     Dataset,

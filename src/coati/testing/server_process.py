@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
 from coati.errors import UsageError
-from coati.testing.knobs import SiteKnobs
+from coati.testing.site_parameters import SiteParameters
 
 _STOP_SECONDS = 30
 
@@ -30,16 +30,16 @@ class ServerProcess:
 
 @contextmanager
 def serve_in_process(
-    knobs: SiteKnobs | None = None, *, seed: int = 0, sites: int = 1, latency_seconds: float = 0.0
+    parameters: SiteParameters | None = None, *, seed: int = 0, sites: int = 1, latency_seconds: float = 0.0
 ) -> Iterator[ServerProcess]:
-    """Serve generated sites, or the sample site if there are no knobs, until the block ends.
+    """Serve generated sites, or the sample site if there are no parameters, until the block ends.
 
     Several sites have the seeds ``seed``, ``seed + 1`` and so on.
     """
     command = [sys.executable, "-m", "coati.testing", f"--seed={seed}", f"--sites={sites}"]
     command.append(f"--latency={latency_seconds}")
-    if knobs is not None:
-        command.append(f"--knobs={json.dumps(asdict(knobs))}")
+    if parameters is not None:
+        command.append(f"--parameters={json.dumps(asdict(parameters))}")
     with subprocess.Popen(  # noqa: S603 - our own program
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

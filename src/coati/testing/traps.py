@@ -11,7 +11,7 @@ from coati.testing.site import Response
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from coati.testing.knobs import SiteKnobs
+    from coati.testing.site_parameters import SiteParameters
 
 _MONTH = re.compile(r"/calendar/(\d{4,6})-(\d\d)\Z")
 _GUIDE = re.compile(r"/help/(?:guide/)+\Z")
@@ -23,13 +23,13 @@ _FIRST_YEAR = 2020
 class Traps:
     """A calendar without end, a path that repeats itself, and pages under ever new session ids.
 
-    They end after as many pages as the knobs say; to a crawler that counts in millions they end never.
+    They end after as many pages as the parameters say; to a crawler that counts in millions they end never.
     """
 
-    def __init__(self, knobs: SiteKnobs, seed: int) -> None:
-        self._months = knobs.calendar_pages
-        self._folders = knobs.concatenating_pages
-        self._visits = knobs.session_pages
+    def __init__(self, parameters: SiteParameters, seed: int) -> None:
+        self._months = parameters.calendar_pages
+        self._folders = parameters.concatenating_pages
+        self._visits = parameters.session_pages
         self._seed = seed
 
     def __len__(self) -> int:

@@ -10,13 +10,20 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from coati.model import NO_FACTS, Facts
+from coati.web.dataset_markup import dataset_markup
 from coati.web.markup.detector import markup_of
 from coati.web.page_text import text_of
+from coati.web.page_words import page_words
 
 Extractor = Callable[[bytes, str], object]
 """From the bytes and the content type of a page to what JSON can hold; nothing raises."""
 
-EXTRACTORS: Mapping[str, Extractor] = {"markup": markup_of, "text": text_of}
+EXTRACTORS: Mapping[str, Extractor] = {
+    "text": text_of,
+    "markup": markup_of,
+    "words": page_words,
+    "dataset_markup": dataset_markup,
+}
 """The extractors by the name under which their fact stands in ``Page.facts``."""
 
 

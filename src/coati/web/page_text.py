@@ -24,7 +24,11 @@ def text_of(body: bytes, content_type: str = "") -> str:
     text, _ = decode_page(body[:MAX_PAGE_BYTES], content_type)
     if is_heavy(text):
         text, _ = balanced(text)
-    tree = LexborHTMLParser(text)
+    return tree_text(LexborHTMLParser(text))
+
+
+def tree_text(tree: LexborHTMLParser) -> str:
+    """Return the text of a parsed page, as `text_of` does; scripts and styles are taken out of the tree."""
     tree.strip_tags(_SILENT)
     words = tree.root.text(separator=" ") if tree.root is not None else ""
     # Cut before splitting: a page may be megabytes of spaces.

@@ -19,6 +19,7 @@ from coati.web.urls import extension_of, host_of, is_query, normalise, path_of, 
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Iterator, Mapping
 
 
 class Scope(StrEnum):
@@ -69,16 +70,22 @@ class Rules:
     traps: bool = True
     more_start_urls: tuple[str, ...] = ()
     start_urls: tuple[str, ...] = field(init=False, repr=False)
-    # The site and the folder of each start URL.
-    _places: tuple[tuple[str, str], ...] = field(init=False, repr=False)
+    # There may be thousands of start URLs, and a check must cost the same with them.
+    _starts: frozenset[str] = field(init=False, repr=False, compare=False)
+    # The folders of the start URLs, by their site.
+    _places: Mapping[str, tuple[str, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Work out once what each check needs of the start URLs."""
         starts = tuple(_checked(url) for url in (self.start_url, *self.more_start_urls))
-        places = ((_site_of(host_of(url)), path_of(url).rpartition("/")[0] + "/") for url in starts)
+        places: dict[str, tuple[str, ...]] = {}
+        for url in starts:
+            site, folder = _site_of(host_of(url)), path_of(url).rpartition("/")[0] + "/"
+            places[site] = tuple(dict.fromkeys((*places.get(site, ()), folder)))
         object.__setattr__(self, "start_url", starts[0])
         object.__setattr__(self, "start_urls", starts)
-        object.__setattr__(self, "_places", tuple(dict.fromkeys(places)))
+        object.__setattr__(self, "_starts", frozenset(starts))
+        object.__setattr__(self, "_places", places)
 
     def refusal(self, url: str) -> Refusal | None:
         """Say why a URL in normal form must not be asked for; None if it may.
@@ -86,7 +93,7 @@ class Rules:
         A start URL always may: who gives patterns means them for what is found from there. So may a query,
         which is of no site.
         """
-        if url in self.start_urls or is_query(url):
+        if url in self._starts or is_query(url):
             return None
         if not self._in_scope(url, self.scope):
             return Refusal.SCOPE
@@ -105,19 +112,17 @@ class Rules:
         means a sitemap by the patterns for what is found from it.
         """
         scope = Scope.HOST if self.scope is Scope.PATH else self.scope
-        return None if url in self.start_urls or self._in_scope(url, scope) else Refusal.SCOPE
+        return None if url in self._starts or self._in_scope(url, scope) else Refusal.SCOPE
 
     def _in_scope(self, url: str, scope: Scope) -> bool:
         if scope is Scope.ANY:
             return True
-        host = host_of(url)
-        bare = _without_www(host)
-        for domain, folder in self._places:
-            own = host if domain.startswith("www.") else bare
-            if own == domain:
-                if scope is not Scope.PATH or path_of(url).startswith(folder):
-                    return True
-            elif scope is Scope.DOMAIN and own.endswith("." + domain):
+        # A site keeps its www where it would be a suffix of many without.
+        for own in dict.fromkeys((host_of(url), _without_www(host_of(url)))):
+            folders = self._places.get(own)
+            if folders is not None and (scope is not Scope.PATH or path_of(url).startswith(folders)):
+                return True
+            if scope is Scope.DOMAIN and any(above in self._places for above in _above(own)):
                 return True
         return False
 
@@ -143,6 +148,14 @@ def _site_of(host: str) -> str:
     """Name the site of a host: without www, where that leaves a site and not a suffix of many."""
     bare = _without_www(host)
     return host if bare != host and is_public_suffix(bare) else bare
+
+
+def _above(host: str) -> Iterator[str]:
+    """Give the names that a host stands below, the nearest first."""
+    _, dot, above = host.partition(".")
+    while dot:
+        yield above
+        _, dot, above = above.partition(".")
 
 
 def _without_www(host: str) -> str:

@@ -98,7 +98,7 @@ def sniffed_type(content_type: str, beginning: bytes) -> str:
     if declared in _UNKNOWN or not _MEDIA_TYPE.match(declared):
         return _unknown(beginning)
     if content_type in _DOUBTED:
-        return content_type if _is_text(beginning) else _BINARY
+        return content_type if is_text(beginning) else _BINARY
     return content_type
 
 
@@ -114,10 +114,12 @@ def _unknown(beginning: bytes) -> str:
             return sign.media_type
     if _is_mp4(beginning) or _is_webm(beginning):
         return "video/mp4" if beginning[4:8] == b"ftyp" else "video/webm"
-    return _PLAIN if _is_text(beginning) else _BINARY
+    return _PLAIN if is_text(beginning) else _BINARY
 
 
-def _is_text(beginning: bytes) -> bool:
+def is_text(beginning: bytes) -> bool:
+    """Tell whether what begins like this may be text, by the bytes that no text holds."""
+    beginning = beginning[:SNIFFED_BYTES]
     marked = beginning.startswith((b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf"))
     return marked or not _BINARY_BYTE.search(beginning)
 

@@ -22,7 +22,7 @@ _RANGE = re.compile(r"bytes [0-9]+-[0-9]+/([0-9]{1,15})\Z")
 _KINDS = {kind.value: kind for kind in Kind}
 
 
-class Reading(NamedTuple):
+class DecodedRecord(NamedTuple):
     """A record, and whether its body came whole out of its codings."""
 
     record: Record
@@ -46,7 +46,7 @@ def date_of(capture: Capture) -> float | None:
         return None
 
 
-def to_record(capture: Capture, url: str) -> Reading:
+def to_record(capture: Capture, url: str) -> DecodedRecord:
     """Turn a response or a resource into a record; raises `ValueError` where that cannot be."""
     status = _status(capture)
     by_name: dict[str, str] = {}
@@ -70,7 +70,7 @@ def to_record(capture: Capture, url: str) -> Reading:
         fetched_at=date_of(capture),
     )
     body = None if decoded is None else decoded.body
-    return Reading(Record(entry, capture.headers, body), decoded is None or decoded.whole)
+    return DecodedRecord(Record(entry, capture.headers, body), decoded is None or decoded.whole)
 
 
 def _status(capture: Capture) -> int:

@@ -60,7 +60,7 @@ def read_wacz(path: Path) -> WaczContent:
         with zipfile.ZipFile(path) as zipped:
             files = [_warc_inside(path, member) for member in _warc_members(path, zipped)]
             start_url = _main_page(zipped)
-    except (zipfile.BadZipFile, EOFError, struct.error) as error:
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, struct.error) as error:
         lost = Damaged(str(path), f"its directory cannot be read ({error}); searched for records")
         return WaczContent([warc_on_disk(path)], damage=(lost,))
     if not files:
@@ -90,6 +90,9 @@ def _warc_inside(path: Path, member: zipfile.ZipInfo) -> WarcFile:
 
 
 def _open_stored(path: Path, member: zipfile.ZipInfo) -> BinaryIO:
+    if member.header_offset < 0:
+        # So says a directory that was damaged, or made up.
+        return io.BytesIO()
     file = path.open("rb")
     file.seek(member.header_offset)
     header = file.read(_LOCAL_HEADER.size)
@@ -173,7 +176,7 @@ def _content(zipped: zipfile.ZipFile, name: str) -> bytes:
     try:
         with zipped.open(name) as file:
             return file.read(_MAX_DESCRIPTION_BYTES)
-    except (KeyError, zipfile.BadZipFile, EOFError, zlib.error, RuntimeError):
+    except (KeyError, OSError, zipfile.BadZipFile, EOFError, zlib.error, RuntimeError):
         return b""
 
 

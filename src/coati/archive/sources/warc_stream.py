@@ -129,6 +129,9 @@ def _capture(record: WarcRecord) -> Capture | None:
     headers: tuple[tuple[str, str], ...] = ()
     if "application/http" in fields.get("content-type", ""):
         record.parse_http(quirks_mode=True, max_header_len=_MAX_HEADER_BYTES)
+        if record.http_headers is None:
+            # A block that it cannot be, though the record says so: of a type that holds none, mostly.
+            raise _DamageError(record.stream_pos, "it holds no HTTP message", url)
         status = record.http_headers.status_code
         headers = tuple(
             (name.decode("latin-1"), value.decode("utf-8", "surrogateescape"))

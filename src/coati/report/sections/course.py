@@ -9,7 +9,7 @@ from coati.report.curve import Curve, read_curve
 from coati.report.facts import RunFacts
 from coati.report.markup import Html, element, joined, web_link
 from coati.report.tables import Cell, Column, table
-from coati.report.words import count, share, size
+from coati.units import format_bytes, format_count, format_share
 
 _PAGES_SHOWN = 15
 _PAGES = """
@@ -40,11 +40,12 @@ _FOUND = "Files found against requests made. A steep line means that nearly ever
 def _in_words(curve: Curve, facts: RunFacts) -> str:
     totals = facts.totals
     if curve.most is None:
-        return f"No file was found in {count(totals.requests, 'request')}."
-    spent = share(curve.most.requests, totals.requests)
+        return f"No file was found in {format_count(totals.requests, 'request')}."
+    spent = format_share(curve.most.requests, totals.requests)
     return (
-        f"Nine tenths of what was found ({count(curve.most.targets, 'file')} of {count(totals.targets)})"
-        f" were in after {count(curve.most.requests, 'request')}, {spent} of all that were made."
+        f"Nine tenths of what was found ({format_count(curve.most.targets, 'file')}"
+        f" of {format_count(totals.targets)}) were in after"
+        f" {format_count(curve.most.requests, 'request')}, {spent} of all that were made."
     )
 
 
@@ -52,7 +53,7 @@ def _found_chart(curve: Curve) -> Html:
     points = [(point.requests, point.targets) for point in curve.points]
     mark = None
     if curve.most is not None:
-        text = f"90 % after {count(curve.most.requests, 'request')}"
+        text = f"90 % after {format_count(curve.most.requests, 'request')}"
         mark = Mark(curve.most.requests, curve.most.targets, text)
     axes = Axes("Files found against requests made", "requests", "files found", _whole, _whole)
     return line_chart(axes, [Line("files", "found", points)], mark)
@@ -63,15 +64,15 @@ def _volume_chart(curve: Curve) -> Html:
         Line("files", "found", [(point.requests, point.target_bytes) for point in curve.points]),
         Line("pages and the rest", "rest", [(point.requests, point.other_bytes) for point in curve.points]),
     ]
-    axes = Axes("Bytes received against requests made", "requests", "received", _whole, size)
+    axes = Axes("Bytes received against requests made", "requests", "received", _whole, format_bytes)
     return line_chart(axes, lines)
 
 
 def _volume_words(facts: RunFacts) -> Html:
     totals = facts.totals
     return joined(
-        f"Bytes received. {size(totals.target_bytes)} of {size(totals.bytes)} were files"
-        f" ({share(totals.target_bytes, totals.bytes)}); the rest is what it cost to find them."
+        f"Bytes received. {format_bytes(totals.target_bytes)} of {format_bytes(totals.bytes)} were files"
+        f" ({format_share(totals.target_bytes, totals.bytes)}); the rest is what it cost to find them."
     )
 
 
@@ -81,7 +82,7 @@ def _pages_table(rows: list[Row], facts: RunFacts) -> Html:
     cells = [
         (
             web_link(row["found_on"], facts.on_site(row["found_on"]), 90),
-            Cell(count(row["files"]), row["files"]),
+            Cell(format_count(row["files"]), row["files"]),
             bar(row["files"], most),
         )
         for row in rows
@@ -90,4 +91,4 @@ def _pages_table(rows: list[Row], facts: RunFacts) -> Html:
 
 
 def _whole(value: float) -> str:
-    return count(round(value))
+    return format_count(round(value))

@@ -8,7 +8,7 @@ from typing import Any
 
 from coati.report.markup import Html, breakable, element, shortened, web_link
 from coati.report.tables import Cell, Column, table
-from coati.report.words import count
+from coati.units import format_count
 
 _SHOWN = 15
 _EXAMPLES = 3
@@ -138,15 +138,18 @@ def _examples(text: str) -> Html:
 
 def _example(each: dict[str, Any]) -> Html:
     reward = each.get("reward")
-    brought = f" · {count(round(reward), 'file')}" if isinstance(reward, int | float) and reward >= 1 else ""
+    brought = (
+        f" · {format_count(round(reward), 'file')}" if isinstance(reward, int | float) and reward >= 1 else ""
+    )
     return element("li", web_link(str(each.get("url") or ""), str(each.get("anchor") or ""), 60), brought)
 
 
 def _left_out(paid: int, total: int) -> Html:
-    shown = f"The best {_SHOWN} of {count(paid)}" if paid > _SHOWN else f"All {count(paid)}"
-    text = f"{shown} that paid, of {count(total, 'group')} in all; the table groups of run.sqlite has them."
+    shown = f"The best {_SHOWN} of {format_count(paid)}" if paid > _SHOWN else f"All {format_count(paid)}"
+    everything = f"{format_count(total, 'group')} in all; the table groups of run.sqlite has them"
+    text = f"{shown} that paid, of {everything}."
     return element("p", text, class_="note")
 
 
 def _number(value: float) -> Cell:
-    return Cell(count(round(value)), value)
+    return Cell(format_count(round(value)), value)

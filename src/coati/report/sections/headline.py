@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from coati.report.endings import ending_of
 from coati.report.facts import RunFacts, Stage
 from coati.report.markup import Html, element, joined, shortened, web_link
-from coati.report.words import count, duration, share, size, when
+from coati.report.run_end import end_of
+from coati.units import format_bytes, format_count, format_moment, format_seconds, format_share
 
 
 def headline(facts: RunFacts) -> Html:
     """Say the most important things first."""
     totals = facts.totals
-    ending = ending_of(facts)
+    end = end_of(facts)
     site = shortened(facts.site) or "no site yet"
     return element(
         "header",
         element("p", "Coati · report of a run", class_="kicker"),
-        element("h1", f"{count(totals.targets, 'file')} from {site}"),
+        element("h1", f"{format_count(totals.targets, 'file')} from {site}"),
         element("p", _summary(facts), class_="summary"),
-        element("p", ending.sentence, class_="stage going" if facts.stage is Stage.GOING else "stage"),
+        element("p", end.sentence, class_="stage going" if facts.stage is Stage.GOING else "stage"),
         element(
             "ul",
-            _tile(count(totals.targets), "files found", size(totals.target_bytes)),
-            _tile(count(totals.requests), "requests made", f"{_per_hundred(facts)} files for 100 requests"),
-            _tile(share(facts.asked, facts.known), "of the known addresses asked for", _known(facts)),
+            _tile(format_count(totals.targets), "files found", format_bytes(totals.target_bytes)),
             _tile(
-                duration(facts.seconds),
+                format_count(totals.requests),
+                "requests made",
+                f"{_per_hundred(facts)} files for 100 requests",
+            ),
+            _tile(format_share(facts.asked, facts.known), "of the known addresses asked for", _known(facts)),
+            _tile(
+                format_seconds(facts.seconds),
                 "at work",
-                f"stopped because {ending.brief}" if _over(facts) else ending.brief,
+                f"stopped because {end.brief}" if _over(facts) else end.brief,
             ),
             class_="tiles",
         ),
@@ -39,15 +43,20 @@ def _summary(facts: RunFacts) -> Html:
     if not totals.requests:
         return joined("A crawl from ", web_link(facts.start_url), ". No request was answered yet.")
     found = (
-        f" brought {count(totals.targets, 'file')} ({size(totals.target_bytes)})"
-        f" in {count(totals.requests, 'request')}"
+        f" brought {format_count(totals.targets, 'file')} ({format_bytes(totals.target_bytes)})"
+        f" in {format_count(totals.requests, 'request')}"
         if totals.targets
-        else f" brought no file in {count(totals.requests, 'request')}"
+        else f" brought no file in {format_count(totals.requests, 'request')}"
     )
     copies = totals.targets - totals.relevant_pages - facts.files
-    note = f"; {count(copies)} of them had the same content as another one" if copies > 0 else ""
+    note = f"; {format_count(copies)} of them had the same content as another one" if copies > 0 else ""
     return joined(
-        "A crawl from ", web_link(facts.start_url), f", begun on {when(facts.began_at)},", found, note, "."
+        "A crawl from ",
+        web_link(facts.start_url),
+        f", begun on {format_moment(facts.began_at)},",
+        found,
+        note,
+        ".",
     )
 
 
@@ -57,7 +66,7 @@ def _per_hundred(facts: RunFacts) -> str:
 
 
 def _known(facts: RunFacts) -> str:
-    return f"{count(facts.asked)} of {count(facts.known, 'address', 'addresses')}"
+    return f"{format_count(facts.asked)} of {format_count(facts.known, 'address', 'addresses')}"
 
 
 def _over(facts: RunFacts) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from sqlite3 import Connection
 
-from coati.report.endings import ending_of
 from coati.report.facts import RunFacts, Stage
 from coati.report.markup import Html, element, joined
+from coati.report.run_end import end_of
 from coati.report.start_page import FEW_LINKS, refused_links, why_few_links
-from coati.report.words import count
+from coati.units import format_count
 
 _START_LINKS = "SELECT links FROM pages ORDER BY request LIMIT 1"
 _ROBOTS = """
@@ -25,17 +25,19 @@ def next_steps(connection: Connection, facts: RunFacts) -> Html:
 
 
 def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
-    ending = ending_of(facts)
+    end = end_of(facts)
     if facts.stage is Stage.GOING:
         yield joined(
             "When the run has ended, this report is written again. ",
             _command("coati report FOLDER"),
             " does it now.",
         )
-    if ending.next_step:
-        yield joined(ending.next_step)
+    if end.next_step:
+        yield joined(end.next_step)
     if facts.waiting and facts.stage is not Stage.GOING:
-        yield joined(f"{count(facts.waiting, 'known address was', 'known addresses were')} not asked for.")
+        yield joined(
+            f"{format_count(facts.waiting, 'known address was', 'known addresses were')} not asked for."
+        )
     start = connection.execute(_START_LINKS).fetchone()
     if start is not None and start[0] < FEW_LINKS:
         yield joined(why_few_links(start[0], refused_links(connection)))
@@ -44,13 +46,13 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     (robots,) = connection.execute(_ROBOTS).fetchone()
     if robots:
         yield joined(
-            f"The site asks crawlers not to take {count(robots, 'address', 'addresses')}."
+            f"The site asks crawlers not to take {format_count(robots, 'address', 'addresses')}."
             " Ask its owner for what you miss."
         )
     (large,) = connection.execute(_TOO_LARGE).fetchone()
     if large:
         yield joined(
-            f"{count(large, 'file was', 'files were')} left out as too large;"
+            f"{format_count(large, 'file was', 'files were')} left out as too large;"
             " a larger --max-file-size takes them."
         )
     yield joined(

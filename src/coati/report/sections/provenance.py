@@ -5,7 +5,7 @@ from __future__ import annotations
 from coati.report.facts import RunFacts, Stage
 from coati.report.markup import Html, element, shortened
 from coati.report.tables import Column, table
-from coati.report.words import when
+from coati.units import format_moment
 
 _MAX_SESSIONS = 30
 
@@ -45,8 +45,8 @@ def _sessions(facts: RunFacts) -> Html:
     columns = (Column("Began"), Column("Ended"), Column("Why it ended"), Column("Coati"))
     rows = [
         (
-            when(session.started_at),
-            when(session.ended_at) or ("still going" if facts.stage is Stage.GOING else "cut off"),
+            format_moment(session.started_at),
+            format_moment(session.ended_at) or ("still going" if facts.stage is Stage.GOING else "cut off"),
             shortened(session.stop_reason, 90),
             shortened(session.coati, 20),
         )

@@ -8,7 +8,7 @@ from sqlite3 import Connection
 from coati.report.markup import Html, element, shortened, web_link
 from coati.report.reasons import meaning_of
 from coati.report.tables import Cell, Column, table
-from coati.report.words import count
+from coati.units import format_count
 
 _MAX_KINDS = 25
 _EXAMPLES = 2
@@ -18,6 +18,10 @@ SELECT coalesce(status, 0) AS status, coalesce(reason, '') AS reason, count(*) A
 FROM requests WHERE kind = 'broken' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?
 """
 _DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
+_INCOMPLETE = """
+SELECT missing, count(*) AS times, min(url) AS url FROM pages WHERE missing IS NOT NULL
+GROUP BY 1 ORDER BY 2 DESC, 1
+"""
 _UNREACHED = "SELECT url, reason FROM deferred"
 _LISTED = 25
 _SKIPS = "SELECT reason, urls FROM skip_counts ORDER BY urls DESC, reason"
@@ -31,6 +35,7 @@ def troubles(connection: Connection) -> Html:
         element("h2", "What failed, and what was left alone"),
         element("h3", "Errors"),
         _errors(connection),
+        _incomplete(connection),
         _outages(connection),
         element("h3", "Not asked for"),
         _skips(connection),
@@ -46,12 +51,29 @@ def _errors(connection: Connection) -> Html:
     cells = [
         (
             shortened(error_words(row["status"], row["reason"]), 90),
-            Cell(count(row["times"]), row["times"]),
+            Cell(format_count(row["times"]), row["times"]),
             web_link(row["url"], limit=90),
         )
         for row in rows
     ]
     return table(columns, cells, "Errors by kind")
+
+
+def _incomplete(connection: Connection) -> Html | None:
+    """Say which pages were not read whole, since links may be missing."""
+    rows = connection.execute(_INCOMPLETE).fetchall()
+    if not rows:
+        return None
+    columns = (
+        Column("Pages that are not whole"),
+        Column("Times", numeric=True),
+        Column("For example", wide=True),
+    )
+    cells = [
+        (row["missing"], Cell(format_count(row["times"]), row["times"]), web_link(row["url"], limit=90))
+        for row in rows
+    ]
+    return table(columns, cells, "Pages of which something is missing, and perhaps links")
 
 
 def _outages(connection: Connection) -> Html | None:
@@ -60,10 +82,10 @@ def _outages(connection: Connection) -> Html | None:
     if not met:
         return None
     rows = connection.execute(_UNREACHED).fetchall()
-    addresses = count(met, "address", "addresses")
+    addresses = format_count(met, "address", "addresses")
     words = f"{addresses} could not be reached for a while and {'was' if met == 1 else 'were'} asked again."
     if rows:
-        words += f" {count(len(rows))} of them did not answer yet: resume the run to ask once more."
+        words += f" {format_count(len(rows))} of them did not answer yet: resume the run to ask once more."
     listed = [element("li", web_link(row["url"], limit=90), f" ({row['reason']})") for row in rows[:_LISTED]]
     return element("div", element("p", words), element("ul", *listed) if listed else None)
 
@@ -99,7 +121,7 @@ def _skips(connection: Connection) -> Html:
         examples = [element("li", web_link(url, limit=80)) for (url,) in urls]
         cells.append((
             _why(row["reason"]),
-            Cell(count(row["urls"]), row["urls"]),
+            Cell(format_count(row["urls"]), row["urls"]),
             element("ul", *examples, class_="examples"),
         ))  # fmt: skip
     return table(columns, cells, "What was not asked for, by reason")

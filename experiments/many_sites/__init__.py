@@ -1,0 +1,1 @@
+"""One budget over many sites: how well do choices among sites spend it?"""

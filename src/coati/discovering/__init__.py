@@ -1,0 +1,1 @@
+"""Finding data repositories: what `coati discover` and `coati search` do, as functions."""

@@ -1,0 +1,50 @@
+"""From archives to a search index: every page with its text and its links."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coati.archive.archive import Archive
+from coati.errors import ArchiveError, ConfigError
+from coati.search.index_file import FILE_NAME, PageText, write_index
+from coati.web.links import LinkExtractor
+from coati.web.page_text import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+_SUCCESS = range(200, 300)
+
+
+def index_archives(
+    folders: Sequence[Path], out: Path, progress: Callable[[int], None] = lambda _: None
+) -> int:
+    """Index the pages of archives for `coati.search.local_index`; returns how many pages there are.
+
+    An index that is there is replaced when the new one is whole.
+    """
+    if not folders:
+        raise ConfigError("no archive to index: name one or several")
+    if out.exists() and not (out / FILE_NAME).exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigError(f"{out} holds something that is no search index; choose a new or empty folder")
+    with ExitStack() as stack:
+        archives = [stack.enter_context(Archive.open(folder)) for folder in folders]
+        pages = (page for archive in archives for page in pages_of(archive))
+        return write_index(out, pages, map(str, folders), progress)
+
+
+def pages_of(archive: Archive) -> Iterator[PageText]:
+    """Go through the HTML pages of an archive; what is damaged is left out."""
+    extractor = LinkExtractor()
+    for entry in archive.entries():
+        if entry.status not in _SUCCESS or "html" not in entry.media_type:
+            continue
+        try:
+            body = archive.body(entry.url)
+        except ArchiveError:
+            continue
+        links = extractor.extract(body, entry.url, entry.media_type).links
+        urls = tuple(dict.fromkeys(links.urls))
+        yield PageText(entry.url, links.title, text_of(body, entry.media_type), urls)

@@ -1,0 +1,106 @@
+"""An event loop that knows when an answer can have arrived, apart from when somebody gets to read it.
+
+An answer that has arrived is noticed only when the loop comes round to it. In a process that crawls a hundred
+sites, or on a busy machine, that takes longer than the answer itself, and who takes it for slowness of the
+server asks more and more seldom. So the loop keeps, for each of its turns, the last moment at which what the
+turn deals with was not there yet:
+
+- if the turn began with waiting, nothing was there until the wait ended;
+- if something was there at once, it came while the last turn was at work, at its beginning at the earliest.
+
+Who awaits an answer goes on one turn after the answer was noticed; so it is the turn before that counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import time
+from collections import deque
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+from coati.live.request_spacing import RequestSpacing
+
+# A turn of more than this holds up everything: no answer is read, no signal heard.
+STALL_SECONDS = 1.0
+
+# A wait that is shorter was none: asking alone takes that long.
+_WAITED_SECONDS = 0.0002
+
+
+class Stalls(NamedTuple):
+    """How often a turn of the loop took longer than `STALL_SECONDS`, and how long the longest took.
+
+    >>> NO_STALLS.after(0.2).after(3.0).after(1.5)
+    Stalls(times=2, longest_seconds=3.0)
+    """
+
+    times: int = 0
+    longest_seconds: float = 0.0
+
+    def after(self, seconds: float) -> Stalls:
+        """Count a turn."""
+        if seconds <= STALL_SECONDS:
+            return self
+        return Stalls(self.times + 1, max(self.longest_seconds, seconds))
+
+
+NO_STALLS: Final = Stalls()
+
+
+class _TurnTimes(selectors.DefaultSelector):
+    """A selector that remembers when what it reports can have come, for this turn and the one before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._returned_at = time.monotonic()
+        self.came_after = deque([self._returned_at] * 2, maxlen=2)
+        self.stalls = NO_STALLS
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        worked_from, begun = self._returned_at, time.monotonic()
+        self.stalls = self.stalls.after(begun - worked_from)
+        found = super().select(timeout)
+        self._returned_at = time.monotonic()
+        waited = self._returned_at - begun > _WAITED_SECONDS
+        self.came_after.append(self._returned_at if waited else worked_from)
+        return found
+
+
+class CrawlLoop(asyncio.SelectorEventLoop):
+    """The loop of our crawls: it times its turns, and lets requests leave one after the other."""
+
+    def __init__(self) -> None:
+        self.request_spacing = RequestSpacing()
+        self._turns = _TurnTimes()
+        super().__init__(self._turns)
+
+    @property
+    def stalls(self) -> Stalls:
+        """The turns that took too long so far."""
+        return self._turns.stalls
+
+    @property
+    def came_after(self) -> float:
+        """The moment (of ``time.monotonic``) before which what is awaited and now there cannot have come."""
+        return self._turns.came_after[0]
+
+
+def stalls_of_loop() -> Stalls:
+    """Return the stalls of the running loop; none on a loop of somebody else's, or where none runs."""
+    with suppress(RuntimeError):
+        loop = asyncio.get_running_loop()
+        if isinstance(loop, CrawlLoop):
+            return loop.stalls
+    return NO_STALLS
+
+
+def seconds_of_server(started: float) -> float:
+    """Say how long an answer that is now there took, at least, if it was asked for at ``started``.
+
+    On a loop of somebody else's it is all the time since then.
+    """
+    loop = asyncio.get_running_loop()
+    came = loop.came_after if isinstance(loop, CrawlLoop) else time.monotonic()
+    return max(0.0, came - started)

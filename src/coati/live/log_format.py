@@ -1,0 +1,20 @@
+"""Scrapy says a line for each response; we tell of them as events instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.logformatter import LogFormatter
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.http import Response
+    from scrapy.logformatter import LogFormatterResult
+
+
+class NoResponseLines(LogFormatter):
+    """Makes no line of a response that came."""
+
+    def crawled(self, request: Request, response: Response, spider: Spider) -> LogFormatterResult:
+        """Say nothing: Scrapy takes None for that."""
+        return None  # type: ignore[return-value]

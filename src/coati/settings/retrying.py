@@ -1,0 +1,42 @@
+"""Plans that ask again for what a run called broken (decision 19)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from coati.runs.snapshots import SnapshotForm
+from coati.settings.plan import crawl_plan, new_strategy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from coati.live.plan import CrawlPlan
+    from coati.settings.plan import CrawlResources
+    from coati.settings.run_settings import RunSettings
+
+
+def retry_plans(settings: RunSettings, around: CrawlResources) -> Iterator[CrawlPlan]:
+    """Plan what comes before the run's own strategy: retries that were begun, and a new one if it is wanted.
+
+    Each is to be carried out before the next is asked for: what it is depends on what came before.
+    """
+    if around.store is None:
+        return
+    for name, urls in around.store.retries():
+        yield _plan(settings, around, name, urls)
+    if settings.retry_failed:
+        name, urls = around.store.next_retry()
+        if urls:
+            yield _plan(settings, around, name, urls)
+
+
+def _plan(settings: RunSettings, around: CrawlResources, name: str, urls: Sequence[str]) -> CrawlPlan:
+    begun = replace(settings, urls=tuple(urls), sitemaps=False)
+    # Whether the run has run dry says nothing about what could not be had.
+    return replace(
+        crawl_plan(settings, replace(around, early_stop=None)),
+        new_strategy=lambda: new_strategy(begun),
+        strategy=name,
+        form=SnapshotForm(f"{name} of {settings.strategy}", {"urls": begun.urls}),
+    )

@@ -1,0 +1,119 @@
+"""Why a crawl ended: a closed set, with the exit code of each, in words, and what to do next."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from coati.budget import Limit
+
+
+class StopReason(StrEnum):
+    """What ended a crawl. The values stand in the logs of runs, so they stay as they are."""
+
+    FINISHED = "nothing left to ask for"
+    BUDGET_REQUESTS = Limit.REQUESTS.value
+    BUDGET_BYTES = Limit.BYTES.value
+    BUDGET_SECONDS = Limit.SECONDS.value
+    BUDGET_TARGETS = Limit.TARGETS.value
+    STOPPED_EARLY = "stopped early: too little was still coming"
+    INTERRUPTED = "interrupted"
+    KILLED = "killed"
+    START_UNREACHABLE = "the start page could not be reached"
+    SITE_SILENT = "the site stopped answering"
+    REFUSED = "the site refuses us"
+    RATE_LIMITED = "the site asks for a longer wait than we may make"
+
+    @property
+    def exit_code(self) -> int:
+        """The exit status of a command that ended for this reason."""
+        return _EXIT_CODES.get(self, 0)
+
+    @property
+    def resumable(self) -> bool:
+        """Whether it makes sense to resume the run: something was left that could be asked for."""
+        return self not in {StopReason.FINISHED, StopReason.START_UNREACHABLE, StopReason.REFUSED}
+
+    @property
+    def words(self) -> StopWords:
+        """What people are told about it."""
+        return _WORDS[self]
+
+    @classmethod
+    def of_limit(cls, limit: Limit) -> StopReason:
+        """Return the reason for a spent budget."""
+        return cls(limit.value)
+
+
+class StopWords(NamedTuple):
+    """What people are told about the end of a run: briefly, in a sentence, and what to do next."""
+
+    brief: str
+    sentence: str
+    next_step: str = ""
+
+
+STOPPED_AT_START: Final = frozenset({StopReason.REFUSED, StopReason.START_UNREACHABLE})
+"""The reasons of runs that got nothing."""
+
+_EXIT_CODES: Final = {
+    StopReason.START_UNREACHABLE: 3,
+    StopReason.SITE_SILENT: 3,
+    StopReason.REFUSED: 4,
+    StopReason.RATE_LIMITED: 4,
+    StopReason.INTERRUPTED: 130,
+}
+
+RESUME: Final = "The same command resumes the run where it stopped."
+
+
+def _larger(option: str) -> str:
+    return f"The same command with a larger {option} resumes the run where it stopped."
+
+
+_WORDS: Final = {
+    StopReason.FINISHED: StopWords(
+        "nothing was left", "It ended by itself: no known address was left that it may ask for."
+    ),
+    StopReason.BUDGET_REQUESTS: StopWords(
+        "the requests were spent", "It made as many requests as it was allowed.", _larger("--max-requests")
+    ),
+    StopReason.BUDGET_BYTES: StopWords(
+        "the volume was spent", "It received as many bytes as it was allowed.", _larger("--max-bytes")
+    ),
+    StopReason.BUDGET_SECONDS: StopWords(
+        "the time was over", "It ran for as long as it was allowed.", _larger("--max-time")
+    ),
+    StopReason.BUDGET_TARGETS: StopWords(
+        "enough was found", "It found as many files as it was asked for.", _larger("--max-targets")
+    ),
+    StopReason.STOPPED_EARLY: StopWords(
+        "too little was still coming",
+        "It stopped by itself: many further requests would have brought few further files.",
+        "If you need every last file, resume the run with --no-stop-when-dry.",
+    ),
+    StopReason.INTERRUPTED: StopWords(
+        "somebody stopped it", "It was stopped by hand, and everything was saved.", RESUME
+    ),
+    StopReason.KILLED: StopWords(
+        "it was cut off", "It was cut off; everything that was counted is saved.", RESUME
+    ),
+    StopReason.START_UNREACHABLE: StopWords(
+        "the start page could not be reached",
+        "No answer came from the start page.",
+        "Check the address in a browser, then try again in a new folder.",
+    ),
+    StopReason.SITE_SILENT: StopWords(
+        "the site stopped answering", "Many requests in a row got no answer.", f"Wait some hours. {RESUME}"
+    ),
+    StopReason.REFUSED: StopWords(
+        "the site refuses us",
+        "The site answered that it does not want this visit.",
+        "Read the site's terms, or ask its owner; --contact tells them who you are.",
+    ),
+    StopReason.RATE_LIMITED: StopWords(
+        "the site asks for a pause",
+        "The site asked for a longer pause than one run waits.",
+        f"Wait some hours. {RESUME} A longer --delay may help.",
+    ),
+}

@@ -1,0 +1,49 @@
+"""What a search for repositories is given; the sizes that the DSDD paper leaves open are DISCO's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# How "data" and "dataset" are said in a query, by language.
+_DATA_WORDS = {
+    "en": ("data", "dataset"),
+    "de": ("Daten", "Datensatz"),
+    "es": ("datos", "conjunto de datos"),
+    "fr": ("données", "jeu de données"),
+    "it": ("dati", "dataset"),
+    "nl": ("data", "dataset"),
+    "pl": ("dane", "zbiór danych"),
+    "pt": ("dados", "conjunto de dados"),
+    "ru": ("данные", "набор данных"),
+    "uk": ("дані", "набір даних"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoverySettings:
+    """The parameters of discovery.
+
+    ``words`` are the user's topic. The engines are names of providers, by what they can be asked for.
+    ``crawl_after``: after this many requests nothing new is looked for, and the verified repositories are
+    looked through breadth-first; None leaves that to ``coati harvest``.
+    """
+
+    words: str = ""
+    keyword_engines: tuple[str, ...] = ()
+    related_engines: tuple[str, ...] = ()
+    backlink_engines: tuple[str, ...] = ()
+    language: str = "en"
+    results_per_query: int = 50
+    result_pages: int = 5
+    seeds_per_pull: int = 20
+    terms_per_pull: int = 20
+    links_per_page: int = 10
+    files_to_verify: int = 10
+    check_depth: int = 3
+    check_pages: int = 200
+    crawl_after: int | None = None
+
+    @property
+    def data_words(self) -> tuple[str, str]:
+        """How "data" and "dataset" are said in the user's language; in English where that is not known."""
+        return _DATA_WORDS.get(self.language.partition("-")[0].lower(), _DATA_WORDS["en"])

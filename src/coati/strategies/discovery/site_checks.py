@@ -1,0 +1,148 @@
+"""Verification: is a site that looks like a repository one? Its pages are looked at until enough files show.
+
+A site is crawled breadth-first from the pages that were found on it, three links deep at most. It is verified
+as soon as its pages link to enough different files of data, and rejected when nothing is left to look at.
+Several pages of one site are one repository, with one check.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from coati.web.urls import host_of, url_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class CheckState(StrEnum):
+    """Where a check stands."""
+
+    OPEN = "open"
+    VERIFIED = "verified"
+    REJECTED = "rejected"
+
+
+@dataclass(slots=True)
+class SiteCheck:
+    """The check of one site.
+
+    ``pages`` are numbers of analysed pages, ``files`` hashes of the files that the site was seen to link to.
+    ``fetched`` counts the pages that were looked at for the check, ``asked`` those that were wanted, and
+    ``waiting`` what is not yet known of these. ``by_user``: the user has decided.
+    """
+
+    number: int
+    site: str
+    arm: int
+    pages: list[int] = field(default_factory=list)
+    files: set[int] = field(default_factory=set)
+    fetched: int = 0
+    asked: int = 0
+    waiting: int = 0
+    dataset_pages: int = 0
+    state: CheckState = CheckState.OPEN
+    by_user: bool = False
+    decided_at: int = 0
+
+    def count_files(self, urls: list[str]) -> int:
+        """Count the files that one page links to; returns how many are new to the site."""
+        before = len(self.files)
+        self.files.update(map(url_hash, urls))
+        self.dataset_pages += bool(urls)
+        return len(self.files) - before
+
+
+class SiteChecks:
+    """The checks by site, in the order of their beginning."""
+
+    def __init__(self) -> None:
+        self._checks: list[SiteCheck] = []
+        self._by_site: dict[str, SiteCheck] = {}
+
+    def __iter__(self) -> Iterator[SiteCheck]:
+        return iter(self._checks)
+
+    def __len__(self) -> int:
+        """Count the checks."""
+        return len(self._checks)
+
+    def __getitem__(self, number: int) -> SiteCheck:
+        return self._checks[number]
+
+    def of_site(self, site: str) -> SiteCheck | None:
+        """Return the check of a site; None where there is none."""
+        return self._by_site.get(site)
+
+    def begin(self, site: str, arm: int) -> SiteCheck:
+        """Return the check of a site, a new one where there is none."""
+        check = self._by_site.get(site)
+        if check is None:
+            check = SiteCheck(len(self._checks), site, arm)
+            self._checks.append(check)
+            self._by_site[site] = check
+        return check
+
+    def in_state(self, state: CheckState) -> list[SiteCheck]:
+        """Return the checks that stand there."""
+        return [check for check in self._checks if check.state is state]
+
+    def save(self) -> list[list[Any]]:
+        """Return the checks as lists."""
+        return [
+            [
+                check.site,
+                check.arm,
+                check.pages,
+                sorted(check.files),
+                check.fetched,
+                check.asked,
+                check.waiting,
+                check.dataset_pages,
+                check.state.value,
+                check.by_user,
+                check.decided_at,
+            ]
+            for check in self._checks
+        ]
+
+    def load(self, saved: list[list[Any]]) -> None:
+        """Take over saved checks."""
+        self._checks = [_loaded(number, *columns) for number, columns in enumerate(saved)]
+        self._by_site = {check.site: check for check in self._checks}
+
+
+def site_of(url: str) -> str:
+    """Name the site of a URL: its host, without www.
+
+    >>> site_of("https://www.example.org/data"), site_of("https://data.example.org/")
+    ('example.org', 'data.example.org')
+    """
+    return host_of(url).removeprefix("www.")
+
+
+def _loaded(
+    number: int,
+    site: str,
+    arm: int,
+    pages: list[int],
+    files: list[int],
+    *rest: Any,  # noqa: ANN401
+) -> SiteCheck:
+    fetched, asked, waiting, dataset_pages, state, by_user, decided_at = rest
+    return SiteCheck(
+        number,
+        site,
+        arm,
+        list(pages),
+        set(files),
+        fetched,
+        asked,
+        waiting,
+        dataset_pages,
+        CheckState(state),
+        by_user,
+        decided_at,
+    )

@@ -1,0 +1,1 @@
+"""FOCUSED: the classic focused crawler."""

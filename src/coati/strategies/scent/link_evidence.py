@@ -1,0 +1,208 @@
+"""Why a link has its score, in words: what each kind of evidence says, and what it adds.
+
+Evidence comes in five groups: the link's address, what its file is called, its place on the page, its words,
+and the page where it was found. The contribution of a group is how much lower the score would be without it:
+the link is scored again, by the same code, as if nothing were known of those keys.
+
+A group speaks by the key that it rests on most, and the words name that key: "links under /statistics/" when
+it is the directory that was seen, "links like /statistics/2019.html" when it is the shape of the name.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from coati.strategies.scent.data_words import Meaning
+from coati.strategies.scent.link_keys import NOTHING, Key, key_of
+from coati.strategies.strategy import Explained, Reason
+from coati.web.urls import path_of, query_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from coati.learners.value_chains import Evidence
+    from coati.strategies.scent.link_keys import Row
+    from coati.strategies.scent.link_scores import LinkScores
+
+
+class LinkTexts(NamedTuple):
+    """What a link's keys were made of, as far as it is still known."""
+
+    url: str
+    tail: str = ""
+    anchor: str = ""
+    source_url: str = ""
+
+
+_ADDRESS = frozenset({
+    Key.TOP, Key.SECOND, Key.DIRECTORY, Key.SHAPE, Key.FOLDER, Key.FOLDER_FILE,
+    Key.FIRST_WORD, Key.DEPTH, Key.SEGMENT_1, Key.SEGMENT_2, Key.INNER_TOP, Key.INNER,
+    Key.INNER_SHAPE,
+})  # fmt: skip
+_FILE = frozenset({
+    Key.EXTENSION, Key.FILE_NAME, Key.PARAMETERS, Key.URL_WORD_1, Key.URL_WORD_2,
+    Key.DIRECTORY_EXTENSION, Key.FILE_LIKE,
+})  # fmt: skip
+_PLACE = frozenset({Key.ELEMENT, Key.TAIL, Key.TAG_PATH, Key.TAIL_EXTENSION})
+_SOURCE = frozenset({Key.SOURCE_DIRECTORY, Key.SOURCE})
+_WORDS = frozenset(Key) - _ADDRESS - _FILE - _PLACE - _SOURCE
+
+# Each group with the key that stands for it where no key of it was seen.
+_GROUPS: tuple[tuple[frozenset[Key], Key], ...] = (
+    (_ADDRESS, Key.DIRECTORY),
+    (_FILE, Key.EXTENSION),
+    (_PLACE, Key.TAIL),
+    (_WORDS, Key.ANCHOR),
+    (_SOURCE, Key.SOURCE_DIRECTORY),
+)
+
+_MEANINGS = {
+    Meaning.NONE: "links whose words promise nothing",
+    Meaning.DATA: "links whose words speak of data",
+    Meaning.CHORE: "links whose words speak of chores",
+}
+# What is said while there is nothing but a guess.
+_GUESSES = {
+    key_of(Key.MEANING, meaning.name): f"{_MEANINGS[meaning]} are tried {when} while nothing is known"
+    for meaning, when in ((Meaning.DATA, "first"), (Meaning.CHORE, "last"))
+}
+# The keys that end a chain. Keys above them count what differs below them, so that their visits are no plain
+# count (rule 3 of `coati.learners.value_chains`).
+_COUNTED = frozenset({
+    Key.SHAPE, Key.INNER_SHAPE, Key.FIRST_WORD, Key.TAG_PATH, Key.SOURCE,
+    Key.DIRECTORY_ANCHOR, Key.FILE_NAME, Key.ANCHOR,
+})  # fmt: skip
+
+# What is left of a visit that has faded, or was a guess beforehand, is none.
+_A_VISIT = 0.5
+# Log-odds that are worth a word: a factor of about 1.6.
+_TELLING = 0.5
+
+
+def explained(row: Row, texts: LinkTexts, scores: LinkScores, hope: float) -> Explained:
+    """Return a row's score with ``hope`` as the part of the doubt that counts, and the reasons for it."""
+    evidence = scores.values.evidence(row)
+    weights = scores.odds.weights(row)
+    whole = scores.score(row, scores.expect(row), hope)
+    # Whether the link owes its score to an extension that was hardly tried.
+    novel = scores.untried.least(row) > scores.odds.predict(row)[0]
+    reasons = []
+    for columns, plain in _GROUPS:
+        own = [column in columns for column in Key]
+        without = np.where(own, np.uint32(NOTHING), row)
+        contribution = whole - scores.score(without, scores.expect(without), hope)
+        target, useless = weights[:, own].sum(1).tolist()
+        words = _words(row, texts, _strongest(evidence, columns), Key(plain), target, useless)
+        if novel and columns is _FILE:
+            words = f"{_subject(Key.EXTENSION, row, texts)} were hardly tried yet"
+        reasons.append(Reason(words, contribution))
+    return Explained(whole, sorted(reasons, key=lambda reason: -abs(reason.contribution)))
+
+
+def _strongest(evidence: Sequence[Evidence], columns: Collection[Key]) -> Evidence | None:
+    seen = [part for part in evidence if part.column in columns and part.visits >= _A_VISIT]
+    return max(seen, key=lambda part: part.weight, default=None)
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def _words(
+    row: Row, texts: LinkTexts, seen: Evidence | None, plain: Key, target: float, useless: float
+) -> str:
+    """Say what a group of keys has shown so far."""
+    guess = _GUESSES.get(int(row[Key.MEANING])) if plain is Key.ANCHOR else None
+    if seen is None and guess is not None:
+        return guess
+    column = plain if seen is None else Key(seen.column)
+    parts = [] if seen is None else [_brought(column, seen)]
+    if abs(target) > _TELLING:
+        parts.append("are often files" if target > 0 else "are seldom files")
+    if useless > _TELLING:
+        parts.append("are often neither files of the wanted types nor pages")
+    if not parts:
+        parts.append("tell little" if target or useless else "were not tried yet")
+    return f"{_subject(column, row, texts)} {', '.join(parts)}"
+
+
+def _brought(column: Key, seen: Evidence) -> str:
+    visits = round(seen.visits) or 1
+    about = "" if column in _COUNTED or visits == 1 else "about "
+    files = math.expm1(max(seen.own, 0.0))
+    return f"brought {files:.1f} files per page in {about}{visits} visit{'s' if visits > 1 else ''}"
+
+
+def _subject(column: Key, row: Row, texts: LinkTexts) -> str:
+    """Name the links that share one key with a link."""
+    if column in _ADDRESS:
+        return _address(column, texts.url)
+    if column in _FILE:
+        return _file(column, texts.url)
+    if column in _PLACE:
+        return _place(column, texts.tail)
+    if column in _SOURCE:
+        return _source(column, texts.source_url)
+    if column is Key.MEANING:
+        return next(
+            words for meaning, words in _MEANINGS.items() if key_of(column, meaning.name) == row[column]
+        )
+    called = f'links called "{texts.anchor}"' if texts.anchor else "links with these words"
+    return f"{called} under {_folder(texts.url)}" if column is Key.DIRECTORY_ANCHOR else called
+
+
+def _address(column: Key, url: str) -> str:
+    folder = _folder(url)
+    name = path_of(url).rpartition("/")[2]
+    first, second = (_first(folder, count) for count in (1, 2))
+    inner = "/*" + folder[len(first) - 1 :] if folder != "/" else "/"
+    return {
+        Key.TOP: f"links under {first}",
+        Key.SECOND: f"links under {second}",
+        Key.SHAPE: f"links like {folder}{name}",
+        Key.FIRST_WORD: f"links like {folder}{name}",
+        Key.INNER_TOP: f"links under {_first(inner, 2)}",
+        Key.INNER: f"links under {inner}",
+        Key.INNER_SHAPE: f"links like {inner}{name}",
+    }.get(column, f"links under {folder}")
+
+
+def _file(column: Key, url: str) -> str:
+    name = path_of(url).rpartition("/")[2]
+    if column is Key.FILE_NAME and name:
+        return f"links to names like {name}"
+    _, dot, extension = name.rpartition(".")
+    ending = f".{extension}" if dot else "names without an extension"
+    parameters = " with parameters" if query_of(url) else ""
+    where = f" under {_folder(url)}" if column is Key.DIRECTORY_EXTENSION else ""
+    return f"links to {ending}{parameters}{where}"
+
+
+def _place(column: Key, tail: str) -> str:
+    if not tail:
+        return "links at this place of a page"
+    if column is Key.ELEMENT:
+        return f"links in {tail.rpartition(' > ')[2]}"
+    return f"links in the same place ({tail})" if column is Key.TAG_PATH else f"links in {tail}"
+
+
+def _source(column: Key, source_url: str) -> str:
+    if column is Key.SOURCE:
+        return "links of the same list on the same page"
+    where = f"under {_folder(source_url)}" if source_url else "nearby"
+    return f"links found on pages {where}"
+
+
+def _folder(url: str) -> str:
+    return path_of(url).rpartition("/")[0] + "/"
+
+
+def _first(folder: str, count: int) -> str:
+    """Give the first so many directories of a path that ends with a slash.
+
+    >>> _first("/a/b/c/", 2), _first("/a/", 2), _first("/", 1)
+    ('/a/b/', '/a/', '/')
+    """
+    return "/".join(folder.split("/")[: count + 1]).rstrip("/") + "/"

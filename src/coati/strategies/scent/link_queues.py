@@ -1,0 +1,291 @@
+"""Waiting links, gathered by kind: links that nothing tells apart share a row of keys, a score and a queue.
+
+Scores change with everything that is learnt, and to work all of them out anew at each step would cost time in
+proportion to the frontier. Here a score may be old. Kinds stand in blocks; the best score of each block is
+kept, so that finding the best kind looks at one number a block and then into one block. Whoever owns the
+scores refreshes them: a whole block (`waiting_in`), its best (`best_in`), what is like a link (`alike`).
+
+Links of one kind wait in the order of their discovery, and there neighbours are alike: editions of one year,
+pages of one letter. So where a link disappoints, some are passed over, and more with each that follows
+(`skip_ahead`): the kind is searched in leaps until something is found, and from there link by link.
+
+A kind whose last link was taken gives its place to the next new one. Links are numbers of `KnownUrls`; queues
+are chains through arrays, so that any link can be taken out, and a URL costs twelve bytes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coati.strategies.chance import draw
+from coati.strategies.scent.link_keys import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import numpy.typing as npt
+
+    Row = npt.NDArray[np.uint32]
+
+BLOCK = 256
+_NONE = -1
+# How many links of a kind are passed over at most.
+_MOST_PASSED = 64
+# Below every score: a place where nothing waits.
+EMPTY = -1.0
+# Ties are broken by less than any difference that means something.
+_TIE_STEPS = 1 << 16
+_TIE_STEP = 1e-9
+
+
+class LinkQueues:
+    """The frontier of `coati.strategies.scent.scent`.
+
+    Between kinds with equal scores chance decides, by the seed.
+
+    >>> kinds = LinkQueues(columns=2)
+    >>> kind = kinds.place(np.array([1, 2], np.uint32))
+    >>> kinds.push(kind, 7); kinds.set_score(kind, 0.5)
+    >>> kinds.best(), kinds.first(kind)
+    (0, 7)
+    >>> kinds.take(7); kinds.best()
+    """
+
+    def __init__(self, columns: int, seed: int = 0) -> None:
+        self._seed = seed
+        self._made = 0
+        # One kind a column: what has the same key in one of the rows is found at a glance.
+        self._keys = np.zeros((columns, BLOCK), np.uint32)
+        self._scores = np.full(BLOCK, EMPTY, np.float32)
+        # A small amount that decides between kinds with equal scores.
+        self._ties = np.zeros(BLOCK, np.float32)
+        self._block_best = np.full(1, EMPTY, np.float32)
+        self._first = array("i", [_NONE]) * BLOCK
+        self._last = array("i", [_NONE]) * BLOCK
+        # For each URL number its kind while it waits, and its neighbours in the queue.
+        self._kind_of = array("i")
+        self._before = array("i")
+        self._behind = array("i")
+        self._place_of: dict[bytes, int] = {}
+        self._free: list[int] = []
+        self._size = 0
+        # How many links were passed over last, for kinds where that was the last thing to happen.
+        self._passed: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        """Count the kinds that have links waiting."""
+        return len(self._place_of)
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks that hold kinds."""
+        return -(-self._size // BLOCK)
+
+    def place(self, row: Row) -> int:
+        """Give the kind with this row, a new one if there is none; push a link before anything else."""
+        signature = _signature(row)
+        kind = self._place_of.get(signature)
+        if kind is not None:
+            return kind
+        if self._free:
+            kind = self._free.pop()
+        else:
+            kind = self._size
+            self._size += 1
+            if kind == len(self._scores):
+                self._grow()
+        self._keys[:, kind] = row
+        self._ties[kind] = draw(self._seed, self._made, _TIE_STEPS) * _TIE_STEP
+        self._made += 1
+        self._place_of[signature] = kind
+        return kind
+
+    def row(self, kind: int) -> Row:
+        """Give a kind's row of keys."""
+        return self._keys[:, kind].copy()
+
+    def columns(self, kinds: npt.NDArray[np.intp]) -> npt.NDArray[np.uint32]:
+        """Give the rows of many kinds, one a column."""
+        return self._keys.take(kinds, axis=1)
+
+    def alike(self, row: Row, columns: Iterable[int], most: int) -> npt.NDArray[np.intp]:
+        """Give the kinds with links that share keys of these columns with a row; if too many, the likest."""
+        shared = np.zeros(self._size, np.int8)
+        for column in columns:
+            if row[column] == NOTHING:
+                continue
+            shared += self._keys[column, : self._size] == row[column]
+        shared[self._scores[: self._size] == EMPTY] = 0
+        found = np.flatnonzero(shared)
+        if len(found) > most:
+            found = found[np.argsort(-shared[found], kind="stable")[:most]]
+        return found
+
+    def holds(self, kind: int, row: Row) -> bool:
+        """Tell whether links with this row wait in this place: it may have gone to another kind."""
+        return self._first[kind] != _NONE and bool((self._keys[:, kind] == row).all())
+
+    def push(self, kind: int, number: int) -> None:
+        """Let a link wait behind the others of its kind."""
+        for links in (self._kind_of, self._before, self._behind):
+            if number >= len(links):
+                links.extend(array("i", [_NONE]) * (number + 1 - len(links)))
+        self._kind_of[number] = kind
+        last = self._last[kind]
+        self._last[kind] = number
+        if last == _NONE:
+            self._first[kind] = number
+        else:
+            self._link(last, number)
+
+    def _link(self, number: int, behind: int) -> None:
+        self._behind[number] = behind
+        self._before[behind] = number
+
+    def kind_of(self, number: int) -> int | None:
+        """Give the kind of a link that waits."""
+        kind = self._kind_of[number] if number < len(self._kind_of) else _NONE
+        return None if kind == _NONE else kind
+
+    def first(self, kind: int) -> int:
+        """Give the link of a kind that is next."""
+        return self._first[kind]
+
+    def take(self, number: int) -> None:
+        """Let a link wait no longer; with the last one its kind goes."""
+        kind, before, behind = self._kind_of[number], self._before[number], self._behind[number]
+        self._kind_of[number] = self._before[number] = self._behind[number] = _NONE
+        if before != _NONE:
+            self._behind[before] = behind
+        else:
+            self._first[kind] = behind
+        if behind != _NONE:
+            self._before[behind] = before
+        else:
+            self._last[kind] = before
+        if before == behind == _NONE:
+            self._passed.pop(kind, None)
+            del self._place_of[_signature(self._keys[:, kind])]
+            self._free.append(kind)
+            self.set_score(kind, EMPTY)
+
+    def skip_ahead(self, kind: int) -> None:
+        """Put some of a kind's links behind the others: one, and twice as many each further time."""
+        passed = self._passed[kind] = min(_MOST_PASSED, 2 * self._passed.get(kind, 0) or 1)
+        for _ in range(passed):
+            first, last = self._first[kind], self._last[kind]
+            if first == last:
+                return
+            self._first[kind] = self._behind[first]
+            self._before[self._behind[first]] = _NONE
+            self._behind[first] = _NONE
+            self._link(last, first)
+            self._last[kind] = first
+
+    def stop_skipping(self, kind: int) -> None:
+        """Take a kind's links one after the other again."""
+        self._passed.pop(kind, None)
+
+    # --- scores ---------------------------------------------------------------------------------
+
+    def score(self, kind: int) -> float:
+        """Give the score that a kind was given last."""
+        return float(self._scores[kind])
+
+    def set_score(self, kind: int, score: float) -> None:
+        """Give a kind its score."""
+        self._scores[kind] = score
+        block = kind // BLOCK
+        start = block * BLOCK
+        self._block_best[block] = self._scores[start : start + BLOCK].max()
+
+    def tie(self, kind: int) -> float:
+        """Give what breaks a tie for or against a kind; the owner adds it to the score."""
+        return float(self._ties[kind])
+
+    def best(self) -> int | None:
+        """Give the kind with the highest score, the one in the lowest place among equals."""
+        block = int(self._block_best.argmax())
+        if self._block_best[block] == EMPTY:
+            return None
+        start = block * BLOCK
+        return start + int(self._scores[start : start + BLOCK].argmax())
+
+    def waiting_in(self, block: int) -> npt.NDArray[np.intp]:
+        """Give the kinds of a block that have links waiting."""
+        start = block * BLOCK
+        return start + np.flatnonzero(self._scores[start : start + BLOCK] != EMPTY)
+
+    def best_in(self, block: int, most: int) -> npt.NDArray[np.intp]:
+        """Give the kinds of a block with the highest scores."""
+        waiting = self.waiting_in(block)
+        if len(waiting) > most:
+            waiting = waiting[np.argpartition(self._scores[waiting], len(waiting) - most)[-most:]]
+        return waiting
+
+    def set_scores(self, kinds: npt.NDArray[np.intp], scores: npt.NDArray[np.float32]) -> None:
+        """Give many kinds their scores; ties are broken here."""
+        self._scores[kinds] = scores + self._ties[kinds]
+        first, last = int(kinds.min()) // BLOCK, int(kinds.max()) // BLOCK
+        within = self._scores[first * BLOCK : (last + 1) * BLOCK]
+        self._block_best[first : last + 1] = within.reshape(-1, BLOCK).max(1)
+
+    def _grow(self) -> None:
+        # By an eighth: doubling would leave half of the memory empty at worst.
+        more = max(1, len(self._block_best) // 8)
+        self._keys = np.concatenate(
+            [self._keys, np.zeros((len(self._keys), more * BLOCK), np.uint32)], axis=1
+        )
+        self._scores = np.concatenate([self._scores, np.full(more * BLOCK, EMPTY, np.float32)])
+        self._ties = np.concatenate([self._ties, np.zeros(more * BLOCK, np.float32)])
+        self._block_best = np.concatenate([self._block_best, np.full(more, EMPTY, np.float32)])
+        nothing = array("i", [_NONE]) * (more * BLOCK)
+        self._first.extend(nothing)
+        self._last.extend(nothing)
+
+    # --- saving ---------------------------------------------------------------------------------
+
+    def save(self) -> dict[str, Any]:
+        """Give the kinds and their queues."""
+        size = self._size
+        return {
+            "kinds_keys": self._keys[:, :size],
+            "kinds_scores": self._scores[:size],
+            "kinds_ties": self._ties[:size],
+            "kinds_made": self._made,
+            "kinds_first": np.array(self._first[:size], np.int32),
+            "kinds_last": np.array(self._last[:size], np.int32),
+            "kinds_links": np.array([self._kind_of, self._before, self._behind], np.int32),
+            "kinds_free": np.array(self._free, np.int32),
+            "kinds_passed": [[kind, passed] for kind, passed in self._passed.items()],
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take over saved kinds."""
+        self._size = len(state["kinds_scores"])
+        while len(self._scores) < self._size:
+            self._grow()
+        self._made = state["kinds_made"]
+        self._ties[: self._size] = state["kinds_ties"]
+        self._keys[:, : self._size] = state["kinds_keys"]
+        self._scores[: self._size] = state["kinds_scores"]
+        self._block_best = self._scores.reshape(-1, BLOCK).max(1)
+        self._first[: self._size] = array("i", state["kinds_first"].tobytes())
+        self._last[: self._size] = array("i", state["kinds_last"].tobytes())
+        self._kind_of, self._before, self._behind = (
+            array("i", links.tobytes()) for links in state["kinds_links"]
+        )
+        self._free = state["kinds_free"].tolist()
+        self._passed = dict(state["kinds_passed"])
+        self._place_of = {}
+        for kind in range(self._size):
+            if self._first[kind] != _NONE:
+                self._place_of[_signature(self._keys[:, kind])] = kind
+
+
+def _signature(row: Row) -> bytes:
+    return blake2b(row.tobytes(), digest_size=8).digest()

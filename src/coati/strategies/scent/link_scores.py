@@ -1,0 +1,215 @@
+"""What a link is worth: expected targets a request, or targets and their bytes for each byte fetched.
+
+With pT the probability of a target, pE that of a useless link (an error, a picture, a redirect to what is
+known) and v the targets behind a page, ``pH = (1 - pT)(1 - pE)`` is the probability of a page, and a link's
+score is ``(pT + pH v) / (1 + pH v)``: one request for the link and one for each target behind it.
+
+Where bytes are scarce instead of requests, the same targets are divided by the bytes of the link and of the
+targets behind it, as far as sizes can be foreseen; and where bytes are what is wanted, each target counts by
+its size.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from coati.learners.hashed_logistic import HashedLogistic
+from coati.learners.size_means import SizeMeans
+from coati.learners.value_chains import ValueChains
+from coati.strategies.scent.link_keys import Key
+from coati.strategies.scent.untried_extensions import UntriedExtensions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from coati.learners.value_chains import ChainSettings
+    from coati.strategies.scent.link_keys import Row
+
+    Rows = npt.NDArray[np.uint32]
+    Floats = npt.NDArray[np.float32]
+
+# The log-odds of a target and of a useless link, of which nothing is known.
+_BIAS = (-1.0, -3.0)
+# What tells sizes.
+_SIZE_KEYS = np.array([Key.EXTENSION, Key.DIRECTORY_EXTENSION])
+_PAGES, _TARGETS = 0, 1
+# What an answer without use costs: mostly an error page.
+_USELESS_BYTES = 2_000.0
+# Scores by bytes are targets in so many bytes, about as many as a request takes.
+BYTES_UNIT = 100_000.0
+# Up to so many rows are faster scored one by one than all at once.
+_FEW = 6
+
+
+class Aim(StrEnum):
+    """What is to be had for what."""
+
+    TARGETS_A_REQUEST = "targets a request"
+    TARGETS_A_BYTE = "targets a byte"
+    BYTES_A_BYTE = "bytes of targets a byte"
+
+
+class LinkOutcome(NamedTuple):
+    """What a link turned out to be."""
+
+    target: bool
+    page: bool
+    size_bytes: int
+
+
+class Expected(NamedTuple):
+    """Of one row: the probabilities of a target and of a page, a page's value and the doubt about it."""
+
+    target: float
+    page: float
+    value: float
+    doubt: float
+
+    def behind(self, share: float) -> float:
+        """Give the expected targets behind a page, with this share of the doubt added to its value."""
+        return math.expm1(max(self.value + share * self.doubt, 0.0)) * self.page
+
+
+class _Expected(NamedTuple):
+    """Of many rows: the probabilities of a target and of a page, a page's value and the doubt about it."""
+
+    target: Floats
+    page: Floats
+    values: Floats
+    doubts: Floats
+
+    def behind(self, share: float) -> Floats:
+        """Give the expected targets behind a page, with this share of the doubt added to its value."""
+        return np.expm1(np.maximum(self.values + np.float32(share) * self.doubts, 0)) * self.page
+
+
+class LinkScores:
+    """Learns from answers, and scores rows of keys."""
+
+    def __init__(
+        self,
+        aim: Aim,
+        rate: float,
+        chains: Sequence[Sequence[int]],
+        values: ChainSettings,
+        *,
+        expect_errors: bool = True,
+        untried: float = 0.0,
+    ) -> None:
+        self.odds = HashedLogistic(_BIAS, rate)
+        self.values = ValueChains(chains, values)
+        self.untried = UntriedExtensions(untried)
+        self._aim = aim
+        self._expect_errors = expect_errors
+        self._sizes = None if aim is Aim.TARGETS_A_REQUEST else SizeMeans(classes=2)
+        # Targets so far, and what was paid for them in the unit of a score.
+        self._gained = 0.0
+        self._paid = 0.0
+
+    @property
+    def so_far(self) -> float:
+        """What a score would have been over the whole crawl."""
+        return self._gained / self._paid if self._paid else 0.0
+
+    def learn(self, row: Row | None, answer: LinkOutcome) -> None:
+        """Take one answer into account; ``row`` is None for the start page."""
+        if row is not None:
+            self.untried.tried(row, target=answer.target)
+            self.odds.learn(row, (answer.target, not answer.target and not answer.page))
+        if self._sizes is None:
+            self._gained += answer.target
+            self._paid += 1
+            return
+        useful = answer.target or answer.page
+        # The size of an answer without use depends on who asks: a crawl stops at its headers.
+        size = max(1, answer.size_bytes) if useful else _USELESS_BYTES
+        if row is not None and useful:
+            self._sizes.learn(_TARGETS if answer.target else _PAGES, row[_SIZE_KEYS], int(size))
+        paid = size / BYTES_UNIT
+        self._paid += paid
+        if answer.target:
+            self._gained += paid if self._aim is Aim.BYTES_A_BYTE else 1.0
+
+    def score_all(self, columns: Rows, *, hope: float, caution: float) -> list[tuple[float, float, float]]:
+        """Score some rows, one a column.
+
+        Gives for each the score with ``hope`` as the part of the doubt that is added to a value, the
+        probability of a target, and the expected targets behind a page, with ``caution`` as the part of the
+        doubt that is taken off.
+        """
+        if self._sizes is None and columns.shape[1] <= _FEW:
+            each = [(row, self.expect(row)) for row in columns.T]
+            return [(self.score(row, one, hope), one.target, one.behind(-caution)) for row, one in each]
+        expected = self._expect(columns)
+        parts = (self._scored(columns, expected, hope), expected.target, expected.behind(-caution))
+        return list(zip(*(part.tolist() for part in parts), strict=True))
+
+    def scores(self, columns: Rows, hope: float) -> Floats:
+        """Score many rows, one a column, and nothing else: what a crawl does all the time."""
+        return self._scored(columns, self._expect(columns), hope)
+
+    def _expect(self, columns: Rows) -> _Expected:
+        target, useless = self.odds.predict_all(columns)
+        target = np.maximum(target, self.untried.least_all(columns))
+        values, doubts = self.values.predict_all(columns)
+        page = 1 - target
+        if self._expect_errors:
+            page *= 1 - useless
+        return _Expected(target, page, values, doubts)
+
+    def expect(self, row: Row) -> Expected:
+        """Say what one row leads to."""
+        target, useless = self.odds.predict(row)
+        target = max(target, self.untried.least(row))
+        page = (1 - target) * (1 - useless if self._expect_errors else 1.0)
+        return Expected(target, page, *self.values.predict(row))
+
+    def score(self, row: Row, expected: Expected, hope: float) -> float:
+        """Score one row of which this is expected."""
+        if self._sizes is not None:
+            many = _Expected(*(np.array([part], np.float32) for part in expected))
+            return float(self._scored(row[:, None], many, hope)[0])
+        hoped = expected.behind(hope)
+        return (expected.target + hoped) / (1 + hoped)
+
+    def _scored(self, columns: Rows, expected: _Expected, hope: float) -> Floats:
+        target, page, hoped = expected.target, expected.page, expected.behind(hope)
+        targets = target + hoped
+        if self._sizes is None:
+            return np.asarray(targets / (1 + hoped), np.float32)
+        keys = columns[_SIZE_KEYS]
+        # A page says little about the size of the targets behind it.
+        gained = target * self._sizes.expected(_TARGETS, keys) + hoped * self._sizes.overall(_TARGETS)
+        useless = np.maximum(1 - target - page, 0)
+        paid = gained + page * self._sizes.expected(_PAGES, keys) + useless * _USELESS_BYTES
+        if self._aim is Aim.BYTES_A_BYTE:
+            return np.asarray(gained / paid, np.float32)
+        return np.asarray(BYTES_UNIT * targets / paid, np.float32)
+
+    # --- saving ---------------------------------------------------------------------------------
+
+    def save(self) -> dict[str, Any]:
+        """Give everything that was learnt."""
+        sizes = {} if self._sizes is None else self._sizes.save()
+        return {
+            **self.odds.save(),
+            **self.values.save(),
+            **self.untried.save(),
+            **sizes,
+            "scores_so_far": [self._gained, self._paid],
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take over what was saved."""
+        self.odds.load(state)
+        self.values.load(state)
+        self.untried.load(state)
+        if self._sizes is not None:
+            self._sizes.load(state)
+        self._gained, self._paid = state["scores_so_far"]

@@ -1,0 +1,532 @@
+"""Scent: of all links that wait, follow the one that promises most targets a request.
+
+One frontier for every link, and no decision beforehand about what is a page and what is a target. A link is
+described by a row of keys (`link_keys`): its URL, its place on the page, its anchor, the page where it was
+found. Three things are learnt of rows, each fetch being one example:
+
+- the probability that the link is a target, and that it is of no use (an error, a picture, a redirect to what
+  is known): two logistic models (`coati.learners.hashed_logistic`);
+- how many targets a request it brings to follow it, if it is a page: means over chains of keys, with doubt
+  (`coati.learners.value_chains`), learnt from labels that look some steps ahead (`page_labels`).
+
+From these follows a link's score, the expected targets a request (`link_scores`); the value is raised by some
+of its doubt, for a kind of link that nobody tried may be good. Where bytes are scarce, scores are targets, or
+bytes of targets, a byte (`Aim`).
+
+Before anything is learnt there is general knowledge: what data files end with, and words such as "download"
+in a dozen languages (`data_words`). It only decides what is tried first.
+
+What remains are hubs that nothing announces. While even the best link promises much less than the crawl had
+so far, or hardly anything, every second request is taken from a sweep over the folders of the site, the
+shallowest first (`sweep`): the home page of a section is more often such a hub than a page deep inside.
+
+Scores are kept by kind of link (`link_kinds`) and refreshed where it counts: the best one before it is used
+and the next best if it fell, what is like a pleasant surprise at once, and everything else in turn. So the
+cost of a request does not grow with the crawl beyond what `most_kinds` allows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from coati.learners.value_chains import ChainSettings
+from coati.model import Deferred, Method, Page, Redirect, Refused, Request, Target
+from coati.strategies.deferrals import Deferrals
+from coati.strategies.known_urls import KnownUrls
+from coati.strategies.scent.data_words import Meaning
+from coati.strategies.scent.link_evidence import LinkTexts, explained
+from coati.strategies.scent.link_keys import COLUMNS, SPECIFIC, Key, Likeness, LinkKeys, key_of
+from coati.strategies.scent.link_queues import BLOCK, LinkQueues
+from coati.strategies.scent.link_scores import Aim, Expected, LinkOutcome, LinkScores
+from coati.strategies.scent.page_labels import PageLabels
+from coati.strategies.scent.sweep import Sweep
+from coati.web.likely_extensions import DATA_EXTENSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    import numpy.typing as npt
+
+    from coati.model import Hosts, Later, Link, Outcome, PageLinks, Settlement
+    from coati.strategies.scent.link_keys import Row
+    from coati.strategies.state import State
+    from coati.strategies.strategy import Explained
+
+CHAINS: tuple[tuple[Key, ...], ...] = (
+    (Key.TOP, Key.SECOND, Key.DIRECTORY, Key.SHAPE),
+    (Key.INNER_TOP, Key.INNER, Key.INNER_SHAPE),
+    (Key.TOP, Key.DIRECTORY, Key.FIRST_WORD),
+    (Key.ELEMENT, Key.TAIL, Key.TAG_PATH),
+    (Key.SOURCE_DIRECTORY, Key.SOURCE),
+    (Key.DIRECTORY_EXTENSION, Key.DIRECTORY_ANCHOR),
+    (Key.EXTENSION, Key.FILE_NAME),
+    (Key.MEANING, Key.ANCHOR),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScentSettings:
+    """What can be turned. Chosen over all sites of the study at once (experiments/scent), never for one.
+
+    ``exploration`` is the part of the doubt that is added to a link's value, ``caution`` the part that is
+    taken off a link's value when the page that leads to it is judged, ``discount`` what a step ahead costs.
+    ``file_odds`` and ``page_odds`` are the log-odds of being a target that an extension gives before
+    anything is learnt, ``untried`` is the least probability of a target for one that was never tried;
+    ``word_visits`` is how many visits the words of a link count for.
+    """
+
+    aim: Aim = Aim.TARGETS_A_REQUEST
+    exploration: float = 0.4
+    caution: float = 0.4
+    discount: float = 0.8
+    rate: float = 0.15
+    file_odds: float = 2.0
+    page_odds: float = -1.5
+    untried: float = 0.25
+    word_visits: float = 1.0
+    expect_errors: bool = True
+    chains: tuple[tuple[Key, ...], ...] = CHAINS
+    values: ChainSettings = field(default_factory=ChainSettings)
+    # A hedge. It is a dry time while the best score is below this share of what the crawl had so far, or
+    # below so many targets a request; then every so many requests are the sweep's (0: no sweep).
+    dry: float = 0.5
+    poor: float = 0.1
+    sweep_every: int = 2
+    # Whether links of a kind are passed over after one that disappointed (`LinkQueues.skip_ahead`).
+    leaps: bool = True
+    # One block of kinds is scored anew every so many requests; and whether links that are like one that was
+    # better than expected are scored anew at once.
+    refresh_every: int = 8
+    spread_news: bool = True
+    # With more kinds than this waiting, new links are described by their general keys only.
+    most_kinds: int = 1 << 16
+
+
+# The labels that the words of a link stand for: about two targets a request, and hardly any.
+_GOOD, _BAD = 1.0, 0.05
+# The best kind is scored anew before it is used; if it fell, so are the next best, at most so often.
+_TRIES = 4
+_NEXT_BEST = 64
+# A score that fell by less than this share is still the best.
+_FALL = 0.03
+# A page surprises by this much of a label, a target by this much of a probability; and what tells which links
+# are like it, of which so many are scored anew.
+_SURPRISE = 0.2
+_ALIKE_BY = (
+    Key.DIRECTORY_EXTENSION,
+    Key.SOURCE,
+    Key.TAIL,
+    Key.INNER,
+    Key.FOLDER_FILE,
+)
+_MOST_ALIKE = 256
+# The sweep passes over links with less than this share of the best score.
+_HOPELESS = 0.1
+# Redirects are followed at once up to so many in a row.
+_MOST_HOPS = 5
+# Groups of links that get a number of their own, for reports.
+_MOST_ARMS = 10_000
+_OTHER_LINKS = "other links"
+_NOTHING = Expected(0.0, 1.0, 0.0, 0.0)
+
+
+class _Sent(NamedTuple):
+    """A request in flight; ``kind`` is -1 and ``row`` None for the start page: nothing is expected of it."""
+
+    number: int
+    kind: int
+    row: Row | None
+    expected: Expected
+    score: float = 0.0
+    # How many redirects led here.
+    hops: int = 0
+
+    def save(self) -> list[Any]:
+        row = None if self.row is None else self.row.tolist()
+        return [self.number, self.kind, row, list(self.expected), self.score, self.hops]
+
+    @classmethod
+    def load(cls, saved: Sequence[Any]) -> _Sent:
+        number, kind, row, expected, score, hops = saved
+        keys = None if row is None else np.array(row, np.uint32)
+        return cls(number, kind, keys, Expected(*expected), score, hops)
+
+
+class Scent:
+    """The crawler; ``likely_extensions`` are those of the wanted files, without dots. A seed breaks ties.
+
+    >>> from coati.model import EVERY_HOST, LinkList, Link
+    >>> crawl = Scent(["http://example.org/"])
+    >>> request = crawl.choose(0.0, EVERY_HOST)
+    >>> links = [Link("http://example.org/" + name, ("html", "a")) for name in ("a.html", "b.csv")]
+    >>> crawl.observe(request.id, Page(200, 9, LinkList(links)), 1.0)
+    []
+    >>> crawl.choose(1.0, EVERY_HOST).url
+    'http://example.org/b.csv'
+    """
+
+    def __init__(
+        self,
+        start_urls: Sequence[str],
+        seed: int = 0,
+        settings: ScentSettings | None = None,
+        likely_extensions: Collection[str] = DATA_EXTENSIONS,
+    ) -> None:
+        self._settings = settings or ScentSettings()
+        self._keys = LinkKeys(likely_extensions)
+        self._known = KnownUrls()
+        self._kinds = LinkQueues(COLUMNS, seed)
+        self._scores = LinkScores(
+            self._settings.aim,
+            self._settings.rate,
+            self._settings.chains,
+            self._settings.values,
+            expect_errors=self._settings.expect_errors,
+            untried=self._settings.untried,
+        )
+        self._sweep = Sweep()
+        self._labels = PageLabels(self._scores.values, self._settings.discount)
+        self._in_flight: dict[int, _Sent] = {}
+        self._deferred: Deferrals[_Sent] = Deferrals()
+        # What is asked for before all else: the start pages, and where redirects lead.
+        self._at_once: list[_Sent] = []
+        self._arms: dict[tuple[int, int], int] = {}
+        self._arm_labels: list[str] = []
+        self._turn = 0
+        self._set_priors()
+        for url in reversed(start_urls):
+            self._begin_at(url)
+
+    def _set_priors(self) -> None:
+        settings = self._settings
+        for likeness, odds in ((Likeness.FILE, settings.file_odds), (Likeness.PAGE, settings.page_odds)):
+            self._scores.odds.set_prior(key_of(Key.FILE_LIKE, likeness.name), (odds, 0.0))
+        if settings.word_visits:
+            for meaning, label in ((Meaning.DATA, _GOOD), (Meaning.CHORE, _BAD)):
+                self._scores.values.set_prior(key_of(Key.MEANING, meaning.name), label, settings.word_visits)
+
+    # --- the contract ---------------------------------------------------------------------------
+
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        """Take the most promising link."""
+        deferred = self._deferred.take(now, idle=False)
+        if deferred is not None:
+            return self._send(deferred)
+        if self._at_once:
+            return self._send(self._at_once.pop())
+        chosen = self._best()
+        if chosen is not None:
+            return self._take(*chosen)
+        deferred = self._deferred.take(now, idle=not self._in_flight)
+        return self._deferred.answer() if deferred is None else self._send(deferred)
+
+    def redo(self, request: Request, now: float) -> None:
+        """Repeat a logged choice; nearly always it is the one that `choose` would make."""
+        deferred = self._deferred.take_logged(request)
+        if deferred is not None:
+            self._send(deferred)
+            return
+        for at, sent in enumerate(self._at_once):
+            if self._known[sent.number] == request.url:
+                self._send(self._at_once.pop(at))
+                return
+        chosen = self._best()
+        if chosen is None or self._known[chosen[0]] != request.url:
+            number = self._known.find(request.url)
+            chosen = number, self._expect(self._kind_of(number))
+        self._take(*chosen)
+
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
+        """Learn from one answer, and let the new links of a page wait."""
+        sent = self._in_flight.pop(request_id)
+        if isinstance(outcome, Deferred):
+            self._defer(sent, outcome.until)
+            return []
+        if isinstance(outcome, Refused):
+            return self._labels.follow(sent.number, target=False)
+        if isinstance(outcome, Redirect) and self._hop(sent, outcome.location):
+            return []
+        target, page = isinstance(outcome, Target), isinstance(outcome, Page)
+        self._scores.learn(sent.row, LinkOutcome(target, page, outcome.size_bytes))
+        settled = self._labels.follow(sent.number, target=target)
+        label = math.inf if target else -math.inf
+        if isinstance(outcome, Page):
+            label, more = self._read(request_id, sent, outcome.links)
+            settled += more
+        if sent.row is not None:
+            self._compare(sent, sent.row, label)
+        return settled
+
+    def expects(self) -> float | None:
+        """Return what the best link promises, doubt included, by what is known now; None before the start."""
+        if self._at_once:
+            return None if self._at_once[-1].row is None else self._at_once[-1].score
+        kind = self._kinds.best()
+        return 0.0 if kind is None else self._judge(kind, self._settings.exploration)[0]
+
+    def arm_label(self, arm: int) -> str:
+        """Name the links that share a directory, an extension and the end of their tag path."""
+        return self._arm_labels[arm] if 0 <= arm < len(self._arm_labels) else _OTHER_LINKS
+
+    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+        """Say what score decides about a link, and what speaks for and against it.
+
+        ``link`` is the URL of a link that waits, or any link with the page where it was found.
+        """
+        if isinstance(link, str):
+            row = self._row_of(self._known.find(link))
+            texts = LinkTexts(link)
+        else:
+            row = np.array(self._keys.row(link, self._keys.source(source_url)), np.uint32)
+            texts = LinkTexts(link.url, anchor=link.anchor, source_url=source_url)
+        texts = texts._replace(tail=self._keys.tail_text(int(row[Key.TAIL])))
+        return explained(row, texts, self._scores, self._settings.exploration)
+
+    # --- choosing -------------------------------------------------------------------------------
+
+    def _begin_at(self, url: str) -> None:
+        number = self._known.add(url)
+        if number is not None:
+            self._labels.meet(-1)
+            self._at_once.append(_Sent(number, -1, None, _NOTHING))
+
+    def _row_of(self, number: int) -> Row:
+        for sent in self._at_once:
+            if sent.number == number and sent.row is not None:
+                return sent.row
+        return self._kinds.row(self._kind_of(number))
+
+    def _kind_of(self, number: int) -> int:
+        kind = self._kinds.kind_of(number)
+        if kind is None:
+            raise ValueError(f"{self._known[number]} does not wait")
+        return kind
+
+    def _best(self) -> tuple[int, Expected] | None:
+        """Give the link to take, and what is expected of it."""
+        self._refresh()
+        best = self._best_kind()
+        if best is None:
+            return None
+        kind, expected = best
+        score = self._kinds.score(kind)
+        if self._is_dry(score):
+            shallow = self._sweep.next(partial(self._is_worth_a_look, _HOPELESS * score))
+            if shallow is not None:
+                return shallow, self._expect(self._kind_of(shallow))
+        return self._kinds.first(kind), expected
+
+    def _best_kind(self) -> tuple[int, Expected] | None:
+        """Give the kind with the highest score that has not fallen since, and what is expected of it."""
+        kinds = self._kinds
+        asked_for = self._asked_for()
+        self._lower(asked_for)
+        tries = 0
+        while (kind := kinds.best()) is not None:
+            hope = 0.0 if kind in asked_for else self._settings.exploration
+            score, expected = self._judge(kind, hope)
+            if tries == _TRIES or score >= (1 - _FALL) * kinds.score(kind):
+                kinds.set_score(kind, score)
+                return kind, expected
+            self._refresh_kinds(kinds.best_in(kind // BLOCK, _NEXT_BEST))
+            self._lower(asked_for)
+            tries += 1
+        return None
+
+    def _is_worth_a_look(self, least: float, number: int) -> bool:
+        kind = self._kinds.kind_of(number)
+        return kind is not None and self._kinds.score(kind) >= least
+
+    def _lower(self, asked_for: set[int]) -> None:
+        """Let doubt earn nothing for kinds of which a link is asked for: the answer may prove them bad."""
+        for kind in asked_for:
+            self._score_anew(kind, 0.0)
+
+    def _asked_for(self) -> set[int]:
+        """Give the kinds of which one link is in flight and others wait."""
+        return {
+            sent.kind
+            for sent in self._in_flight.values()
+            if sent.row is not None and self._kinds.holds(sent.kind, sent.row)
+        }
+
+    def _is_dry(self, best: float) -> bool:
+        """Tell whether it is the sweep's turn: the best link promises much less than before, or little."""
+        every = self._settings.sweep_every
+        if not every or self._turn % every:
+            return False
+        # What is poor is said in targets a request.
+        poor = self._settings.poor if self._settings.aim is Aim.TARGETS_A_REQUEST else 0.0
+        return best < max(self._settings.dry * self._scores.so_far, poor)
+
+    def _refresh(self) -> None:
+        kinds = self._kinds
+        if self._turn % self._settings.refresh_every == 0 and kinds.blocks:
+            turn = self._turn // self._settings.refresh_every
+            self._refresh_kinds(kinds.waiting_in(turn % kinds.blocks))
+
+    def _refresh_kinds(self, kinds: npt.NDArray[np.intp]) -> None:
+        if len(kinds):
+            scores = self._scores.scores(self._kinds.columns(kinds), self._settings.exploration)
+            self._kinds.set_scores(kinds, scores)
+
+    def _take(self, number: int, expected: Expected) -> Request:
+        kind = self._kind_of(number)
+        sent = _Sent(number, kind, self._kinds.row(kind), expected, self._kinds.score(kind))
+        self._kinds.take(number)
+        return self._send(sent)
+
+    def _send(self, sent: _Sent) -> Request:
+        url = self._known[sent.number]
+        request = Request(self._turn, Method.GET, url, self._arm(sent.row, url), sent.score)
+        self._in_flight[self._turn] = sent
+        self._turn += 1
+        return request
+
+    def _arm(self, row: Row | None, url: str) -> int | None:
+        if row is None:
+            return None
+        group = (int(row[Key.DIRECTORY_EXTENSION]), int(row[Key.TAIL]))
+        arm = self._arms.get(group)
+        if arm is None:
+            if len(self._arms) >= _MOST_ARMS:
+                return _MOST_ARMS
+            arm = self._arms[group] = len(self._arms)
+            self._arm_labels.append(self._keys.label(url, group[1]))
+        return arm
+
+    # --- scoring --------------------------------------------------------------------------------
+
+    def _expect(self, kind: int) -> Expected:
+        return self._scores.expect(self._kinds.row(kind))
+
+    def _judge(self, kind: int, hope: float) -> tuple[float, Expected]:
+        """Give a kind's score of now, and what is expected of it."""
+        row = self._kinds.row(kind)
+        expected = self._scores.expect(row)
+        return self._scores.score(row, expected, hope) + self._kinds.tie(kind), expected
+
+    def _score_anew(self, kind: int, hope: float) -> None:
+        self._kinds.set_score(kind, self._judge(kind, hope)[0])
+
+    def _score_new(self, columns: npt.NDArray[np.uint32]) -> list[tuple[float, float]]:
+        """Give the score of each row, and the targets that it promises to the page that links to it."""
+        settings = self._settings
+        return [
+            (score, target + settings.discount * behind)
+            for score, target, behind in self._scores.score_all(
+                columns, hope=settings.exploration, caution=settings.caution
+            )
+        ]
+
+    # --- learning -------------------------------------------------------------------------------
+
+    def _defer(self, sent: _Sent, until: float) -> None:
+        """Let a link that met an outage wait; its kind was lowered while the link was asked for."""
+        self._deferred.push(Method.GET, self._known[sent.number], sent, until)
+        if sent.row is not None and self._kinds.holds(sent.kind, sent.row):
+            self._score_anew(sent.kind, self._settings.exploration)
+
+    def _hop(self, sent: _Sent, location: str) -> bool:
+        """Go where a redirect leads; False if it was a miss: what it leads to is known, or it never ends.
+
+        At once, since the link was worth a request, and one that leads on is seldom dead. A server that leads
+        on without end must not have all requests: after some hops it counts as a miss, and the next waits.
+        """
+        number = self._known.add(location)
+        if number is None:
+            return False
+        if sent.row is None or sent.hops < _MOST_HOPS:
+            self._labels.meet_hop(sent.number)
+            self._at_once.append(sent._replace(number=number, hops=sent.hops + 1))
+            return True
+        self._labels.meet(-1)
+        kind = self._kinds.place(sent.row)
+        self._kinds.push(kind, number)
+        self._score_anew(kind, self._settings.exploration)
+        return False
+
+    def _compare(self, sent: _Sent, row: Row, label: float) -> None:
+        """Draw conclusions from an answer that was worse or better than expected for links that are alike."""
+        kinds, expected = self._kinds, sent.expected
+        if kinds.holds(sent.kind, row):
+            if self._settings.leaps:
+                kinds.skip_ahead(sent.kind) if label < expected.value else kinds.stop_skipping(sent.kind)
+            if self._in_flight:
+                # Then its score was lowered while the link was asked for.
+                self._score_anew(sent.kind, self._settings.exploration)
+        better = 1 - expected.target if label == math.inf else label - expected.value
+        if self._settings.spread_news and better > _SURPRISE:
+            self._refresh_kinds(kinds.alike(row, _ALIKE_BY, _MOST_ALIKE))
+
+    def _read(self, request_id: int, sent: _Sent, links: PageLinks) -> tuple[float, list[Settlement]]:
+        """Let the new links of a page wait, and judge the page by them."""
+        found = self._new_links(sent.number, links)
+        if not found:
+            return self._labels.open(request_id, sent.number, sent.row, [])
+        kinds = np.array(sorted({kind for _, kind in found}))
+        promise_of = {}
+        expected = self._score_new(self._kinds.columns(kinds))
+        for kind, (score, promise) in zip(kinds.tolist(), expected, strict=True):
+            promise_of[kind] = promise
+            self._kinds.set_score(kind, score + self._kinds.tie(kind))
+        promised = [(number, promise_of[kind]) for number, kind in found]
+        return self._labels.open(request_id, sent.number, sent.row, promised)
+
+    def _new_links(self, page: int, links: PageLinks) -> list[tuple[int, int]]:
+        """Let the links wait whose URLs were not met before; gives number and kind of each."""
+        known, kinds = self._known, self._kinds
+        source = None
+        found = []
+        for index in known.news(links.urls):
+            url = links.urls[index]
+            number = known.add(url)
+            if number is None:
+                continue
+            if source is None:
+                source = self._keys.source(known[page])
+            row = np.array(self._keys.row(links.link(index), source), np.uint32)
+            if len(kinds) >= self._settings.most_kinds:
+                row[SPECIFIC] = 0
+            kind = kinds.place(row)
+            kinds.push(kind, number)
+            self._sweep.meet(url, number)
+            self._labels.meet(page)
+            found.append((number, kind))
+        return found
+
+    # --- saving ---------------------------------------------------------------------------------
+
+    def save(self) -> State:
+        """Give everything that was learnt, what waits, and what is in flight."""
+        return {
+            **self._known.save(),
+            **self._kinds.save(),
+            **self._scores.save(),
+            **self._sweep.save(),
+            **self._labels.save(),
+            **self._keys.save(),
+            "in_flight": [[turn, sent.save()] for turn, sent in self._in_flight.items()],
+            "deferred": self._deferred.save(_Sent.save),
+            "at_once": [sent.save() for sent in self._at_once],
+            "arms": [[*group, self._arm_labels[arm]] for group, arm in self._arms.items()],
+            "turn": self._turn,
+        }
+
+    def load(self, state: State) -> None:
+        """Take over a saved state."""
+        self._known = KnownUrls()
+        for part in (self._known, self._kinds, self._scores, self._sweep, self._labels, self._keys):
+            part.load(state)
+        self._in_flight = {turn: _Sent.load(sent) for turn, sent in state["in_flight"]}
+        self._deferred.load(state["deferred"], _Sent.load)
+        self._at_once = [_Sent.load(sent) for sent in state["at_once"]]
+        arms: list[Any] = state["arms"]
+        self._arms = {(first, second): arm for arm, (first, second, _) in enumerate(arms)}
+        self._arm_labels = [label for _, _, label in arms]
+        self._turn = state["turn"]

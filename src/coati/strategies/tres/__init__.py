@@ -1,0 +1,1 @@
+"""TRES: a focused crawler by reinforcement learning."""

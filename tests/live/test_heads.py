@@ -1,0 +1,54 @@
+"""A HEAD is only a question: whatever a server makes of it, the target behind it is not lost."""
+
+from pathlib import Path
+
+import pytest
+
+from coati.assembly import StrategySettings, build_strategy
+from tests.live.crawling import crawl_into
+from tests.live.scripted import Exchange, Route, answer, file, page, pause, scripted
+
+CSV = file(b"a,b\n1,2\n")
+
+
+def hangs(exchange: Exchange) -> None:
+    pause(1.0)
+    exchange.close_connection = True
+
+
+def sends_a_body(exchange: Exchange) -> None:
+    exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nContent-Length: 8\r\n\r\na,b\n1,2\n" * 3)
+
+
+def to_head(route: Route) -> Route:
+    """Answer a HEAD by this route, and a GET with a file."""
+    return lambda exchange: (route if exchange.command == "HEAD" else CSV)(exchange)
+
+
+@pytest.mark.parametrize("head", [hangs, sends_a_body, answer(403), answer(500), answer(405)])
+def test_the_target_is_had_all_the_same(tmp_path: Path, head: Route) -> None:
+    paths = ["/1.csv", "/2.csv", "/3.csv"]
+    with scripted({"/": page(*paths)} | dict.fromkeys(paths, to_head(head))) as site:
+        crawled = crawl_into(
+            tmp_path / "run",
+            site.start,
+            new_strategy=lambda: build_strategy(
+                "sb-classifier", [site.start], 1, settings=StrategySettings(robust_probes=True)
+            ),
+            robots=False,
+            answer_timeout_seconds=0.3,
+        )
+    assert crawled.result.progress.targets == len(paths)
+
+
+def test_what_does_not_exist_is_not_asked_for_twice(tmp_path: Path) -> None:
+    with scripted({"/": page("/gone.csv")}) as site:
+        crawl_into(
+            tmp_path / "run",
+            site.start,
+            new_strategy=lambda: build_strategy(
+                "sb-classifier", [site.start], 1, settings=StrategySettings(robust_probes=True)
+            ),
+            robots=False,
+        )
+        assert site.paths.count("/gone.csv") == 1

@@ -1,0 +1,403 @@
+from __future__ import annotations
+
+import math
+import statistics
+
+import pytest
+
+from coati.model import (
+    Failure,
+    Link,
+    LinkList,
+    Other,
+    Outcome,
+    Page,
+    Redirect,
+    Refused,
+    Request,
+    Settlement,
+    Target,
+)
+from coati.strategies.baselines.simple_orders import breadth_first
+from coati.strategies.scent.link_scores import Aim
+from coati.strategies.scent.scent import Scent, ScentSettings
+from coati.strategies.state import pack, unpack
+from coati.strategies.strategy import Strategy
+from coati.testing.checks import check_strategy
+from coati.testing.generator import generate_site
+from coati.testing.respond import Responder
+from coati.testing.site_parameters import SiteParameters
+from tests.driving import ask, must_ask
+
+START = "http://a.test/"
+FILES = ("html", "body", "ul.files", "li", "a")
+MENU = ("html", "body", "nav", "a")
+
+
+def test_contract_with_kinds_that_are_told_apart_coarsely() -> None:
+    settings = ScentSettings(most_kinds=8)
+    check_strategy(lambda site, seed: Scent([site.start_url], seed, settings), seed=3)
+
+
+def page(*links: Link) -> Page:
+    return Page(200, 100, LinkList(links))
+
+
+def crawl(strategy: Strategy, answers: dict[str, Outcome]) -> list[Request]:
+    asked = []
+    while (request := ask(strategy)) is not None:
+        asked.append(request)
+        strategy.observe(request.id, answers.get(request.url, Failure(404, 0, "not found")), 0.0)
+    return asked
+
+
+def requests_to_share(strategy: Strategy, responder: Responder, share: float, total: int) -> int:
+    targets = requests = 0
+    while targets < share * total:
+        request = must_ask(strategy)
+        outcome = responder.outcome(request)
+        requests += 1
+        targets += isinstance(outcome, Target)
+        strategy.observe(request.id, outcome, 0.0)
+    return requests
+
+
+def test_finds_most_targets_of_generated_sites_well_before_breadth_first() -> None:
+    parameters = SiteParameters(pages=400, target_share=0.25, pages_with_targets=0.1)
+    ratios = []
+    for seed in range(1, 7):
+        site = generate_site(parameters, seed)
+        scent, plain = (
+            requests_to_share(strategy, Responder(site), 0.9, parameters.targets)
+            for strategy in (Scent([site.start_url]), breadth_first([site.start_url]))
+        )
+        ratios.append(scent / plain)
+    assert statistics.fmean(ratios) < 0.7
+    assert max(ratios) < 0.9
+
+
+def test_a_wanted_extension_comes_first_before_anything_is_learnt() -> None:
+    links = [Link(START + name, MENU) for name in ("a.html", "b.parquet", "c.html")]
+    plain, told = Scent([START], likely_extensions=()), Scent([START], likely_extensions={"parquet"})
+    plain.observe(must_ask(plain).id, page(*links), 0.0)
+    told.observe(must_ask(told).id, page(*links), 0.0)
+    assert must_ask(told).url == START + "b.parquet"
+    assert must_ask(told).score is not None
+
+
+def test_dead_links_are_left_alone_once_they_show() -> None:
+    dead = [Link(f"{START}old/{chr(97 + i)}x", MENU, "old") for i in range(20)]
+    live = [Link(f"{START}new/{chr(97 + i)}y", FILES, "new") for i in range(20)]
+    answers: dict[str, Outcome] = {START: page(*dead, *live)}
+    answers |= {link.url: page(Link(link.url + "/data.csv", FILES, "csv")) for link in live} | {
+        link.url + "/data.csv": Target(200, 10, "text/csv") for link in live
+    }
+    order = [request.url for request in crawl(Scent([START]), answers)]
+    half = order[: len(order) // 2]
+    assert sum("/old/" in url for url in half) <= 5
+
+
+def test_a_hub_inherits_what_it_leads_to() -> None:
+    def sections(kind: str, *, filled: bool) -> dict[str, Outcome]:
+        pages: dict[str, Outcome] = {}
+        for hub in "abcdefgh":
+            items = [Link(f"{START}{kind}/{hub}/{item}.html", FILES) for item in "pqrs"]
+            pages[f"{START}{kind}/{hub}/"] = page(*items)
+            for item in items:
+                file = Link(item.url.replace(".html", ".csv"), FILES)
+                pages[item.url] = page(file) if filled else page()
+                if filled:
+                    pages[file.url] = Target(200, 10, "text/csv")
+        return pages
+
+    good, bad = sections("good", filled=True), sections("bad", filled=False)
+    hubs = [Link(url, MENU) for url in [*bad, *good] if url.endswith("/")]
+    order = [request.url for request in crawl(Scent([START]), {START: page(*hubs), **good, **bad})]
+    last_good = max(at for at, url in enumerate(order) if url.endswith(".csv"))
+    assert sum("/bad/" in url for url in order[:last_good]) < 15
+
+
+def test_a_redirect_is_followed_at_once_and_a_known_one_is_a_miss() -> None:
+    strategy = Scent([START])
+    strategy.observe(must_ask(strategy).id, Redirect(301, 0, START + "home"), 0.0)
+    first = must_ask(strategy)
+    assert first.url == START + "home"
+    strategy.observe(first.id, page(Link(START + "a", MENU), Link(START + "b", MENU)), 0.0)
+    strategy.observe(must_ask(strategy).id, Redirect(302, 0, START + "c"), 0.0)
+    hop = must_ask(strategy)
+    assert hop.url == START + "c"
+    strategy.observe(hop.id, Redirect(302, 0, START + "a"), 0.0)
+    assert must_ask(strategy).url == START + "b"
+
+
+def test_a_hop_outlives_saving_and_is_explained() -> None:
+    strategy = Scent([START])
+    strategy.observe(must_ask(strategy).id, page(Link(START + "a", MENU), Link(START + "b", MENU)), 0.0)
+    strategy.observe(must_ask(strategy).id, Redirect(302, 0, START + "c"), 0.0)
+    twin = Scent([START])
+    twin.load(unpack(pack(strategy.save())))
+    assert twin.explain(START + "c")
+    assert must_ask(twin).url == must_ask(strategy).url == START + "c"
+
+
+def test_a_server_that_leads_on_without_end_does_not_get_all_requests() -> None:
+    strategy = Scent([START])
+    pages = [Link(f"{START}p/{letter}{other}.html", MENU) for letter in "abcde" for other in "abcd"]
+    strategy.observe(must_ask(strategy).id, page(Link(START + "loop/data.csv", FILES, "csv"), *pages), 0.0)
+    urls = []
+    for turn in range(100):
+        request = must_ask(strategy)
+        urls.append(request.url)
+        trap = Redirect(302, 0, f"{START}loop/{turn}.csv")
+        strategy.observe(request.id, trap if "/loop/" in request.url else page(), 0.0)
+    assert all("/loop/" in url for url in urls[:6])
+    assert sum("/p/" in url for url in urls) == 20
+
+
+def test_a_page_is_settled_once_with_the_targets_among_its_new_links() -> None:
+    strategy = Scent([START])
+    start = must_ask(strategy)
+    strategy.observe(start.id, page(Link(START + "a.csv", FILES), Link(START + "b.csv", FILES)), 0.0)
+    rewards: list[Settlement] = []
+    for outcome in (Target(200, 1, "text/csv"), Refused("robots")):
+        rewards += strategy.observe(must_ask(strategy).id, outcome, 0.0)
+    assert [tuple(reward) for reward in rewards] == [(start.id, 1.0)]
+
+
+def test_several_in_flight_do_not_pile_on_one_untried_kind() -> None:
+    strategy = Scent([START])
+    many = [Link(f"{START}one/{i}.html", FILES) for i in range(30)]
+    few = [Link(f"{START}{name}/index.html", MENU, name) for name in ("two", "three", "four")]
+    strategy.observe(must_ask(strategy).id, page(*many, *few), 0.0)
+    directories = {must_ask(strategy).url.split("/")[3] for _ in range(6)}
+    assert len(directories) >= 3
+
+
+def test_a_score_is_the_expected_targets_a_request() -> None:
+    strategy = Scent([START])
+    strategy.observe(must_ask(strategy).id, page(*[Link(f"{START}{i}.csv", FILES) for i in range(30)]), 0.0)
+    scores = []
+    for _ in range(30):
+        request = must_ask(strategy)
+        scores.append(request.score or 0.0)
+        strategy.observe(request.id, Target(200, 1, "text/csv"), 0.0)
+    assert all(0 <= score < 1.001 for score in scores)
+    assert scores[-1] > 0.95 > scores[0]
+
+
+def test_an_arm_has_a_name_that_a_user_understands() -> None:
+    strategy = Scent([START])
+    strategy.observe(must_ask(strategy).id, page(Link(START + "stats/2020.csv", FILES)), 0.0)
+    request = must_ask(strategy)
+    assert request.arm is not None
+    assert strategy.arm_label(request.arm) == "/stats/*.csv in ul.files > li > a"
+    assert strategy.arm_label(99_999) == "other links"
+
+
+def test_explains_a_waiting_link_in_words() -> None:
+    strategy = Scent([START])
+    links = [Link(f"{START}stats/{name}.html", FILES, name) for name in ("alpha", "beta", "gamma")]
+    strategy.observe(must_ask(strategy).id, page(*links), 0.0)
+    for _ in range(2):
+        request = must_ask(strategy)
+        found = [Link(request.url.replace(".html", f"{i}.csv"), FILES, "csv") for i in "xyz"]
+        strategy.observe(request.id, page(*found), 0.0)
+        for _ in range(3):
+            strategy.observe(must_ask(strategy).id, Target(200, 1, "text/csv"), 0.0)
+    waiting = must_ask(strategy).url
+    fresh = Link(waiting.replace(".html", "-b.html"), FILES, "delta")
+    score, reasons = strategy.explain(fresh, START)
+    assert any(
+        reason.words.startswith("links under /stats/ brought 3.0 files per page in about 2 visits")
+        for reason in reasons
+    )
+    assert [abs(reason.contribution) for reason in reasons] == sorted(
+        (abs(reason.contribution) for reason in reasons), reverse=True
+    )
+    assert all(math.isfinite(reason.contribution) for reason in reasons)
+    assert 0 < score < 1
+
+
+@pytest.mark.parametrize("aim", list(Aim))
+def test_what_is_explained_is_what_decided(aim: Aim) -> None:
+    site = generate_site(SiteParameters(pages=120, links_per_page=15), 3)
+    responder = Responder(site)
+    strategy = Scent([site.start_url], settings=ScentSettings(aim=aim, sweep_every=0))
+    told = 0
+    for turn in range(150):
+        twin = Scent([site.start_url], settings=ScentSettings(aim=aim, sweep_every=0))
+        twin.load(unpack(pack(strategy.save())))
+        request = must_ask(strategy)
+        if turn % 10 == 9 and request.arm is not None:
+            score, reasons = twin.explain(request.url)
+            # All but what breaks ties.
+            assert score == pytest.approx(request.score, abs=1e-4)
+            assert len(reasons) == 5
+            told += 1
+        strategy.observe(request.id, responder.outcome(request), 0.0)
+    assert told > 5
+
+
+def test_wanted_types_that_are_not_wanted_are_not_called_dead() -> None:
+    strategy = Scent([START])
+    papers = [Link(f"{START}papers/{letter}.pdf", FILES) for letter in "abcdefghijkl"]
+    strategy.observe(must_ask(strategy).id, page(*papers), 0.0)
+    for _ in range(10):
+        strategy.observe(must_ask(strategy).id, Other(200, 9, "application/pdf"), 0.0)
+    said = " ".join(reason.words for reason in strategy.explain(papers[-1], START).reasons)
+    assert "neither files of the wanted types nor pages" in said
+    assert "dead" not in said
+
+
+def test_explains_by_url_what_waits_and_refuses_what_does_not() -> None:
+    strategy = Scent([START])
+    strategy.observe(must_ask(strategy).id, page(Link(START + "a.html", MENU, "a")), 0.0)
+    assert strategy.explain(START + "a.html")
+    with pytest.raises(ValueError, match="not known"):
+        strategy.explain(START + "never-met")
+
+
+def test_the_oldest_links_are_swept_when_nothing_promises_anything() -> None:
+    def order(sweep_every: int) -> list[str]:
+        early = Link(START + "hub/", MENU, "hub")
+        barren = {f"{START}b/{i}/{j}.html": page() for i in "abcdefgh" for j in "abcdefgh"}
+        rich = [Link(f"{START}f/{i}.csv", FILES) for i in range(20)]
+        links = [early, *rich, *[Link(url, FILES, url[-8:]) for url in barren]]
+        answers: dict[str, Outcome] = {START: page(*links), **barren, early.url: page()}
+        answers |= {link.url: Target(200, 1, "text/csv") for link in rich}
+        strategy = Scent([START], settings=ScentSettings(sweep_every=sweep_every, dry=1.0))
+        return [request.url for request in crawl(strategy, answers)]
+
+    assert sorted(order(0)) == sorted(order(2))
+    assert order(2).index(START + "hub/") < 40
+
+
+def test_folders_that_differ_by_a_number_are_swept_while_nothing_was_found() -> None:
+    """Links to versions are of one kind; the one with files is found though the first ones led nowhere."""
+
+    def requests(poor: float) -> int:
+        versions = [f"{START}1.{number}/" for number in range(12)]
+        answers: dict[str, Outcome] = {START: page(*[Link(url, MENU, "version") for url in versions])}
+        for version in versions:
+            barren = [f"{version}{letter}{other}.html" for letter in "abcdefgh" for other in "abcdef"]
+            links = [Link(url, FILES, url[-7:]) for url in barren]
+            answers |= {version: page(*links), **dict.fromkeys(barren, page())}
+        answers[versions[-1]] = page(Link(versions[-1] + "table.csv", FILES))
+        answers[versions[-1] + "table.csv"] = Target(200, 1, "text/csv")
+        strategy = Scent([START], settings=ScentSettings(poor=poor, leaps=False))
+        asked = crawl(strategy, answers)
+        return [request.url for request in asked].index(versions[-1] + "table.csv")
+
+    assert requests(0.1) < 0.75 * requests(0.0)
+
+
+def test_a_port_changes_nothing() -> None:
+    def order(start: str) -> list[str]:
+        site = generate_site(SiteParameters(pages=60), 1)
+        strategy = Scent([start])
+        asked = []
+        while (request := ask(strategy)) is not None:
+            inner = request._replace(url=request.url.replace(start, site.start_url))
+            outcome = Responder(site).outcome(inner)
+            if isinstance(outcome, Page):
+                links = [outcome.links.link(at) for at in range(len(outcome.links.urls))]
+                moved = [link._replace(url=link.url.replace(site.start_url, start)) for link in links]
+                outcome = Page(outcome.status, outcome.size_bytes, LinkList(moved))
+            strategy.observe(request.id, outcome, 0.0)
+            asked.append(inner.url)
+        return asked
+
+    assert order("http://127.0.0.1:8080/") == order("http://127.0.0.1:41213/")
+
+
+def test_words_that_were_not_tried_are_called_a_guess() -> None:
+    strategy = Scent([START])
+    said = {reason.words for reason in strategy.explain(Link(START + "x", MENU, "Download"), START).reasons}
+    assert "links whose words speak of data are tried first while nothing is known" in said
+    assert not any("visit" in words for words in said)
+
+
+def test_links_that_nothing_tells_apart_are_searched_in_leaps() -> None:
+    def first_file(*, leaps: bool) -> int:
+        items = [Link(f"{START}list/item-{number}.html", FILES, "item") for number in range(80)]
+        answers: dict[str, Outcome] = {START: page(*items)}
+        for number, item in enumerate(items):
+            files = [Link(f"{START}f/{number}-{at}.csv", FILES) for at in range(3)]
+            answers[item.url] = page(*files) if number >= 60 else page()
+            answers |= {file.url: Target(200, 1, "text/csv") for file in files}
+        settings = ScentSettings(leaps=leaps, sweep_every=0)
+        order = [request.url for request in crawl(Scent([START], settings=settings), answers)]
+        return next(at for at, url in enumerate(order) if url.endswith(".csv"))
+
+    assert first_file(leaps=True) < 20
+    assert first_file(leaps=False) > 60
+
+
+def test_a_link_that_owes_its_score_to_an_untried_extension_is_explained_so() -> None:
+    strategy = Scent([START])
+    useless = [Link(f"{START}x/{letter}{other}.zip", FILES) for letter in "abcdefgh" for other in "abcdefgh"]
+    strategy.observe(must_ask(strategy).id, page(*useless), 0.0)
+    for _ in useless:
+        strategy.observe(must_ask(strategy).id, Failure(404, 0, "gone"), 0.0)
+    said = strategy.explain(Link(START + "x/one.sav", FILES), START).reasons
+    assert ("links to .sav were hardly tried yet", True) in {
+        (reason.words, reason.contribution > 0) for reason in said
+    }
+    assert not any("hardly" in reason.words for reason in strategy.explain(useless[0], START).reasons)
+
+
+def scores_of(strategy: Scent) -> list[float]:
+    """Give the scores that the kinds of links have, by place."""
+    return [float(score) for score in strategy.save()["kinds_scores"]]
+
+
+@pytest.mark.parametrize("spread_news", [True, False])
+def test_links_that_are_like_a_pleasant_surprise_are_scored_anew_at_once(*, spread_news: bool) -> None:
+    settings = ScentSettings(spread_news=spread_news, refresh_every=10_000)
+    strategy = Scent([START], settings=settings)
+    pages = [Link(f"{START}good/{letter * 3}.html", FILES, letter) for letter in "abcdefghijkl"]
+    strategy.observe(must_ask(strategy).id, page(*pages), 0.0)
+    for _ in range(4):
+        strategy.observe(must_ask(strategy).id, page(), 0.0)
+    first = must_ask(strategy)
+    before = scores_of(strategy)
+    strategy.observe(first.id, page(*[Link(f"{START}f/{number}.csv", FILES) for number in range(20)]), 0.0)
+    risen = sum(new > old > 0 for old, new in zip(before, scores_of(strategy), strict=True))
+    assert risen == (7 if spread_news else 0)
+
+
+def test_a_kind_is_worth_less_while_a_link_of_it_is_asked_for() -> None:
+    strategy = Scent([START])
+    items = [Link(f"{START}list/item-{number}.html", FILES, "item") for number in range(9)]
+    strategy.observe(must_ask(strategy).id, page(*items), 0.0)
+    first = must_ask(strategy)
+    (before,) = scores_of(strategy)
+    must_ask(strategy)
+    (lowered,) = scores_of(strategy)
+    assert lowered < 0.9 * before
+    strategy.observe(first.id, page(Link(START + "x.csv", FILES)), 0.0)
+    assert scores_of(strategy)[0] > lowered
+
+
+def test_it_tells_what_its_next_choice_promises_and_nothing_changes_by_asking() -> None:
+    site = generate_site(SiteParameters(pages=60), seed=3)
+    responder, start = Responder(site), site.start_url
+    told, silent = Scent([start], 5), Scent([start], 5)
+    assert told.expects() is None
+    promised = []
+    for _ in range(80):
+        hope = told.expects()
+        request, other = ask(told), ask(silent)
+        assert request == other
+        if request is None:
+            break
+        if hope is not None and request.score is not None:
+            promised.append((hope, request.score))
+        outcome = responder.outcome(request)
+        assert list(told.observe(request.id, outcome, 0.0)) == list(silent.observe(request.id, outcome, 0.0))
+    assert pack(told.save()) == pack(silent.save())
+    near = [abs(hope - score) < 0.05 for hope, score in promised]
+    assert sum(near) > 0.7 * len(near)
+    done = Scent([START], 5)
+    assert crawl(done, {START: page()})
+    assert done.expects() == 0.0
