@@ -28,12 +28,11 @@ def test_a_strategy_that_visits_again() -> None:
     check_strategy(lambda site, _seed: RoundRobin([site.start_url]), in_flight=[1, 5], revisits=True)
 
 
-@pytest.mark.parametrize("per_site", [None, 2])
 # Growing trees takes long; what is saved of them is tested beside the others.
 @pytest.mark.parametrize("name", [name for name in SCHEDULERS if name != "ltr-gbdt"])
-def test_a_watch(name: str, per_site: int | None) -> None:
+def test_a_watch(name: str) -> None:
     # Longer than the bootstrap and some trainings.
-    watch = WatchSettings(per_cycle=3, every_seconds=3 * 3600.0, per_site=per_site, cycles=9)
+    watch = WatchSettings(per_cycle=3, every_seconds=3 * 3600.0, per_site=2, cycles=9)
     settings = StrategySettings(watch=watch)
     chosen = ("errors and redirects", "start page redirects to itself")
     truth = _NothingNew()

@@ -25,6 +25,7 @@ from coati.assembly import (
     strategy_row,
 )
 from coati.budget import Budget
+from coati.cli.replay_watch import WatchOptions, are_watches, replay_watches, watch_table, write_watches
 from coati.cli.setting_options import SettingParam
 from coati.cli.terminal import safe
 from coati.errors import ConfigError, UsageError
@@ -34,6 +35,7 @@ from coati.replay.example_pages import example_pages, joined
 from coati.replay.site import ReplaySite
 from coati.runs.times import to_iso
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
+from coati.strategies.revisits.relevance import FORMS
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 
@@ -108,6 +110,21 @@ class _Moment(click.ParamType[float]):
     multiple=True,
     help="An archive whose pages tres and tres-light learn from beforehand; may be repeated.",
 )
+@click.option(
+    "--per-cycle",
+    type=click.IntRange(1),
+    help="Of a watch: pages visited per cycle.  [default: 50]",
+)
+@click.option("--per-site", type=click.IntRange(1), help="Of a watch: most pages of a site per cycle.")
+@click.option(
+    "--every",
+    type=SettingParam(above_zero(SECONDS)),
+    help="Of a watch: how long a cycle is (1h).  [default: the snapshots of the archive]",
+)
+@click.option(
+    "--relevant", default="", help=f"Of a watch: which new links count: {FORMS}.  [default: all of the site]"
+)
+@click.option("--cold", is_flag=True, help="Of a watch: start without a first look at every page.")
 @click.option("--link-cache/--no-link-cache", default=True, help="Use extracted links, or parse every page.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for traces (CSV), results and curves.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
@@ -125,6 +142,11 @@ def replay(  # noqa: PLR0917 - one parameter an option
     max_targets: int | None,
     early_stop: str,
     examples: tuple[Path, ...],
+    per_cycle: int | None,
+    per_site: int | None,
+    every: float | None,
+    relevant: str,
+    cold: bool,
     link_cache: bool,
     out: Path | None,
     form: str,
@@ -133,6 +155,9 @@ def replay(  # noqa: PLR0917 - one parameter an option
 
     Nothing is fetched: ARCHIVE answers. Each run is one line of the result; measures are percentages of the
     site's URLs, and CLAIRVOYANT, which knows the site, is the reference.
+
+    Strategies that watch pages run over the history of ARCHIVE: cycle by cycle, and measured by the share of
+    the new links that they find, and how late. GREEDY, which knows what is new, is their reference.
     """
     cells = _cells(strategies, seeds, seed)
     budget = Budget(max_requests, max_bytes, max_time, max_targets)
@@ -140,6 +165,14 @@ def replay(  # noqa: PLR0917 - one parameter an option
     if out is not None:
         _make_folder(out)
     messages = Console(stderr=True, highlight=False, markup=False)
+    watch = {"per_cycle": per_cycle, "per_site": per_site, "every": every, "relevant": relevant, "cold": cold}
+    chosen = {name: value for name, value in watch.items() if value}
+    if are_watches(cells):
+        how = WatchOptions(**chosen)  # type: ignore[arg-type] # as click has checked them
+        _replay_watches(archive, cells, how, start_urls, out, form, messages)
+        return
+    if chosen:
+        raise ConfigError(f"--{next(iter(chosen)).replace('_', '-')} is for strategies that watch pages")
     with Archive.open(archive) as opened, _progress(messages) as bar:
         _require_history(opened, as_of)
         reading = bar.add_task("extracting links", total=None)
@@ -176,12 +209,37 @@ def replay(  # noqa: PLR0917 - one parameter an option
                 click.echo(json.dumps(result.row()))
     _warn(messages, list(site.remarks.values()))
     if form == "table":
-        plain = Console()
-        # A file or a pipe has no width of its own; a table cut to eighty columns would be of no use there.
-        (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(_table(results))
+        _print_table(_table(results))
     if out is not None:
         _write(results, out)
         messages.print(f"wrote {len(results)} traces, results.jsonl and curves.png to {out}")
+
+
+def _replay_watches(  # noqa: PLR0917 - as the command was called
+    archive: Path,
+    cells: Sequence[Cell],
+    how: WatchOptions,
+    start_urls: Sequence[str],
+    out: Path | None,
+    form: str,
+    messages: Console,
+) -> None:
+    with Archive.open(archive) as opened, _progress(messages) as bar:
+        runs = replay_watches(
+            opened, cells, how, start_urls=start_urls, bar=bar, messages=messages, as_json=form == "json"
+        )
+        name = opened.meta.name
+    if form == "table":
+        _print_table(watch_table(runs, name))
+    if out is not None:
+        write_watches(runs, out, name)
+        messages.print(f"wrote results.jsonl and coverage.png to {out}")
+
+
+def _print_table(table: Table) -> None:
+    plain = Console()
+    # A file or a pipe has no width of its own; a table cut to eighty columns would be of no use there.
+    (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(table)
 
 
 def _require_history(archive: Archive, as_of: float | None) -> None:

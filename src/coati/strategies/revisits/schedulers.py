@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coati.errors import UsageError
+from coati.strategies.revisits.arrivals import Arrivals, ThompsonArrivals
 from coati.strategies.revisits.boosted_ranking import BoostedRanking
 from coati.strategies.revisits.by_age import RoundRobin, WindowMean
 from coati.strategies.revisits.coverage import Greedy, PastCover
@@ -54,6 +55,17 @@ def _modules(*names: str) -> tuple[str, ...]:
 _REG = _modules("predicting", "regression")
 
 SCHEDULERS: Mapping[str, SchedulerRow] = {
+    "arrivals": SchedulerRow(
+        "watches, ours: the pages that cover most of the links expected to have come",
+        lambda _: Arrivals(),
+        _modules("arrivals"),
+    ),
+    "arrivals-thompson": SchedulerRow(
+        "watches: arrivals with rates that are drawn from what is believed of them",
+        lambda given: ThompsonArrivals(given.seed),
+        _modules("arrivals"),
+        seeded=True,
+    ),
     "rr": SchedulerRow(
         "watches: the page that was visited longest ago", lambda _: RoundRobin(), _modules("by_age")
     ),
