@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coati.errors import ConfigError, UsageError, unknown_name
+from coati.shortcuts.registry import PROFILES, checked_profile
+from coati.shortcuts.shortcuts import Shortcuts
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.baselines.clairvoyant import clairvoyant, omniscient
 from coati.strategies.discovery.actions import Action
-from coati.strategies.discovery.dsdd import Dsdd, Variant
+from coati.strategies.discovery.dsdd import Dsdd, UserWishes, Variant
 from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.dry_spell import DrySpell
@@ -72,7 +74,7 @@ class StrategySettings:
     ``url_model`` and ``url_context`` name (`coati.strategies.sb.link_models`) how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
     wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
-    links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's; the last three are
+    links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's; the last four are
     for discovery.
     """
 
@@ -91,6 +93,7 @@ class StrategySettings:
     discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
     start_model: StartModel = NO_MODEL
     judged: tuple[tuple[str, Action], ...] = ()
+    max_queries: int | None = None
 
 
 class Need(StrEnum):
@@ -110,7 +113,8 @@ class StrategyRow:
     ``build`` makes it as it stands before its first choice, ``modules`` are the ones that decide, and
     ``settings`` the fields of `StrategySettings` that it reads: a change of anything else voids none of its
     snapshots and results. ``seeded`` says whether a seed changes what it does, ``extractors`` name the facts
-    about pages that it reads (`coati.web.facts`).
+    about pages that it reads (`coati.web.facts`), ``shortcuts`` that a live crawl offers it those of a site
+    (`coati.shortcuts`) unless the user says otherwise.
     """
 
     summary: str
@@ -120,6 +124,7 @@ class StrategyRow:
     needs: frozenset[Need] = frozenset()
     seeded: bool = True
     extractors: tuple[str, ...] = ()
+    shortcuts: bool = False
 
     def settings_read(self, settings: StrategySettings) -> dict[str, Any]:
         """Return the settings that it reads, as plain values."""
@@ -275,18 +280,21 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _scent(Aim.TARGETS_A_REQUEST),
         _SCENT,
         _SCENT_SETTINGS,
+        shortcuts=True,
     ),
     "scent-bytes": StrategyRow(
         "scent where bytes are scarce: most targets for each byte fetched",
         _scent(Aim.TARGETS_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        shortcuts=True,
     ),
     "scent-volume": StrategyRow(
         "scent for much data: most bytes of targets for each byte fetched",
         _scent(Aim.BYTES_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        shortcuts=True,
     ),
     "sb-oracle": StrategyRow(
         "sb-classifier that is told for free which links are targets",
@@ -369,7 +377,13 @@ REGISTRY: Mapping[str, StrategyRow] = {
 def _dsdd(variant: Variant) -> Callable[[StrategyInputs], Strategy]:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
-        return Dsdd(given.start_urls, settings.discovery, settings.start_model, variant, settings.judged)
+        return Dsdd(
+            given.start_urls,
+            settings.discovery,
+            settings.start_model,
+            variant,
+            UserWishes(settings.judged, settings.max_queries),
+        )
 
     return build
 
@@ -383,7 +397,7 @@ def _discovery_row(summary: str, build: Callable[[StrategyInputs], Strategy], mo
         summary,
         build,
         (module,),
-        ("discovery", "start_model"),
+        ("discovery",),
         frozenset({Need.OUT_LINKS}),
         seeded=False,
         extractors=("words", "dataset_markup"),
@@ -487,6 +501,23 @@ def build_strategy(  # noqa: PLR0913, PLR0917 - what rows may need
     return row.build(
         StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples, page_truth)
     )
+
+
+SHORTCUTS = {
+    "auto": "as the strategy is made for: scent uses them, the published strategies do not",
+    "off": "none",
+    "only": "nothing but what the site's software lists: no other link is followed",
+}
+
+
+def build_shortcuts(mode: str, strategy: str, profiles: Sequence[str] = ()) -> Shortcuts | None:
+    """Build the shortcuts of a crawl; None where there are none. ``profiles`` are paths of further ones."""
+    if mode not in SHORTCUTS:
+        raise unknown_name("way to use shortcuts", mode, SHORTCUTS)
+    own = tuple(checked_profile(_object_by_path("profile", path), path) for path in profiles)
+    if mode == "off" or (mode == "auto" and not strategy_row(strategy).shortcuts and not own):
+        return None
+    return Shortcuts((*own, *PROFILES), only=mode == "only")
 
 
 def build_early_stop(name: str) -> EarlyStop | None:

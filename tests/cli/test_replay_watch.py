@@ -12,7 +12,7 @@ from coati.cli.archive import archive as archive_command
 from coati.cli.replay import replay
 from coati.errors import CoatiError, ConfigError, UsageError
 from tests.archive.snapshots import PAGE, write_news
-from tests.replay import tiny_site
+from tests.replaying import tiny_site
 
 KEYS = (
     *("strategy", "seed", "per_cycle", "relevant", "coverage", "mean_age_hours", "within_1h", "within_4h"),

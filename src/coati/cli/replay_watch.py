@@ -16,9 +16,9 @@ from rich.text import Text
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.cli.terminal import safe
 from coati.errors import ConfigError, UsageError
-from coati.replay.charts import draw_coverage
-from coati.replay.site import ReplaySite
-from coati.replay.watching import WatchStudy, WatchTruth, snapshot_times
+from coati.replaying.charts import draw_coverage
+from coati.replaying.site import ReplaySite
+from coati.replaying.watching import WatchStudy, WatchTruth, snapshot_times
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.watch import WatchSettings
 from coati.web.likely_extensions import likely_extensions
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from coati.archive.archive import Archive
-    from coati.replay.comparison import Cell
-    from coati.replay.watching import WatchRun
+    from coati.replaying.comparison import Cell
+    from coati.replaying.watching import WatchRun
 
 _MOST_CYCLES = 100_000
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
+from coati.assembly import Need, StrategySettings, build_shortcuts, build_strategy, strategy_row
 from coati.live.plan import CrawlPlan
 from coati.runs.snapshots import SnapshotForm
+from coati.settings.discovery import providers_of, with_discovery
 from coati.settings.limits import trap_settings
 from coati.settings.live_settings import live_settings
 from coati.strategies.state import pack, unpack
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from coati.live.plan import OnFetched
     from coati.live.progress import OnEvent, OnProgress
     from coati.live.read_through import ArchiveLike
+    from coati.live.stop_signal import StopSignal
     from coati.runs.store import RunStore
     from coati.settings.run_settings import RunSettings
     from coati.strategies.early_stop import EarlyStop
@@ -41,6 +43,7 @@ class CrawlResources:
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
     on_fetched: OnFetched | None = None
+    stop: StopSignal | None = None
 
 
 def new_strategy(settings: RunSettings) -> Strategy:
@@ -58,6 +61,11 @@ def snapshot_form(settings: RunSettings) -> SnapshotForm:
 
 
 def _parameters(settings: RunSettings) -> StrategySettings:
+    known = _usual_parameters(settings)
+    return with_discovery(known, settings) if settings.words else known
+
+
+def _usual_parameters(settings: RunSettings) -> StrategySettings:
     return replace(_LIVE, likely_extensions=likely_extensions(parse_types(settings.types)))
 
 
@@ -83,6 +91,9 @@ def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:
         on_progress=resources.on_progress,
         on_event=resources.on_event,
         on_fetched=resources.on_fetched,
+        stop=resources.stop,
         one_site=settings.rules.scope is not Scope.ANY and len({host_of(url) for url in settings.urls}) == 1,
         more_start_urls=settings.more_start_urls,
+        providers=providers_of(settings),
+        shortcuts=build_shortcuts(settings.shortcuts, settings.strategy, settings.profile),
     )
