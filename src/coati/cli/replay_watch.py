@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
-from coati.cli.terminal import safe
 from coati.errors import ConfigError, UsageError
 from coati.replaying.charts import draw_coverage
 from coati.replaying.site import ReplaySite
@@ -22,6 +21,7 @@ from coati.replaying.watching import WatchStudy, WatchTruth, snapshot_times
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.watch import WatchSettings
 from coati.web.likely_extensions import likely_extensions
+from coati.web.unseen import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
