@@ -307,7 +307,7 @@ class RunSettings:
         None, Group.HOW_MUCH, above_zero(BYTES), "Stop after this many bytes (500MB, 2GiB)."
     )
     max_time: float | None = _setting(
-        None, Group.HOW_MUCH, above_zero(SECONDS), "Stop after this much time, all sessions together (90s, 2h)."
+        None, Group.HOW_MUCH, above_zero(SECONDS), "Stop after this much time, in all sessions (90s, 2h)."
     )
     max_targets: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after this many targets.")
     host_budget: int | None = _setting(
