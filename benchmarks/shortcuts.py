@@ -41,7 +41,7 @@ _HOPS = 3
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """One crawl: how many requests 90 % of the targets took, and all URLs that were asked for."""
+    """One crawl: how many requests 90 % of the targets took, and the URLs that were asked for until then."""
 
     requests: float
     urls: tuple[str, ...]
@@ -92,14 +92,16 @@ def _media_type(archive: Archive, url: str) -> str:
 
 
 def _crawl(site: ReplaySite, seed: int, wanted: float) -> Course:
-    run = replay(site, build_strategy("scent", site.start_urls, seed), Budget()).trace
-    reached = (number for number, targets in enumerate(run.targets, 1) if targets >= wanted)
-    return Course(next(reached, math.inf), tuple(step.url for step in run.steps()))
+    budget = Budget(max_targets=math.ceil(wanted))
+    run = replay(site, build_strategy("scent", site.start_urls, seed), budget).trace
+    reached = bool(run.targets) and run.targets[-1] >= wanted
+    return Course(len(run) if reached else math.inf, tuple(step.url for step in run.steps()))
 
 
 def _same(own: Course, other: Course) -> bool:
     known = set(other.urls)
-    return tuple(url for url in own.urls if url in known) == other.urls
+    shared = tuple(url for url in own.urls if url in known)
+    return shared == other.urls[: len(shared)]
 
 
 def _say(name: str, courses: Sequence[Course], wanted: float, more: str = "") -> None:

@@ -91,6 +91,10 @@ def crawl(ctx: click.Context, /, start: tuple[str, ...], run_file: Path | None, 
     given = read_run_file(run_file) if run_file is not None else {}
     given.update(given_settings(ctx))
     place = find_place(start, given)
+    if place.settings.dry_run and place.settings.shortcuts == "only":
+        from coati.cli.inspect import list_only
+
+        return list_only(place.settings)
     if place.settings.dry_run:
         from coati.cli.dry_run import dry_run
 

@@ -56,6 +56,9 @@ COMMANDS = {
     ),
     "explain": LazyCommand("coati.cli.explain:explain", "Say which rule or score decided about a URL."),
     "harvest": LazyCommand("coati.cli.harvest:harvest", "Spend one budget over many sites."),
+    "inspect": LazyCommand(
+        "coati.cli.inspect:inspect", "Say what software a site runs, and what it lists, in a few requests."
+    ),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
     ),

@@ -1,0 +1,114 @@
+"""``coati inspect``: what software a site runs, what it lists, and which command to use."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+import click
+
+from coati.cli.dry_run import REFUSED, UNREACHABLE
+from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
+from coati.cli.terminal import say
+from coati.inspection import FEW_REQUESTS
+from coati.inspection import inspect as inspect_site
+from coati.model import Failure, Refused
+from coati.settings.run_file import with_values
+from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.units import format_count
+from coati.web.urls import normalise
+
+if TYPE_CHECKING:
+    from coati.inspection import Inspection, ListShown
+
+_OPTIONS = ("types", "profile", "max_requests", "delay", "contact", "header", "proxy", "limits", "format")
+_NO_ENTRY = frozenset({401, 403, 407, 429, 451})
+_SHOWN_TYPES = 8
+# What a dry run may ask for: enough for a portal of five thousand data sets.
+INVENTORY_REQUESTS = 60
+
+_ABOUT = f"""Say what software a site runs, what it lists, and which command to use.
+
+URL is the site's start page. The start page, robots.txt, the API of the software that shows there, and some
+sitemaps are asked for: {FEW_REQUESTS} requests at most, unless --max-requests says otherwise. Nothing is
+kept.
+"""
+
+
+@click.command(
+    cls=SettingsCommand,
+    params=[click.Argument(["url"]), *(setting_option(SETTINGS[name]) for name in _OPTIONS)],
+    help=_ABOUT,
+)
+@click.pass_context
+def inspect(ctx: click.Context, /, url: str, **_: object) -> int:
+    """Ask, print, and return the exit code."""
+    start = normalise(url if "://" in url else f"https://{url}")
+    if start is None:
+        raise click.UsageError(f"{url!r} is no web address; one looks like https://www.example.org/")
+    settings = with_values(RunSettings(), {**given_settings(ctx), "urls": (start,)})
+    return show_inspection(inspect_site(settings), settings.format)
+
+
+def list_only(settings: RunSettings) -> int:
+    """Show what the software of a site lists: ``coati crawl --shortcuts only --dry-run``."""
+    wanted = settings if settings.max_requests else replace(settings, max_requests=INVENTORY_REQUESTS)
+    return show_inspection(inspect_site(wanted), settings.format)
+
+
+def show_inspection(found: Inspection, form: str) -> int:
+    """Print what was found out, and return the exit code."""
+    if form == "json":
+        outcome = found.outcome
+        told = asdict(found) | {
+            "outcome": type(outcome).__name__.lower(),
+            "status": getattr(outcome, "status", None),
+            "command": found.command,
+        }
+        say(json.dumps(told))
+    else:
+        _print(found)
+    return _exit_code(found)
+
+
+def _exit_code(found: Inspection) -> int:
+    if isinstance(found.outcome, Refused):
+        return REFUSED
+    if isinstance(found.outcome, Failure):
+        return REFUSED if found.outcome.status in _NO_ENTRY else UNREACHABLE
+    return 0
+
+
+def _print(found: Inspection) -> None:
+    say(found.final_url, bold=True)
+    if isinstance(found.outcome, Refused | Failure):
+        say(f"  could not be looked at: {found.outcome.reason}")
+        return
+    titles = ", ".join(shown.title for shown in found.software)
+    say(f"  software:    {titles or 'none that Coati knows'}")
+    say(f"  start page:  {format_count(found.links, 'link')}")
+    if not found.lists:
+        say("  lists:       none: no API, no sitemap")
+    for shown in found.lists:
+        _print_list(shown)
+    for name, error in found.broken.items():
+        say(f"the profile {name} was left out: it raised {error}", err=True)
+    say(f"  asked for:   {format_count(found.requests, 'request')}")
+    say(f"Next: {found.command}")
+
+
+def _print_list(shown: ListShown) -> None:
+    say(f"\n  {shown.name}: {shown.address}")
+    if not shown.pages:
+        say(f"      {shown.answer}")
+        return
+    more = ", and it goes on" if shown.more else ""
+    say(
+        f"      {format_count(shown.links, 'address', 'addresses')} on {format_count(shown.pages, 'page')}{more};"
+        f" {format_count(shown.wanted)} of the wanted types"
+    )
+    for kind, files in list(shown.types.items())[:_SHOWN_TYPES]:
+        say(f"      {files:>7,} {kind}")
+    for example in shown.examples[:1]:
+        say(f"      such as {example}")
