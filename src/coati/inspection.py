@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from coati.assembly import build_shortcuts
@@ -37,7 +38,8 @@ _MOST_SITEMAPS = 3
 # The format that an API tells, behind the title: "Taxes (CSV)".
 _FORM = re.compile(r"\(([^()]{1,60})\)\Z")
 _WORD = re.compile(r"[a-z0-9]{2,12}\Z")
-_CLOSED = frozenset({401, 403, 404, 405, 410, 451})
+_CLOSED = frozenset({401, 403, 405, 451})
+_MISSING = frozenset({404, 410})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,21 @@ class Inspection:
         if any(name != "sitemap" for name in found):
             return f"coati crawl {self.url}"
         return f"coati crawl {self.url} --sitemaps" if found else f"coati crawl {self.url}"
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON can say it."""
+        return {
+            "url": self.url,
+            "final_url": self.final_url,
+            "outcome": type(self.outcome).__name__.lower(),
+            "status": getattr(self.outcome, "status", None),
+            "requests": self.requests,
+            "links": self.links,
+            "software": [asdict(shown) for shown in self.software],
+            "lists": [asdict(shown) for shown in self.lists],
+            "broken": self.broken,
+            "command": self.command,
+        }
 
 
 def inspect(settings: RunSettings) -> Inspection:
@@ -161,7 +178,9 @@ class _ListsOnly(FrontierStrategy):
         self.answers[url] = outcome
         if isinstance(outcome, Page):
             if url not in self.named and not self.start_links:
-                self.start_links = len(outcome.links.urls)
+                links = outcome.links
+                offered = (is_api(links.link(place).tag_path) for place in range(len(links.urls)))
+                self.start_links = len(links.urls) - sum(takewhile(bool, offered))
             outcome = replace(outcome, links=LinkList(self._further(outcome.links)))
         return super().observe(request_id, outcome, now)
 
@@ -217,6 +236,8 @@ def _answer(outcome: Outcome | None) -> str:
     status = getattr(outcome, "status", 0)
     if status in _CLOSED:
         return f"closed (status {status})"
+    if status in _MISSING:
+        return f"not there (status {status})"
     return outcome.reason if isinstance(outcome, Failure) else f"no list (status {status})"
 
 

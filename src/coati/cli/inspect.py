@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -60,13 +60,7 @@ def list_only(settings: RunSettings) -> int:
 def show_inspection(found: Inspection, form: str) -> int:
     """Print what was found out, and return the exit code."""
     if form == "json":
-        outcome = found.outcome
-        told = asdict(found) | {
-            "outcome": type(outcome).__name__.lower(),
-            "status": getattr(outcome, "status", None),
-            "command": found.command,
-        }
-        say(json.dumps(told))
+        say(json.dumps(found.as_json()))
     else:
         _print(found)
     return _exit_code(found)
@@ -104,10 +98,9 @@ def _print_list(shown: ListShown) -> None:
         say(f"      {shown.answer}")
         return
     more = ", and it goes on" if shown.more else ""
-    say(
-        f"      {format_count(shown.links, 'address', 'addresses')} on {format_count(shown.pages, 'page')}{more};"
-        f" {format_count(shown.wanted)} of the wanted types"
-    )
+    listed = format_count(shown.links, "address", "addresses")
+    pages = format_count(shown.pages, "page")
+    say(f"      {listed} on {pages}{more}; {format_count(shown.wanted)} of the wanted types")
     for kind, files in list(shown.types.items())[:_SHOWN_TYPES]:
         say(f"      {files:>7,} {kind}")
     for example in shown.examples[:1]:

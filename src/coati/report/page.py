@@ -11,6 +11,7 @@ from coati.report.facts import read_facts
 from coati.report.markup import Html, element, shortened, trusted
 from coati.report.sections.course import course
 from coati.report.sections.files import holdings
+from coati.report.sections.gone import gone
 from coati.report.sections.groups import groups
 from coati.report.sections.headline import headline
 from coati.report.sections.next_steps import next_steps
@@ -37,8 +38,10 @@ def report_page(run: RunReader) -> str:
     connection.execute("BEGIN")
     try:
         facts = read_facts(run)
+        taken_off = gone(connection)
         sections = (
             holdings(connection, facts),
+            *(() if taken_off is None else (taken_off,)),
             course(connection, facts),
             troubles(connection),
             next_steps(connection, facts),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coati.assembly import Need, StrategySettings, build_shortcuts, build_strategy, strategy_row
 from coati.live.plan import CrawlPlan
 from coati.runs.snapshots import SnapshotForm
+from coati.search.web_archives import HINTS
 from coati.settings.limits import trap_settings
 from coati.settings.live_settings import live_settings
 from coati.strategies.state import pack, unpack
@@ -85,5 +86,6 @@ def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:
         on_fetched=resources.on_fetched,
         one_site=settings.rules.scope is not Scope.ANY and len({host_of(url) for url in settings.urls}) == 1,
         more_start_urls=settings.more_start_urls,
+        providers=tuple(HINTS[name]() for name in settings.hint_names),
         shortcuts=build_shortcuts(settings.shortcuts, settings.strategy, settings.profile),
     )
