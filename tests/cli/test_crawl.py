@@ -231,7 +231,7 @@ def test_a_name_that_nobody_knows_ends_within_a_few_tries(coati: Coati) -> None:
     said = coati("crawl", "http://nobody.invalid/", *FAST, *PATIENT, "--limits", "allow_private=true")
     assert said.code == 3
     assert "the start page could not be reached (host not found)" in said.out
-    assert "check the address in a browser" in said.err
+    assert "Check the address in a browser" in said.err
 
 
 def test_a_start_that_is_down_is_crawled_when_it_is_back(coati: Coati) -> None:
@@ -503,10 +503,22 @@ def test_a_crawl_begins_at_several_addresses(coati: Coati) -> None:
         assert site.paths[1:4] == ["/", "/other/", "/feed"]
         assert f"Crawling {' and '.join(starts)}" in said.err
         changed = coati("crawl", *starts[:2], "--out", "run")
-        same = coati("crawl", *starts, "--out", "run", "--format", "json")
+        same = coati("crawl", *starts[::-1], "--out", "run", "--format", "json")
     assert (said.json["targets"], said.json["start_url"]) == (5, site.start)
     assert (changed.code, same.code) == (2, 0)
     assert "urls is" in changed.err
+    assert tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))["urls"] == list(starts)
+
+
+def test_the_order_of_addresses_makes_no_other_run(coati: Coati) -> None:
+    with small() as site:
+        starts = (site.start, site.base + "/a")
+        coati("crawl", *starts, *FAST, "--out", "run", "--max-requests", 1)
+        said = coati("crawl", *starts[::-1], "--out", "run", "--max-requests", 2)
+        assert said.code == 0
+        assert "left aside" not in said.err
+        # It goes on as it began, from the snapshot.
+        assert [path for path in site.paths if path != "/robots.txt"] == ["/", "/a"]
     assert tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))["urls"] == list(starts)
 
 
@@ -550,7 +562,7 @@ def test_an_archive_keeps_everything_and_answers_next_time(coati: Coati) -> None
 def test_progress_is_told_in_plain_lines_where_there_is_no_terminal(
     coati: Coati, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coati.cli.live_progress._LINE_SECONDS", 0.0)
+    monkeypatch.setattr("coati.jobs.live_progress._LINE_SECONDS", 0.0)
     with small() as site:
         said = coati("crawl", site.start, *FAST, "--max-requests", 4)
     assert "4 requests, 2 targets" in said.err

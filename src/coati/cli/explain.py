@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from coati.cli.terminal import say
-from coati.report.explaining import explain_url
-from coati.report.explanation import Asked, Explanation, GroupStanding
-from coati.report.markup import shortened
+from coati.reporting.explaining import explain_url
+from coati.reporting.explanation import Asked, Explanation, GroupStanding
+from coati.reporting.markup import shortened
 from coati.units import format_bytes, format_count, format_moment
 
 _WIDTH = 13
@@ -46,6 +46,11 @@ def explain(url: str, folder: Path, form: str) -> None:
 
 
 def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
+    if told.site is not None:
+        yield "site", f"{told.site.site} is {told.site.state}: {told.site.because}"
+        yield "found by", told.site.action
+        for place, step in enumerate(told.site.trail):
+            yield "" if place else "trail", step
     yield from _met(told)
     if told.left_alone is not None and told.left_alone.meaning:
         yield "rule", f"{told.left_alone.reason}: {told.left_alone.meaning}"

@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coati.cli.dry_run import REFUSED, UNREACHABLE
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
 from coati.cli.terminal import say
-from coati.inspection import FEW_REQUESTS
-from coati.inspection import inspect as inspect_site
+from coati.jobs.inspecting import FEW_REQUESTS
+from coati.jobs.inspecting import inspect as inspect_site
 from coati.model import Failure, Refused
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.units import format_count
-from coati.web.urls import normalise
 
 if TYPE_CHECKING:
-    from coati.inspection import Inspection, ListShown
+    from coati.jobs.inspecting import Inspection, ListShown
 
 _OPTIONS = ("types", "profile", "max_requests", "delay", "contact", "header", "proxy", "limits", "format")
-_NO_ENTRY = frozenset({401, 403, 407, 429, 451})
 _SHOWN_TYPES = 8
 # What a dry run may ask for: enough for a portal of five thousand data sets.
 INVENTORY_REQUESTS = 60
@@ -44,17 +41,14 @@ kept.
 @click.pass_context
 def inspect(ctx: click.Context, /, url: str, **_: object) -> int:
     """Ask, print, and return the exit code."""
-    start = normalise(url if "://" in url else f"https://{url}")
-    if start is None:
-        raise click.UsageError(f"{url!r} is no web address; one looks like https://www.example.org/")
-    settings = with_values(RunSettings(), {**given_settings(ctx), "urls": (start,)})
-    return show_inspection(inspect_site(settings), settings.format)
+    settings = with_values(RunSettings(), given_settings(ctx))
+    return show_inspection(inspect_site(url, settings), settings.format)
 
 
 def list_only(settings: RunSettings) -> int:
     """Show what the software of a site lists: ``coati crawl --shortcuts only --dry-run``."""
     wanted = settings if settings.max_requests else replace(settings, max_requests=INVENTORY_REQUESTS)
-    return show_inspection(inspect_site(wanted), settings.format)
+    return show_inspection(inspect_site(settings.url, wanted), settings.format)
 
 
 def show_inspection(found: Inspection, form: str) -> int:
@@ -63,15 +57,7 @@ def show_inspection(found: Inspection, form: str) -> int:
         say(json.dumps(found.as_json()))
     else:
         _print(found)
-    return _exit_code(found)
-
-
-def _exit_code(found: Inspection) -> int:
-    if isinstance(found.outcome, Refused):
-        return REFUSED
-    if isinstance(found.outcome, Failure):
-        return REFUSED if found.outcome.status in _NO_ENTRY else UNREACHABLE
-    return 0
+    return found.exit_code
 
 
 def _print(found: Inspection) -> None:

@@ -17,10 +17,10 @@ from typing import NamedTuple, NoReturn
 
 import click
 
-from coati import __version__
 from coati.cli.terminal import say
 from coati.errors import CoatiError
 from coati.runs.errors import RunLockedError
+from coati.version import __version__
 
 FINISHED, WRONG_INPUT, OUR_ERROR, RUN_IS_HELD, INTERRUPTED = 0, 2, 5, 6, 130
 
@@ -51,6 +51,9 @@ class LazyCommand(NamedTuple):
 COMMANDS = {
     "archive": LazyCommand("coati.cli.archive:archive", "Import, look into and export archived sites."),
     "crawl": LazyCommand("coati.cli.crawl:crawl", "Take the data files of a website with few requests."),
+    "discover": LazyCommand(
+        "coati.cli.discover:discover", "Find data repositories on a topic, by search engines and links."
+    ),
     "experiment": LazyCommand(
         "coati.cli.experiment:experiment", "Run the experiment that a file describes, and print its table."
     ),
@@ -59,6 +62,7 @@ COMMANDS = {
     "inspect": LazyCommand(
         "coati.cli.inspect:inspect", "Say what software a site runs, and what it lists, in a few requests."
     ),
+    "learn": LazyCommand("coati.cli.learn:learn", "Train models from examples of your own."),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
     ),
@@ -67,6 +71,7 @@ COMMANDS = {
     "sample": LazyCommand(
         "coati.cli.sample:sample", "Draw files of a run, and count the statistics tables that they hold."
     ),
+    "search": LazyCommand("coati.cli.search:search", "Index archived sites for discover, and ask the index."),
     "show": LazyCommand("coati.cli.show:show", "Show what one run did."),
     "strategies": LazyCommand("coati.cli.strategies:strategies", "List what there is to crawl with."),
     "types": LazyCommand("coati.cli.types:types", "List what may count as a target."),

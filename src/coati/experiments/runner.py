@@ -19,8 +19,8 @@ from coati.experiments.sites import Places, SiteFacts, describe, open_site
 from coati.experiments.spec import BOUNDS, PLAIN, GeneratedSite, Variant
 from coati.experiments.trials import Trial, TrialResult, measured
 from coati.experiments.workers import Job, Lost, Workers
-from coati.replay.driver import ReplayOptions, replay
-from coati.replay.measures import SiteTotals
+from coati.replaying.driver import ReplayOptions, replay
+from coati.replaying.measures import SiteTotals
 
 if TYPE_CHECKING:
     from coati.experiments.spec import Experiment

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from scrapy.crawler import Crawler
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
     from coati.live.plan import CrawlPlan, CrawlResult
 
+# A process that is told to end is killed soon, by whoever told it. What is in flight then is given back.
+_TERM_SECONDS = 5.0
+
 # What a crawl that must end at once may still take to close its connections.
 _ABORT_SECONDS = 1.0
 
@@ -42,8 +46,9 @@ logging.getLogger("scrapy").addHandler(logging.NullHandler())
 def crawl(plan: CrawlPlan) -> CrawlResult:
     """Run one crawl to its end.
 
-    The first Ctrl-C (or SIGTERM) finishes what is in flight and saves, the second stops at once. Raises what
-    our own code or the disk raised; a site that fails is a result.
+    The first Ctrl-C finishes what is in flight and saves, the second stops at once. SIGTERM and SIGHUP wait
+    for what is in flight a few seconds. Raises what our own code or the disk raised; a site that fails is a
+    result.
     """
     return crawl_many([plan])[0]
 
@@ -90,6 +95,9 @@ def turns_of(delays: Sequence[float]) -> list[float]:
 
 async def _drive(drive: Drive, after_seconds: float = 0.0) -> CrawlResult:
     await asyncio.sleep(after_seconds)
+    if drive.plan.stop is not None:
+        loop = asyncio.get_running_loop()
+        drive.plan.stop.attach(lambda: _stop_from_outside(loop, drive))
     crawler = Crawler(LiveSpider, engine_settings(drive.plan))
     engine = asyncio.ensure_future(crawler.crawl_async(drive=drive))
     aborted = asyncio.Event()
@@ -107,6 +115,12 @@ async def _drive(drive: Drive, after_seconds: float = 0.0) -> CrawlResult:
     return drive.close()
 
 
+def _stop_from_outside(loop: asyncio.AbstractEventLoop, drive: Drive) -> None:
+    # A crawl that has ended has no loop left to hear it.
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(drive.stop, StopReason.INTERRUPTED)
+
+
 @contextmanager
 def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
     """Let a first signal end crawls well and a second one at once; only a main thread gets signals."""
@@ -114,6 +128,7 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
         yield
         return
     loop = asyncio.get_running_loop()
+    timers: list[asyncio.TimerHandle] = []
 
     def interrupt() -> None:
         for drive in drives:
@@ -122,13 +137,32 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
             else:
                 drive.stop(StopReason.INTERRUPTED)
 
-    kinds = (signal.SIGINT, signal.SIGTERM)
+    def terminate() -> None:
+        interrupt()
+        timers.extend(loop.call_later(_TERM_SECONDS, drive.let_go) for drive in drives)
+
+    def hang_up() -> None:
+        _leave_terminal()
+        terminate()
+
+    handlers = {signal.SIGINT: interrupt, signal.SIGTERM: terminate, signal.SIGHUP: hang_up}
+    # Who started it by `nohup` wants it to go on.
+    kinds = [kind for kind in handlers if signal.getsignal(kind) is not signal.SIG_IGN]
     before = [signal.getsignal(kind) for kind in kinds]
     for kind in kinds:
-        loop.add_signal_handler(kind, interrupt)
+        loop.add_signal_handler(kind, handlers[kind])
     try:
         yield
     finally:
+        for timer in timers:
+            timer.cancel()
         for kind, handler in zip(kinds, before, strict=True):
             loop.remove_signal_handler(kind)
             signal.signal(kind, handler)
+
+
+def _leave_terminal() -> None:
+    """Let what is still to be said go nowhere: a terminal that was closed takes no more, and would raise."""
+    for stream in (1, 2):
+        if os.isatty(stream):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)

@@ -25,12 +25,11 @@ from __future__ import annotations
 import sqlite3
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from coati import __version__
 from coati.errors import UsageError
 from coati.file_lock import FileLock
 from coati.model import LinkList, Method, Page, Refused, Target
@@ -61,6 +60,7 @@ from coati.runs.skips import Skips
 from coati.runs.snapshots import SnapshotFiles, SnapshotForm
 from coati.runs.totals import Totals, read_totals
 from coati.runs.warc_repair import note_synced, repair_warc
+from coati.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -83,6 +83,7 @@ _SYNC_SECONDS = 1.0
 _SNAPSHOT_EVENTS = 2_000
 _SNAPSHOT_SHARE = 0.1
 
+_URLS_WITHOUT_LINK = "SELECT url FROM requests WHERE link IS NULL"
 _SUM_OF_SCORES = "SELECT total(score) FROM requests WHERE charged > 0"
 
 
@@ -136,8 +137,9 @@ class RunStore:
             self.seconds_spent = self._session.seconds_before
             self.totals = read_totals(connection)
             self._skips = Skips(connection)
-            self._seen = SeenUrls(url for (url,) in connection.execute("SELECT url FROM links"))
-            self._seen.add(url for (url,) in connection.execute("SELECT url FROM requests"))
+            self._seen = SeenUrls(chain.from_iterable(connection.execute("SELECT url FROM links")))
+            # A request with a link has the link's URL.
+            self._seen.add(chain.from_iterable(connection.execute(_URLS_WITHOUT_LINK)))
             self._pauses = HostPauses(connection)
             self._out_links = OutLinks(connection)
             self._snapshots = SnapshotFiles(layout.snapshots)
@@ -253,6 +255,11 @@ class RunStore:
         """Keep how slowly hosts are to be asked, and until when they rest."""
         with self._writing(), self._log.transaction():
             self._pauses.keep(pauses)
+
+    def keep_rules(self, url: str, status: int, size_bytes: int, reason: str, now: float) -> None:
+        """Log what came for a robots.txt; ``reason`` says why it is as if everything were forbidden."""
+        with self._writing(), self._log.transaction():
+            self._log.add_rules(url, status, size_bytes, reason, now)
 
     def host_pauses(self) -> dict[str, HostPause]:
         """Return what earlier sessions kept of hosts."""

@@ -9,6 +9,7 @@ from coati.assembly import Need, StrategySettings, build_shortcuts, build_strate
 from coati.live.plan import CrawlPlan
 from coati.runs.snapshots import SnapshotForm
 from coati.search.web_archives import HINTS
+from coati.settings.discovery import providers_of, with_discovery
 from coati.settings.limits import trap_settings
 from coati.settings.live_settings import live_settings
 from coati.strategies.state import pack, unpack
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from coati.live.plan import OnFetched
     from coati.live.progress import OnEvent, OnProgress
     from coati.live.read_through import ArchiveLike
+    from coati.live.stop_signal import StopSignal
     from coati.runs.store import RunStore
     from coati.settings.run_settings import RunSettings
     from coati.strategies.early_stop import EarlyStop
@@ -42,6 +44,7 @@ class CrawlResources:
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
     on_fetched: OnFetched | None = None
+    stop: StopSignal | None = None
 
 
 def new_strategy(settings: RunSettings) -> Strategy:
@@ -59,6 +62,11 @@ def snapshot_form(settings: RunSettings) -> SnapshotForm:
 
 
 def _parameters(settings: RunSettings) -> StrategySettings:
+    known = _usual_parameters(settings)
+    return with_discovery(known, settings) if settings.words else known
+
+
+def _usual_parameters(settings: RunSettings) -> StrategySettings:
     return replace(_LIVE, likely_extensions=likely_extensions(parse_types(settings.types)))
 
 
@@ -84,8 +92,9 @@ def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:
         on_progress=resources.on_progress,
         on_event=resources.on_event,
         on_fetched=resources.on_fetched,
+        stop=resources.stop,
         one_site=settings.rules.scope is not Scope.ANY and len({host_of(url) for url in settings.urls}) == 1,
         more_start_urls=settings.more_start_urls,
-        providers=tuple(HINTS[name]() for name in settings.hint_names),
+        providers=(*(HINTS[name]() for name in settings.hint_names), *providers_of(settings)),
         shortcuts=build_shortcuts(settings.shortcuts, settings.strategy, settings.profile),
     )

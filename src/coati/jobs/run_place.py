@@ -1,0 +1,253 @@
+"""Where a crawl is kept, and with which settings: a new run, or one that is gone on with.
+
+The same command in the same folder goes on. What makes a run the run that it is (where it starts, what it
+wants, what decides) cannot change on the way; budgets and manners can.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from coati.errors import ConfigError, UsageError
+from coati.live.origin_headers import basic_authorisation
+from coati.runs.layout import Layout, holds_run
+from coati.runs.reader import RunReader
+from coati.runs.settings_file import read_settings
+from coati.settings.discovery import search_settings
+from coati.settings.live_settings import live_settings
+from coati.settings.run_file import read_values, require_no_hidden, with_values
+from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.settings.setting_types import read_texts, read_urls
+from coati.stop_reasons import StopReason
+from coati.web.queries import parse_query
+from coati.web.urls import is_query, normalise, origin_of, userinfo_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+# What a run that was killed in its first moments leaves behind.
+_BEGINNINGS = frozenset(
+    {"run.toml", "run.sqlite", "run.sqlite-journal", "run.sqlite-wal", "run.sqlite-shm", "state"}
+)
+
+# Nothing came of these but the answer that ended them, so trying again means beginning again.
+_FAILED_STARTS = frozenset(
+    {StopReason.START_UNREACHABLE.value, StopReason.REFUSED.value, StopReason.RATE_LIMITED.value}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlace:
+    """A folder and the settings of the run in it; ``resumed`` says that there is one already."""
+
+    folder: Path
+    settings: RunSettings
+    resumed: bool
+
+
+def find_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
+    """Find out what is to be crawled and where it is kept; ``start`` has URLs, or the folder of a run."""
+    values = {**given, **_meaning_of(start, given)}
+    urls = read_urls(values.get("urls", ()))
+    if urls:
+        values.update(_starts(urls, values))
+    if not values.get("out"):
+        if not urls:
+            raise UsageError("nothing to crawl: give a start URL, or --out with the folder of a run")
+        values["out"] = _folder_name(_start_url(urls[0]))
+    for name in ("archive", "events"):
+        if values.get(name):
+            # A run may be gone on with from another folder.
+            values[name] = str(Path(str(values[name])).absolute())
+    folder = Path(str(values["out"]))
+    resumed = holds_run(folder) and not _never_began(folder)
+    settings = _resumed(folder, values) if resumed else _new(folder, values)
+    # Fails where these cannot be sent, before anything is touched.
+    live_settings(settings)
+    return RunPlace(folder, settings, resumed)
+
+
+def find_search_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
+    """Find out what is to be searched for and where it is kept; ``start``: words, or the folder of a run."""
+    values = dict(given)
+    if len(start) == 1 and holds_run(Path(start[0])):
+        values["out"] = start[0]
+    elif start:
+        values["words"] = " ".join(" ".join(start).split())
+    if not values.get("out"):
+        if not values.get("words"):
+            raise UsageError("nothing to search for: say in a few words what the data should be about")
+        values["out"] = _named_after(str(values["words"]))
+    for name in ("archive", "events", "start_model"):
+        if values.get(name):
+            values[name] = str(Path(str(values[name])).absolute())
+    if values.get("search"):
+        values["search"] = tuple(map(_engine_from_anywhere, read_texts(values["search"])))
+    folder = Path(str(values["out"]))
+    resumed = holds_run(folder) and not _never_began(folder)
+    stored = _stored(folder) if holds_run(folder) else {}
+    if stored and not stored.get("words"):
+        raise ConfigError(f"{folder} holds a crawl, not a search: `coati crawl {folder}` resumes it")
+    # Where a search begins follows from the rest; resuming changes it no more than the rest.
+    complete = search_settings(with_values(RunSettings(), {**stored, **values}))
+    values |= {name: getattr(complete, name) for name in ("urls", "scope", "stop_when_dry")}
+    settings = _resumed(folder, values) if resumed else _new(folder, values)
+    live_settings(settings)
+    return RunPlace(folder, settings, resumed)
+
+
+def _engine_from_anywhere(text: str) -> str:
+    """Write the path of an index in full: a search may be resumed from another folder."""
+    name, equals, value = text.partition("=")
+    is_path = equals and "://" not in value and Path(value).exists()
+    return f"{name}={Path(value).absolute()}" if is_path else text
+
+
+def _named_after(words: str) -> str:
+    return re.sub(r"\W+", "-", words.lower()).strip("-")[:60] or "search"
+
+
+def _meaning_of(start: Sequence[str], given: Mapping[str, object]) -> dict[str, object]:
+    """Tell the folder of a run from URLs."""
+    for name in start:
+        if holds_run(Path(name)):
+            if len(start) > 1:
+                raise UsageError(f"{name} is the folder of a run, which is resumed without other addresses")
+            out = given.get("out")
+            if out and Path(str(out)).resolve() != Path(name).resolve():
+                raise UsageError(f"{name} is the folder of a run, and --out names another one")
+            return {"out": name}
+        if "://" not in name and Path(name).is_dir():
+            raise UsageError(f"there is no run in {name} to go on with; give the start URL of a new one")
+    return {"urls": tuple(start)} if start else {}
+
+
+def _new(folder: Path, values: Mapping[str, object]) -> RunSettings:
+    if not values.get("urls") and holds_run(folder):
+        # It never got beyond its start page: the same again.
+        values = {**_stored(folder), **values}
+    if not values.get("urls"):
+        raise UsageError(f"there is no run in {folder} to go on with; give the start URL of a new one")
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder} is a file; the run needs a folder (--out)")
+    if (
+        folder.is_dir()
+        and not holds_run(folder)
+        and not {entry.name for entry in folder.iterdir()} <= _BEGINNINGS
+    ):
+        raise ConfigError(
+            f"{folder} holds something that is not a run; choose a new or empty folder with --out"
+        )
+    return with_values(RunSettings(), values)
+
+
+def _never_began(folder: Path) -> bool:
+    """Tell whether a run ended at its start page, without anything to go on with."""
+    with RunReader(folder) as reader:
+        totals, sessions = reader.totals(), reader.sessions()
+        # What was chosen and not observed is still to be asked for.
+        (open_requests,) = reader.connection.execute("SELECT count(*) FROM in_flight").fetchone()
+    return (
+        bool(sessions)
+        and sessions[-1].stop_reason in _FAILED_STARTS
+        and not open_requests
+        and not totals.targets
+        and not totals.pages
+    )
+
+
+def forget_failed_start(folder: Path) -> None:
+    """Clear a folder of a run that never began; the rest of what it holds is written anew anyway."""
+    layout = Layout(folder)
+    for path in folder.glob(f"{layout.database.name}*"):
+        path.unlink()
+    shutil.rmtree(layout.snapshots, ignore_errors=True)
+
+
+def _resumed(folder: Path, values: Mapping[str, object]) -> RunSettings:
+    stored = with_values(RunSettings(), _stored(folder))
+    wanted = with_values(stored, values)
+    # The order of addresses and patterns makes no other run; the run's own is kept.
+    same = {name: value for name, value in _lists(stored) if set(value) == set(getattr(wanted, name))}
+    wanted = with_values(wanted, same)
+    differing = [
+        f"{setting.name} is {_shown(getattr(stored, name))} there and {_shown(getattr(wanted, name))} here"
+        for name, setting in SETTINGS.items()
+        if setting.decides and getattr(stored, name) != getattr(wanted, name)
+    ]
+    if differing:
+        raise ConfigError(
+            f"{folder} holds a run with other settings: {'; '.join(differing)}. To go on with it, leave these"
+            " out; to crawl with them, begin a new run in another folder (--out)"
+        )
+    require_no_hidden(wanted)
+    return wanted
+
+
+def _lists(settings: RunSettings) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """Go through the settings that decide and have several values."""
+    for name, setting in SETTINGS.items():
+        value = getattr(settings, name)
+        if setting.decides and isinstance(value, tuple):
+            yield name, value
+
+
+def _stored(folder: Path) -> dict[str, object]:
+    """Read the settings of the run in a folder."""
+    try:
+        values = read_values(read_settings(Layout(folder).settings))
+        with_values(RunSettings(), values)
+    except ConfigError as error:
+        raise ConfigError(f"{Layout(folder).settings}: {error}") from None
+    return values
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(repr, value)) or "nothing" if isinstance(value, tuple) else repr(value)
+
+
+def _starts(urls: Sequence[str], values: Mapping[str, object]) -> dict[str, object]:
+    """Read the start URLs; users and passwords in them become headers for their origins."""
+    given = values.get("header")
+    headers = list(given) if isinstance(given, tuple) else []
+    read = []
+    for text in urls:
+        url, userinfo = _start_url(text), userinfo_of(text.strip())
+        read.append(url)
+        if userinfo is not None:
+            origin, name, value = basic_authorisation(origin_of(url), *userinfo)
+            headers.append(f"{origin} {name}: {value}")
+    found: dict[str, object] = {"urls": tuple(dict.fromkeys(read))}
+    return {**found, "header": tuple(headers)} if headers else found
+
+
+def _start_url(text: str) -> str:
+    url = normalise(text.strip())
+    if url is not None:
+        return url
+    if is_query(text.strip()):
+        engine = parse_query(text.strip()).engine
+        raise ConfigError(
+            f"this command knows no search engine {engine!r}: begin at a website."
+            " In Python, a crawl may be given engines (docs/how-to/write-a-search-provider.md)"
+        )
+    completed = normalise(f"https://{text.strip()}") if "://" not in text else None
+    if completed and "." in text:
+        hint = f"; did you mean {completed}?"
+    elif text.strip().lower().startswith(("http://", "https://")):
+        hint = "; its host or its port cannot be"
+    else:
+        hint = "; one begins with http:// or https://"
+    shown = "//" + text.rpartition("@")[2] if "@" in text else text
+    raise ConfigError(f"not a URL: {shown!r}{hint}")
+
+
+def _folder_name(url: str) -> str:
+    parts = urlsplit(url)
+    host = (parts.hostname or "site").replace(":", "-")
+    return f"{host}-{parts.port}" if parts.port else host
