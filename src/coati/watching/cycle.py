@@ -12,7 +12,7 @@ from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.run_file import to_toml_values
 from coati.stop_reasons import StopReason
 from coati.strategies.revisits.relevance import parse_relevance
-from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
 from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteWatchSettings
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.state import pack, unpack
@@ -152,7 +152,7 @@ def new_site_watch(known: Known, options: WatchOptions) -> SiteWatch:
     extensions = likely_extensions(parse_types(known.settings.types))
     watch = Watch(
         known.pages,
-        SCHEDULERS[options.scheduler].build(options.seed),
+        SCHEDULERS[options.scheduler].build(SchedulerInputs(options.seed)),
         WatchSettings(per_cycle=options.per_cycle, every_seconds=options.every, per_site=options.per_site),
         parse_relevance(options.relevant, extensions),
     )
