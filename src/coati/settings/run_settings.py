@@ -435,9 +435,7 @@ class RunSettings:
             _compiled(pattern)
         if self.quiet and self.verbose:
             raise ConfigError("quiet says nothing and verbose says more: leave one of them out")
-        for name in self.hint_names:
-            if name not in HINTS:
-                raise unknown_name("index for hints", name, HINTS)
+        self._check_hints()
         if self.per_host > self.concurrency:
             raise ConfigError(
                 f"per_host is {self.per_host} and concurrency is {self.concurrency}: no more than"
@@ -468,6 +466,11 @@ class RunSettings:
         sites = dict.fromkeys(resolve(url, "/") or url for url in own)
         hints = [Query(name, site, Ability.SITE).address for name in self.hint_names for site in sites]
         return tuple(url for url in dict.fromkeys((*robots, *hints)) if url not in self.urls)
+
+    def _check_hints(self) -> None:
+        for name in self.hint_names:
+            if name not in HINTS:
+                raise unknown_name("index for hints", name, HINTS)
 
     @property
     def hint_names(self) -> tuple[str, ...]:
