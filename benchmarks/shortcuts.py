@@ -22,14 +22,14 @@ from statistics import quantiles
 from typing import cast
 
 import click
-from coati.replay.driver import replay
-from coati.replay.site import ReplaySite
 
 from benchmarks.reporting import circumstances
 from coati.archive.archive import Archive
 from coati.assembly import build_shortcuts, build_strategy
 from coati.budget import Budget
 from coati.model import EVERY_HOST, Kind, Page, Request
+from coati.replaying.driver import replay
+from coati.replaying.site import ReplaySite
 from coati.shortcuts.recognition import recognise
 from coati.testing import Api, ApiFile, ApiState, ArchiveWithApi, Responder, Response, Site, with_api
 from coati.web.urls import is_query
