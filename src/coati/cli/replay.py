@@ -28,6 +28,7 @@ from coati.jobs.replaying import (
 )
 from coati.replaying.measures import SiteTotals
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
+from coati.web.rules import Scope
 from coati.web.unseen import safe
 
 if TYPE_CHECKING:
@@ -67,6 +68,19 @@ class _Moment(click.ParamType[float]):
 @click.option("--seed", default=0, show_default=True, help="The first seed.")
 @click.option("--types", "types_text", help="What counts as a target, instead of the archive's definition.")
 @click.option(
+    "--goal",
+    multiple=True,
+    help="Count pages as targets that meet this goal (structured-data, microdata>=5, type=Dataset); may be"
+    " repeated, and then all must hold.",
+)
+@click.option(
+    "--scope",
+    type=click.Choice([scope.value for scope in Scope]),
+    default=Scope.DOMAIN.value,
+    show_default=True,
+    help="How far the crawl may go; an archive of many hosts needs `any`.",
+)
+@click.option(
     "--start-url",
     "start_urls",
     multiple=True,
@@ -105,6 +119,8 @@ def replay(  # noqa: PLR0917 - one parameter per option
     seeds: int,
     seed: int,
     types_text: str | None,
+    goal: tuple[str, ...],
+    scope: str,
     start_urls: tuple[str, ...],
     as_of: float | None,
     max_requests: int | None,
@@ -127,6 +143,8 @@ def replay(  # noqa: PLR0917 - one parameter per option
         seeds=seeds,
         seed=seed,
         types=types_text,
+        goal=goal,
+        scope=scope,
         start_urls=start_urls,
         as_of=as_of,
         budget=Budget(max_requests, max_bytes, max_time, max_targets),
