@@ -452,6 +452,8 @@ class Dsdd(TaskStrategy):
     # The crawl within the repositories
 
     def _after_choice(self, task: Task) -> None:
+        # What was asked for is known to the run, so that no page tells it as new.
+        self._met.meet(task.url)
         if task.stage is Stage.QUERY:
             engine = host_of(task.url)
             self._asked_of[engine] = self._asked_of.get(engine, 0) + 1
