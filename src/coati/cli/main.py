@@ -58,6 +58,7 @@ COMMANDS = {
         "coati.cli.experiment:experiment", "Run the experiment that a file describes, and print its table."
     ),
     "explain": LazyCommand("coati.cli.explain:explain", "Say which rule or score decided about a URL."),
+    "export": LazyCommand("coati.cli.export:export", "Write the statements of a harvest for other tools."),
     "harvest": LazyCommand("coati.cli.harvest:harvest", "Spend one budget over many sites."),
     "learn": LazyCommand("coati.cli.learn:learn", "Train models from examples of your own."),
     "replay": LazyCommand(
@@ -73,6 +74,7 @@ COMMANDS = {
     "strategies": LazyCommand("coati.cli.strategies:strategies", "List what there is to crawl with."),
     "types": LazyCommand("coati.cli.types:types", "List what may count as a target."),
     "verify": LazyCommand("coati.cli.verify:verify", "Check the files of a run against their hashes."),
+    "watch": LazyCommand("coati.cli.watch:watch", "Find what is new on known sites, with few visits."),
 }
 
 

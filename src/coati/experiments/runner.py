@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coati.assembly import Need, build_strategy, strategy_row
+from coati.assembly import Need, strategy_row
 from coati.experiments.errors import ExperimentError
 from coati.experiments.examples import ExampleFile, collect_examples, read_examples
 from coati.experiments.recording import RecordingStrategy
+from coati.experiments.site_runs import SiteRunOptions, built_for, run_on_site
 from coati.experiments.sites import Places, SiteFacts, describe, open_site
-from coati.experiments.spec import BOUNDS, PLAIN, GeneratedSite, Variant
+from coati.experiments.spec import BOUNDS, PLAIN, ArchivedSite, GeneratedSite, Variant
 from coati.experiments.trials import Trial, TrialResult, measured
 from coati.experiments.workers import Job, Lost, Workers
-from coati.replaying.driver import ReplayOptions, replay
 from coati.replaying.measures import SiteTotals
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ def _cells(
         for variant in rows(experiment):
             given = others if Need.EXAMPLES in strategy_row(variant.strategy).needs else ()
             for seed in experiment.seeds_of(variant.strategy):
-                cell = Trial(site.name, site.archive, site.digest, variant, seed, experiment.budget, given)
-                cells.append(cell)
+                what = site.name, site.archive, site.digest, variant, seed, experiment.budget, given
+                cells.append(Trial(*what, site.types))
     return {cell: folder / f"{cell.key()}.json" for cell in cells}
 
 
@@ -109,13 +109,12 @@ def rows(experiment: Experiment) -> list[Variant]:
 def run_trial(cache: WorkerCache, task: tuple[Trial, Path]) -> TrialResult:
     """Make one run and keep its result; called in a process of its own."""
     cell, file = task
-    site = open_site(cache, cell.archive)
-    name, settings = cell.variant.strategy, cell.variant.settings
+    site = open_site(cache, cell.archive, cell.types)
+    name = cell.variant.strategy
     examples = read_examples(cell.examples) if Need.EXAMPLES in strategy_row(name).needs else None
-    strategy = build_strategy(name, site.start_urls, cell.seed or 0, site.truth, settings, examples)
-    watched = RecordingStrategy(strategy, site.truth)
-    options = ReplayOptions(out_links=Need.OUT_LINKS in strategy_row(name).needs)
-    run = replay(site, watched, cell.budget, options=options)
+    options = SiteRunOptions(settings=cell.settings, budget=cell.budget, examples=examples)
+    watched = RecordingStrategy(built_for(site, name, cell.seed, options), site.truth)
+    run = run_on_site(site, name, cell.seed, options, watched)
     result = measured(cell, run, watched, SiteTotals.of(site.truth))
     result.write(file)
     return result
@@ -127,7 +126,8 @@ def _prepare(
     folders = []
     for number, site in enumerate(experiment.sites):
         progress("finding sites", number, len(experiment.sites))
-        folders.append((site.name, places.find(site)))
+        types = site.types if isinstance(site, ArchivedSite) else ""
+        folders.append((site.name, places.find(site), types))
     found: dict[int, SiteFacts] = {}
     for number, facts in workers.run(Job(describe, place) for place in folders):
         if isinstance(facts, Lost):
