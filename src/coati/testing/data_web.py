@@ -195,7 +195,7 @@ class DataWeb:
         self._idf = {word: math.log(1 + count / len(pages)) for word, pages in self._with.items()}
 
     def _found(self, words: Mapping[str, float], noise: float, salt: str) -> list[str]:
-        scores: Counter[str] = Counter()
+        scores: dict[str, float] = defaultdict(float)
         for word, weight in words.items():
             for url, share in self._with.get(word, ()):
                 scores[url] += weight * share * self._idf[word]

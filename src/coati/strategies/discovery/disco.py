@@ -45,9 +45,10 @@ class Disco(Dsdd):
         self._pulls += 1
         super()._end_pull()
 
-    def _seeds(self) -> list[int]:
+    def _rank_seeds(self) -> list[int]:
         verified = [number for check in self._checks.in_state(CheckState.VERIFIED) for number in check.pages]
-        others = [number for number in range(len(self._pages)) if number not in set(verified)]
+        known = set(verified)
+        others = [number for number in range(len(self._pages)) if number not in known]
         return [*verified, *self._by_likeness(others)]
 
     def _by_likeness(self, numbers: list[int]) -> list[int]:

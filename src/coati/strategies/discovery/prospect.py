@@ -117,10 +117,10 @@ class Prospect(Dsdd):
             self._rewards[check.arm] = self._rewards.get(check.arm, 0.0) + 1
             self._found.setdefault(check.arm, 0)
 
-    def _seeds(self) -> list[int]:
+    def _rank_seeds(self) -> list[int]:
         """Return the best page of each verified site; where there are none, the most promising pages."""
         seeds: dict[str, int] = {}
-        for number in super()._seeds():
+        for number in super()._rank_seeds():
             seeds.setdefault(self._pages[number].site, number)
         return list(seeds.values())
 
