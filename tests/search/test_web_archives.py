@@ -41,7 +41,7 @@ def test_the_wayback_machine_is_asked_for_files_and_read() -> None:
                 "http://www.example.org/a.csv",
                 "a.csv",
                 "text/csv, 123 bytes, last seen 2019-12-31",
-                1577750400.0,
+                "2019-12-31",
                 "https://web.archive.org/web/20191231000000/http://www.example.org:80/a.csv",
             ),
         )
@@ -77,7 +77,9 @@ def test_common_crawl_is_asked_for_its_newest_index_first() -> None:
 
 
 def test_hits_keep_what_web_archives_tell_and_lead_to_their_own_next_page() -> None:
-    hit = Hit("http://www.example.org/a.csv", "a.csv", "text/csv", 86400.0, "https://web.archive.org/web/1/x")
+    hit = Hit(
+        "http://www.example.org/a.csv", "a.csv", "text/csv", "1970-01-02", "https://web.archive.org/web/1/x"
+    )
     body = write_hits(Hits((hit, Hit("search://wayback/?q=money", "x")), more=True))
     assert read_hits(body).hits[0] == hit
     page = PageReader(Rules("https://www.example.org/")).read(Format.HITS, body, SITE.address)

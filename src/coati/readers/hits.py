@@ -9,11 +9,11 @@ tag path ``search > ENGINE > hit`` lets a strategy learn what an engine's hits a
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from coati.readers.dates import seconds_of
 from coati.readers.listed import API_PAGE, ARCHIVED, Listed
 from coati.web.queries import Ability, parse_query
 from coati.web.urls import MAX_URL_CHARS, host_of
@@ -27,6 +27,7 @@ HITS_TYPE = "application/vnd.coati.hits+json"
 MAX_HITS = 1000
 _MAX_TITLE_CHARS = 300
 _MAX_SNIPPET_CHARS = 1000
+_MAX_SEEN_CHARS = 30
 # What every engine tells.
 _ALL = frozenset({"url", "title", "snippet"})
 
@@ -34,14 +35,14 @@ _ALL = frozenset({"url", "title", "snippet"})
 class Hit(NamedTuple):
     """One result of a search, as the engine gave it; the URL may be anything.
 
-    An index of a web archive tells when it saw the URL last (``seen``, in seconds since the epoch), and where
-    what it saw is kept (``archived``).
+    An index of a web archive tells on which day it saw the URL last (``seen``, as 2019-12-31), and where what
+    it saw is kept (``archived``).
     """
 
     url: str
     title: str = ""
     snippet: str = ""
-    seen: float | None = None
+    seen: str = ""
     archived: str = ""
 
 
@@ -63,7 +64,7 @@ def bounded_hits(hits: Iterable[Hit], *, more: bool = False) -> Hits:
             hit.url,
             _words(hit.title, _MAX_TITLE_CHARS),
             _words(hit.snippet, _MAX_SNIPPET_CHARS),
-            hit.seen if hit.seen is not None and math.isfinite(hit.seen) else None,
+            hit.seen[:_MAX_SEEN_CHARS],
             hit.archived,
         )
         for hit in islice(hits, MAX_HITS)
@@ -105,22 +106,18 @@ def list_hits(body: bytes, address: str) -> Iterator[Listed]:
         yield Listed(replace(query, page=query.page + 1).address, ("search", engine, API_PAGE))
     path = ("search", engine, ARCHIVED)
     for hit in found.hits:
-        yield Listed(hit.url, path, hit.title, hit.seen, hit.snippet, archived=hit.archived)
+        yield Listed(hit.url, path, hit.title, seconds_of(hit.seen), hit.snippet, archived=hit.archived)
 
 
 def _written(hit: Hit) -> dict[str, object]:
     """Return a hit as it is written; what only web archives tell is left out where there is none."""
-    told = hit._asdict()
-    return {
-        name: value for name, value in told.items() if value is not None and (value != "" or name in _ALL)
-    }
+    told = hit._asdict().items()
+    return {name: value for name, value in told if name in _ALL or value}
 
 
 def _read(told: dict[str, object]) -> Hit:
     url, title, snippet = (str(told[name]) for name in ("url", "title", "snippet"))
-    seen = told.get("seen")
-    moment = float(seen) if isinstance(seen, int | float) else None
-    return Hit(url, title, snippet, moment, str(told.get("archived", "")))
+    return Hit(url, title, snippet, str(told.get("seen", "")), str(told.get("archived", "")))
 
 
 def _words(text: str, most: int) -> str:

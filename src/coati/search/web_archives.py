@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from coati.readers.dates import seconds_of
 from coati.readers.hits import Hit, Hits
 from coati.search.provider import ProviderRequest
 from coati.web.queries import Ability
@@ -140,7 +139,7 @@ def _hit(url: str, media_type: str, size: str, moment: str, archived: str) -> Hi
     # Indexes keep the port that a site had in the nineties.
     plain = normalise(url) or url
     snippet = ", ".join(part for part in known if part)
-    return Hit(plain, plain.rpartition("/")[2], snippet, seconds_of(day), archived)
+    return Hit(plain, plain.rpartition("/")[2], snippet, day, archived)
 
 
 HINTS: Final[Mapping[str, Callable[[], HttpProvider]]] = {"wayback": Wayback, "commoncrawl": CommonCrawl}

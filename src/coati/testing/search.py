@@ -46,7 +46,7 @@ class StubEngine:
 
     >>> engine = StubEngine([IndexedPage("http://a.test/", "Rain", "Rain by month")])
     >>> engine.search(Query("stub", "rain")).hits
-    (Hit(url='http://a.test/', title='Rain', snippet='Rain by month', seen=None, archived=''),)
+    (Hit(url='http://a.test/', title='Rain', snippet='Rain by month', seen='', archived=''),)
     """
 
     pages: Iterable[IndexedPage]
