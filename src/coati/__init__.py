@@ -15,6 +15,9 @@ from coati.version import __version__
 
 if TYPE_CHECKING:
     from coati.errors import CoatiError
+    from coati.harvesting.files import FilesHarvested
+    from coati.harvesting.harvest import harvest
+    from coati.harvesting.pages import PagesHarvested
     from coati.jobs.archives import (
         ArchiveSummary,
         ImportedArchive,
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from coati.jobs.crawl_run import CrawlRun
     from coati.jobs.crawling import crawl, preview
     from coati.jobs.experimenting import ExperimentResults, experiment
+    from coati.jobs.inspecting import Inspection, inspect
     from coati.jobs.options import CrawlOptions
     from coati.jobs.preview import Preview
     from coati.jobs.replaying import ReplayResults, replay
@@ -45,7 +49,10 @@ __all__ = [
     "EventKind",
     "ExperimentResults",
     "Explanation",
+    "FilesHarvested",
     "ImportedArchive",
+    "Inspection",
+    "PagesHarvested",
     "Preview",
     "Progress",
     "ReplayResults",
@@ -62,7 +69,9 @@ __all__ = [
     "explain",
     "export_archive",
     "find_runs",
+    "harvest",
     "import_archive",
+    "inspect",
     "open_run",
     "preview",
     "replay",
@@ -73,6 +82,9 @@ __all__ = [
 # Imported when they are asked for, so that `import coati` takes no time.
 _PLACES = {
     "CoatiError": "coati.errors",
+    "FilesHarvested": "coati.harvesting.files",
+    "PagesHarvested": "coati.harvesting.pages",
+    "harvest": "coati.harvesting.harvest",
     "ArchiveSummary": "coati.jobs.archives",
     "ImportedArchive": "coati.jobs.archives",
     "describe_archive": "coati.jobs.archives",
@@ -81,6 +93,8 @@ _PLACES = {
     "CrawlRun": "coati.jobs.crawl_run",
     "crawl": "coati.jobs.crawling",
     "preview": "coati.jobs.crawling",
+    "Inspection": "coati.jobs.inspecting",
+    "inspect": "coati.jobs.inspecting",
     "ExperimentResults": "coati.jobs.experimenting",
     "experiment": "coati.jobs.experimenting",
     "CrawlOptions": "coati.jobs.options",
