@@ -11,9 +11,9 @@ from coati.errors import ConfigError
 from coati.model import EVERY_HOST, Failure, Method, Page, Refused, Request
 from coati.strategies.hosts.anthelion import random_host
 from coati.testing.host_web import MIXED, POOR, RICH, HostWeb
-from coati.testing.web_knobs import WebKnobs
+from coati.testing.web_parameters import WebParameters
 
-WEB = HostWeb(WebKnobs.at_scale(0.001), seed=3)
+WEB = HostWeb(WebParameters.at_scale(0.001), seed=3)
 
 
 def pages(web: HostWeb) -> list[tuple[int, int]]:
@@ -26,7 +26,7 @@ def statements(web: HostWeb, host: int, page: int) -> list[int]:
 
 
 def test_the_same_seed_gives_the_same_web() -> None:
-    again, other = (HostWeb(WebKnobs.at_scale(0.001), seed=seed) for seed in (3, 4))
+    again, other = (HostWeb(WebParameters.at_scale(0.001), seed=seed) for seed in (3, 4))
     places = pages(WEB)[::17]
     assert [WEB.url(*place) for place in places] == [again.url(*place) for place in places]
     assert [WEB.facts(*place) for place in places] == [again.facts(*place) for place in places]
@@ -75,7 +75,7 @@ def test_nearly_every_page_can_be_reached() -> None:
 
 
 def test_the_figures_of_the_paper() -> None:
-    web = HostWeb(WebKnobs.at_scale(0.01), seed=1)
+    web = HostWeb(WebParameters.at_scale(0.01), seed=1)
     assert web.pages / web.hosts == pytest.approx(5_500_000 / 456_000, rel=0.02)
     chosen = [web.page_at(number) for number in range(0, web.pages, 23)]
     counts = np.array([statements(web, *place) for place in chosen])
@@ -88,7 +88,7 @@ def test_the_figures_of_the_paper() -> None:
 
 def test_hosts_are_mostly_all_or_nothing() -> None:
     shares = {POOR: 0.0, RICH: 0.0, MIXED: 0.0}
-    web = HostWeb(WebKnobs.at_scale(0.002), seed=2)
+    web = HostWeb(WebParameters.at_scale(0.002), seed=2)
     for sort in shares:
         hosts = [host for host in np.flatnonzero(web.sorts == sort).tolist() if web.sizes[host] >= 5]
         shares[sort] = float(
@@ -100,7 +100,7 @@ def test_hosts_are_mostly_all_or_nothing() -> None:
 
 
 def test_goals_are_those_of_a_harvest() -> None:
-    strict = HostWeb(WebKnobs.at_scale(0.001), seed=3, goal="microdata>=5")
+    strict = HostWeb(WebParameters.at_scale(0.001), seed=3, goal="microdata>=5")
     urls = [WEB.url(*place) for place in pages(WEB)]
     assert 0 < sum(map(strict.relevant, urls)) < sum(map(WEB.relevant, urls))
 
@@ -115,4 +115,4 @@ def test_examples_are_drawn_from_all_pages() -> None:
 def test_a_scale_that_makes_no_sense_is_refused() -> None:
     for scale in (0.0, 1.5, 0.00001):
         with pytest.raises(ConfigError, match="scale"):
-            WebKnobs.at_scale(scale)
+            WebParameters.at_scale(scale)

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from coati.cli.generated_sites import write_generated
+from coati.cli.generated_sites import open_generated_web, write_generated
 from coati.errors import ConfigError, UsageError
 from coati.experiments.examples import without_examples
 from coati.experiments.outputs import provenance, tables_of, write_outputs
@@ -81,7 +81,7 @@ def experiment(  # noqa: PLR0917 - one parameter an option
     if parquet:
         require_duckdb()
     _make_folder(out)
-    places = Places(archives, out / SITES_FOLDER, write_generated)
+    places = Places(archives, out / SITES_FOLDER, write_generated, open_generated_web)
     messages = Console(stderr=True, highlight=False, markup=False)
     if asked and not rows:
         described, left_out = without_examples(described, places)

@@ -21,6 +21,7 @@ _COLUMNS = {
     "seed": "BIGINT",
     "value": "DOUBLE",
     "state": "VARCHAR",
+    "relevant_share": "DOUBLE",
     "runs": "BIGINT",
     "mean": "DOUBLE",
     "sd": "DOUBLE",

@@ -19,6 +19,7 @@ _MAX_FILE_BYTES = 1 << 20
 _MAX_SEEDS = 1000
 
 FIGURES = {
+    "shares": "the share of relevant pages against the pages fetched (webs of many hosts)",
     "curves": "targets against requests, and target bytes against other bytes",
     "groups": "the mean reward of the ten best groups",
 }
@@ -33,7 +34,7 @@ PLAIN = "bfs"
 _KEYS = (
     "table", "title", "source", "measures", "published", "seeds", "first_seed", "bounds", "figures", "sites",
     "strategies", "variants", "budget", "early_stops", "joined", "examples",
-    "fewer_seeds",
+    "fewer_seeds", "classify",
 )  # fmt: skip
 
 
@@ -68,7 +69,24 @@ class GeneratedSite:
         return f"{self.model}-like"
 
 
-ExperimentSite = ArchivedSite | GeneratedSite
+@dataclass(frozen=True, slots=True)
+class GeneratedWeb:
+    """A made-up web of many hosts with the figures of a paper's, ``scale`` times as large.
+
+    The seed of a run makes the web, too: runs with the same seed meet the same one.
+    """
+
+    model: str
+    scale: float
+    goal: str = "classic"
+
+    @property
+    def name(self) -> str:
+        """What it is called in results."""
+        return f"{self.model}-like"
+
+
+ExperimentSite = ArchivedSite | GeneratedSite | GeneratedWeb
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +108,8 @@ class Experiment:
     """One table or figure: every variant on every site with every seed.
 
     ``examples`` names the archives that give example pages to those that need some, ``fewer_seeds`` how many
-    seeds are enough for a strategy that takes long.
+    seeds are enough for a strategy that takes long. With ``classify`` nothing is crawled: this many pages of
+    a web, half of them relevant, are judged and then learnt from, one after the other.
     """
 
     table: str
@@ -108,6 +127,7 @@ class Experiment:
     joined: bool = False
     examples: tuple[str, ...] = ()
     fewer_seeds: Mapping[str, int] = field(default_factory=dict)
+    classify: int = 0
 
     def seeds_of(self, strategy: str) -> tuple[int | None, ...]:
         """List the seeds to run a strategy with: None, once, where a seed changes nothing."""
@@ -137,7 +157,7 @@ class Experiment:
         kept = tuple(
             site
             for site in self.sites
-            if not sites or site.name in sites or (GENERATED in sites and isinstance(site, GeneratedSite))
+            if not sites or site.name in sites or (GENERATED in sites and not isinstance(site, ArchivedSite))
         )
         if not kept:
             raise ConfigError("this experiment has no generated sites")
@@ -195,6 +215,7 @@ def parse_experiment(table: Mapping[str, object], folder: Path) -> Experiment:
         joined=take(table, "joined", bool, default=False, where=where),
         examples=_examples(table, sites),
         fewer_seeds=_fewer_seeds(table),
+        classify=take(table, "classify", int, 0, where),
     )
 
 
@@ -235,12 +256,23 @@ def _site(value: object) -> ExperimentSite:
         return _archived(value)
     if not isinstance(value, Mapping):
         raise ConfigError(f"the site {value!r} should be a folder's name or a table such as {{ generated }}")
+    if "web" in value:
+        return _web(value)
     where = "a generated site"
     refuse_unknown(value, ("generated", "pages", "seed"), where)
     pages = take(value, "pages", int, 0, where)
     if pages < 1:
         raise ConfigError(f"{where} has no pages: say how many, so that its scale is known")
     return GeneratedSite(need(value, "generated", where), pages, take(value, "seed", int, 0, where))
+
+
+def _web(value: Mapping[str, object]) -> GeneratedWeb:
+    where = "a generated web"
+    refuse_unknown(value, ("web", "scale", "goal"), where)
+    scale = take(value, "scale", float, 0.0, where)
+    if not 0 < scale <= 1:
+        raise ConfigError(f"{where}: scale is {scale}, and should be above 0 and at most 1")
+    return GeneratedWeb(need(value, "web", where), scale, take(value, "goal", str, "classic", where))
 
 
 def _examples(table: Mapping[str, object], sites: Sequence[ExperimentSite]) -> tuple[str, ...]:

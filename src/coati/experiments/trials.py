@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from coati.budget import Budget
     from coati.experiments.examples import ExampleFile
     from coati.experiments.recording import RecordingStrategy
-    from coati.experiments.spec import Variant
+    from coati.experiments.spec import GeneratedWeb, Variant
     from coati.replay.driver import Replay
     from coati.replay.measures import SiteTotals
     from coati.strategies.strategy import Strategy
@@ -58,6 +58,8 @@ class Trial:
     seed: int | None
     budget: Budget
     examples: tuple[ExampleFile, ...] = ()
+    web: GeneratedWeb | None = None
+    classify: int = 0
 
     @property
     def label(self) -> str:
@@ -80,6 +82,7 @@ class Trial:
             self.seed,
             asdict(self.budget),
             [each.content for each in self.examples],
+            *([self.classify] if self.classify else []),
         ]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 

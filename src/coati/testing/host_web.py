@@ -6,7 +6,7 @@ about a page follows from the seed and its number: its address, its structured d
 to its children in its host, to the home page, to some pages of its host, and to pages of other hosts: to the
 home page of any host, or to any page of the web. A crawl begins on large hosts more often than on small ones.
 
-`coati.testing.web_knobs` says what the numbers are taken from.
+`coati.testing.web_parameters` says what the numbers are taken from.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from coati.model import Failure, Link, LinkList, Method, Page, Refused
 from coati.strategies.chance import draw
 from coati.strategies.hosts.known_labels import LabelledPage
 from coati.strategies.hosts.page_features import FoundPage
-from coati.testing.web_knobs import WebKnobs
+from coati.testing.web_parameters import WebParameters
 from coati.testing.web_words import ENDINGS, KINDS, TOPIC_WORDS, TOPICS, WORDS_PER_TOPIC
 from coati.web.markup.goals import Goal, parse_goal
 
@@ -64,27 +64,27 @@ _JSON_LD_HOSTS, _OPEN_GRAPH_HOSTS = 0.67, 0.85
 class HostWeb:
     """Answers requests for pages of a generated web; ``goal`` says which of them are relevant.
 
-    >>> web = HostWeb(WebKnobs.at_scale(0.001), seed=1)
+    >>> web = HostWeb(WebParameters.at_scale(0.001), seed=1)
     >>> web.hosts, web.pages > 4000, web.start_urls[0]
-    (456, True, 'http://fatezu368.example/')
+    (456, True, 'http://bupaka211.example/')
     """
 
-    def __init__(self, knobs: WebKnobs, seed: int = 0, goal: str = "classic") -> None:
+    def __init__(self, parameters: WebParameters, seed: int = 0, goal: str = "classic") -> None:
         self._seed = seed
         self._goal: Goal = parse_goal(goal)
         chance = np.random.default_rng(seed)
-        self.name = f"web of {knobs.hosts:,} hosts"
-        self.sizes = _sizes(chance.random(knobs.hosts), knobs)
+        self.name = f"web of {parameters.hosts:,} hosts"
+        self.sizes = _sizes(chance.random(parameters.hosts), parameters)
         # The number of the first page of each host, then that of all.
         self._offsets = np.concatenate([[0], np.cumsum(self.sizes, dtype=np.int64)])
-        self._topics = (chance.random(knobs.hosts) * TOPICS).astype(np.uint8)
-        self._endings = (chance.random(knobs.hosts) * len(ENDINGS)).astype(np.uint8)
-        self.sorts = self._draw_sorts(chance.random(knobs.hosts), knobs)
+        self._topics = (chance.random(parameters.hosts) * TOPICS).astype(np.uint8)
+        self._endings = (chance.random(parameters.hosts) * len(ENDINGS)).astype(np.uint8)
+        self.sorts = self._draw_sorts(chance.random(parameters.hosts), parameters)
         self._alike = _ALIKE_LINKS
-        self._home_links = knobs.fitted.home_links
-        self._with_microdata = knobs.fitted.microdata
+        self._home_links = parameters.fitted.home_links
+        self._with_microdata = parameters.fitted.microdata
         self._of_sort = [np.flatnonzero(self.sorts == sort) for sort in (POOR, RICH, MIXED)]
-        chosen = np.argsort(chance.random(knobs.hosts) ** (1 / self.sizes))[-knobs.start_hosts :]
+        chosen = np.argsort(chance.random(parameters.hosts) ** (1 / self.sizes))[-parameters.start_hosts :]
         self.start_urls: tuple[str, ...] = tuple(self.url(host, 0) for host in chosen.tolist())
 
     @property
@@ -97,15 +97,15 @@ class HostWeb:
         """How many pages there are."""
         return int(self._offsets[-1])
 
-    def _draw_sorts(self, luck: npt.NDArray[np.float64], knobs: WebKnobs) -> npt.NDArray[np.uint8]:
-        fitted = knobs.fitted
+    def _draw_sorts(self, luck: npt.NDArray[np.float64], parameters: WebParameters) -> npt.NDArray[np.uint8]:
+        fitted = parameters.fitted
         rich = (
             fitted.large_rich - (fitted.large_rich - fitted.small_rich) * self.sizes.astype(float) ** -_GROWTH
         )
         by_ending = np.array([factor for _, factor in ENDINGS])
         by_topic = np.linspace(0.5, 1.5, TOPICS)
         rich *= by_ending[self._endings] / by_ending.mean() * by_topic[self._topics]
-        sorts = np.full(knobs.hosts, POOR, np.uint8)
+        sorts = np.full(parameters.hosts, POOR, np.uint8)
         sorts[luck < rich + _MIXED_HOSTS] = MIXED
         sorts[luck < rich] = RICH
         return sorts
@@ -263,13 +263,13 @@ def _bell(one: int, other: int) -> float:
     return radius * float(np.cos(2 * np.pi * other / _FINE))
 
 
-def _sizes(luck: npt.NDArray[np.float64], knobs: WebKnobs) -> npt.NDArray[np.int32]:
+def _sizes(luck: npt.NDArray[np.float64], parameters: WebParameters) -> npt.NDArray[np.int32]:
     """Draw sizes with a heavy tail whose sum is about the number of pages."""
-    most = min(max(1000, knobs.pages // 400), knobs.pages // 20)
+    most = min(max(1000, parameters.pages // 400), parameters.pages // 20)
     low, high = 0.1, 10.0
     for _ in range(60):
         tail = (low + high) / 2
-        if np.minimum(np.floor((1 - luck) ** (-1 / tail)), most).sum() > knobs.pages:
+        if np.minimum(np.floor((1 - luck) ** (-1 / tail)), most).sum() > parameters.pages:
             low = tail
         else:
             high = tail

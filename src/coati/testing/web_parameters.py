@@ -37,10 +37,10 @@ FITTED = Fitted()
 
 
 @dataclass(frozen=True, slots=True)
-class WebKnobs:
+class WebParameters:
     """The shape of a generated web.
 
-    >>> WebKnobs.at_scale(0.1).hosts
+    >>> WebParameters.at_scale(0.1).hosts
     45600
     """
 
@@ -50,7 +50,7 @@ class WebKnobs:
     fitted: Fitted = FITTED
 
     @classmethod
-    def at_scale(cls, scale: float, fitted: Fitted = FITTED) -> WebKnobs:
+    def at_scale(cls, scale: float, fitted: Fitted = FITTED) -> WebParameters:
         """Return the paper's web, this many times as large; its largest host has a hundredth of the pages."""
         hosts = round(PAPER_HOSTS * scale)
         if not 0 < scale <= 1 or hosts < _LEAST_HOSTS:
