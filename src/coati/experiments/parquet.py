@@ -21,7 +21,6 @@ _COLUMNS = {
     "seed": "BIGINT",
     "value": "DOUBLE",
     "state": "VARCHAR",
-    "relevant_share": "DOUBLE",
     "runs": "BIGINT",
     "mean": "DOUBLE",
     "sd": "DOUBLE",
