@@ -18,10 +18,12 @@ from coati.replay.site import ReplaySite
 from coati.strategies.strategy import Expects
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import numpy.typing as npt
 
+    from coati.model import Outcome
     from coati.strategies.strategy import Strategy
 
 
@@ -46,15 +48,17 @@ def record(archive: Path, strategy: str, seed: int, most: int, keep: Path) -> Re
         keep.mkdir(parents=True, exist_ok=True)
         with Archive.open(archive) as opened:
             site = ReplaySite(opened)
-            expected, gained = _crawled(site, build_strategy(strategy, site.start_urls, seed), most)
+            made = build_strategy(strategy, site.start_urls, seed)
+            expected, gained = crawled(site.respond, made, most)
         np.savez_compressed(file, urls=len(site.truth.urls), expected=expected, gained=gained)
     with np.load(file) as held:
         return RecordedSite(archive.name, int(held["urls"]), held["expected"], held["gained"])
 
 
-def _crawled(
-    site: ReplaySite, strategy: Strategy, most: int
+def crawled(
+    respond: Callable[[Request], Outcome], strategy: Strategy, most: int
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
+    """Crawl until nothing is left, or to this many requests; returns what was expected, and what came."""
     expected: list[float] = []
     gained: list[int] = []
     now = 0.0
@@ -63,7 +67,7 @@ def _crawled(
         request = strategy.choose(now, EVERY_HOST)
         if not isinstance(request, Request):
             break
-        outcome = site.respond(request)
+        outcome = respond(request)
         strategy.observe(request.id, outcome, now)
         if not isinstance(outcome, Refused):
             expected.append(np.nan if hope is None else hope)

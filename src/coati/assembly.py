@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coati.errors import ConfigError, UsageError, unknown_name
+from coati.shortcuts.registry import PROFILES, checked_profile
+from coati.shortcuts.shortcuts import Shortcuts
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.baselines.clairvoyant import clairvoyant, omniscient
 from coati.strategies.discovery.actions import Action
@@ -109,7 +111,8 @@ class StrategyRow:
     ``build`` makes it as it stands before its first choice, ``modules`` are the ones that decide, and
     ``settings`` the fields of `StrategySettings` that it reads: a change of anything else voids none of its
     snapshots and results. ``seeded`` says whether a seed changes what it does, ``extractors`` name the facts
-    about pages that it reads (`coati.web.facts`).
+    about pages that it reads (`coati.web.facts`), ``shortcuts`` that a live crawl offers it those of a site
+    (`coati.shortcuts`) unless the user says otherwise.
     """
 
     summary: str
@@ -119,6 +122,7 @@ class StrategyRow:
     needs: frozenset[Need] = frozenset()
     seeded: bool = True
     extractors: tuple[str, ...] = ()
+    shortcuts: bool = False
 
     def settings_read(self, settings: StrategySettings) -> dict[str, Any]:
         """Return the settings that it reads, as plain values."""
@@ -267,18 +271,21 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _scent(Aim.TARGETS_A_REQUEST),
         _SCENT,
         _SCENT_SETTINGS,
+        shortcuts=True,
     ),
     "scent-bytes": StrategyRow(
         "scent where bytes are scarce: most targets for each byte fetched",
         _scent(Aim.TARGETS_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        shortcuts=True,
     ),
     "scent-volume": StrategyRow(
         "scent for much data: most bytes of targets for each byte fetched",
         _scent(Aim.BYTES_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        shortcuts=True,
     ),
     "sb-oracle": StrategyRow(
         "sb-classifier that is told for free which links are targets",
@@ -476,6 +483,23 @@ def build_strategy(
     if row.replay_only and truth is None:
         raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
     return row.build(StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples))
+
+
+SHORTCUTS = {
+    "auto": "as the strategy is made for: scent uses them, the published strategies do not",
+    "off": "none",
+    "only": "nothing but what the site's software lists: no other link is followed",
+}
+
+
+def build_shortcuts(mode: str, strategy: str, profiles: Sequence[str] = ()) -> Shortcuts | None:
+    """Build the shortcuts of a crawl; None where there are none. ``profiles`` are paths of further ones."""
+    if mode not in SHORTCUTS:
+        raise unknown_name("way to use shortcuts", mode, SHORTCUTS)
+    own = tuple(checked_profile(_object_by_path("profile", path), path) for path in profiles)
+    if mode == "off" or (mode == "auto" and not strategy_row(strategy).shortcuts and not own):
+        return None
+    return Shortcuts((*own, *PROFILES), only=mode == "only")
 
 
 def build_early_stop(name: str) -> EarlyStop | None:

@@ -55,6 +55,7 @@ COMMANDS = {
         "coati.cli.experiment:experiment", "Run the experiment that a file describes, and print its table."
     ),
     "explain": LazyCommand("coati.cli.explain:explain", "Say which rule or score decided about a URL."),
+    "harvest": LazyCommand("coati.cli.harvest:harvest", "Spend one budget over many sites."),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
     ),

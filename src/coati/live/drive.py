@@ -27,6 +27,7 @@ from coati.live.outages import Outages
 from coati.live.outcomes import MISSING, FetchResult
 from coati.live.plan import CrawlResult
 from coati.live.progress import Event, EventKind
+from coati.live.site_turns import Spent
 from coati.live.stop_rules import StopRules, final_reason
 from coati.live.trap_filter import trap_filter
 from coati.live.visits import Visits
@@ -37,19 +38,24 @@ from coati.runs.reasons import SkipReason
 from coati.runs.store import Recorded
 from coati.search.engines import Engines
 from coati.stop_reasons import StopReason
+from coati.strategies.strategy import Expects
 from coati.web.out_links import with_out_links
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from coati.budget import Limit
     from coati.live.plan import CrawlPlan
     from coati.live.progress import Progress
-    from coati.model import Hosts, Outcome
+    from coati.model import Hosts, Outcome, Settlement
     from coati.pacing.host_pace import HostPause, Wait
     from coati.runs.store import RunStore
     from coati.strategies.strategy import Strategy
 
 _PROGRESS_SECONDS = 0.5
+
+# How long a crawl waits for its turn before it asks of itself; it is woken as soon as it has one.
+_TURN_SECONDS = 60.0
 
 # Redirects whose next hop was not asked for yet: older ones are forgotten, since a strategy need not
 # ask for it at all.
@@ -95,6 +101,8 @@ class Drive:
         self._sift = trap_filter(plan.traps, plan.store)
         self._sent = self.counts.requests
         self._told_at = 0.0
+        if plan.turns is not None:
+            plan.turns.joins(self)
 
     def _restore(self) -> Strategy:
         store, form = self.plan.store, self.plan.form
@@ -116,6 +124,11 @@ class Drive:
         """How many requests are chosen and not yet observed."""
         return len(self._open)
 
+    def is_api(self, url: str) -> bool:
+        """Tell whether an address is read as the answer of an API."""
+        shortcuts = self.plan.shortcuts
+        return shortcuts is not None and url in self.lists and shortcuts.reads(url)
+
     def is_open(self, request_id: int) -> bool:
         """Tell whether a request is chosen and not yet observed."""
         return request_id in self._open
@@ -130,9 +143,14 @@ class Drive:
 
         What was in flight when an earlier session ended comes first; it was chosen already.
         """
+        turns = self.plan.turns
         while not self._budget_spent():
+            if turns is not None and not turns.may_choose():
+                return Later(self._clock.now() + _TURN_SECONDS)
             request = self._again.popleft() if self._again else self._ask(hosts)
             if not isinstance(request, Request):
+                if turns is not None:
+                    turns.passes()
                 return request
             visited = request.method is Method.GET and self.visits.last(request.url) is not None
             self._open[request.id] = _Open(request, self._clock.now(), visited)
@@ -170,6 +188,8 @@ class Drive:
         """Charge an open request with more attempts, or fewer; False if there is no budget for more."""
         if attempts > 0 and (self.stopping or self._limit() is not None):
             return False
+        if self.plan.turns is not None and not self.plan.turns.charge(attempts):
+            return False
         self._open[request_id].attempts += attempts
         self._sent += attempts
         return True
@@ -199,15 +219,21 @@ class Drive:
         self.counts.count(request, result, charged, new_target=recorded.new_target)
         self.counts.archived += from_archive
         self.counts.settle(request, recorded.outcome, settlements)
+        self._keep(settlements)
+        self._tell_observed(state, result, charged)
+        end = self._endings.after(result.outcome, charged, self.counts, hopeless=self.outages.hopeless)
+        if end is not None:
+            self.stop(end)
+        if self.plan.turns is not None:
+            self.plan.turns.observed(_brought(request, result, charged, recorded))
+
+    def _keep(self, settlements: Sequence[Settlement]) -> None:
+        """Write rewards down, and save the strategy from time to time."""
         store = self.plan.store
         if store is not None:
             store.settled(settlements, self.plan.strategy)
             if store.snapshot_due and self.plan.form is not None and not self.plan.strategy:
                 store.snapshot(self._strategy, self.plan.form)
-        self._tell_observed(state, result, charged)
-        end = self._endings.after(result.outcome, charged, self.counts, hopeless=self.outages.hopeless)
-        if end is not None:
-            self.stop(end)
 
     def _for_strategy(self, state: _Open, result: FetchResult) -> FetchResult:
         """Give a page the hashes of its out-links, where they are wanted, and leave out traps and loops."""
@@ -233,6 +259,27 @@ class Drive:
             self.aborted = True
             for cancel in self._on_abort:
                 cancel()
+
+    def spent(self) -> Spent:
+        """Return what the run has spent, and what was promised for it."""
+        promised = 0.0 if self.plan.store is None else self.plan.store.sum_of_scores()
+        return Spent(self.counts.requests, self.counts.bytes, self.counts.targets, promised)
+
+    def expects(self) -> float | None:
+        """Return what the strategy's next choice promises; None where it does not know."""
+        return self._strategy.expects() if isinstance(self._strategy, Expects) else None
+
+    def rests_seconds(self) -> float:
+        """Return how long the host that has to rest longest does."""
+        return max((wait.seconds for wait in self.waits().values()), default=0.0)
+
+    def awaken(self) -> None:
+        """Let the engine ask again: it is this crawl's turn."""
+        self.wake()
+
+    def end(self, limit: Limit) -> None:
+        """Stop, since the budget that is shared with other crawls is spent."""
+        self.stop(StopReason.of_limit(limit))
 
     def let_go(self) -> None:
         """End a crawl that is stopping without what only waits; that stays open, and all else is saved."""
@@ -277,6 +324,8 @@ class Drive:
 
     def close(self) -> CrawlResult:
         """Say how the crawl ended; the store learns it too."""
+        if self.plan.turns is not None:
+            self.plan.turns.leaves()
         if self.error is not None:
             raise self.error
         counts = self.counts
@@ -287,7 +336,7 @@ class Drive:
         if self.plan.on_progress is not None:
             self.plan.on_progress(progress)
         failure = "" if counts.first_failure is None else counts.first_failure.reason
-        return CrawlResult(stop, progress, counts.start_links, failure, self._messages)
+        return CrawlResult(stop, progress, counts.start_links, failure, (*self._messages, *self._left_out()))
 
     def _finish(self, store: RunStore, stop: StopReason) -> None:
         """End the session; one that asked again for what was broken goes on with the run's own strategy."""
@@ -295,6 +344,11 @@ class Drive:
             store.finish(self._clock.now(), stop, self._strategy, self.plan.form)
         elif stop is not StopReason.FINISHED:
             store.finish(self._clock.now(), stop)
+
+    def _left_out(self) -> Sequence[str]:
+        """Say which profiles raised."""
+        broken = {} if self.plan.shortcuts is None else self.plan.shortcuts.broken
+        return [f"the profile {name} was left out: it raised {error}" for name, error in broken.items()]
 
     def _ask(self, hosts: Hosts) -> Request | Later | None:
         now = self._clock.now()
@@ -387,6 +441,11 @@ class Drive:
             for url, reason in result.skipped:
                 self._tell(EventKind.SKIPPED, url=url, reason=reason)
         self.tell_progress()
+
+
+def _brought(request: Request, result: FetchResult, charged: int, recorded: Recorded) -> Spent:
+    size = 0 if isinstance(result.outcome, Refused) else result.outcome.size_bytes
+    return Spent(charged, size, int(recorded.new_target), request.score)
 
 
 def _nothing() -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from coati.model import Outcome, Request
+    from coati.readers.registry import KnowsShortcuts
     from coati.runs.reasons import Reason
     from coati.web.facts import Extractor
     from coati.web.markup.goals import Predicate
@@ -55,8 +56,9 @@ STOPPED = "coati_stopped"
 ANSWER_SECONDS = "coati_answer_seconds"
 # Set where only the first bytes of a body show whether it is worth reading.
 LOOK_INSIDE = "coati_look_inside"
-# Set where the URL is a list address (`coati.readers.list_addresses`).
+# Set where the URL is a list address (`coati.readers.list_addresses`), and where it is one of an API.
 LIST = "coati_list"
+API = "coati_api"
 # The URL of which it was asked whether what the run was given last has changed.
 CONDITIONAL = "coati_conditional"
 
@@ -101,9 +103,10 @@ class ResponseReader:
         types: TargetTypes,
         extractors: Mapping[str, Extractor] = NO_EXTRACTORS,
         goal: Predicate | None = None,
+        shortcuts: KnowsShortcuts | None = None,
     ) -> None:
         self._types = types
-        self._reader = PageReader(rules)
+        self._reader = PageReader(rules, shortcuts)
         self._extractors = extractors
         self._goal = goal
 
@@ -111,7 +114,7 @@ class ResponseReader:
         """Turn a response into an outcome."""
         meta = response.request.meta if response.request is not None else {}
         body_file = meta.get(BODY_FILE)
-        form = self._format(request, response, is_list=bool(meta.get(LIST)))
+        form = self._format(request, response, is_list=bool(meta.get(LIST)), api=bool(meta.get(API)))
         result = FetchResult(
             self._outcome(request, response, form, meta.get(BODY_BYTES) if body_file else None),
             _headers(response),
@@ -124,7 +127,7 @@ class ResponseReader:
         if stopped is not None and 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
             return self._stopped(request, response, result, stopped)
         if form is not None and request.method is Method.GET:
-            return self._page(request, response, form, result)
+            return self._page(request, response, form, result, is_list=bool(meta.get(LIST)))
         return result
 
     def read_error(self, request: Request, error: BaseException) -> FetchResult:
@@ -151,7 +154,7 @@ class ResponseReader:
         """Give the outcome of a request that was not sent, because its host did not even tell its rules."""
         return FetchResult(Failure(0, 0, reason), drops=(reason,), unsent=True)
 
-    def _format(self, request: Request, response: Response, *, is_list: bool) -> Format | None:
+    def _format(self, request: Request, response: Response, *, is_list: bool, api: bool) -> Format | None:
         """Say as what a response is read; None if it is no page."""
         if not 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
             missing = is_missing_robots(request.url, response.status, is_list=is_list)
@@ -159,7 +162,7 @@ class ResponseReader:
         media_type = _content_type(response)
         wanted = self._types.kind(media_type, request.url) is Kind.TARGET
         body = response.body if request.method is Method.GET else None
-        return format_of(request.url, media_type, body, is_list=is_list, wanted=wanted)
+        return format_of(request.url, media_type, body, is_list=is_list, wanted=wanted, api=api)
 
     def _outcome(
         self, request: Request, response: Response, form: Format | None, streamed_bytes: int | None
@@ -198,11 +201,13 @@ class ResponseReader:
             outcome = Other(response.status, 0, essence(_header(response, "Content-Type")))
         return replace(result, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
 
-    def _page(self, request: Request, response: Response, form: Format, result: FetchResult) -> FetchResult:
+    def _page(
+        self, request: Request, response: Response, form: Format, result: FetchResult, *, is_list: bool
+    ) -> FetchResult:
         # The error page of a robots.txt that does not exist says nothing.
         body = response.body if response.status < 300 else b""  # noqa: PLR2004 - HTTP success
         content_type = _content_type(response)
-        page = self._reader.read(form, body, request.url, content_type)
+        page = self._reader.read(form, body, request.url, content_type, result.headers, is_list=is_list)
         facts = facts_of(self._extractors, body, content_type)
         relevant = self._goal is not None and self._goal(facts)
         outcome = Page(response.status, len(response.body), page.links, facts, relevant=relevant)

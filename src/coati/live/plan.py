@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
+    from coati.live.site_turns import SiteTurn
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider
+    from coati.shortcuts.shortcuts import Shortcuts
     from coati.stop_reasons import StopReason
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
@@ -47,7 +49,9 @@ class CrawlPlan:
     ``extractors`` find the facts of pages that the strategy or the goal reads (`coati.web.facts`).
     ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
     ``on_fetched`` sees each answer whole, before it is recorded.
-    ``providers`` are the search engines that queries may be asked of.
+    ``providers`` are the search engines that queries may be asked of, ``shortcuts`` knows the software behind
+    sites.
+    ``turns`` are for a crawl that spends one budget with others (`coati.live.site_turns`).
     """
 
     new_strategy: Callable[[], Strategy]
@@ -74,6 +78,8 @@ class CrawlPlan:
     more_start_urls: tuple[str, ...] = ()
     strategy: str = ""
     providers: tuple[AnyProvider, ...] = ()
+    shortcuts: Shortcuts | None = None
+    turns: SiteTurn | None = None
 
     def __post_init__(self) -> None:
         """Refuse a run folder that could not be gone on with, and engines that could not be asked."""

@@ -33,7 +33,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from coati.errors import CoatiError, ConfigError
 from coati.live.drive import Drive
-from coati.live.outcomes import LIST, REQUEST, ResponseReader
+from coati.live.outcomes import API, LIST, REQUEST, ResponseReader
 from coati.live.pace import PaceMiddleware, pace_settings
 from coati.live.plan import CrawlPlan
 from coati.live.robots import ObeyRobotsMiddleware, RobotsAnswerMiddleware
@@ -147,7 +147,7 @@ class StrategyScheduler(BaseScheduler):
         self._drive.waits = self._waits
         self._drive.wake = self.wake
         self._reader = ResponseReader(
-            drive.plan.rules, drive.plan.types, drive.plan.extractors, drive.plan.goal
+            drive.plan.rules, drive.plan.types, drive.plan.extractors, drive.plan.goal, drive.plan.shortcuts
         )
         self._set_pace(drive.plan)
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
@@ -284,6 +284,7 @@ class StrategyScheduler(BaseScheduler):
                 **self._request_meta,
                 REQUEST: chosen,
                 LIST: chosen.url in self._drive.lists,
+                API: self._drive.is_api(chosen.url),
             },
             dont_filter=True,
         )

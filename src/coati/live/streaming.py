@@ -75,6 +75,7 @@ from coati.live.failures import (
 )
 from coati.live.outcomes import (
     ANSWER_SECONDS,
+    API,
     BODY_BYTES,
     BODY_FILE,
     CUT,
@@ -358,8 +359,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
 
 
 def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Format | None:
-    is_list, unwanted = bool(request.meta.get(LIST)), bool(request.meta.get(LOOK_INSIDE))
-    return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted)
+    is_list, api, unwanted = (bool(request.meta.get(key)) for key in (LIST, API, LOOK_INSIDE))
+    return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted, api=api)
 
 
 async def _unpacked(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:

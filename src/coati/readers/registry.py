@@ -108,22 +108,19 @@ class PageReader:
         """
         if form is Format.HTML:
             page = ReadPage(*self._html.extract(body, url, content_type))
-            return page if self._shortcuts is None else self._with_offers(page, url, headers, body, is_list)
+            return self.with_offers(page, body, url, headers, is_list=is_list)
         entries, truncated = self._entries(form, body, url, content_type, headers)
         links, refused = self._admitted(url, islice(entries, MAX_LINKS))
         return ReadPage(links, refused, truncated or next(entries, None) is not None)
 
-    def _with_offers(
-        self,
-        page: ReadPage,
-        url: str,
-        headers: Headers,
-        body: bytes,
-        is_list: bool,  # noqa: FBT001 - of `read`
+    def with_offers(
+        self, page: ReadPage, body: bytes, url: str, headers: Headers = (), *, is_list: bool = False
     ) -> ReadPage:
+        """Put the shortcuts that a page of HTML offers before its own links, or in their place."""
         if self._shortcuts is None:
             return page
-        offered, refused = self._admitted(url, self._shortcuts.offers(url, headers, body, is_start=is_list))
+        offers = self._shortcuts.offers(url, headers, body, is_start=is_list)
+        offered, refused = self._admitted(url, offers)
         if self._shortcuts.only:
             return page._replace(links=offered, refused=refused)
         if offered.urls:

@@ -27,7 +27,7 @@ from coati.model import (
 )
 from coati.readers.formats import Format, format_of, is_missing_robots, is_xml
 from coati.readers.list_addresses import ListAddresses
-from coati.readers.registry import PageReader
+from coati.readers.registry import PageReader, ReadPage
 from coati.readers.robots import is_robots
 from coati.search.engines import Engines
 from coati.strategies.truth import SiteTruth
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from coati.archive.link_cache import Progress
     from coati.archive.record import Entry
     from coati.model import Facts, Link, Outcome, PageLinks, Request
+    from coati.readers.registry import KnowsShortcuts
     from coati.search.provider import LocalProvider
     from coati.web.markup.goals import Predicate
     from coati.web.media import TargetTypes
@@ -59,6 +60,8 @@ class ReplaySite:
     ``use_link_cache`` every page is read and parsed when it is asked for, as a live crawl would do it.
     Queries that the archive does not hold are asked of ``providers``. Pages that meet the ``goal`` are
     relevant. An archive of many hosts needs ``scope`` `Scope.ANY`.
+    With ``shortcuts``, what pages show of their software is offered as in a live crawl; then every page is
+    read when it is asked for.
 
     Where the archive is a history, the site is shown as it was at the time ``as_of``, or at the time that
     `respond` is told; without either, as it was last. A URL whose first capture is later answers with that
@@ -77,6 +80,7 @@ class ReplaySite:
         providers: Iterable[LocalProvider] = (),
         goal: Predicate | None = None,
         scope: Scope = Scope.DOMAIN,
+        shortcuts: KnowsShortcuts | None = None,
     ) -> None:
         meta = archive.meta
         self.name = meta.name
@@ -96,7 +100,8 @@ class ReplaySite:
         self._engines = Engines(providers)
         self._types = types or meta.types
         self._cache = LinkCache.of(archive, progress)
-        self._reader = PageReader(self.rules)
+        self._shortcuts = shortcuts
+        self._reader = PageReader(self.rules, shortcuts)
         self._use_link_cache = use_link_cache
         admitted = [self.rules.refusal(url) is None for url in self._cache.url_names]
         self._admitted = np.array(admitted, bool)
@@ -106,6 +111,8 @@ class ReplaySite:
         self.remarks = {remark.partition(": ")[0]: remark for remark in self._cache.remarks}
         # What can be reached at all: no trap hides a target from the truth.
         self._reach = replace(self.rules, traps=False)
+        # What start pages offer beside their links.
+        self._offers: dict[str, Sequence[str]] = {}
         # What list addresses list (`coati.readers.list_addresses`): for a crawl, and for the truth.
         self._lists: dict[str, tuple[PageLinks, Sequence[str]]] = {}
         ListAddresses(self.start_urls).explore(self._read_list)
@@ -191,7 +198,13 @@ class ReplaySite:
             return Failure(_NOT_FOUND, 0, "not in the archive")
         if kind_of(entry, self._types) is Kind.REDIRECT:
             return _redirect(entry, entry.size_bytes)
-        found = self._links_of_list(entry, None if self._as_of is None else entry.moment)
+        moment = None if self._as_of is None else entry.moment
+        found = self._links_of_list(entry, moment)
+        if found is None and self._shortcuts is not None and kind_of(entry, self._types) is Kind.PAGE:
+            self._offers[url] = ()
+            links = self._offered(entry, moment, NO_LINKS)
+            self._offers[url] = links.urls
+            return Page(entry.status, entry.size_bytes, links)
         if found is None:
             return Other(entry.status, entry.size_bytes, essence(entry.media_type))
         links, reachable = found
@@ -208,14 +221,32 @@ class ReplaySite:
         elif kind is not Kind.BROKEN and (kind is not Kind.PAGE or is_robots(url)):
             with suppress(ArchiveError):
                 body = self._archive.body(url, moment)
-                form = format_of(url, entry.media_type, body, is_list=True, wanted=kind is Kind.TARGET)
+                api = self._reader.reads_api(url)
+                form = format_of(
+                    url, entry.media_type, body, is_list=True, wanted=kind is Kind.TARGET, api=api
+                )
         if form is None:
             return None
+        headers = self._archive.record(url, moment).headers if form is Format.API else ()
         links, reachable = (
-            PageReader(rules).read(form, body, url, entry.media_type).links
+            PageReader(rules, self._shortcuts).read(form, body, url, entry.media_type, headers).links
             for rules in (self.rules, self._reach)
         )
         return links, reachable
+
+    def _offered(self, entry: Entry, moment: float | None, links: PageLinks) -> PageLinks:
+        """Put what a page offers beside its links before them, if there are shortcuts."""
+        if self._shortcuts is None:
+            return links
+        try:
+            record = self._archive.record(entry.url, moment)
+        except ArchiveError as error:
+            self.remarks.setdefault(entry.url, f"{entry.url}: {error}")
+            return links
+        is_list = entry.url in self._offers
+        body = record.body or b""
+        page = self._reader.with_offers(ReadPage(links), body, entry.url, record.headers, is_list=is_list)
+        return page.links
 
     def _listed(self, entry: Entry, moment: float | None) -> PageLinks:
         """Return what a list address lists, at a moment of a history if there is one."""
@@ -261,7 +292,7 @@ class ReplaySite:
                 entry.status, entry.size_bytes, self._listed(entry, moment), self._facts(entry, moment)
             )
         if self._use_link_cache and not is_query(entry.url):
-            links = self._cached_links(entry, moment)
+            links = self._offered(entry, moment, self._cached_links(entry, moment))
             return Page(entry.status, entry.size_bytes, links, self._facts(entry, moment))
         try:
             body = self._archive.body(entry.url, moment)
@@ -271,8 +302,10 @@ class ReplaySite:
         form = Format.HITS if is_query(entry.url) else Format.HTML
         if self._is_read_by_content(entry):
             form = format_of(entry.url, entry.media_type, body, is_list=False, wanted=False) or form
-        links = self._reader.read(form, body, entry.url, entry.media_type).links
-        return Page(entry.status, entry.size_bytes, links, LazyFacts(lambda: body, entry.media_type))
+        is_list = entry.url in self._offers
+        headers = () if self._shortcuts is None else self._archive.record(entry.url, moment).headers
+        page = self._reader.read(form, body, entry.url, entry.media_type, headers, is_list=is_list)
+        return Page(entry.status, entry.size_bytes, page.links, LazyFacts(lambda: body, entry.media_type))
 
     def _cached_links(self, entry: Entry, moment: float | None) -> PageLinks:
         key = entry.url if moment is None else (entry.url, moment)
@@ -316,7 +349,8 @@ class ReplaySite:
             elif kind is Kind.PAGE and entry is not None:
                 moment = None if self._as_of is None else entry.moment
                 targets = cache.link_urls(self._link_numbers(entry, moment))
-                names = list(dict.fromkeys(self._names[targets[reachable[targets]]].tolist()))
+                linked = self._names[targets[reachable[targets]]].tolist()
+                names = list(dict.fromkeys((*self._offers.get(url, ()), *linked)))
             elif kind is Kind.REDIRECT and entry is not None:
                 location = resolve(url, entry.location)
                 names = [location] if location is not None and rules.refusal(location) is None else []

@@ -7,8 +7,8 @@ import hashlib
 from importlib import resources
 
 from coati import __version__
-from coati.report.facts import RunFacts, read_facts
-from coati.report.markup import Html, element, joined, shortened, trusted
+from coati.report.facts import read_facts
+from coati.report.markup import Html, element, shortened, trusted
 from coati.report.sections.course import course
 from coati.report.sections.files import holdings
 from coati.report.sections.groups import groups
@@ -48,13 +48,23 @@ def report_page(run: RunReader) -> str:
         )
     finally:
         connection.execute("ROLLBACK")
-    body = element(
-        "body", headline(facts), _contents(), element("main", *sections), _footer(facts), _script()
-    )
-    return f"<!DOCTYPE html>\n{element('html', _head(facts), body, lang='en')}\n"
+    title = f"Files from {shortened(facts.site, 80) or 'a run'}"
+    seen = format_moment(facts.last_sign)
+    footer = f"Written by Coati {__version__}{f' from the log as of {seen}' if seen else ''}."
+    return _page(title, headline(facts), _contents(), element("main", *sections), footer=footer)
 
 
-def _head(facts: RunFacts) -> Html:
+def page_around(title: str, header: Html, *sections: Html) -> str:
+    """Build a page of other sections, which looks the same."""
+    return _page(title, header, element("main", *sections), footer=f"Written by Coati {__version__}.")
+
+
+def _page(title: str, *parts: Html, footer: str) -> str:
+    body = element("body", *parts, element("footer", footer), _script())
+    return f"<!DOCTYPE html>\n{element('html', _head(title), body, lang='en')}\n"
+
+
+def _head(title: str) -> Html:
     style = _resource("report.css")
     return element(
         "head",
@@ -64,7 +74,7 @@ def _head(facts: RunFacts) -> Html:
         element("meta", name="referrer", content="no-referrer"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="generator", content=f"Coati {__version__}"),
-        element("title", f"Files from {shortened(facts.site, 80) or 'a run'} · Coati"),
+        element("title", f"{title} · Coati"),
         element("style", trusted(style)),
     )
 
@@ -84,14 +94,6 @@ def _digest(text: str) -> str:
 def _contents() -> Html:
     return element(
         "nav", *(element("a", title, href=f"#{name}") for name, title in _CONTENTS), aria_label="Sections"
-    )
-
-
-def _footer(facts: RunFacts) -> Html:
-    seen = format_moment(facts.last_sign)
-    return element(
-        "footer",
-        joined(f"Written by Coati {__version__}", f" from the log as of {seen}" if seen else "", "."),
     )
 
 

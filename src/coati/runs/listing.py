@@ -47,8 +47,13 @@ def listing_lines(connection: Connection) -> Iterator[bytes]:
     # The mark tells spreadsheets that this is UTF-8; other tools skip it.
     yield "\ufeff".encode()
     yield _line(tuple(COLUMNS))
-    for row in connection.execute(_ROWS):
-        yield _line(tuple(_harmless(cell) if isinstance(cell, str) else cell for cell in row))
+    for row in listing_rows(connection):
+        yield _line(tuple(harmless(cell) if isinstance(cell, str) else cell for cell in row))
+
+
+def listing_rows(connection: Connection) -> Iterator[tuple[object, ...]]:
+    """Return the targets in the order of fetching, as the columns say; their texts are the web's."""
+    return (tuple(row) for row in connection.execute(_ROWS))
 
 
 def _line(row: tuple[object, ...]) -> bytes:
@@ -57,5 +62,6 @@ def _line(row: tuple[object, ...]) -> bytes:
     return text.getvalue().encode()
 
 
-def _harmless(cell: str) -> str:
+def harmless(cell: str) -> str:
+    """Return a text that no spreadsheet takes for a formula."""
     return "'" + cell if cell.startswith(_FORMULA) else cell

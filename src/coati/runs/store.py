@@ -83,6 +83,8 @@ _SYNC_SECONDS = 1.0
 _SNAPSHOT_EVENTS = 2_000
 _SNAPSHOT_SHARE = 0.1
 
+_SUM_OF_SCORES = "SELECT total(score) FROM requests WHERE charged > 0"
+
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
@@ -264,6 +266,11 @@ class RunStore:
     def last_logged_time(self) -> float:
         """The last moment that the log holds, in seconds since the epoch; 0 where it holds none."""
         return self._log.last_time()
+
+    def sum_of_scores(self) -> float:
+        """Return the sum of the scores that the requests of the run were chosen by, outages left out."""
+        (total,) = self._log.connection.execute(_SUM_OF_SCORES).fetchone()
+        return float(total)
 
     def charged_to(self, host: str) -> int:
         """Count the requests that a host has got; one in flight may have reached it, and counts."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
+from coati.assembly import Need, StrategySettings, build_shortcuts, build_strategy, strategy_row
 from coati.live.plan import CrawlPlan
 from coati.runs.snapshots import SnapshotForm
 from coati.settings.limits import trap_settings
@@ -85,4 +85,5 @@ def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:
         on_fetched=resources.on_fetched,
         one_site=settings.rules.scope is not Scope.ANY and len({host_of(url) for url in settings.urls}) == 1,
         more_start_urls=settings.more_start_urls,
+        shortcuts=build_shortcuts(settings.shortcuts, settings.strategy, settings.profile),
     )

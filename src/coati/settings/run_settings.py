@@ -13,7 +13,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from coati.assembly import LIVE_STRATEGIES, REGISTRY, SITE_STRATEGIES
+from coati.assembly import LIVE_STRATEGIES, REGISTRY, SHORTCUTS, SITE_STRATEGIES
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
@@ -216,6 +216,21 @@ class RunSettings:
         Group.WHERE,
         FLAG,
         "Begin at the site's sitemaps as well, as robots.txt names them.",
+        decides=True,
+    )
+    shortcuts: str = _setting(
+        "auto",
+        Group.WHERE,
+        choice("way to use shortcuts", SHORTCUTS),
+        "Ask the API of the site's own software for its files: where the strategy is made for it (auto),"
+        " never (off), or nothing else (only).",
+        decides=True,
+    )
+    profile: tuple[str, ...] = _setting(
+        (),
+        Group.WHERE,
+        TEXTS,
+        "A profile of your own for a software that Coati does not know, as my_module:MyCms; may be repeated.",
         decides=True,
     )
     max_requests: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after so many requests.")

@@ -1,5 +1,7 @@
 """What Coati is tested with, for everybody: made-up sites, a server for them, and checks of the contracts."""
 
+from coati.testing.api_answers import ApiFile
+from coati.testing.apis import Api, ApiState, ArchiveWithApi, with_api
 from coati.testing.checked_crawl import ContractError
 from coati.testing.checks import check_policy, check_strategy, default_sites
 from coati.testing.generator import generate_site
@@ -13,6 +15,10 @@ from coati.testing.site import Response, Site, body_of
 from coati.testing.site_parameters import SiteParameters
 
 __all__ = [
+    "Api",
+    "ApiFile",
+    "ApiState",
+    "ArchiveWithApi",
     "ContractError",
     "HttpEngine",
     "IndexedPage",
@@ -34,4 +40,5 @@ __all__ = [
     "sample_site",
     "serve",
     "serve_in_process",
+    "with_api",
 ]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.model import Outcome, PageLinks
+    from coati.readers.registry import KnowsShortcuts
     from coati.testing.site import Response, Site
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -42,7 +43,8 @@ class Responder:
 
     A page is parsed once, however often it is asked for, and its links are kept whole. The crawl begins at
     the start URLs of the rules, and at ``more_start_urls``, which widen no scope. Queries to
-    ``search://stub/`` are answered from the site's own pages.
+    ``search://stub/`` are answered from the site's own pages. With ``shortcuts``, what pages show of their
+    software is offered, too.
 
     >>> from coati.model import Request
     >>> from coati.testing.site import Response, Site
@@ -57,11 +59,12 @@ class Responder:
         rules: Rules | None = None,
         types: TargetTypes = PRESETS["data"],
         more_start_urls: Sequence[str] = (),
+        shortcuts: KnowsShortcuts | None = None,
     ) -> None:
         self._site = site
         self._rules = rules or Rules(site.start_url)
         self._types = types
-        self._reader = PageReader(self._rules)
+        self._reader = PageReader(self._rules, shortcuts)
         self._lists = ListAddresses((*self._rules.start_urls, *more_start_urls))
         self._links: dict[str, PageLinks] = {}
         self._engines: Engines | None = None
@@ -97,19 +100,27 @@ class Responder:
             form, body = Format.ROBOTS, None if body is None else b""
         elif response.status not in _SUCCESS:
             return Failure(response.status, 0, f"status {response.status}")
-        elif (form := format_of(request.url, media_type, body, is_list=is_list, wanted=wanted)) is None:
+        elif (form := self._format(request.url, media_type, body, is_list=is_list, wanted=wanted)) is None:
             return (Target if wanted else Other)(response.status, size, media_type)
         if body is None:
             return Page(response.status, size, NO_LINKS)
         facts = LazyFacts(lambda: response.body or b"", response.media_type)
-        return Page(
-            response.status, size, self._links_of(request.url, form, body, response.media_type), facts
-        )
+        return Page(response.status, size, self._links_of(request.url, form, response), facts)
 
-    def _links_of(self, url: str, form: Format, body: bytes, media_type: str) -> PageLinks:
+    def _format(
+        self, url: str, media_type: str, body: bytes | None, *, is_list: bool, wanted: bool
+    ) -> Format | None:
+        api = is_list and self._reader.reads_api(url)
+        return format_of(url, media_type, body, is_list=is_list, wanted=wanted, api=api)
+
+    def _links_of(self, url: str, form: Format, response: Response) -> PageLinks:
         links = self._links.get(url)
         if links is None:
-            found = self._reader.read(form, body, url, media_type).links
+            body = response.body if response.status in _SUCCESS else b""
+            is_list = url in self._lists
+            found = self._reader.read(
+                form, body or b"", url, response.media_type, response.headers, is_list=is_list
+            ).links
             places = range(len(found.urls))
             links = LinkList(
                 [found.link(place) for place in places],

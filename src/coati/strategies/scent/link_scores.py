@@ -117,20 +117,25 @@ class LinkScores:
         """What a score would have been over the whole crawl."""
         return self._gained / self._paid if self._paid else 0.0
 
-    def learn(self, row: Row | None, answer: LinkOutcome) -> None:
-        """Take one answer into account; ``row`` is None for the start page."""
+    def learn(self, row: Row | None, answer: LinkOutcome, *, counts: bool = True) -> None:
+        """Take one answer into account; ``row`` is None for the start page.
+
+        ``counts`` is false for what an API listed: it says nothing of what to expect from links.
+        """
         if row is not None:
             self.untried.tried(row, target=answer.target)
             self.odds.learn(row, (answer.target, not answer.target and not answer.page))
         if self._sizes is None:
-            self._gained += answer.target
-            self._paid += 1
+            self._gained += counts and answer.target
+            self._paid += counts
             return
         useful = answer.target or answer.page
         # The size of an answer without use depends on who asks: a crawl stops at its headers.
         size = max(1, answer.size_bytes) if useful else _USELESS_BYTES
         if row is not None and useful:
             self._sizes.learn(_TARGETS if answer.target else _PAGES, row[_SIZE_KEYS], int(size))
+        if not counts:
+            return
         paid = size / BYTES_UNIT
         self._paid += paid
         if answer.target:

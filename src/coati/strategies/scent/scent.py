@@ -20,6 +20,9 @@ What remains are hubs that nothing announces. While even the best link promises 
 so far, or hardly anything, every second request is taken from a sweep over the folders of the site, the
 shallowest first (`sweep`): the home page of a section is more often such a hub than a page deep inside.
 
+Pages of the API of a site's own software (`api_pages`) are arms beside all links: the best of them is taken
+when it promises more than the best link.
+
 Scores are kept by kind of link (`link_kinds`) and refreshed where it counts: the best one before it is used
 and the next best if it fell, what is like a pleasant surprise at once, and everything else in turn. So the
 cost of a request does not grow with the crawl beyond what `most_kinds` allows.
@@ -36,8 +39,10 @@ import numpy as np
 
 from coati.learners.value_chains import ChainSettings
 from coati.model import Deferred, Method, Page, Redirect, Refused, Request, Target
+from coati.readers.listed import is_api
 from coati.strategies.deferrals import Deferrals
 from coati.strategies.known_urls import KnownUrls
+from coati.strategies.scent.api_pages import API_ELEMENTS, ApiPages
 from coati.strategies.scent.data_words import Meaning
 from coati.strategies.scent.link_evidence import LinkTexts, explained
 from coati.strategies.scent.link_keys import COLUMNS, SPECIFIC, Key, Likeness, LinkKeys, key_of
@@ -135,6 +140,12 @@ _OTHER_LINKS = "other links"
 _NOTHING = Expected(0.0, 1.0, 0.0, 0.0)
 
 
+# The kind of a page of an API, which stands in no place of the frontier.
+_API = -2
+# Where bytes are scarce, scores are not targets per request: an API is asked while it is worth this much.
+_WORTH_ASKING = 0.5
+
+
 class _Sent(NamedTuple):
     """A request in flight; ``kind`` is -1 and ``row`` None for the start page: nothing is expected of it."""
 
@@ -191,6 +202,7 @@ class Scent:
         )
         self._sweep = Sweep()
         self._labels = PageLabels(self._scores.values, self._settings.discount)
+        self._apis = ApiPages(self._scores)
         self._in_flight: dict[int, _Sent] = {}
         self._deferred: Deferrals[_Sent] = Deferrals()
         # What is asked for before all else: the start pages, and where redirects lead.
@@ -198,6 +210,8 @@ class Scent:
         self._arms: dict[tuple[int, int], int] = {}
         self._arm_labels: list[str] = []
         self._turn = 0
+        # How many of the requests were for pages of APIs: what happens in turns happens without them.
+        self._aside = 0
         self._set_priors()
         for url in reversed(start_urls):
             self._begin_at(url)
@@ -219,6 +233,9 @@ class Scent:
             return self._send(deferred)
         if self._at_once:
             return self._send(self._at_once.pop())
+        api = self._best_api()
+        if api is not None:
+            return self._take_api(api)
         chosen = self._best()
         if chosen is not None:
             return self._take(*chosen)
@@ -234,6 +251,10 @@ class Scent:
         for at, sent in enumerate(self._at_once):
             if self._known[sent.number] == request.url:
                 self._send(self._at_once.pop(at))
+                return
+        for number in self._apis:
+            if self._known[number] == request.url:
+                self._take_api(number)
                 return
         chosen = self._best()
         if chosen is None or self._known[chosen[0]] != request.url:
@@ -251,8 +272,11 @@ class Scent:
             return self._labels.follow(sent.number, target=False)
         if isinstance(outcome, Redirect) and self._hop(sent, outcome.location):
             return []
+        if sent.kind == _API and sent.row is not None:
+            return self._observe_api(request_id, sent, sent.row, outcome)
         target, page = isinstance(outcome, Target), isinstance(outcome, Page)
-        self._scores.learn(sent.row, LinkOutcome(target, page, outcome.size_bytes))
+        listed = sent.row is not None and self._apis.lists(sent.row)
+        self._scores.learn(sent.row, LinkOutcome(target, page, outcome.size_bytes), counts=not listed)
         settled = self._labels.follow(sent.number, target=target)
         label = math.inf if target else -math.inf
         if isinstance(outcome, Page):
@@ -267,7 +291,9 @@ class Scent:
         if self._at_once:
             return None if self._at_once[-1].row is None else self._at_once[-1].score
         kind = self._kinds.best()
-        return 0.0 if kind is None else self._judge(kind, self._settings.exploration)[0]
+        best = 0.0 if kind is None else self._judge(kind, self._settings.exploration)[0]
+        api = self._best_api()
+        return best if api is None else max(best, self._apis.score(self._apis.row(api)))
 
     def arm_label(self, arm: int) -> str:
         """Name the links that share a directory, an extension and the end of their tag path."""
@@ -285,6 +311,8 @@ class Scent:
             row = np.array(self._keys.row(link, self._keys.source(source_url)), np.uint32)
             texts = LinkTexts(link.url, anchor=link.anchor, source_url=source_url)
         texts = texts._replace(tail=self._keys.tail_text(int(row[Key.TAIL])))
+        if int(row[Key.ELEMENT]) in API_ELEMENTS:
+            return self._apis.explained(row, texts.tail)
         return explained(row, texts, self._scores, self._settings.exploration)
 
     # --- choosing -------------------------------------------------------------------------------
@@ -299,6 +327,8 @@ class Scent:
         for sent in self._at_once:
             if sent.number == number and sent.row is not None:
                 return sent.row
+        if number in self._apis:
+            return self._apis.row(number)
         return self._kinds.row(self._kind_of(number))
 
     def _kind_of(self, number: int) -> int:
@@ -306,6 +336,28 @@ class Scent:
         if kind is None:
             raise ValueError(f"{self._known[number]} does not wait")
         return kind
+
+    @property
+    def _step(self) -> int:
+        """How many choices were made among links."""
+        return self._turn - self._aside
+
+    def _best_api(self) -> int | None:
+        """Return the page of an API that is to be asked now; None if a link promises more."""
+        best = self._apis.best()
+        if best is None:
+            return None
+        number, score = best
+        kind = self._kinds.best()
+        if kind is None:
+            return number
+        if self._settings.aim is Aim.TARGETS_A_REQUEST:
+            return number if score >= self._kinds.score(kind) else None
+        return number if score >= _WORTH_ASKING else None
+
+    def _take_api(self, number: int) -> Request:
+        score = self._apis.score(self._apis.row(number))
+        return self._send(_Sent(number, _API, self._apis.take(number), _NOTHING, score))
 
     def _best(self) -> tuple[int, Expected] | None:
         """Give the link to take, and what is expected of it."""
@@ -358,7 +410,7 @@ class Scent:
     def _is_dry(self, best: float) -> bool:
         """Tell whether it is the sweep's turn: the best link promises much less than before, or little."""
         every = self._settings.sweep_every
-        if not every or self._turn % every:
+        if not every or self._step % every:
             return False
         # What is poor is said in targets a request.
         poor = self._settings.poor if self._settings.aim is Aim.TARGETS_A_REQUEST else 0.0
@@ -366,8 +418,8 @@ class Scent:
 
     def _refresh(self) -> None:
         kinds = self._kinds
-        if self._turn % self._settings.refresh_every == 0 and kinds.blocks:
-            turn = self._turn // self._settings.refresh_every
+        if self._step % self._settings.refresh_every == 0 and kinds.blocks:
+            turn = self._step // self._settings.refresh_every
             self._refresh_kinds(kinds.waiting_in(turn % kinds.blocks))
 
     def _refresh_kinds(self, kinds: npt.NDArray[np.intp]) -> None:
@@ -386,6 +438,9 @@ class Scent:
         request = Request(self._turn, Method.GET, url, self._arm(sent.row, url), sent.score)
         self._in_flight[self._turn] = sent
         self._turn += 1
+        if sent.kind == _API and sent.row is not None:
+            self._aside += 1
+            self._apis.sent(sent.row)
         return request
 
     def _arm(self, row: Row | None, url: str) -> int | None:
@@ -429,7 +484,9 @@ class Scent:
     def _defer(self, sent: _Sent, until: float) -> None:
         """Let a link that met an outage wait; its kind was lowered while the link was asked for."""
         self._deferred.push(Method.GET, self._known[sent.number], sent, until)
-        if sent.row is not None and self._kinds.holds(sent.kind, sent.row):
+        if sent.kind == _API and sent.row is not None:
+            self._apis.sent(sent.row, -1)
+        elif sent.row is not None and self._kinds.holds(sent.kind, sent.row):
             self._score_anew(sent.kind, self._settings.exploration)
 
     def _hop(self, sent: _Sent, location: str) -> bool:
@@ -442,14 +499,26 @@ class Scent:
         if number is None:
             return False
         if sent.row is None or sent.hops < _MOST_HOPS:
+            if sent.kind == _API and sent.row is not None:
+                self._apis.sent(sent.row, -1)
             self._labels.meet_hop(sent.number)
             self._at_once.append(sent._replace(number=number, hops=sent.hops + 1))
             return True
         self._labels.meet(-1)
+        if sent.kind == _API:
+            return False
         kind = self._kinds.place(sent.row)
         self._kinds.push(kind, number)
         self._score_anew(kind, self._settings.exploration)
         return False
+
+    def _observe_api(self, request_id: int, sent: _Sent, row: Row, outcome: Outcome) -> list[Settlement]:
+        """Learn what an answer of an API is worth; where it is closed, nothing else is learnt from it."""
+        if not isinstance(outcome, Page):
+            return []
+        found = self._new_links(sent.number, outcome.links)
+        self._apis.answered(row, [self._kinds.row(kind) for _, kind in found])
+        return self._open_page(request_id, sent._replace(row=None), found)[1]
 
     def _compare(self, sent: _Sent, row: Row, label: float) -> None:
         """Draw conclusions from an answer that was worse or better than expected for links that are alike."""
@@ -466,7 +535,11 @@ class Scent:
 
     def _read(self, request_id: int, sent: _Sent, links: PageLinks) -> tuple[float, list[Settlement]]:
         """Let the new links of a page wait, and judge the page by them."""
-        found = self._new_links(sent.number, links)
+        return self._open_page(request_id, sent, self._new_links(sent.number, links))
+
+    def _open_page(
+        self, request_id: int, sent: _Sent, found: list[tuple[int, int]]
+    ) -> tuple[float, list[Settlement]]:
         if not found:
             return self._labels.open(request_id, sent.number, sent.row, [])
         kinds = np.array(sorted({kind for _, kind in found}))
@@ -490,7 +563,12 @@ class Scent:
                 continue
             if source is None:
                 source = self._keys.source(known[page])
-            row = np.array(self._keys.row(links.link(index), source), np.uint32)
+            link = links.link(index)
+            row = np.array(self._keys.row(link, source), np.uint32)
+            if is_api(link.tag_path) and not self._apis.full:
+                self._labels.meet(-1)
+                self._apis.push(number, row, link.tag_path)
+                continue
             if len(kinds) >= self._settings.most_kinds:
                 row[SPECIFIC] = 0
             kind = kinds.place(row)
@@ -511,17 +589,27 @@ class Scent:
             **self._sweep.save(),
             **self._labels.save(),
             **self._keys.save(),
+            **self._apis.save(),
             "in_flight": [[turn, sent.save()] for turn, sent in self._in_flight.items()],
             "deferred": self._deferred.save(_Sent.save),
             "at_once": [sent.save() for sent in self._at_once],
             "arms": [[*group, self._arm_labels[arm]] for group, arm in self._arms.items()],
             "turn": self._turn,
+            "aside": self._aside,
         }
 
     def load(self, state: State) -> None:
         """Take over a saved state."""
         self._known = KnownUrls()
-        for part in (self._known, self._kinds, self._scores, self._sweep, self._labels, self._keys):
+        for part in (
+            self._known,
+            self._kinds,
+            self._scores,
+            self._sweep,
+            self._labels,
+            self._keys,
+            self._apis,
+        ):
             part.load(state)
         self._in_flight = {turn: _Sent.load(sent) for turn, sent in state["in_flight"]}
         self._deferred.load(state["deferred"], _Sent.load)
@@ -530,3 +618,4 @@ class Scent:
         self._arms = {(first, second): arm for arm, (first, second, _) in enumerate(arms)}
         self._arm_labels = [label for _, _, label in arms]
         self._turn = state["turn"]
+        self._aside = state["aside"]

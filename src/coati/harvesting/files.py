@@ -1,0 +1,254 @@
+"""The files of many sites for one budget: `coati harvest LIST --types data`.
+
+Each site is crawled by its own strategy into its own run folder. Whose turn it is decides
+`coati.bandits.site_choice`. A harvest that was stopped or killed is resumed by the same call: every site
+stands where its own run folder left it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING
+
+from coati.assembly import build_early_stop
+from coati.budget import Budget
+from coati.errors import ConfigError
+from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summary
+from coati.harvesting.sites import is_excluded, sites_of
+from coati.live.progress import Progress
+from coati.live.site_turns import SiteTurns
+from coati.report.many_sites import write_sites_report
+from coati.report.writing import write_report
+from coati.runs.layout import holds_run
+from coati.runs.reader import RunReader
+from coati.runs.settings_file import read_settings, write_settings
+from coati.runs.store import RunStore
+from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.run_file import to_toml_values, with_values
+from coati.settings.run_settings import RunSettings
+from coati.stop_reasons import StopReason
+from coati.web.rules import Scope
+from coati.web.urls import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coati.harvesting.folder import SiteSummary
+    from coati.harvesting.sites import HarvestSite
+    from coati.live.plan import CrawlPlan
+    from coati.strategies.early_stop import EarlyStop
+
+# A site that ended so has nothing left that the budget could be spent on.
+_DONE = frozenset({StopReason.FINISHED.value, StopReason.STOPPED_EARLY.value})
+# Nothing came of these: trying again means beginning again.
+_FAILED_STARTS = frozenset(
+    {StopReason.START_UNREACHABLE.value, StopReason.REFUSED.value, StopReason.RATE_LIMITED.value}
+)
+
+# Sites that are crawled at once, unless the user says otherwise: a part of all, so that there is a choice.
+_SITES_PER_TURN = 8
+_MOST_AT_ONCE = 64
+
+# What two harvests in one folder must have in common.
+_SAME = ("types", "strategy", "seed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesHarvest:
+    """What is to be harvested. ``settings`` are a crawl's: its budget is that of all sites together.
+
+    ``at_once`` is how many sites are crawled at the same time, a part of them unless given. ``per_site`` is
+    the most that one site may get, and ``fair`` guarantees each a share of half the budget.
+    """
+
+    urls: tuple[str, ...]
+    out: Path
+    settings: RunSettings = field(default_factory=RunSettings)
+    at_once: int | None = None
+    per_site: Budget = field(default_factory=Budget)
+    fair: bool = False
+    exclude_hosts: frozenset[str] = frozenset()
+
+    def sites(self) -> list[HarvestSite]:
+        """Return the sites, those left out that are excluded; raises `ConfigError` if none is left."""
+        urls = [url for url in self.urls if not is_excluded(host_of(url), self.exclude_hosts)]
+        if not urls:
+            raise ConfigError("every address is on an excluded host: there is nothing to harvest")
+        return sites_of(urls, Scope(self.settings.scope))
+
+    def sites_at_once(self, sites: int) -> int:
+        """Return how many of a number of sites are crawled at the same time."""
+        return self.at_once or max(1, min(_MOST_AT_ONCE, math.ceil(sites / _SITES_PER_TURN)))
+
+    def estimated_seconds(self) -> float | None:
+        """Return how long the budget of requests lasts at a polite pace; None without one."""
+        requests = self.settings.max_requests
+        if requests is None:
+            return None
+        at_once = self.sites_at_once(len(self.sites()))
+        return requests * self.settings.delay / at_once
+
+
+@dataclass(frozen=True, slots=True)
+class FilesHarvested:
+    """How a harvest ended: why, and what each site took and gave, the richest first."""
+
+    stop: StopReason
+    sites: list[SiteSummary]
+    layout: HarvestLayout
+    resumed: bool
+
+
+def harvest_files(
+    harvest: FilesHarvest, on_progress: Callable[[Progress], None] | None = None
+) -> FilesHarvested:
+    """Harvest, or resume it where the folder holds one; Ctrl-C saves everything and ends it.
+
+    Raises `ConfigError` for a folder that holds something else, and what the disk raises.
+    """
+    from coati.live.running import crawl_many
+
+    layout = HarvestLayout(harvest.out)
+    sites = harvest.sites()
+    resumed = _take_folder(layout, harvest)
+    begun = time.monotonic()
+    budget = harvest.settings.budget
+    with ExitStack() as stack:
+        turns = SiteTurns(
+            budget,
+            harvest.sites_at_once(len(sites)),
+            fair=harvest.fair,
+            seconds=lambda: time.monotonic() - begun,
+            on_change=None if on_progress is None else _teller(on_progress, begun),
+        )
+        plans = []
+        for number, site in enumerate(sites):
+            plan = _plan(layout, harvest, site, stack)
+            if plan is not None:
+                plans.append(replace(plan, turns=turns.of(number)))
+            else:
+                _count_done(layout, site, turns)
+        results = crawl_many(plans) if plans and not turns.is_spent() else []
+    stop = _stop_reason(turns, [result.stop for result in results])
+    return FilesHarvested(stop, _sum_up(layout, sites, stop), layout, resumed)
+
+
+def _take_folder(layout: HarvestLayout, harvest: FilesHarvest) -> bool:
+    """Make the folder, or check that it holds a harvest like this one; tells whether it was there."""
+    folder = layout.folder
+    resumed = layout.settings.is_file()
+    if not resumed and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigError(f"{folder} holds something that is not a harvest; choose a new folder with --out")
+    values = {
+        **to_toml_values(harvest.settings),
+        "urls": list(harvest.urls),
+        "fair": harvest.fair,
+        "sites_at_once": harvest.at_once or 0,
+        "host_budget": harvest.per_site.max_requests or 0,
+        "exclude_hosts": sorted(harvest.exclude_hosts),
+    }
+    if resumed:
+        stored = read_settings(layout.settings)
+        for name in _SAME:
+            if stored.get(name) != values[name]:
+                raise ConfigError(
+                    f"{folder} holds a harvest with other settings: {name} is {stored.get(name)!r} there and"
+                    f" {values[name]!r} here. Leave it out to resume, or choose another folder with --out"
+                )
+    layout.sites.mkdir(parents=True, exist_ok=True)
+    write_settings(layout.settings, values)
+    return resumed
+
+
+def _plan(
+    layout: HarvestLayout, harvest: FilesHarvest, site: HarvestSite, stack: ExitStack
+) -> CrawlPlan | None:
+    """Plan the crawl of one site, from where its run folder stands; None if nothing is left there."""
+    folder = layout.site(site.name)
+    settings = with_values(
+        harvest.settings,
+        {
+            "urls": site.urls,
+            "scope": site.scope.value,
+            "max_requests": harvest.per_site.max_requests,
+            "max_bytes": harvest.per_site.max_bytes,
+            "max_targets": harvest.per_site.max_targets,
+            "max_time": harvest.per_site.max_seconds,
+            "concurrency": 1,
+        },
+    )
+    early_stop = build_early_stop("dry") if settings.stop_when_dry else None
+    if holds_run(folder) and not _go_on(folder, harvest.per_site, early_stop):
+        return None
+    values = to_toml_values(settings)
+    if holds_run(folder):
+        store = stack.enter_context(RunStore.open(folder, time.time()))
+        store.change_settings(values)
+    else:
+        store = stack.enter_context(RunStore.create(folder, values, time.time()))
+    return crawl_plan(settings, CrawlResources(store=store, early_stop=early_stop))
+
+
+def _go_on(folder: Path, per_site: Budget, early_stop: EarlyStop | None) -> bool:
+    """Tell whether a site is to be crawled on; one that failed at its start begins again."""
+    with RunReader(folder) as run:
+        totals, sessions = run.totals(), run.sessions()
+        reason = sessions[-1].stop_reason if sessions else None
+        for point in run.curve():
+            if early_stop is not None:
+                early_stop.observe(point.requests, point.targets)
+    if reason in _FAILED_STARTS and not totals.pages and not totals.targets:
+        rmtree(folder)
+        return True
+    return reason not in _DONE and per_site.spent(totals.requests, totals.bytes, 0.0, totals.targets) is None
+
+
+def _count_done(layout: HarvestLayout, site: HarvestSite, turns: SiteTurns) -> None:
+    with RunReader(layout.site(site.name)) as run:
+        totals = run.totals()
+    turns.count(totals.requests, totals.bytes, totals.targets)
+
+
+def _teller(on_progress: Callable[[Progress], None], begun: float) -> Callable[[SiteTurns], None]:
+    """Tell how far all sites together are."""
+
+    def tell(turns: SiteTurns) -> None:
+        spent = turns.spent
+        on_progress(
+            Progress(
+                requests=spent.requests,
+                targets=spent.targets,
+                bytes=spent.bytes,
+                in_flight=turns.in_flight,
+                seconds=time.monotonic() - begun,
+                session_requests=turns.session_requests,
+            )
+        )
+
+    return tell
+
+
+def _stop_reason(turns: SiteTurns, stops: Sequence[StopReason]) -> StopReason:
+    if StopReason.INTERRUPTED in stops:
+        return StopReason.INTERRUPTED
+    if turns.limit is not None:
+        return StopReason.of_limit(turns.limit)
+    reached = {StopReason.START_UNREACHABLE, StopReason.REFUSED, StopReason.RATE_LIMITED}
+    return stops[0] if stops and reached.issuperset(stops) else StopReason.FINISHED
+
+
+def _sum_up(layout: HarvestLayout, sites: Sequence[HarvestSite], stop: StopReason) -> list[SiteSummary]:
+    for site in sites:
+        folder = layout.site(site.name)
+        if holds_run(folder):
+            write_report(folder)
+    found = ranked(summary for site in sites if (summary := read_site(layout, site.name)) is not None)
+    write_summary(layout, found, stop.value)
+    write_sites_report(layout.report, found, stop.value)
+    return found

@@ -1,0 +1,166 @@
+"""The folder of a harvest over many sites: one run folder per site, and what sums them up.
+
+harvest.toml          the settings, and every address
+sites/NAME/           the run of one site, as `coati crawl` leaves it
+sites.csv             the sites, the richest first
+files.csv             the files of all sites
+summary.json          the same in numbers
+report.html           the sites ranked, with links to their reports
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from coati.runs.durable import write_whole
+from coati.runs.layout import Layout, holds_run
+from coati.runs.listing import COLUMNS, harmless, listing_rows
+from coati.runs.reader import RunReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from coati.runs.reader import SessionRow
+
+
+@dataclass(frozen=True, slots=True)
+class HarvestLayout:
+    """The paths of one harvest."""
+
+    folder: Path
+
+    @property
+    def settings(self) -> Path:
+        return self.folder / "harvest.toml"
+
+    @property
+    def sites(self) -> Path:
+        return self.folder / "sites"
+
+    @property
+    def listing(self) -> Path:
+        return self.folder / "files.csv"
+
+    @property
+    def site_table(self) -> Path:
+        return self.folder / "sites.csv"
+
+    @property
+    def summary(self) -> Path:
+        return self.folder / "summary.json"
+
+    @property
+    def report(self) -> Path:
+        return self.folder / "report.html"
+
+    def site(self, name: str) -> Path:
+        """Return the run folder of a site."""
+        return self.sites / name
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSummary:
+    """What one site took and gave, all sessions together; ``stop_reason`` is None after a kill."""
+
+    site: str
+    start_url: str
+    requests: int
+    targets: int
+    files: int
+    target_bytes: int
+    bytes: int
+    pages: int
+    errors: int
+    seconds: float
+    stop_reason: str | None
+    folder: str
+
+    @property
+    def targets_per_100(self) -> float:
+        """Targets for each hundred requests."""
+        return 100 * self.targets / self.requests if self.requests else 0.0
+
+
+def read_site(layout: HarvestLayout, name: str) -> SiteSummary | None:
+    """Read what the run folder of a site says; None where it has none yet."""
+    folder = layout.site(name)
+    if not holds_run(folder):
+        return None
+    with RunReader(folder) as run:
+        totals, sessions = run.totals(), run.sessions()
+        (files,) = run.connection.execute("SELECT count(*) FROM files").fetchone()
+        return SiteSummary(
+            site=name,
+            start_url=str(next(iter(run.settings.get("urls", ())), "")),
+            requests=totals.requests,
+            targets=totals.targets,
+            files=files,
+            target_bytes=totals.target_bytes,
+            bytes=totals.bytes,
+            pages=totals.pages,
+            errors=totals.errors,
+            seconds=round(sum(map(_seconds, sessions)), 1),
+            stop_reason=sessions[-1].stop_reason if sessions else None,
+            folder=str(folder.relative_to(layout.folder)),
+        )
+
+
+def ranked(sites: Iterable[SiteSummary]) -> list[SiteSummary]:
+    """Put sites in order: most targets first, then fewest requests."""
+    return sorted(sites, key=lambda site: (-site.targets, site.requests, site.site))
+
+
+def sums_of(sites: Sequence[SiteSummary]) -> dict[str, int]:
+    """Add up what all sites took and gave."""
+    names = ("requests", "targets", "files", "target_bytes", "bytes", "pages", "errors")
+    return {"sites": len(sites), **{name: sum(getattr(site, name) for site in sites) for name in names}}
+
+
+def write_summary(layout: HarvestLayout, sites: Sequence[SiteSummary], stop_reason: str) -> None:
+    """Write what sums a harvest up, each file in place of an older one."""
+    summary = {
+        "stop_reason": stop_reason,
+        **sums_of(sites),
+        "by_site": [asdict(site) for site in sites],
+    }
+    write_whole(layout.summary, [json.dumps(summary, indent=1).encode(), b"\n"])
+    write_whole(layout.site_table, _site_lines(sites))
+    write_whole(layout.listing, _file_lines(layout, sites))
+
+
+def _site_lines(sites: Sequence[SiteSummary]) -> Iterator[bytes]:
+    yield "\ufeff".encode()
+    names = [name for name in SiteSummary.__slots__ if name != "folder"]
+    yield _line([*names, "targets_per_100", "folder"])
+    for site in sites:
+        values = [getattr(site, name) for name in names]
+        yield _line([*values, round(site.targets_per_100, 2), site.folder])
+
+
+def _file_lines(layout: HarvestLayout, sites: Sequence[SiteSummary]) -> Iterator[bytes]:
+    yield "\ufeff".encode()
+    yield _line(["site", *COLUMNS])
+    for site in sites:
+        with RunReader(Layout(layout.site(site.site)).folder) as run:
+            for file, *rest in listing_rows(run.connection):
+                yield _line([site.site, f"{site.folder}/{file}", *rest])
+
+
+def _line(row: Sequence[object]) -> bytes:
+    text = io.StringIO()
+    cells = [harmless(cell) if isinstance(cell, str) else cell for cell in row]
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue().encode()
+
+
+def _seconds(session: SessionRow) -> float:
+    if session.ended_at is None:
+        return 0.0
+    begun, ended = datetime.fromisoformat(session.started_at), datetime.fromisoformat(session.ended_at)
+    return (ended - begun).total_seconds()

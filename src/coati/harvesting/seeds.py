@@ -1,0 +1,130 @@
+"""The addresses that a harvest begins at: a list that somebody wrote, or the sites that a discovery found.
+
+A list has one address per line; a bare host name is one, too. What follows a blank or a tab is the list's own
+business, lines that begin with ``#`` are comments. A line that is no address is told with its number, and the
+others are used.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from coati.errors import ConfigError
+from coati.web.urls import host_of, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+_MAX_LIST_BYTES = 64 << 20
+# Files of a discovery, the first that is there.
+_FOUND = ("repositories.jsonl", "repositories.csv")
+# Of the lines that are wrong this many are told one by one.
+SHOWN_LINES = 20
+
+
+class WrongLine(NamedTuple):
+    """A line that gives no address, and why."""
+
+    number: int
+    text: str
+    why: str
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        return f"line {self.number}: {self.text[:80]!r} {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """Addresses in the order of the list, each once; ``duplicates`` counts those that stood there again."""
+
+    source: str
+    urls: tuple[str, ...]
+    wrong: tuple[WrongLine, ...] = field(default=())
+    duplicates: int = 0
+
+
+def read_seeds(file: Path) -> Seeds:
+    """Read a list of addresses; raises `ConfigError` where it cannot be read or holds none."""
+    return _seeds(str(file), enumerate(_text_of(file).splitlines(), 1))
+
+
+def seeds_of_discovery(folder: Path) -> Seeds:
+    """Read the sites that a discovery left in its folder; raises `ConfigError` where there are none."""
+    for name in _FOUND:
+        file = folder / name
+        if file.is_file():
+            lines = _json_lines(file) if name.endswith("jsonl") else _csv_lines(file)
+            return _seeds(str(file), lines)
+    raise ConfigError(f"{folder} holds no {' and no '.join(_FOUND)}: it is not the folder of a discovery")
+
+
+def _text_of(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(_MAX_LIST_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"the list {file} cannot be read: {error.strerror or error}") from None
+    if len(content) > _MAX_LIST_BYTES:
+        raise ConfigError(f"{file} is too large for a list of addresses ({_MAX_LIST_BYTES >> 20} MB at most)")
+    return content.decode("utf-8-sig", "replace")
+
+
+def _json_lines(file: Path) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(_text_of(file).splitlines(), 1):
+        try:
+            found = json.loads(line) if line.strip() else {"url": ""}
+        except ValueError:
+            found = None
+        url = found.get("url") if isinstance(found, dict) else None
+        yield number, url if isinstance(url, str) else line
+
+
+def _csv_lines(file: Path) -> Iterator[tuple[int, str]]:
+    reader = csv.DictReader(io.StringIO(_text_of(file)))
+    if "url" not in (reader.fieldnames or ()):
+        raise ConfigError(f"{file} has no column named url")
+    for row in reader:
+        yield reader.line_num, row["url"] or ""
+
+
+def _seeds(source: str, lines: Iterable[tuple[int, str]]) -> Seeds:
+    urls: dict[str, None] = {}
+    wrong = []
+    duplicates = 0
+    for number, line in lines:
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        address = _address_of(text.split()[0])
+        if address is None:
+            wrong.append(WrongLine(number, text, "is no web address"))
+        elif address in urls:
+            duplicates += 1
+        else:
+            urls[address] = None
+    if not urls:
+        first = f"; {wrong[0]}" if wrong else ""
+        raise ConfigError(
+            f"{source} holds no address{first}. Write one per line, such as https://example.org/"
+        )
+    return Seeds(source, tuple(urls), tuple(wrong), duplicates)
+
+
+def _address_of(text: str) -> str | None:
+    """Return an address in normal form; a bare host is asked by https.
+
+    >>> _address_of("data.example.org"), _address_of("what"), _address_of("ftp://example.org/")
+    ('https://data.example.org/', None, None)
+    """
+    if "://" in text:
+        url = normalise(text) if text.lower().startswith(("http://", "https://")) else None
+    else:
+        url = normalise(f"https://{text}")
+    host = host_of(url) if url else ""
+    return url if "." in host or host == "localhost" or ":" in host else None

@@ -1,0 +1,235 @@
+"""Whose turn it is: many crawls of single sites that spend one budget, side by side in one process.
+
+Each site is crawled by a `coati.live.drive.Drive` of its own, with its own engine and run folder. Before a
+drive chooses, it asks for a turn. At most ``at_once`` sites have one at a time: a site keeps its turn through
+its request and the rest that politeness asks for after it, so that this many sites are crawled at their full
+polite pace, and no more. When a site is ready again, it competes with all that wait, and
+`coati.bandits.site_choice` says who goes next. So the fewer sites at once, the more of the budget goes to the
+best ones, and the longer it takes.
+
+What earlier sessions spent is known from the run folders, so nothing has to be saved here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from coati.bandits.site_choice import SiteChoice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coati.budget import Budget, Limit
+
+# A site that has to rest for longer than this gives its turn back meanwhile.
+_LONG_REST_SECONDS = 5.0
+
+
+class Spent(NamedTuple):
+    """What a crawl, or one request, used up and found; ``promised`` is its score, None where it has none."""
+
+    requests: int
+    bytes: int
+    targets: int
+    promised: float | None = None
+
+
+class Crawled(Protocol):
+    """What turns know of a crawl, and may do to it."""
+
+    def spent(self) -> Spent:
+        """Return what was spent so far, earlier sessions included."""
+
+    def expects(self) -> float | None:
+        """Return what the next choice promises; None where nobody knows."""
+
+    def rests_seconds(self) -> float:
+        """Return how long a host of the site has to rest."""
+
+    def awaken(self) -> None:
+        """Let the crawl ask for a turn again."""
+
+    def end(self, limit: Limit) -> None:
+        """Stop it: the budget of all is spent."""
+
+
+class SiteTurns:
+    """Turns for many sites; `of` is the view of one of them.
+
+    ``seconds`` says how long it took so far, ``on_change`` is told after each request. ``limit`` is the part
+    of the budget that ended everything.
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        at_once: int,
+        *,
+        fair: bool = False,
+        seconds: Callable[[], float] | None = None,
+        on_change: Callable[[SiteTurns], None] | None = None,
+    ) -> None:
+        self._choice = SiteChoice(fair=fair)
+        self._budget = budget
+        self._at_once = at_once
+        self._seconds = seconds
+        self._on_change = on_change
+        self._sites: dict[int, Crawled] = {}
+        # Who has a turn, and with how many attempts that are not answered yet.
+        self._turns: dict[int, int] = {}
+        # Of these, who was woken and did not take the turn up yet.
+        self._woken: set[int] = set()
+        self._requests = self._bytes = self._targets = 0
+        self.session_requests = 0
+        self.limit: Limit | None = None
+
+    def of(self, number: int) -> SiteTurn:
+        """Return the turns of one site."""
+        return SiteTurn(self, number)
+
+    def value(self, number: int) -> float:
+        """Return what decides about a site now."""
+        return self._choice.value(number)
+
+    def joins(self, number: int, site: Crawled) -> None:
+        """Take a site in, with what earlier sessions saw of it."""
+        self._sites[number] = site
+        spent = site.spent()
+        self.count(spent.requests, spent.bytes, spent.targets)
+        self._choice.resume(number, spent.requests, spent.targets, spent.promised or 0.0, site.expects())
+
+    def may_choose(self, number: int) -> bool:
+        """Tell whether a site may choose; if not, it waits, and is woken when it may."""
+        if number in self._woken:
+            self._woken.discard(number)
+            return not self._ended()
+        self._turns.pop(number, None)
+        self._choice.wake(number)
+        if self._ended():
+            return False
+        self._give_turns(number)
+        return number in self._turns
+
+    def passes(self, number: int) -> None:
+        """Let others go: the site had nothing to ask for."""
+        self._undo(number)
+        self._give_turns()
+
+    def charge(self, number: int, attempts: int) -> bool:
+        """Count more attempts at what a site asks for, or fewer; False if the budget does not allow more."""
+        if attempts > 0 and self._limit() is not None:
+            return False
+        self._turns[number] = self._turns.get(number, 0) + attempts
+        return True
+
+    def observed(self, number: int, brought: Spent) -> None:
+        """Learn what a request brought; one that cost nothing is as if it had not been made."""
+        if not brought.requests:
+            self._undo(number)
+        else:
+            self.count(brought.requests, brought.bytes, brought.targets)
+            self.session_requests += brought.requests
+            if number in self._turns:
+                self._turns[number] = 0
+            promise = self._sites[number].expects()
+            self._choice.observe(number, brought.targets, brought.promised, promise)
+            if self._sites[number].rests_seconds() > _LONG_REST_SECONDS:
+                self._turns.pop(number, None)
+        if self._on_change is not None:
+            self._on_change(self)
+        if not self._ended():
+            self._give_turns()
+
+    def leaves(self, number: int) -> None:
+        """Free what the site did not need."""
+        self._turns.pop(number, None)
+        self._woken.discard(number)
+        if self._sites.pop(number, None) is not None:
+            self._choice.end(number)
+            self._give_turns()
+
+    def _undo(self, number: int) -> None:
+        if self._turns.pop(number, None) is not None:
+            self._choice.undo_pull(number)
+        self._choice.sleep(number)
+
+    def _give_turns(self, asking: int | None = None) -> None:
+        while len(self._turns) < self._at_once and self._limit() is None:
+            chosen = self._choice.choose()
+            if chosen is None:
+                return
+            self._choice.pull(chosen.arm)
+            self._choice.sleep(chosen.arm)
+            self._turns[chosen.arm] = 1
+            if chosen.arm != asking:
+                self._woken.add(chosen.arm)
+                self._sites[chosen.arm].awaken()
+
+    @property
+    def spent(self) -> Spent:
+        """What all sites spent and found, earlier sessions included."""
+        return Spent(self._requests, self._bytes, self._targets)
+
+    @property
+    def in_flight(self) -> int:
+        """How many attempts are not answered yet."""
+        return sum(self._turns.values())
+
+    def is_spent(self) -> bool:
+        """Tell whether the budget is spent."""
+        return self._ended()
+
+    def count(self, requests: int, size_bytes: int, targets: int) -> None:
+        """Count what was spent, by this session or an earlier one."""
+        self._requests += requests
+        self._bytes += size_bytes
+        self._targets += targets
+
+    def _limit(self) -> Limit | None:
+        """Say whether nothing more may be sent, with what is not answered yet counted as spent."""
+        return self._spent(self.in_flight)
+
+    def _spent(self, unanswered: int) -> Limit | None:
+        seconds = 0.0 if self._seconds is None else self._seconds()
+        return self._budget.spent(self._requests + unanswered, self._bytes, seconds, self._targets)
+
+    def _ended(self) -> bool:
+        """Tell whether the budget is spent for good, and end all crawls then."""
+        if self.limit is None:
+            self.limit = self._spent(0)
+            if self.limit is not None:
+                for site in list(self._sites.values()):
+                    site.end(self.limit)
+        return self.limit is not None
+
+
+class SiteTurn:
+    """The turns of one site, as its crawl asks for them."""
+
+    def __init__(self, turns: SiteTurns, number: int) -> None:
+        self._turns = turns
+        self._number = number
+
+    def joins(self, site: Crawled) -> None:
+        """Take the crawl in; it stands where it was."""
+        self._turns.joins(self._number, site)
+
+    def may_choose(self) -> bool:
+        """Tell whether the site may choose now; if not, it is woken when it may."""
+        return self._turns.may_choose(self._number)
+
+    def passes(self) -> None:
+        """Give the turn back: there is nothing to ask for."""
+        self._turns.passes(self._number)
+
+    def charge(self, attempts: int) -> bool:
+        """Count more attempts at a request, or fewer; False if there is no budget for more."""
+        return self._turns.charge(self._number, attempts)
+
+    def observed(self, brought: Spent) -> None:
+        """Tell what a request brought."""
+        self._turns.observed(self._number, brought)
+
+    def leaves(self) -> None:
+        """Tell that the crawl is over."""
+        self._turns.leaves(self._number)

@@ -1,0 +1,365 @@
+"""What the API of each software answers, as far as Coati asks: from a list of files to bodies and headers.
+
+Written from the same documentation as the profiles (`coati.shortcuts.software`), but apart from them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import escape
+
+from coati.testing.site import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class ApiFile:
+    """A file that an API lists; files with the same ``dataset`` belong together."""
+
+    url: str
+    title: str = ""
+    media_type: str = "application/octet-stream"
+    modified: str = "2024-05-01T10:00:00Z"
+    licence: str = "CC BY 4.0"
+    dataset: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request to an API: its address, and what it may list at most on one page.
+
+    ``total`` is what the API says that it has, which need not be true.
+    """
+
+    url: str
+    most: int
+    total: int
+
+    def parameter(self, name: str, default: str = "") -> str:
+        """Return a parameter of the address."""
+        return parse_qs(urlsplit(self.url).query, keep_blank_values=True).get(name, [default])[0]
+
+    def number(self, name: str, default: int) -> int:
+        """Return a parameter that is a number."""
+        value = self.parameter(name)
+        return int(value) if value.isdigit() else default
+
+    def part(self, entries: Sequence[Any], begin: int, size: int) -> list[Any]:
+        """Return one page of a list."""
+        return list(entries[begin : begin + min(size, self.most)])
+
+    def at(self, path: str) -> str:
+        """Return an address of the same host."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}{path}"
+
+    def with_parameter(self, name: str, value: object) -> str:
+        """Return this address with one parameter changed."""
+        head, _, query = self.url.partition("?")
+        kept = [part for part in query.split("&") if part and unquote(part.partition("=")[0]) != name]
+        return f"{head}?{'&'.join([*kept, f'{name}={value}'])}"
+
+
+Answers = dict[str, "Callable[[Asked, Sequence[ApiFile]], Response]"]
+
+
+def _json(value: object, headers: tuple[tuple[str, str], ...] = ()) -> Response:
+    return Response(200, (("Content-Type", "application/json"), *headers), json.dumps(value).encode())
+
+
+def _xml(text: str) -> Response:
+    return Response(200, (("Content-Type", "text/xml; charset=utf-8"),), text.encode())
+
+
+def _datasets(files: Sequence[ApiFile]) -> list[tuple[str, list[ApiFile]]]:
+    found: dict[str, list[ApiFile]] = {}
+    for file in files:
+        found.setdefault(file.dataset or file.title or file.url, []).append(file)
+    return list(found.items())
+
+
+def _wordpress(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    kind = asked.parameter("media_type")
+    media = [file for file in files if file.media_type.startswith("text/") == (kind == "text")]
+    size, page = asked.number("per_page", 10), asked.number("page", 1)
+    part = asked.part(media, (page - 1) * min(size, asked.most), size)
+    if not part and page > 1:
+        return Response(
+            400, (("Content-Type", "application/json"),), b'{"code": "rest_post_invalid_page_number"}'
+        )
+    pages = -(-len(media) * asked.total // max(1, len(files)) // min(size, asked.most))
+    entries = [
+        {
+            "source_url": file.url,
+            "mime_type": file.media_type,
+            "title": {"rendered": escape(file.title)},
+            "modified_gmt": file.modified.removesuffix("Z"),
+        }
+        for file in part
+    ]
+    return _json(entries, (("X-WP-Total", str(asked.total)), ("X-WP-TotalPages", str(pages))))
+
+
+def _drupal(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    offset, size = asked.number("page[offset]", 0), min(50, asked.number("page[limit]", 50))
+    part = asked.part(files, offset, size)
+    data = [
+        {
+            "type": "file--file",
+            "attributes": {
+                "filename": file.title,
+                "uri": {"value": "public://x", "url": file.url},
+                "filemime": file.media_type,
+                "changed": file.modified,
+            },
+        }
+        for file in part
+    ]
+    links = {"self": {"href": asked.url}}
+    if offset + len(part) < len(files):
+        links["next"] = {"href": asked.with_parameter("page[offset]", offset + len(part))}
+    return _json({"jsonapi": {"version": "1.0"}, "data": data, "links": links})
+
+
+def _plone(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    begin, size = asked.number("b_start", 0), asked.number("b_size", 25)
+    part = asked.part(files, begin, size)
+    items = [
+        {"@id": asked.at(f"/plone/{files.index(file)}"), "title": file.title, "modified": file.modified}
+        for file in part
+    ]
+    batching = {}
+    if begin + len(part) < len(files):
+        batching["next"] = asked.with_parameter("b_start", begin + len(part))
+    return _json({"items": items, "items_total": asked.total, "batching": batching})
+
+
+def _sharepoint(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    part = asked.part(files, asked.number("startrow", 0), asked.number("rowlimit", 10))
+    rows = "".join(
+        "".join(
+            f"<d:element><d:Key>{key}</d:Key><d:Value>{escape(value)}</d:Value></d:element>"
+            for key, value in (("Path", file.url), ("Title", file.title), ("LastModifiedTime", file.modified))
+        )
+        for file in part
+    )
+    return _xml(f"<d:query><d:TotalRows m:type='Edm.Int32'>{asked.total}</d:TotalRows>{rows}</d:query>")
+
+
+def _ckan(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    packages = _datasets(files)
+    part = asked.part(packages, asked.number("start", 0), asked.number("rows", 10))
+    results = [
+        {
+            "name": name,
+            "title": name,
+            "license_title": held[0].licence,
+            "metadata_modified": held[0].modified,
+            "resources": [
+                {"url": file.url, "name": file.title, "format": file.media_type.rpartition("/")[2].upper()}
+                for file in held
+            ],
+        }
+        for name, held in part
+    ]
+    count = len(packages) if asked.total == len(files) else asked.total
+    return _json({"success": True, "result": {"count": count, "results": results}})
+
+
+def _dcat_datasets(files: Sequence[ApiFile]) -> list[dict[str, object]]:
+    return [
+        {
+            "title": name,
+            "license": held[0].licence,
+            "modified": held[0].modified,
+            "distribution": [
+                {"downloadURL": file.url, "title": file.title, "mediaType": file.media_type} for file in held
+            ],
+        }
+        for name, held in _datasets(files)
+    ]
+
+
+def _dcat(_: Asked, files: Sequence[ApiFile]) -> Response:
+    return _json(
+        {"conformsTo": "https://project-open-data.cio.gov/v1.1/schema", "dataset": _dcat_datasets(files)}
+    )
+
+
+def _dkan(_: Asked, files: Sequence[ApiFile]) -> Response:
+    return _json(_dcat_datasets(files))
+
+
+def _socrata(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    begin = asked.number("offset", 0)
+    part = asked.part(files, begin, asked.number("limit", 100))
+    results = [
+        {
+            "resource": {
+                "id": str(begin + at),
+                "name": file.title,
+                "type": "file",
+                "updatedAt": file.modified,
+            },
+            "metadata": {"license": file.licence},
+        }
+        for at, file in enumerate(part)
+    ]
+    return _json({"results": results, "resultSetSize": asked.total})
+
+
+def _opendatasoft(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    part = asked.part(files, asked.number("offset", 0), min(100, asked.number("limit", 10)))
+    results = [
+        {
+            "dataset_id": "x",
+            "has_records": False,
+            "metas": {"default": {"title": file.title, "license": file.licence, "modified": file.modified}},
+            "attachments": [{"url": file.url, "title": file.title, "mimetype": file.media_type}],
+        }
+        for file in part
+    ]
+    return _json({"total_count": asked.total, "results": results})
+
+
+def _dataverse(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    part = asked.part(files, asked.number("start", 0), min(1000, asked.number("per_page", 10)))
+    items = [
+        {
+            "name": file.title,
+            "type": "file",
+            "url": file.url,
+            "file_content_type": file.media_type,
+            "published_at": file.modified,
+            "dataset_name": file.dataset or file.title,
+        }
+        for file in part
+    ]
+    return _json({"status": "OK", "data": {"total_count": asked.total, "items": items}})
+
+
+def _invenio(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    page, size = asked.number("page", 1), min(25, asked.number("size", 10), asked.most)
+    part = asked.part(files, (page - 1) * size, size)
+    hits = [
+        {
+            "metadata": {"title": file.dataset or file.title, "rights": [{"id": file.licence}]},
+            "updated": file.modified,
+            "files": {
+                "entries": {
+                    file.title: {
+                        "key": file.title,
+                        "mimetype": file.media_type,
+                        "links": {"content": file.url},
+                    }
+                }
+            },
+        }
+        for file in part
+    ]
+    links = {"next": asked.with_parameter("page", page + 1)} if page * size < len(files) else {}
+    return _json({"hits": {"hits": hits, "total": asked.total}, "links": links})
+
+
+def _dspace(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    page, size = asked.number("page", 0), min(100, asked.number("size", 20), asked.most)
+    part = asked.part(files, page * size, size)
+    objects = []
+    for at, file in enumerate(part):
+        stream = {"name": file.title, "_links": {"content": {"href": file.url}}}
+        bundle = {"name": "ORIGINAL", "_embedded": {"bitstreams": {"_embedded": {"bitstreams": [stream]}}}}
+        item = {
+            "uuid": str(page * size + at),
+            "name": file.dataset or file.title,
+            "lastModified": file.modified,
+            "metadata": {"dc.rights": [{"value": file.licence}]},
+            "_embedded": {"bundles": {"_embedded": {"bundles": [bundle]}}},
+        }
+        objects.append({"_embedded": {"indexableObject": item}})
+    links = {}
+    if (page + 1) * size < len(files):
+        links["next"] = {"href": asked.with_parameter("page", page + 1)}
+    return _json({"_embedded": {"searchResult": {"_embedded": {"objects": objects}, "_links": links}}})
+
+
+def _oai(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    begin = asked.number("resumptionToken", 0)
+    part = asked.part(files, begin, 100)
+    records = "".join(
+        f"<record><header><identifier>oai:x</identifier><datestamp>{file.modified}</datestamp></header>"
+        f"<metadata><dc:title>{escape(file.title)}</dc:title><dc:identifier>{escape(file.url)}</dc:identifier>"
+        f"<dc:rights>{escape(file.licence)}</dc:rights></metadata></record>"
+        for file in part
+    )
+    more = begin + len(part)
+    token = f"<resumptionToken>{more}</resumptionToken>" if more < len(files) else ""
+    return _xml(f"<OAI-PMH><ListRecords>{records}{token}</ListRecords></OAI-PMH>")
+
+
+def _geonetwork(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    part = asked.part(files, asked.number("startPosition", 1) - 1, asked.number("maxRecords", 10))
+    records = "".join(
+        f"<csw:Record><dc:title>{escape(file.title)}</dc:title><dct:modified>{file.modified}</dct:modified>"
+        f"<dct:references>{escape(file.url)}</dct:references></csw:Record>"
+        for file in part
+    )
+    return _xml(f'<csw:SearchResults numberOfRecordsMatched="{asked.total}">{records}</csw:SearchResults>')
+
+
+def _nada(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    page, size = asked.number("page", 1), min(asked.number("ps", 15), asked.most)
+    begin = (page - 1) * size
+    rows = [
+        {"id": str(begin + at), "title": file.title, "url": asked.at(f"/index.php/catalog/{begin + at}")}
+        for at, file in enumerate(asked.part(files, begin, size))
+    ]
+    return _json({"result": {"found": asked.total, "rows": rows}})
+
+
+def _pxweb(asked: Asked, files: Sequence[ApiFile]) -> Response:
+    page, size = asked.number("pageNumber", 1), min(asked.number("pageSize", 20), asked.most)
+    begin = (page - 1) * size
+    tables = [
+        {"id": str(begin + at), "label": file.title, "updated": file.modified}
+        for at, file in enumerate(asked.part(files, begin, size))
+    ]
+    pages = -(-asked.total // size)
+    return _json({"tables": tables, "page": {"pageNumber": page, "pageSize": size, "totalPages": pages}})
+
+
+def _sdmx(_: Asked, files: Sequence[ApiFile]) -> Response:
+    flows = "".join(
+        f'<str:Dataflow agencyID="A" id="F{at}" version="1.0"><com:Name>{escape(file.title)}</com:Name>'
+        "</str:Dataflow>"
+        for at, file in enumerate(files)
+    )
+    return _xml(f"<mes:Structure>{flows}</mes:Structure>")
+
+
+ANSWERS: Final[Answers] = {
+    "wordpress": _wordpress,
+    "drupal": _drupal,
+    "plone": _plone,
+    "sharepoint": _sharepoint,
+    "ckan": _ckan,
+    "dkan": _dkan,
+    "socrata": _socrata,
+    "opendatasoft": _opendatasoft,
+    "arcgis-hub": _dcat,
+    "dataverse": _dataverse,
+    "invenio-rdm": _invenio,
+    "dspace": _dspace,
+    "eprints": _oai,
+    "oai-pmh": _oai,
+    "geonetwork": _geonetwork,
+    "nada": _nada,
+    "pxweb": _pxweb,
+    "sdmx": _sdmx,
+    "dcat": _dcat,
+}
+"""By the name of the profile."""

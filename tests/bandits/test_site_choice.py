@@ -1,0 +1,151 @@
+"""Which site gets the next request of one budget."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coati.bandits.site_choice import SiteChoice
+
+
+def asked(
+    choice: SiteChoice, arm: int, targets: int, promise: float | None, promised: float | None = None
+) -> None:
+    choice.pull(arm)
+    choice.observe(arm, targets, promised, promise)
+
+
+def best(choice: SiteChoice) -> int:
+    chosen = choice.choose()
+    assert chosen is not None
+    return chosen.arm
+
+
+def awake(sites: int, **settings: float | bool) -> SiteChoice:
+    choice = SiteChoice(**settings)  # type: ignore[arg-type]
+    for arm in range(sites):
+        choice.wake(arm)
+    return choice
+
+
+def test_every_site_is_tried_before_any_is_asked_again() -> None:
+    choice = awake(3)
+    seen = []
+    for _ in range(3):
+        arm = best(choice)
+        seen.append(arm)
+        asked(choice, arm, 0, 0.9 - arm / 10)
+    assert seen == [0, 1, 2]
+    assert best(choice) == 0
+
+
+def test_the_site_that_promises_most_goes_next() -> None:
+    choice = awake(2)
+    asked(choice, 0, 0, 0.3)
+    asked(choice, 1, 0, 0.6)
+    assert best(choice) == 1
+    asked(choice, 1, 0, 0.1, promised=0.6)
+    assert best(choice) == 0
+
+
+def test_promises_that_are_not_kept_are_worth_less() -> None:
+    choice = awake(2, doubt=0.0)
+    asked(choice, 0, 0, 0.8)
+    asked(choice, 1, 0, 0.5)
+    for _ in range(20):
+        asked(choice, 0, 0, 0.8, promised=0.8)
+    assert best(choice) == 1
+
+
+def test_what_was_tried_little_has_the_benefit_of_the_doubt() -> None:
+    choice = awake(2, doubt=1.0)
+    asked(choice, 0, 0, 0.5)
+    asked(choice, 1, 0, 0.5)
+    for _ in range(30):
+        asked(choice, 0, 1, 0.55, promised=1.0)
+    assert best(choice) == 1
+
+
+def test_without_promises_the_yield_decides() -> None:
+    choice = awake(2, doubt=0.0)
+    for _ in range(10):
+        asked(choice, 0, 0, None)
+        asked(choice, 1, 1, None)
+    assert best(choice) == 1
+
+
+def test_a_site_that_sleeps_or_is_done_is_not_chosen() -> None:
+    choice = awake(3)
+    for arm in range(3):
+        asked(choice, arm, 0, 0.9 - arm / 10)
+    choice.sleep(0)
+    assert best(choice) == 1
+    choice.end(1)
+    choice.wake(1)
+    assert best(choice) == 2
+    choice.sleep(2)
+    assert choice.choose() is None
+    choice.wake(0)
+    assert best(choice) == 0
+
+
+def test_a_fair_share_goes_to_the_site_with_the_fewest_requests() -> None:
+    choice = awake(4, fair=True)
+    for arm in range(4):
+        asked(choice, arm, 0, 0.9 if arm == 0 else 0.01)
+    for _ in range(200):
+        asked(choice, best(choice), 0, None)
+    requests = [0] * 4
+    for _ in range(200):
+        arm = best(choice)
+        requests[arm] += 1
+        asked(choice, arm, int(arm == 0), 0.9 if arm == 0 else 0.01, promised=0.5)
+    assert min(requests) >= 200 // 2 // 4 - 4
+
+
+def test_a_pull_that_was_taken_back_leaves_no_trace() -> None:
+    choice = awake(2)
+    asked(choice, 0, 0, 0.4)
+    asked(choice, 1, 0, 0.3)
+    before = choice.value(0), choice.value(1)
+    choice.pull(0)
+    choice.undo_pull(0)
+    assert (choice.value(0), choice.value(1)) == before
+    assert best(choice) == 0
+
+
+def test_what_is_resumed_is_worth_the_same() -> None:
+    choice = awake(1)
+    for _ in range(5):
+        asked(choice, 0, 1, 0.7, promised=0.4)
+    again = SiteChoice()
+    again.resume(0, requests=5, targets=5, promised=2.0, promise=0.7)
+    assert again.choose() is None
+    again.wake(0)
+    assert abs(again.value(0) - choice.value(0)) < 1e-9
+
+
+@given(st.integers(0, 1000))
+def test_the_heap_finds_what_looking_at_all_sites_finds(seed: int) -> None:
+    draw = random.Random(seed)
+    choice = awake(6)
+    sleeping: set[int] = set()
+    for _ in range(60):
+        arm = draw.randrange(6)
+        action = draw.random()
+        if action < 0.2:
+            choice.sleep(arm)
+            sleeping.add(arm)
+        elif action < 0.4:
+            choice.wake(arm)
+            sleeping.discard(arm)
+        else:
+            asked(choice, arm, draw.randrange(2), draw.random(), promised=draw.random())
+        chosen = choice.choose()
+        there = [arm for arm in range(6) if arm not in sleeping]
+        if chosen is None:
+            assert not there
+        else:
+            assert chosen.score == max(choice.value(arm) for arm in there)

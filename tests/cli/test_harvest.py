@@ -1,0 +1,166 @@
+"""The real command over several sites of this machine."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coati.testing.generator import generate_site
+from coati.testing.server import MakeSite, SiteServer, serve
+from coati.testing.site_parameters import SiteParameters
+from tests.cli.commands import Coati, coati, start_coati
+
+__all__ = ["coati"]
+
+SITES = 4
+
+
+def make(number: int) -> MakeSite:
+    """Make one site; the first is rich."""
+    rich = number == 0
+    parameters = SiteParameters(
+        pages=40,
+        target_share=0.6 if rich else 0.05,
+        pages_with_targets=0.3 if rich else 0.03,
+        target_bytes=500,
+        target_bytes_sd=500,
+        page_bytes=2000,
+    )
+    return lambda base_url: generate_site(parameters, seed=number, base_url=base_url)
+
+
+@pytest.fixture
+def server() -> Iterator[SiteServer]:
+    with serve(*[make(number) for number in range(SITES)]) as served:
+        yield served
+
+
+@pytest.fixture
+def addresses(server: SiteServer, tmp_path: Path) -> Path:
+    file = tmp_path / "sites.txt"
+    file.write_text("".join(f"{site.start_url}\n" for site in server.sites))
+    return file
+
+
+def objects(out: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_one_budget_goes_to_the_sites_that_promise_most(coati: Coati, addresses: Path) -> None:
+    said = coati("harvest", addresses, "--types", "data", "--max-requests", 80, "--delay", 0, "--out", "out",
+                 "--format", "json", "--sites-at-once", 1)  # fmt: skip
+    assert said.code == 0, said.err
+    *sites, total = objects(said.out)
+    assert (total["stop"], total["requests"], total["sites"]) == ("budget_requests", 80, SITES)
+    assert total["targets"] == sum(site["targets"] for site in sites) > 20
+    # The richest comes first, and got most of the budget.
+    assert sites[0]["site"].startswith("127.0.0.1-")
+    assert sites[0]["requests"] > 40
+    assert all(site["requests"] > 0 for site in sites)
+    check_folder(Path("out"), total)
+
+
+def check_folder(folder: Path, total: dict[str, Any]) -> None:
+    """Check that the files of a harvest say what it said."""
+    summary = json.loads((folder / "summary.json").read_text())
+    assert (summary["requests"], summary["targets"]) == (total["requests"], total["targets"])
+    with (folder / "files.csv").open(encoding="utf-8-sig", newline="") as file:
+        files = list(csv.DictReader(file))
+    assert len(files) == total["targets"]
+    assert all((folder / row["file"]).is_file() for row in files)
+    with (folder / "sites.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["targets"]) for row in rows] == sorted(
+        (int(row["targets"]) for row in rows), reverse=True
+    )
+    report = (folder / "report.html").read_text()
+    for row in rows:
+        assert f'href="{row["folder"]}/report.html"' in report
+        assert (folder / row["folder"] / "report.html").is_file()
+
+
+def test_a_harvest_is_resumed_by_its_folder_and_keeps_its_settings(coati: Coati, addresses: Path) -> None:
+    begin = ("harvest", addresses, "--types", "data", "--delay", 0, "--out", "out", "--fair", "--quiet")
+    assert coati(*begin, "--max-requests", 30).code == 0
+    said = coati("harvest", "out", "--max-requests", 60, "--format", "json", "--quiet")
+    assert said.code == 0, said.err
+    *sites, total = objects(said.out)
+    assert total["resumed"]
+    assert total["requests"] == 60
+    # Half of it is shared equally.
+    assert min(site["requests"] for site in sites) >= 60 // 2 // SITES - 2
+    refused = coati(*begin[:3], "tables", *begin[4:])
+    assert refused.code == 2
+    assert "types is 'data' there and 'tables' here" in refused.err
+
+
+def test_a_harvest_that_was_killed_continues(
+    server: SiteServer, coati: Coati, addresses: Path, tmp_path: Path
+) -> None:
+    arguments = ("harvest", addresses, "--types", "data", "--delay", 0, "--out", "out", "--quiet")
+    with start_coati(*arguments, cwd=tmp_path) as process:
+        # The server answers in a thread of its own meanwhile.
+        while len(server.requests) < 40 and process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    said = coati(*arguments, "--format", "json")
+    assert said.code == 0, said.err
+    *_, total = objects(said.out)
+    assert total["stop"] == "finished"
+    for run in Path("out/sites").iterdir():
+        with sqlite3.connect(run / "run.sqlite") as database:
+            assert database.execute("SELECT count(*) FROM in_flight").fetchone() == (0,)
+    check_folder(Path("out"), total)
+
+
+def test_hosts_that_do_not_answer_and_wrong_lines_stop_nothing(coati: Coati, addresses: Path) -> None:
+    with addresses.open("a") as file:
+        file.write("http://127.0.0.9:1/\nthis is no address\n")
+        file.write(addresses.read_text().splitlines()[0] + "\n")
+    Path("excluded.txt").write_text("127.0.0.2\n")
+    said = coati("harvest", addresses, "--types", "data", "--max-requests", 40, "--delay", 0, "--out", "out",
+                 "--exclude-hosts", "excluded.txt", "--host-budget", 15, "--limits", "retries=0")  # fmt: skip
+    assert said.code == 0, said.err
+    assert "Left out: line 6: 'this is no address' is no web address" in said.err
+    assert "1 address stood in the list more than once" in said.err
+    assert "the start page could not be reached" in said.out
+    with Path("out/sites.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert not any("127.0.0.2" in row["site"] for row in rows)
+    assert max(int(row["requests"]) for row in rows) <= 15
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "give a file with one address per line"),
+        (("missing.txt", "--types", "data"), "cannot be read"),
+        (("list.txt",), "say what to harvest"),
+        (("list.txt", "--types", "data", "--from", "x"), "not both"),
+        (("--from", "nowhere", "--types", "data"), "not the folder of a discovery"),
+        (("empty", "--types", "data"), "no harvest in empty"),
+        (("list.txt", "--types", "data", "--out", "full"), "holds something that is not a harvest"),
+        (("list.txt", "--types", "data", "--exclude-hosts", "list.txt"), "nothing to harvest"),
+        (("list.txt", "--types", "dat"), "unknown target type"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(coati: Coati, arguments: tuple[str, ...], told: str) -> None:
+    Path("list.txt").write_text("https://example.org/\n")
+    Path("empty").mkdir()
+    Path("full").mkdir()
+    Path("full/something").write_text("x")
+    said = coati("harvest", *arguments)
+    assert said.code == 2
+    assert told in said.err
+    assert "Traceback" not in said.err

@@ -1,0 +1,149 @@
+"""Whose turn it is, when crawls of several sites spend one budget."""
+
+from __future__ import annotations
+
+from coati.budget import Budget, Limit
+from coati.live.site_turns import SiteTurns, Spent
+
+
+class Site:
+    """A crawl that was never crawled."""
+
+    def __init__(self, promise: float | None = None, spent: Spent = Spent(0, 0, 0)) -> None:  # noqa: B008
+        self.promise = promise
+        self.before = spent
+        self.rest = 0.0
+        self.woken = 0
+        self.ended: Limit | None = None
+
+    def spent(self) -> Spent:
+        return self.before
+
+    def expects(self) -> float | None:
+        return self.promise
+
+    def rests_seconds(self) -> float:
+        return self.rest
+
+    def awaken(self) -> None:
+        self.woken += 1
+
+    def end(self, limit: Limit) -> None:
+        self.ended = limit
+
+
+ONE = Spent(1, 10, 0, 0.5)
+
+
+def turns_of(sites: list[Site], at_once: int = 1, budget: Budget | None = None) -> SiteTurns:
+    turns = SiteTurns(budget or Budget(), at_once)
+    for number, site in enumerate(sites):
+        turns.joins(number, site)
+    return turns
+
+
+def tried(sites: list[Site], at_once: int = 1, budget: Budget | None = None) -> SiteTurns:
+    """Let each site make its first request, one after the other."""
+    turns = turns_of(sites, at_once, budget)
+    for number in range(len(sites)):
+        assert turns.may_choose(number)
+        turns.observed(number, Spent(1, 10, 0, None))
+        turns.passes(number)
+    return turns
+
+
+def test_one_site_at_a_time_and_the_best_of_those_that_wait_is_next() -> None:
+    sites = [Site(0.2), Site(0.9), Site(0.5)]
+    turns = tried(sites)
+    assert turns.may_choose(0)
+    assert not turns.may_choose(1)
+    assert not turns.may_choose(2)
+    turns.observed(0, ONE)
+    # It keeps its turn until it is ready again; then the best of all three goes.
+    assert [site.woken for site in sites] == [0, 0, 0]
+    assert not turns.may_choose(0)
+    assert [site.woken for site in sites] == [0, 1, 0]
+    assert turns.may_choose(1)
+
+
+def test_several_at_once() -> None:
+    sites = [Site(0.2), Site(0.9), Site(0.5)]
+    turns = tried(sites, at_once=2)
+    assert [turns.may_choose(number) for number in range(3)] == [True, True, False]
+
+
+def test_a_turn_that_is_not_used_goes_to_another() -> None:
+    sites = [Site(0.9), Site(0.5)]
+    turns = tried(sites)
+    assert turns.may_choose(0)
+    assert not turns.may_choose(1)
+    turns.passes(0)
+    assert sites[1].woken == 1
+    assert turns.may_choose(1)
+
+
+def test_a_site_that_ends_frees_its_turn() -> None:
+    sites = [Site(0.9), Site(0.5)]
+    turns = tried(sites)
+    assert turns.may_choose(0)
+    assert not turns.may_choose(1)
+    turns.leaves(0)
+    turns.leaves(0)
+    assert turns.may_choose(1)
+
+
+def test_a_site_that_has_to_rest_long_lets_others_go() -> None:
+    sites = [Site(0.9), Site(0.5)]
+    turns = tried(sites)
+    assert turns.may_choose(0)
+    assert not turns.may_choose(1)
+    sites[0].rest = 600.0
+    turns.observed(0, ONE)
+    assert sites[1].woken == 1
+
+
+def test_no_request_goes_beyond_the_budget() -> None:
+    sites = [Site(0.9), Site(0.8), Site(0.7)]
+    turns = tried(sites, at_once=3, budget=Budget(max_requests=5))
+    assert [turns.may_choose(number) for number in range(3)] == [True, True, False]
+    assert not turns.charge(0, 1)
+    assert sites[2].ended is None
+    # One that cost nothing gives its request back.
+    turns.observed(0, Spent(0, 0, 0))
+    assert sites[2].woken == 1
+    assert turns.may_choose(2)
+    turns.observed(1, ONE)
+    assert sites[2].ended is None
+    turns.observed(2, ONE)
+    assert turns.limit is Limit.REQUESTS
+    assert [site.ended for site in sites] == [Limit.REQUESTS] * 3
+    assert not turns.may_choose(0)
+
+
+def test_targets_and_bytes_of_all_sites_count_together() -> None:
+    for budget, limit in ((Budget(max_targets=2), Limit.TARGETS), (Budget(max_bytes=40), Limit.BYTES)):
+        turns = tried([Site(0.9), Site(0.8)], at_once=2, budget=budget)
+        for number in range(2):
+            assert turns.may_choose(number)
+            turns.observed(number, Spent(1, 10, 1, 0.5))
+        assert turns.limit is limit
+
+
+def test_time_ends_it_too() -> None:
+    clock = [0.0]
+    turns = SiteTurns(Budget(max_seconds=10.0), 1, seconds=lambda: clock[0])
+    site = Site(0.9)
+    turns.joins(0, site)
+    assert turns.may_choose(0)
+    clock[0] = 11.0
+    turns.observed(0, ONE)
+    assert site.ended is Limit.SECONDS
+
+
+def test_what_earlier_sessions_spent_counts() -> None:
+    sites = [Site(0.9, Spent(6, 0, 2, 3.0)), Site(0.9, Spent(4, 0, 0, 2.0))]
+    turns = turns_of(sites, budget=Budget(max_requests=10))
+    assert not turns.may_choose(0)
+    assert turns.limit is Limit.REQUESTS
+    assert turns.spent == Spent(10, 0, 2)
+    assert turns.session_requests == 0
