@@ -34,14 +34,14 @@ from benchmarks.reporting import circumstances
 from coati.archive.archive import Archive
 from coati.assembly import REGISTRY, SITE_STRATEGIES, Need, build_strategy
 from coati.budget import Budget
-from coati.replay.driver import replay
-from coati.replay.example_pages import example_pages, joined
-from coati.replay.site import ReplaySite
+from coati.replaying.driver import replay
+from coati.replaying.example_pages import example_pages, joined
+from coati.replaying.site import ReplaySite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from coati.replay.trace import Trace
+    from coati.replaying.trace import Trace
     from coati.strategies.tres.tres import TresExamples
 
 NAMES = [name for name in SITE_STRATEGIES if name != "tres"]

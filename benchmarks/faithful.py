@@ -18,8 +18,8 @@ from benchmarks.reporting import format_option, report
 from coati.archive.archive import Archive
 from coati.assembly import build_strategy
 from coati.budget import Budget
-from coati.replay.comparison import Cell, SiteStudy
-from coati.replay.site import ReplaySite
+from coati.replaying.comparison import Cell, SiteStudy
+from coati.replaying.site import ReplaySite
 
 if TYPE_CHECKING:
     from coati.strategies.strategy import Strategy

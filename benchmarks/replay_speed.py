@@ -21,8 +21,8 @@ from coati.archive.archive import Archive
 from coati.archive.link_cache import is_page
 from coati.assembly import build_strategy
 from coati.budget import Budget
-from coati.replay.driver import replay
-from coati.replay.site import ReplaySite
+from coati.replaying.driver import replay
+from coati.replaying.site import ReplaySite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

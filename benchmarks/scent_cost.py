@@ -25,8 +25,8 @@ from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
 from coati.assembly import build_strategy
 from coati.budget import Budget
-from coati.replay.driver import replay
-from coati.replay.site import ReplaySite
+from coati.replaying.driver import replay
+from coati.replaying.site import ReplaySite
 from coati.testing.generator import generate_site
 from coati.testing.site_parameters import SiteParameters
 from coati.web.media import PRESETS

@@ -20,8 +20,8 @@ from coati.archive.archive import Archive
 from coati.assembly import REGISTRY, Need, build_strategy
 from coati.errors import UsageError
 from coati.model import EVERY_HOST, Page, Request
-from coati.replay.example_pages import example_pages, joined
-from coati.replay.site import ReplaySite
+from coati.replaying.example_pages import example_pages, joined
+from coati.replaying.site import ReplaySite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

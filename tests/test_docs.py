@@ -144,10 +144,12 @@ def _family(error: type[BaseException]) -> Iterator[type[BaseException]]:
         yield from _family(child)
 
 
-@pytest.mark.parametrize("package", ["live", "runs", "report", "testing", "settings"])
+@pytest.mark.parametrize(
+    "package", ["coati", "coati.live", "coati.runs", "coati.reporting", "coati.testing", "coati.settings"]
+)
 def test_every_public_name_is_documented(package: str) -> None:
     page = text_of(DOCS / "reference" / "python-api.md") + text_of(DOCS / "reference" / "errors.md")
-    module = importlib.import_module(f"coati.{package}")
+    module = importlib.import_module(package)
     assert [name for name in module.__all__ if not re.search(rf"\b{name}\b", page)] == []
 
 
@@ -231,7 +233,8 @@ def test_every_picture_is_used_and_small() -> None:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if ">>> " in text_of(page)], ids=name_of)
-def test_examples_give_what_they_say(page: Path) -> None:
+def test_examples_give_what_they_say(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert tried.attempted > 0
     assert tried.failed == 0

@@ -14,7 +14,7 @@ import numpy as np
 from coati.archive.archive import Archive
 from coati.assembly import build_strategy
 from coati.model import EVERY_HOST, Refused, Request, is_wanted
-from coati.replay.site import ReplaySite
+from coati.replaying.site import ReplaySite
 from coati.strategies.strategy import Expects
 
 if TYPE_CHECKING:

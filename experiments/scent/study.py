@@ -27,9 +27,9 @@ from coati.budget import Budget
 from coati.cli.generated_sites import write_generated
 from coati.experiments.spec import GeneratedSite
 from coati.learners.value_chains import ChainSettings
-from coati.replay.driver import replay
-from coati.replay.measures import Measures, SiteTotals
-from coati.replay.site import ReplaySite
+from coati.replaying.driver import replay
+from coati.replaying.measures import Measures, SiteTotals
+from coati.replaying.site import ReplaySite
 from coati.strategies.scent.scent import CHAINS, Scent, ScentSettings
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
@@ -40,7 +40,7 @@ from experiments.scent.summary import Results, Row
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coati.replay.trace import Trace
+    from coati.replaying.trace import Trace
     from coati.strategies.strategy import Strategy
 
 _SHARE_PCT = 90

@@ -101,7 +101,7 @@ _WORDS: Final = {
     StopReason.START_UNREACHABLE: StopWords(
         "the start page could not be reached",
         "No answer came from the start page.",
-        "Check the address in a browser, then try again in a new folder.",
+        "Check the address in a browser, then try again.",
     ),
     StopReason.SITE_SILENT: StopWords(
         "the site stopped answering", "Many requests in a row got no answer.", f"Wait some hours. {RESUME}"

@@ -231,7 +231,7 @@ def test_a_name_that_nobody_knows_ends_within_a_few_tries(coati: Coati) -> None:
     said = coati("crawl", "http://nobody.invalid/", *FAST, *PATIENT, "--limits", "allow_private=true")
     assert said.code == 3
     assert "the start page could not be reached (host not found)" in said.out
-    assert "check the address in a browser" in said.err
+    assert "Check the address in a browser" in said.err
 
 
 def test_a_start_that_is_down_is_crawled_when_it_is_back(coati: Coati) -> None:
@@ -550,7 +550,7 @@ def test_an_archive_keeps_everything_and_answers_next_time(coati: Coati) -> None
 def test_progress_is_told_in_plain_lines_where_there_is_no_terminal(
     coati: Coati, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coati.cli.live_progress._LINE_SECONDS", 0.0)
+    monkeypatch.setattr("coati.jobs.live_progress._LINE_SECONDS", 0.0)
     with small() as site:
         said = coati("crawl", site.start, *FAST, "--max-requests", 4)
     assert "4 requests, 2 targets" in said.err

@@ -13,10 +13,10 @@ from coati.cli.explain import explain
 from coati.cli.main import COMMANDS
 from coati.cli.report import report
 from coati.errors import UsageError
-from coati.report import Verdict, explain_url
+from coati.reporting import Verdict, explain_url
 from coati.testing import Response, Site
 from tests.driving import ask
-from tests.report.made_runs import MadeRun
+from tests.reporting.made_runs import MadeRun
 
 START = "http://a.test/"
 

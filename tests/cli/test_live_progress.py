@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coati.budget import Budget
-from coati.cli.live_progress import CrawlView, shortened
+from coati.jobs.live_progress import CrawlView, shortened
 from coati.live.progress import ArmYield, Event, EventKind, Progress
 from coati.pacing.host_pace import Wait
 from coati.stop_reasons import StopReason

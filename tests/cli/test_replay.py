@@ -15,7 +15,7 @@ from coati.cli.strategies import strategies
 from coati.errors import ArchiveError, CoatiError, ConfigError, UsageError
 from coati.testing.site import Response, Site
 from tests.experiments.made_sites import DEGENERATE, ROOT, small_archive, write_archive
-from tests.replay import tiny_site
+from tests.replaying import tiny_site
 
 KEYS = (
     *("site", "strategy", "seed", "requests", "targets", "targets_total", "urls_total", "requests_to_90_pct"),

@@ -9,7 +9,7 @@ from coati.experiments.yield_sheet import draw_sample, read_sheet, write_sheet
 from coati.runs.reader import RunReader
 from coati.testing import Response, Site
 from coati.testing.office_files import Table, write_csv
-from tests.report.made_runs import MadeRun
+from tests.reporting.made_runs import MadeRun
 from tests.runs.synthetic import abandon
 
 Captured = pytest.CaptureFixture[str]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from coati.budget import Budget
-from coati.cli.live_progress import CrawlView, _block
-from coati.cli.terminal import safe
+from coati.jobs.live_progress import CrawlView, _block
 from coati.live.progress import ArmYield, Progress
+from coati.web.unseen import safe
 from tests.cli.commands import Coati, coati
 from tests.live.scripted import Route, Script, file, scripted
 

@@ -15,7 +15,7 @@ from coati.testing.checks import check_strategy
 from coati.testing.sample_site import sample_site
 from coati.testing.server import serve
 from examples.shallow_first import ShallowFirst
-from tests.replay import tiny_site
+from tests.replaying import tiny_site
 
 PATH = "shallow_first:ShallowFirst"
 

@@ -18,9 +18,11 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     files = {
         "budget.py": "",
         "assembly.py": "import coati.strategies.baselines.simple_orders\nimport coati.strategies.other\n",
-        "replay/driver.py": "import time\nfrom coati.web import urls\n",
-        "replay/measures.py": "",
-        "replay/site.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import coati.live.wire\n",
+        "replaying/driver.py": "import time\nfrom coati.web import urls\n",
+        "replaying/measures.py": "",
+        "replaying/site.py": (
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import coati.live.wire\n"
+        ),
         "strategies/baselines/simple_orders.py": "def late():\n    from coati.strategies.frontier import f\n",
         "strategies/frontier.py": "",
         "strategies/other.py": "",
@@ -55,7 +57,7 @@ def _forget() -> None:
     [
         ("strategies/baselines/simple_orders.py", True),
         ("strategies/frontier.py", True),
-        ("replay/driver.py", True),
+        ("replaying/driver.py", True),
         ("web/urls.py", True),
         ("strategies/other.py", False),
         ("strategies/new.py", False),

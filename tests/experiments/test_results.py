@@ -22,8 +22,8 @@ from coati.experiments.recording import CLASSES, RecordingStrategy
 from coati.experiments.summaries import Spread
 from coati.experiments.tables import group_table, objects, result_table, site_table
 from coati.model import Kind, Link, Outcome
-from coati.replay.driver import replay
-from coati.replay.site import ReplaySite
+from coati.replaying.driver import replay
+from coati.replaying.site import ReplaySite
 from coati.strategies.sb.tag_paths import TagPathStrategy
 from coati.strategies.sb.url_classes import LearntClasses, UrlClass
 from tests.experiments.made_sites import small_archive

@@ -14,7 +14,7 @@ from coati.live import pace as live_pace
 from coati.live.scheduler import EARLY_SECONDS
 from coati.model import Outcome, Request
 from coati.pacing.host_pace import HostPace, HostPause, PaceSettings, Wait
-from coati.replay.paced import PacedReplay
+from coati.replaying.paced import PacedReplay
 from coati.runs.store import RunStore
 from coati.strategies.baselines.simple_orders import breadth_first
 from coati.web.rules import Rules, Scope

@@ -19,8 +19,8 @@ from coati.live import EventKind, LiveSettings, StopReason
 from coati.live.engine_settings import engine_settings
 from coati.model import EVERY_HOST, Hosts, Method, Outcome, Request, Settlement
 from coati.readers.hits import HITS_TYPE, Hits
-from coati.report.explaining import explain_url
-from coati.report.writing import write_report
+from coati.reporting.explaining import explain_url
+from coati.reporting.writing import write_report
 from coati.strategies.baselines.simple_orders import breadth_first
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site

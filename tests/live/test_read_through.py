@@ -8,8 +8,8 @@ from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.budget import Budget
 from coati.model import Hosts, Later, Method, Outcome, Request, Settlement
-from coati.replay.driver import replay
-from coati.replay.site import ReplaySite
+from coati.replaying.driver import replay
+from coati.replaying.site import ReplaySite
 from coati.strategies.baselines.simple_orders import breadth_first
 from coati.web.media import PRESETS
 from tests.live.crawling import crawl_from

@@ -18,8 +18,8 @@ from coati.archive.record import Entry, Record
 from coati.budget import Budget
 from coati.cli.main import run as command
 from coati.model import Failure, Hosts, Method, Outcome, Redirect, Request, Settlement, Target, Unchanged
-from coati.replay.driver import FINISHED, ReplayOptions, replay
-from coati.replay.site import ReplaySite
+from coati.replaying.driver import FINISHED, ReplayOptions, replay
+from coati.replaying.site import ReplaySite
 from coati.runs.store import RunStore
 from coati.runs.times import from_iso
 from coati.stop_reasons import StopReason

@@ -10,7 +10,7 @@ import pytest
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
 from coati.live import StopReason
-from coati.report import write_report
+from coati.reporting import write_report
 from coati.web.media import PRESETS
 from tests.live.crawling import crawl_into
 from tests.live.scripted import Exchange, Route, file, in_turn, page, scripted

@@ -17,7 +17,7 @@ from typing import Any
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
 from coati.assembly import Need, StrategyRow
-from coati.replay.clock import SimulatedClock
+from coati.replaying.clock import SimulatedClock
 from coati.runs.times import from_iso
 from coati.testing.revisiting import RoundRobin
 from coati.web.media import PRESETS

@@ -9,7 +9,7 @@ from pathlib import Path
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
 from coati.testing import Response, Site
-from tests.report.made_runs import MadeRun
+from tests.reporting.made_runs import MadeRun
 
 START = "http://a.test/"
 PDF = b"%PDF-1.4\n7 0 obj\n<</Title (Yearbook of towns)>>\nendobj\ntrailer <</Info 7 0 R>>"

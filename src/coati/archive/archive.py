@@ -22,7 +22,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from coati import __version__
 from coati.archive import index, recovery, volumes, warc_record
 from coati.archive.description import lock_archive, read_description, upgrade_description, write_description
 from coati.archive.index import Index, Row
@@ -30,6 +29,7 @@ from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.volumes import Place, Volumes
 from coati.errors import CorruptRecordError, NotArchivedError, UsageError
 from coati.file_lock import FileLock
+from coati.version import __version__
 
 # A replay asks for most URLs, and for the same ones again for each strategy and seed. So after some
 # look-ups a reader takes the whole index into memory, if it has no more rows than this: reading them in

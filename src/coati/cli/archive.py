@@ -23,9 +23,9 @@ from coati.archive.inventory import ArchiveContents, OutsideLinks, count_content
 from coati.archive.recovery import rebuild_index
 from coati.archive.sources.layouts import LAYOUTS, open_source
 from coati.archive.sources.source import Damaged, Wishes
-from coati.cli.progress_bar import progress
 from coati.cli.terminal import say
 from coati.errors import UsageError
+from coati.jobs.progress_bar import progress
 from coati.model import Kind
 from coati.units import format_bytes
 from coati.web.media import parse_types

@@ -1,242 +1,36 @@
-"""``coati crawl --dry-run``: what would be crawled, at the price of robots.txt and the start addresses."""
+"""``coati crawl --dry-run``: show what would be crawled."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
-
-from protego import Protego
+from collections.abc import Sequence
+from dataclasses import asdict
 
 from coati.cli.crawl_result import WITHOUT_CERTIFICATE
-from coati.cli.starts_only import crawl_starts_only
 from coati.cli.terminal import say
+from coati.jobs.preview import LinkGroup, Preview, preview_place
+from coati.jobs.run_place import RunPlace
 from coati.live.failures import FailureReason
-from coati.live.outcomes import FetchResult
-from coati.live.robots import MAX_RULES_BYTES
-from coati.model import Deferred, Failure, Page, Redirect, Refused
-from coati.readers.robots import named_sitemaps, robots_url
-from coati.report.start_page import FEW_LINKS, why_few_links
-from coati.runs.reasons import SkipReason
-from coati.settings.plan import CrawlResources, crawl_plan
-from coati.strategies.sb.path_groups import PathGroups
-from coati.strategies.sb.tag_path_vectors import TagPathSpace
-from coati.strategies.sb.tag_paths import TagPathSettings
+from coati.reporting.start_page import FEW_LINKS, why_few_links
 from coati.units import format_count
-from coati.web.urls import host_of, resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from coati.cli.run_place import RunPlace
-    from coati.model import Link, Request
-    from coati.settings.run_settings import RunSettings
-
-AGENT = "Coati"
-
-UNREACHABLE, REFUSED = 3, 4
-
-_NO_ENTRY = frozenset({401, 403, 407, 429, 451})
+from coati.web.urls import host_of
 
 _SHOWN_GROUPS = 12
-_EXAMPLES = 3
 _WIDTH = 100
 
 
-@dataclass(frozen=True, slots=True)
-class LinkGroup:
-    """Links of the start page with similar tag paths."""
-
-    links: int
-    tag_path: str
-    examples: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a dry run found out; the fields are those of its JSON form."""
-
-    start_url: str
-    final_url: str
-    start_page: str
-    more_starts: dict[str, str]
-    robots: str
-    start_allowed: bool
-    crawl_delay: float | None
-    sitemaps: list[str]
-    folder: str
-    resumes: bool
-    scope: str
-    types: str
-    strategy: str
-    links: int
-    admitted: int
-    refused: dict[str, int]
-    groups: list[LinkGroup]
-    exit_code: int
-
-
 def dry_run(place: RunPlace) -> int:
-    """Fetch the start addresses and robots.txt, show what would be crawled, and return the exit code."""
-    answers = _Answers()
-    # As for its sitemaps, robots.txt is a start address.
-    settings = replace(place.settings, sitemaps=True)
-    plan = crawl_plan(settings, CrawlResources(on_fetched=answers.take))
-    # Whoever asks for a preview wants to know now that nobody answers.
-    crawl_starts_only(replace(plan, defers=False), settings.start_urls)
-    preview = _preview(place, answers)
+    """Print the preview of a crawl, and return the exit code."""
+    found = preview_place(place)
     if place.settings.format == "json":
-        say(json.dumps(asdict(preview)))
+        say(json.dumps(asdict(found)))
     else:
-        _print(preview)
-    return preview.exit_code
-
-
-class _Answers:
-    """What came for each URL."""
-
-    def __init__(self) -> None:
-        self._readings: dict[str, FetchResult] = {}
-
-    def take(self, request: Request, reading: FetchResult) -> None:
-        self._readings[request.url] = reading
-
-    def of(self, url: str) -> _Answer:
-        """Return what came in the end, redirects followed."""
-        nothing = FetchResult(Failure(0, 0, "interrupted"))
-        answer = _Answer(url, self._readings.get(url, nothing), 0)
-        # Two may lead to each other.
-        for hops in range(1, len(self._readings)):
-            outcome = answer.reading.outcome
-            if not isinstance(outcome, Redirect):
-                break
-            answer = _Answer(outcome.location, self._readings.get(outcome.location, nothing), hops)
-        return answer
-
-
-class _Answer(NamedTuple):
-    """What came for a URL after ``hops`` redirects, which led to ``url``."""
-
-    url: str
-    reading: FetchResult
-    hops: int
-
-
-def _preview(place: RunPlace, answers: _Answers) -> Preview:
-    settings = place.settings
-    starts = {url: answers.of(url) for url in settings.urls}
-    first = starts[settings.url]
-    robots = {url: answers.of(url).reading for url in dict.fromkeys(map(robots_url, settings.urls))}
-    rules = {url: Protego.parse(_robots_text(reading)) for url, reading in robots.items()}
-    own_url = robots_url(settings.url)
-    own_text = _robots_text(robots[own_url])
-    delay = rules[own_url].crawl_delay(AGENT)
-    links, refused = _links(answer.reading for answer in starts.values())
-    total = len(links) + sum(refused.values())
-    admitted = [link for link in links if not _obeys(settings) or _allows(rules, link.url)]
-    if len(links) > len(admitted):
-        refused[SkipReason.ROBOTS.value] = len(links) - len(admitted)
-    return Preview(
-        start_url=settings.url,
-        final_url=first.url,
-        start_page=_described(first),
-        more_starts={url: _described(answer) for url, answer in starts.items() if url != settings.url},
-        robots=_robots_described(robots[own_url], own_text),
-        start_allowed=first.reading.outcome != Refused(SkipReason.ROBOTS),
-        crawl_delay=None if delay is None else float(delay),
-        sitemaps=[url for name in named_sitemaps(own_text) if (url := resolve(own_url, name)) is not None],
-        folder=str(place.folder),
-        resumes=place.resumed,
-        scope=settings.scope,
-        types=settings.types,
-        strategy=settings.strategy,
-        links=total,
-        admitted=len(admitted),
-        refused=dict(sorted(refused.items(), key=lambda item: -item[1])),
-        groups=_groups(admitted),
-        exit_code=min(_exit_code(answer) for answer in starts.values()),
-    )
-
-
-def _obeys(settings: RunSettings) -> bool:
-    """Tell whether robots.txt is obeyed; only the finer limits can switch it off."""
-    return bool(dict(settings.limits).get("robots", True))
-
-
-def _allows(rules: Mapping[str, Protego], url: str) -> bool:
-    own = rules.get(robots_url(url))
-    return own is None or own.can_fetch(url, AGENT)
-
-
-def _links(readings: Iterable[FetchResult]) -> tuple[list[Link], Counter[str]]:
-    """Return the links that the rules admit, and count those that they do not; each URL once."""
-    admitted: dict[str, Link] = {}
-    refused: dict[str, str] = {}
-    for reading in readings:
-        if isinstance(reading.outcome, Page):
-            found = reading.outcome.links
-            for index, url in enumerate(found.urls):
-                if url not in admitted:
-                    admitted[url] = found.link(index)
-            refused.update((url, reason.value) for url, reason in (*reading.refused, *reading.skipped))
-    return list(admitted.values()), Counter(refused.values())
-
-
-def _groups(links: Iterable[Link]) -> list[LinkGroup]:
-    """Group links as the strategies over tag paths do, the largest group first."""
-    parameters = TagPathSettings()
-    space = TagPathSpace(parameters.ngram, parameters.log2_dimensions, parameters.word_bits)
-    index = PathGroups(parameters.similarity, space.dimensions)
-    members: dict[int, list[Link]] = {}
-    for link in links:
-        members.setdefault(index.join(space.vector(link.tag_path)), []).append(link)
-    ordered = sorted(members.values(), key=len, reverse=True)
-    return [
-        LinkGroup(len(group), " > ".join(group[0].tag_path), [link.url for link in group[:_EXAMPLES]])
-        for group in ordered
-    ]
-
-
-def _robots_text(reading: FetchResult) -> str:
-    good = isinstance(reading.outcome, Page) and reading.outcome.status < 300  # noqa: PLR2004 - HTTP success
-    return (reading.body or b"")[:MAX_RULES_BYTES].decode("utf-8", "replace") if good else ""
-
-
-def _robots_described(reading: FetchResult, text: str) -> str:
-    outcome = reading.outcome
-    if isinstance(outcome, Refused):
-        return "unreachable: nothing may be fetched"
-    if isinstance(outcome, Failure):
-        return f"unreachable ({outcome.reason}): nothing may be fetched"
-    if outcome.status >= 300:  # noqa: PLR2004 - HTTP success
-        return f"none (status {outcome.status})"
-    rules = sum(line.strip().lower().startswith(("disallow:", "allow:")) for line in text.splitlines())
-    return f"read; {rules} {'rule' if rules == 1 else 'rules'}"
-
-
-def _described(start: _Answer) -> str:
-    outcome = start.reading.outcome
-    if isinstance(outcome, Refused):
-        return f"not fetched ({outcome.reason})"
-    if isinstance(outcome, Failure | Deferred):
-        return outcome.reason
-    kind = "a page" if isinstance(outcome, Page) else "no page"
-    hops = f", after {start.hops} {'redirect' if start.hops == 1 else 'redirects'}" if start.hops else ""
-    return f"{kind}, status {outcome.status}, {outcome.size_bytes:,} bytes{hops}"
-
-
-def _exit_code(start: _Answer) -> int:
-    outcome = start.reading.outcome
-    if isinstance(outcome, Refused):
-        return REFUSED
-    if isinstance(outcome, Failure | Deferred):
-        return REFUSED if outcome.status in _NO_ENTRY else UNREACHABLE
-    return 0
+        _print(found)
+    return found.exit_code
 
 
 def _print(preview: Preview) -> None:
-    verb = "go on in" if preview.resumes else "begin in"
+    verb = "resume in" if preview.resumes else "begin in"
     lines = [
         ("start page", f"{preview.final_url}: {preview.start_page}"),
         *(("and", f"{url}: {answer}") for url, answer in preview.more_starts.items()),

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from coati.cli.terminal import say
-from coati.report.explaining import explain_url
-from coati.report.explanation import Asked, Explanation, GroupStanding
-from coati.report.markup import shortened
+from coati.reporting.explaining import explain_url
+from coati.reporting.explanation import Asked, Explanation, GroupStanding
+from coati.reporting.markup import shortened
 from coati.units import format_bytes, format_count, format_moment
 
 _WIDTH = 13

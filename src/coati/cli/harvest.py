@@ -14,18 +14,19 @@ from rich.table import Table
 from rich.text import Text
 
 from coati.budget import Budget
-from coati.cli.live_progress import CrawlView, shown
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
-from coati.cli.terminal import safe, say
+from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
 from coati.harvesting.files import FilesHarvest, harvest_files
 from coati.harvesting.folder import HarvestLayout, sums_of
 from coati.harvesting.seeds import SHOWN_LINES, Seeds, read_seeds, seeds_of_discovery
 from coati.harvesting.sites import read_hosts
+from coati.jobs.live_progress import CrawlView, shown
 from coati.runs.settings_file import read_settings
 from coati.settings.run_file import read_values, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.units import format_bytes, format_count, format_seconds
+from coati.web.unseen import safe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

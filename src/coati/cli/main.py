@@ -17,10 +17,10 @@ from typing import NamedTuple, NoReturn
 
 import click
 
-from coati import __version__
 from coati.cli.terminal import say
 from coati.errors import CoatiError
 from coati.runs.errors import RunLockedError
+from coati.version import __version__
 
 FINISHED, WRONG_INPUT, OUR_ERROR, RUN_IS_HELD, INTERRUPTED = 0, 2, 5, 6, 130
 

@@ -26,21 +26,21 @@ from coati.assembly import (
 )
 from coati.budget import Budget
 from coati.cli.setting_options import SettingParam
-from coati.cli.terminal import safe
 from coati.errors import ConfigError, UsageError
-from coati.replay.charts import draw_curves
-from coati.replay.comparison import Cell, SiteStudy
-from coati.replay.example_pages import example_pages, joined
-from coati.replay.site import ReplaySite
+from coati.replaying.charts import draw_curves
+from coati.replaying.comparison import Cell, SiteStudy
+from coati.replaying.example_pages import example_pages, joined
+from coati.replaying.site import ReplaySite
 from coati.runs.times import to_iso
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
+from coati.web.unseen import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coati.replay.comparison import Result
+    from coati.replaying.comparison import Result
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples
 

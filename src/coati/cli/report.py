@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from coati.cli.terminal import say
-from coati.report.writing import write_report
+from coati.reporting.writing import write_report
 
 
 @click.command()

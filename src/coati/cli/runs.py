@@ -12,17 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coati.cli.run_summary import RunSummary
-from coati.cli.terminal import safe, say
-from coati.errors import UsageError
-from coati.runs.errors import RunError
-from coati.runs.layout import holds_run
+from coati.cli.terminal import say
+from coati.jobs.runs import find_runs
+from coati.web.unseen import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-# Runs stand in a folder, or in folders of projects; deeper than this nobody means to look.
-_DEPTH = 3
+    from coati.jobs.run_summary import RunSummary
 
 _PLAIN_WIDTH = 140
 
@@ -32,9 +29,7 @@ _PLAIN_WIDTH = 140
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def runs(folder: Path, form: str) -> None:
     """List the runs below FOLDER (without it, below the current one), newest first."""
-    if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}")
-    found = sorted(_summaries(folder), key=lambda summary: summary.started_at, reverse=True)
+    found = find_runs(folder, lambda error: say(f"coati: {error}", err=True))
     if form == "json":
         for summary in found:
             say(json.dumps(summary.as_json()))
@@ -44,28 +39,6 @@ def runs(folder: Path, form: str) -> None:
         (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(_table(found))
     else:
         say(f"There are no runs below {folder}.", err=True)
-
-
-def _summaries(folder: Path) -> Iterator[RunSummary]:
-    for path in _run_folders(folder, _DEPTH):
-        try:
-            yield RunSummary.read(path)
-        except RunError as error:
-            say(f"coati: {error}", err=True)
-
-
-def _run_folders(folder: Path, depth: int) -> Iterator[Path]:
-    if holds_run(folder):
-        yield folder
-        return
-    if depth == 0:
-        return
-    try:
-        inner = sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink())
-    except OSError:
-        return
-    for entry in inner:
-        yield from _run_folders(entry, depth - 1)
 
 
 def _table(found: Sequence[RunSummary]) -> Table:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coati.cli.progress_bar import progress
 from coati.cli.terminal import say
 from coati.experiments.yield_files import guess_files, require_readers
 from coati.experiments.yield_sheet import Yield, draw_sample, read_sheet, with_guess, write_sheet
+from coati.jobs.progress_bar import progress
 from coati.runs.reader import RunReader
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coati.cli.run_summary import RunSummary
 from coati.cli.terminal import say
-from coati.report.reasons import meaning_of
-from coati.report.sections.groups import best_groups
-from coati.report.start_page import failed_start
+from coati.jobs.run_summary import RunSummary
+from coati.reporting.reasons import meaning_of
+from coati.reporting.sections.groups import best_groups
+from coati.reporting.start_page import failed_start
 from coati.runs.reader import RunReader
 from coati.stop_reasons import STOPPED_AT_START
 from coati.units import format_bytes

@@ -8,16 +8,7 @@ from __future__ import annotations
 
 import click
 
-from coati.web.unseen import UNSEEN
-
-
-def safe(text: str) -> str:
-    r"""Write control characters, and those that hide or reverse text, as JSON would: JSON stays what it is.
-
-    >>> print(safe("ul.\x1b[2J > a"))
-    ul.\u001b[2J > a
-    """
-    return UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+from coati.web.unseen import safe
 
 
 def say(text: object = "", *, err: bool = False, bold: bool = False) -> None:

@@ -16,18 +16,18 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 
-import coati
+from coati import version
 from coati.assembly import strategy_row
 
-_PACKAGE = Path(coati.__file__).parent
+_PACKAGE = Path(version.__file__).parent
 _NAME = "coati"
 
 # What every run goes through.
 _ALWAYS = (
     "coati.budget",
-    "coati.replay.driver",
-    "coati.replay.measures",
-    "coati.replay.site",
+    "coati.replaying.driver",
+    "coati.replaying.measures",
+    "coati.replaying.site",
 )
 
 

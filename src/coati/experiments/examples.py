@@ -17,7 +17,7 @@ from coati.experiments.errors import ExperimentError
 from coati.experiments.sites import Places, open_site
 from coati.experiments.spec import ArchivedSite
 from coati.experiments.workers import Job, Lost
-from coati.replay.example_pages import example_pages, joined
+from coati.replaying.example_pages import example_pages, joined
 from coati.runs.durable import write_whole
 
 if TYPE_CHECKING:
@@ -89,10 +89,8 @@ def _collect(cache: WorkerCache, task: tuple[str, Path, Path]) -> ExampleFile:
     name, archive, folder = task
     site = open_site(cache, archive)
     digest = str(cache["digest"])
-    file = (
-        folder
-        / f"{digest[:16]}-{modules_digest(('coati.replay.example_pages', 'coati.replay.site'))[:8]}.json"
-    )
+    code = modules_digest(("coati.replaying.example_pages", "coati.replaying.site"))
+    file = folder / f"{digest[:16]}-{code[:8]}.json"
     if not file.is_file():
         write_whole(file, [json.dumps(example_pages(site)).encode()])
     return ExampleFile(name, digest, file, hashlib.sha256(file.read_bytes()).hexdigest()[:16])

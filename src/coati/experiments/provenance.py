@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import coati
+from coati import version
 
-_PACKAGE = Path(coati.__file__).parent
+_PACKAGE = Path(version.__file__).parent
 
 _GIT_SECONDS = 10
 
@@ -16,7 +16,7 @@ def commit() -> str:
     """Name the commit, with a plus where files have changed since; the version where there is no checkout."""
     head = _git("rev-parse", "--short=12", "HEAD")
     if head is None:
-        return f"coati {coati.__version__}"
+        return f"coati {version.__version__}"
     return head + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "")
 
 

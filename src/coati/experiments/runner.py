@@ -20,8 +20,8 @@ from coati.experiments.spec import BOUNDS, PLAIN, GeneratedSite, GeneratedWeb, V
 from coati.experiments.trials import Trial, TrialResult, measured
 from coati.experiments.web_trials import describe_web, run_web_trial
 from coati.experiments.workers import Job, Lost, Workers
-from coati.replay.driver import ReplayOptions, replay
-from coati.replay.measures import SiteTotals
+from coati.replaying.driver import ReplayOptions, replay
+from coati.replaying.measures import SiteTotals
 
 if TYPE_CHECKING:
     from coati.experiments.spec import Experiment

@@ -15,12 +15,12 @@ from coati.errors import UsageError
 from coati.experiments.deciding_code import modules_digest
 from coati.experiments.spec import ExperimentSite, GeneratedSite, GeneratedWeb
 from coati.model import Kind
-from coati.replay.measures import SiteTotals
-from coati.replay.site import ReplaySite
+from coati.replaying.measures import SiteTotals
+from coati.replaying.site import ReplaySite
 
 if TYPE_CHECKING:
     from coati.experiments.workers import WorkerCache
-    from coati.replay.web import Web
+    from coati.replaying.web import Web
     from coati.strategies.truth import SiteTruth
 
 MakeSite = Callable[[GeneratedSite, Path], None]

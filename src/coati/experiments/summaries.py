@@ -13,7 +13,7 @@ from coati.experiments.measures import confusion_of
 from coati.experiments.runner import Study, rows
 from coati.experiments.spec import BOUNDS, PLAIN, Experiment, Variant
 from coati.experiments.trials import TrialResult
-from coati.replay.measures import Comparison
+from coati.replaying.measures import Comparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from coati.assembly import Need, strategy_row
 from coati.experiments.measures import in_words, measure
 from coati.experiments.spec import GeneratedWeb
 from coati.experiments.summaries import GENERATED, REPLICAS, Entry, Spread, entries, shown_rows
-from coati.replay.example_pages import MOST_PAGES
+from coati.replaying.example_pages import MOST_PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,7 +21,7 @@ from coati.assembly import strategy_row
 from coati.experiments.confusion import misclassification_pct
 from coati.experiments.deciding_code import strategy_digest
 from coati.experiments.measures import TOP_GROUPS
-from coati.replay.measures import Measures
+from coati.replaying.measures import Measures
 from coati.runs.durable import write_whole
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from coati.experiments.examples import ExampleFile
     from coati.experiments.recording import RecordingStrategy
     from coati.experiments.spec import GeneratedWeb, Variant
-    from coati.replay.driver import Replay
-    from coati.replay.measures import SiteTotals
+    from coati.replaying.driver import Replay
+    from coati.replaying.measures import SiteTotals
     from coati.strategies.strategy import Strategy
 
 # Raised whenever a result holds something else than before.

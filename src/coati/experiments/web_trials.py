@@ -15,8 +15,8 @@ from coati.assembly import StrategyInputs, strategy_row
 from coati.experiments.deciding_code import modules_digest
 from coati.experiments.sites import OpenWeb, SiteFacts
 from coati.experiments.trials import Trial, TrialResult
-from coati.replay.driver import replay
-from coati.replay.measures import SiteTotals
+from coati.replaying.driver import replay
+from coati.replaying.measures import SiteTotals
 from coati.strategies.hosts.page_models import OnlineModel
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coati.experiments.spec import GeneratedWeb
     from coati.experiments.workers import WorkerCache
     from coati.model import Hosts, Later, Outcome, Request, Settlement
-    from coati.replay.web import Web
+    from coati.replaying.web import Web
     from coati.strategies.state import State
     from coati.strategies.strategy import Strategy
 

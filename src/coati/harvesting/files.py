@@ -23,8 +23,8 @@ from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summ
 from coati.harvesting.sites import is_excluded, sites_of
 from coati.live.progress import Progress
 from coati.live.site_turns import SiteTurns
-from coati.report.many_sites import write_sites_report
-from coati.report.writing import write_report
+from coati.reporting.many_sites import write_sites_report
+from coati.reporting.writing import write_report
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings, write_settings

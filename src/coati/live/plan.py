@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
     from coati.live.site_turns import SiteTurn
+    from coati.live.stop_signal import StopSignal
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider
@@ -52,6 +53,7 @@ class CrawlPlan:
     ``providers`` are the search engines that queries may be asked of, ``shortcuts`` knows the software behind
     sites.
     ``turns`` are for a crawl that spends one budget with others (`coati.live.site_turns`).
+    ``stop`` ends the crawl from outside.
     """
 
     new_strategy: Callable[[], Strategy]
@@ -80,6 +82,7 @@ class CrawlPlan:
     providers: tuple[AnyProvider, ...] = ()
     shortcuts: Shortcuts | None = None
     turns: SiteTurn | None = None
+    stop: StopSignal | None = None
 
     def __post_init__(self) -> None:
         """Refuse a run folder that could not be gone on with, and engines that could not be asked."""

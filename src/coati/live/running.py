@@ -10,7 +10,7 @@ import asyncio
 import logging
 import signal
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from scrapy.crawler import Crawler
@@ -90,6 +90,9 @@ def turns_of(delays: Sequence[float]) -> list[float]:
 
 async def _drive(drive: Drive, after_seconds: float = 0.0) -> CrawlResult:
     await asyncio.sleep(after_seconds)
+    if drive.plan.stop is not None:
+        loop = asyncio.get_running_loop()
+        drive.plan.stop.attach(lambda: _stop_from_outside(loop, drive))
     crawler = Crawler(LiveSpider, engine_settings(drive.plan))
     engine = asyncio.ensure_future(crawler.crawl_async(drive=drive))
     aborted = asyncio.Event()
@@ -105,6 +108,12 @@ async def _drive(drive: Drive, after_seconds: float = 0.0) -> CrawlResult:
     else:
         engine.cancel()
     return drive.close()
+
+
+def _stop_from_outside(loop: asyncio.AbstractEventLoop, drive: Drive) -> None:
+    # A crawl that has ended has no loop left to hear it.
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(drive.stop, StopReason.INTERRUPTED)
 
 
 @contextmanager

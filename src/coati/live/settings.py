@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import coati
 from coati.errors import ConfigError
 from coati.live.origin_headers import OriginHeader
+from coati.version import __version__
 from coati.web.links import MAX_PAGE_BYTES
 from coati.web.urls import host_of, is_query
 
@@ -95,7 +95,7 @@ class LiveSettings:
     def user_agent(self) -> str:
         """Say honestly who asks: the program, its version, and the contact where there is one."""
         comment = f" (+{self.contact})" if self.contact else ""
-        return f"Coati/{coati.__version__}{comment}"
+        return f"Coati/{__version__}{comment}"
 
     def allows_private(self, start_urls: Iterable[str]) -> bool:
         """Tell whether private addresses may be asked in a crawl from these URLs.

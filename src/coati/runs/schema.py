@@ -15,9 +15,9 @@ import sqlite3
 import uuid
 from typing import TYPE_CHECKING
 
-from coati import __version__
 from coati.runs.errors import RunError, RunVersionError
 from coati.runs.times import to_iso
+from coati.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati import __version__
 from coati.runs.times import from_iso, to_iso
 from coati.stop_reasons import StopReason
+from coati.version import __version__
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

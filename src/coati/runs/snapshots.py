@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from coati import __version__
 from coati.runs.durable import write_whole
 from coati.strategies.state import State, pack, unpack
+from coati.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path

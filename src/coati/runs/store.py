@@ -30,7 +30,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from coati import __version__
 from coati.errors import UsageError
 from coati.file_lock import FileLock
 from coati.model import LinkList, Method, Page, Refused, Target
@@ -61,6 +60,7 @@ from coati.runs.skips import Skips
 from coati.runs.snapshots import SnapshotFiles, SnapshotForm
 from coati.runs.totals import Totals, read_totals
 from coati.runs.warc_repair import note_synced, repair_warc
+from coati.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coati import __version__
 from coati.errors import ConfigError
+from coati.version import __version__
 from coati.web.page_words import words_in
 from coati.web.urls import host_of, url_hash
 

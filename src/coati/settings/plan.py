@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from coati.live.plan import OnFetched
     from coati.live.progress import OnEvent, OnProgress
     from coati.live.read_through import ArchiveLike
+    from coati.live.stop_signal import StopSignal
     from coati.runs.store import RunStore
     from coati.settings.run_settings import RunSettings
     from coati.strategies.early_stop import EarlyStop
@@ -41,6 +42,7 @@ class CrawlResources:
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
     on_fetched: OnFetched | None = None
+    stop: StopSignal | None = None
 
 
 def new_strategy(settings: RunSettings) -> Strategy:
@@ -83,6 +85,7 @@ def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:
         on_progress=resources.on_progress,
         on_event=resources.on_event,
         on_fetched=resources.on_fetched,
+        stop=resources.stop,
         one_site=settings.rules.scope is not Scope.ANY and len({host_of(url) for url in settings.urls}) == 1,
         more_start_urls=settings.more_start_urls,
         shortcuts=build_shortcuts(settings.shortcuts, settings.strategy, settings.profile),

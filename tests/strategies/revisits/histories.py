@@ -6,9 +6,9 @@ from random import Random
 
 from coati.budget import Budget
 from coati.model import Link
-from coati.replay.clock import SimulatedClock
-from coati.replay.driver import ReplayOptions, replay
-from coati.replay.page_history import Capture, PageHistory
+from coati.replaying.clock import SimulatedClock
+from coati.replaying.driver import ReplayOptions, replay
+from coati.replaying.page_history import Capture, PageHistory
 from coati.strategies.revisits.scheduler import Scheduler
 from coati.strategies.revisits.watch import Watch, WatchSettings
 

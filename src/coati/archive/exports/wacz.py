@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from selectolax.lexbor import LexborHTMLParser
 
-from coati import __version__
 from coati.archive.exports.cdxj import cdxj_lines
 from coati.archive.kinds import kind_of
 from coati.errors import ArchiveError, UsageError
 from coati.model import Kind
+from coati.version import __version__
 from coati.web.link_names import page_title
 
 if TYPE_CHECKING:

@@ -1,0 +1,94 @@
+"""A crawl that has ended, with the folder that it left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from coati.jobs.html import pairs_table
+from coati.jobs.run_summary import RunSummary
+from coati.jobs.runs import Run, RunFile
+from coati.live.plan import CrawlResult
+from coati.reporting.start_page import failed_start
+from coati.runs.reader import RunReader
+from coati.stop_reasons import STOPPED_AT_START, StopReason, StopWords
+from coati.strategies.dry_spell import Estimate
+
+# The exit code of a crawl whose start gave no link at all.
+NO_LINKS = 7
+
+
+@dataclass(frozen=True)
+class CrawlRun:
+    """What `coati.crawl` returns.
+
+    ``result`` has the counts and the reason of the end, ``estimate`` what further requests would bring.
+    ``report`` is the path of the report; if none could be written, ``report_problem`` says why.
+    """
+
+    folder: Path
+    result: CrawlResult
+    resumed: bool
+    estimate: Estimate | None = None
+    report: Path | None = None
+    report_problem: str = ""
+
+    @property
+    def run(self) -> Run:
+        """The run, for reading."""
+        return Run(self.folder)
+
+    @cached_property
+    def summary(self) -> RunSummary:
+        """What the run did in all its sessions."""
+        return RunSummary.read(self.folder)
+
+    def files(self) -> list[RunFile]:
+        """List the targets that the run kept."""
+        return self.run.files()
+
+    @property
+    def stop(self) -> StopReason:
+        """Why it ended."""
+        return self.result.stop
+
+    @property
+    def gave_nothing(self) -> bool:
+        """Whether it ended with its start, because nothing there could be followed or kept."""
+        finished = not self.resumed and self.stop is StopReason.FINISHED
+        return finished and not self.result.start_links and not self.summary.targets
+
+    @property
+    def exit_code(self) -> int:
+        """The exit status of a command that made this crawl."""
+        return NO_LINKS if self.gave_nothing else self.stop.exit_code
+
+    @cached_property
+    def failed_start(self) -> StopWords | None:
+        """What kept it from its start page, if that is why it got nothing and the log tells it."""
+        if self.stop not in STOPPED_AT_START:
+            return None
+        with RunReader(self.folder) as reader:
+            return failed_start(reader.connection)
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON can say it."""
+        # Where nothing is left to ask for, nothing is to be expected of asking.
+        estimate = None if self.stop is StopReason.FINISHED else self.estimate
+        return {
+            "stop": self.stop.name.lower(),
+            **self.summary.as_json(),
+            "stop_reason": self.stop.value,
+            "resumable": self.stop.resumable,
+            "resumed": self.resumed,
+            "first_failure": self.result.first_failure or None,
+            "start_links": None if self.resumed else self.result.start_links,
+            "expected_targets_per_1000": None if estimate is None else estimate.as_json(),
+            "exit_code": self.exit_code,
+        }
+
+    def _repr_html_(self) -> str:
+        words = self.failed_start or self.stop.words
+        end = [("stopped", self.stop.value), *self.summary.counts(), ("files", f"{self.folder}/files")]
+        return pairs_table(f"{self.summary.start_url}: {words.sentence}", end)

@@ -1,0 +1,270 @@
+"""One crawl, from its settings to the folder that it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from coati.archive.archive import Archive
+from coati.archive.description import FILE_NAME as ARCHIVE_FILE
+from coati.archive.record import ArchiveMeta
+from coati.assembly import build_early_stop
+from coati.errors import ConfigError, UsageError
+from coati.jobs.crawl_run import CrawlRun
+from coati.jobs.live_progress import CrawlView, in_notebook, shown
+from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.preview import Preview, preview_place
+from coati.jobs.run_place import RunPlace, find_place, forget_failed_start
+from coati.live.stop_signal import StopSignal
+from coati.reporting.writing import write_report
+from coati.runs.errors import RunError, RunWriteError
+from coati.runs.layout import holds_run
+from coati.runs.reader import RunReader
+from coati.runs.store import RunStore
+from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.retrying import retry_plans
+from coati.settings.run_file import read_run_file, read_values, to_toml_values
+from coati.stop_reasons import StopReason
+from coati.strategies.dry_spell import DrySpell
+from coati.web.media import parse_types
+from coati.web.rules import Rules
+from coati.web.urls import host_of
+
+if TYPE_CHECKING:
+    from coati.jobs.options import CrawlOptions
+    from coati.live.plan import CrawlResult
+    from coati.live.progress import Event, OnEvent, OnProgress, Progress
+    from coati.runs.totals import Totals
+    from coati.settings.run_settings import RunSettings
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlStart:
+    """What is known when a crawl begins; ``totals`` and ``seconds`` are those of its earlier sessions."""
+
+    place: RunPlace
+    totals: Totals
+    seconds: float
+    early_stop: DrySpell | None
+
+
+OnStart = Callable[[CrawlStart], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlCallbacks:
+    """Who is told what while a crawl goes on, and who may stop it; everything may be left out."""
+
+    on_start: OnStart | None = None
+    on_progress: OnProgress | None = None
+    on_event: OnEvent | None = None
+    stop: StopSignal | None = None
+
+
+def crawl(
+    start: str | Sequence[str] = (),
+    *,
+    run_file: str | Path | None = None,
+    on_progress: OnProgress | None = None,
+    on_event: OnEvent | None = None,
+    stop: StopSignal | None = None,
+    show_progress: bool | None = None,
+    **options: Unpack[CrawlOptions],
+) -> CrawlRun:
+    """Take the data files of a website with few requests, and return the run.
+
+    ``start`` is one URL or several, or the folder of a run to resume. The same call with the same ``out``
+    resumes where it stopped. Other arguments are the settings of ``coati crawl`` (`coati.CrawlOptions`), and
+    win over those of ``run_file``. Progress is shown in notebooks, or where ``show_progress`` says so. Raises
+    `coati.errors.CoatiError` for what no crawl can be made of; a site that fails is a result.
+    """
+    place = crawl_place(start, run_file=run_file, **options)
+    view = CrawlView(place.settings.budget)
+    stop = stop or StopSignal()
+
+    def begin(begun: CrawlStart) -> None:
+        view.dry_spell, view.seconds_before = begun.early_stop, begun.seconds
+
+    def tell(event: Event) -> None:
+        view.on_event(event)
+        if on_event is not None:
+            on_event(event)
+
+    quiet = not (in_notebook() if show_progress is None else show_progress)
+    with shown(view, quiet=quiet) as show:
+
+        def count(progress: Progress) -> None:
+            show(progress)
+            if on_progress is not None:
+                on_progress(progress)
+
+        callbacks = CrawlCallbacks(on_start=begin, on_progress=count, on_event=tell, stop=stop)
+        return run_beside_loop(lambda: carry_out(place, callbacks), stop)
+
+
+def preview(
+    start: str | Sequence[str] = (), *, run_file: str | Path | None = None, **options: Unpack[CrawlOptions]
+) -> Preview:
+    """Return what such a crawl would do, at the price of robots.txt and the start addresses."""
+    place = crawl_place(start, run_file=run_file, **options)
+    return run_beside_loop(lambda: preview_place(place), StopSignal())
+
+
+def crawl_place(
+    start: str | Sequence[str] = (), *, run_file: str | Path | None = None, **options: Unpack[CrawlOptions]
+) -> RunPlace:
+    """Find out what such a crawl would do, and where; nothing is written or fetched yet."""
+    given = {} if run_file is None else read_run_file(Path(run_file))
+    given.update(read_values({name: _plain(value) for name, value in options.items()}))
+    return find_place((start,) if isinstance(start, str) else tuple(start), given)
+
+
+def _plain(value: object) -> object:
+    return str(value) if isinstance(value, Path) else value
+
+
+def carry_out(place: RunPlace, callbacks: CrawlCallbacks) -> CrawlRun:
+    """Carry a crawl out in its place, and write its report.
+
+    Raises `coati.runs.RunError` where the folder cannot be used, and what our own code raised.
+    """
+    settings = place.settings
+    early_stop = _early_stop(place)
+    with ExitStack() as stack:
+        archive = stack.enter_context(_archive(settings))
+        on_event = stack.enter_context(_events(settings, callbacks.on_event))
+        store = stack.enter_context(_store(place))
+        if callbacks.on_start is not None:
+            callbacks.on_start(CrawlStart(place, store.totals, store.seconds_spent, early_stop))
+        resources = CrawlResources(
+            store=store,
+            archive=archive,
+            early_stop=early_stop,
+            on_progress=callbacks.on_progress,
+            on_event=on_event,
+            stop=callbacks.stop,
+        )
+        result = _drive(settings, resources)
+    report, problem = _report(place.folder)
+    estimate = None if early_stop is None else early_stop.estimate
+    return CrawlRun(place.folder, result, place.resumed, estimate, report, problem)
+
+
+def _drive(settings: RunSettings, resources: CrawlResources) -> CrawlResult:
+    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    from coati.live.running import crawl as crawl_live
+
+    for plan in retry_plans(settings, resources):
+        result = crawl_live(plan)
+        if result.stop is not StopReason.FINISHED:
+            return result
+        if resources.store is not None:
+            resources.store.seconds_spent += result.progress.seconds
+    return crawl_live(crawl_plan(settings, resources))
+
+
+def _early_stop(place: RunPlace) -> DrySpell | None:
+    """Make the rule that ends a crawl that has run dry; that of a resumed run remembers what it has seen."""
+    if not place.settings.stop_when_dry:
+        return None
+    rule = build_early_stop("dry")
+    if not isinstance(rule, DrySpell):
+        raise TypeError("the rule named dry is another one")
+    if place.resumed:
+        with RunReader(place.folder) as reader:
+            for point in reader.curve():
+                rule.observe(point.requests, point.targets)
+    return rule
+
+
+@contextmanager
+def _store(place: RunPlace) -> Iterator[RunStore]:
+    values = to_toml_values(place.settings)
+    try:
+        if place.resumed:
+            store = RunStore.open(place.folder, time.time())
+        else:
+            if holds_run(place.folder):
+                forget_failed_start(place.folder)
+            store = RunStore.create(place.folder, values, time.time())
+    except RunWriteError as error:
+        raise ConfigError(f"cannot write to {place.folder}: {error.__cause__}") from None
+    with store:
+        if place.resumed:
+            store.change_settings(values)
+        yield store
+
+
+@contextmanager
+def _archive(settings: RunSettings) -> Iterator[Archive | None]:
+    if not settings.archive:
+        yield None
+        return
+    folder = Path(settings.archive)
+    if settings.offline:
+        opened = Archive.open(folder)
+        if all(opened.entry(url) is None for url in settings.start_urls):
+            raise UsageError(f"{settings.url} is not in the archive {folder}, and --offline asks nobody else")
+    elif (folder / ARCHIVE_FILE).is_file():
+        opened = Archive.open(folder, writable=True)
+    else:
+        meta = ArchiveMeta(
+            name=host_of(settings.url),
+            start_url=settings.url,
+            types=parse_types(settings.types),
+            blocked_extensions=Rules(settings.url).blocked_extensions,
+            origin="coati crawl",
+        )
+        opened = Archive.create(folder, meta)
+    try:
+        yield opened
+    finally:
+        try:
+            opened.close()
+        except (OSError, sqlite3.Error) as error:
+            raise RunWriteError(f"the archive {folder} could not be written: {error}") from error
+
+
+@contextmanager
+def _events(settings: RunSettings, on_event: OnEvent | None) -> Iterator[OnEvent | None]:
+    """Write events to a file, if the settings name one, and pass them on."""
+    if not settings.events:
+        yield on_event
+        return
+    try:
+        # Line by line: who watches sees each event, and a full disk is told where it happens.
+        file = Path(settings.events).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise ConfigError(f"events: {settings.events} cannot be written: {error.strerror}") from None
+
+    def tell(event: Event) -> None:
+        try:
+            file.write(json.dumps({"at": event.at, "what": event.what, **event.data}) + "\n")
+        except OSError as error:
+            raise RunWriteError(f"the events could not be written to {settings.events}: {error}") from error
+        if on_event is not None:
+            on_event(event)
+
+    try:
+        yield tell
+    finally:
+        # What could not be written was told; the rest of it cannot be either.
+        with suppress(OSError):
+            file.close()
+
+
+def _report(folder: Path) -> tuple[Path | None, str]:
+    """Write the report; a crawl that went well is not lost because this does not."""
+    try:
+        return write_report(folder), ""
+    except RunError as error:
+        return None, str(error)
+    except Exception:  # noqa: BLE001 - a bug, told as one, but the run is whole
+        return None, f"{traceback.format_exc()}this is an error of Coati's own; please report it"

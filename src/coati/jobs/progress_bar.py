@@ -1,0 +1,56 @@
+"""How far a long job is, on stderr: a bar on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from coati.web.unseen import safe
+
+# A terminal is drawn a few times a second; a log gets a line when there is news worth one.
+_DRAW_SECONDS = 0.1
+_LINE_SECONDS = 5.0
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Show the progress of a job; gives what to call with (done, total), as often as one likes."""
+    if sys.stderr.isatty():
+        with _bar(label) as show:
+            yield _at_most_every(_DRAW_SECONDS, show)
+    else:
+        yield _at_most_every(_LINE_SECONDS, lambda done, total: _line(label, done, total))
+
+
+@contextmanager
+def _bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield show
+
+
+def _line(label: str, done: int, total: int) -> None:
+    print(safe(f"{label}: {100 * done // max(total, 1)} %"), file=sys.stderr)  # noqa: T201 - a line of progress
+
+
+def _at_most_every(seconds: float, show: Callable[[int, int], None]) -> Callable[[int, int], None]:
+    shown_at = time.monotonic()
+
+    def maybe(done: int, total: int) -> None:
+        nonlocal shown_at
+        now = time.monotonic()
+        if now - shown_at >= seconds:
+            shown_at = now
+            show(done, total)
+
+    return maybe

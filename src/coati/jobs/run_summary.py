@@ -1,0 +1,129 @@
+"""One run in a few numbers, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coati.jobs.html import pairs_table
+from coati.runs.reader import RunReader
+from coati.units import format_bytes, format_count, format_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from coati.runs.reader import SessionRow
+
+_DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """What a run did, read from its folder. ``stop_reason`` is None while it goes on, or after a kill.
+
+    ``deferred`` counts the addresses that could not be reached for a while, ``unreached`` those of them that
+    are still to be asked again.
+    """
+
+    folder: str
+    start_url: str
+    strategy: str
+    seed: int
+    types: str
+    stop_reason: str | None
+    sessions: int
+    started_at: str
+    seconds: float
+    requests: int
+    pages: int
+    targets: int
+    relevant_pages: int
+    files: int
+    target_bytes: int
+    bytes: int
+    errors: int
+    deferred: int
+    unreached: int
+    skipped: int
+    report: str | None
+
+    @classmethod
+    def read(cls, folder: Path) -> RunSummary:
+        """Read the summary of a run; raises `coati.runs.errors.RunError` if there is none."""
+        with RunReader(folder) as reader:
+            settings: dict[str, Any] = reader.settings
+            totals = reader.totals()
+            sessions = reader.sessions()
+            (files,) = reader.connection.execute("SELECT count(*) FROM files").fetchone()
+            (deferred,) = reader.connection.execute(_DEFERRED).fetchone()
+            (unreached,) = reader.connection.execute("SELECT count(*) FROM deferred").fetchone()
+            report = reader.layout.report
+            return cls(
+                folder=str(folder),
+                start_url=str(next(iter(settings.get("urls", ())), "")),
+                strategy=str(settings.get("strategy", "")),
+                seed=int(settings.get("seed", 0)),
+                types=str(settings.get("types", "")),
+                stop_reason=sessions[-1].stop_reason if sessions else None,
+                sessions=len(sessions),
+                started_at=sessions[0].started_at if sessions else "",
+                seconds=round(_seconds(sessions), 1),
+                requests=totals.requests,
+                pages=totals.pages,
+                targets=totals.targets,
+                relevant_pages=totals.relevant_pages,
+                files=files,
+                target_bytes=totals.target_bytes,
+                bytes=totals.bytes,
+                errors=totals.errors,
+                deferred=deferred,
+                unreached=unreached,
+                skipped=sum(reader.skip_counts().values()),
+                report=str(report) if report.is_file() else None,
+            )
+
+    def as_json(self) -> dict[str, object]:
+        """Give the summary as JSON can say it."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def _repr_html_(self) -> str:
+        return pairs_table(f"{self.start_url} in {self.folder}", self.counts())
+
+    def counts(self) -> list[tuple[str, str]]:
+        """Give the lines of a table: what, and how much of it."""
+        same = self.targets - self.relevant_pages - self.files
+        targets = f"{self.targets:,} ({format_bytes(self.target_bytes)})"
+        if same:
+            targets += f" in {self.files:,} {'file' if self.files == 1 else 'files'};"
+            targets += f" {same:,} {'has' if same == 1 else 'have'} the same bytes as another"
+        lines = [
+            ("requests", f"{self.requests:,} ({format_bytes(self.bytes)} in {format_seconds(self.seconds)})"),
+            ("targets", targets),
+            ("pages", f"{self.pages:,}"),
+        ]
+        if self.errors:
+            lines.append(("errors", f"{self.errors:,}"))
+        if self.deferred:
+            lines.append(("outages", self._outages()))
+        if self.skipped:
+            urls = "URL" if self.skipped == 1 else "URLs"
+            lines.append(
+                ("left alone", f"{self.skipped:,} {urls}, for robots.txt, the scope or another rule")
+            )
+        return lines
+
+    def _outages(self) -> str:
+        again = f"{format_count(self.deferred, 'address', 'addresses')} could not be reached for a while"
+        if not self.unreached:
+            return f"{again} and {'was' if self.deferred == 1 else 'were'} asked again"
+        return f"{again}; {format_count(self.unreached)} still to be asked again"
+
+
+def _seconds(sessions: Iterable[SessionRow]) -> float:
+    return sum(
+        (datetime.fromisoformat(row.ended_at) - datetime.fromisoformat(row.started_at)).total_seconds()
+        for row in sessions
+        if row.ended_at is not None
+    )

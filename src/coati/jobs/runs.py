@@ -1,0 +1,135 @@
+"""Runs that exist: open one, list those below a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from coati.errors import UsageError
+from coati.jobs.html import pairs_table
+from coati.jobs.run_summary import RunSummary
+from coati.jobs.verifying import Verification, verify
+from coati.reporting.explaining import explain_url
+from coati.reporting.explanation import Explanation
+from coati.reporting.writing import write_report
+from coati.runs.errors import RunError
+from coati.runs.layout import Layout, holds_run
+from coati.runs.reader import RunReader
+
+_FILES = """
+SELECT file, url, title, media_type, size_bytes, sha256, fetched_at, found_on FROM targets ORDER BY request
+"""
+
+# Runs stand in a folder, or in folders of projects; deeper than this nobody means to look.
+_DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """A target that a run kept; ``path`` is where it lies."""
+
+    path: Path
+    url: str
+    title: str
+    media_type: str
+    size_bytes: int
+    sha256: str
+    fetched_at: str
+    found_on: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The folder of a run, for reading; also while somebody writes it."""
+
+    folder: Path
+
+    @property
+    def summary(self) -> RunSummary:
+        """What it did, in a few numbers."""
+        return RunSummary.read(self.folder)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Every setting as it was used, secrets left out."""
+        with RunReader(self.folder) as reader:
+            return reader.settings
+
+    def files(self) -> list[RunFile]:
+        """List the targets that it kept, in the order in which they came."""
+        folder = Layout(self.folder).files
+        with RunReader(self.folder) as reader:
+            rows = reader.connection.execute(_FILES).fetchall()
+        return [RunFile(folder / row[0], *row[1:]) for row in rows if row[0]]
+
+    def query(self, sql: str, parameters: Sequence[object] = ()) -> list[dict[str, object]]:
+        """Ask the run's database, read-only; the reference of the run folder lists its tables."""
+        with RunReader(self.folder) as reader:
+            found = reader.connection.execute(sql, tuple(parameters))
+            return [dict(row) for row in found]
+
+    def explain(self, url: str) -> Explanation:
+        """Say which rule or score decided about a URL."""
+        return explain_url(self.folder, url)
+
+    def report(self) -> Path:
+        """Write ``report.html`` again, and return its path."""
+        return write_report(self.folder)
+
+    def verify(
+        self, *, repair: bool = False, on_progress: Callable[[int, int], None] | None = None
+    ) -> Verification:
+        """Read every file against its hash."""
+        return verify(self.folder, repair=repair, on_progress=on_progress)
+
+    def _repr_html_(self) -> str:
+        summary = asdict(self.summary)
+        shown = ("strategy", "types", "stop_reason", "requests", "targets", "pages", "errors", "report")
+        return pairs_table(f"{summary['start_url']} in {self.folder}", ((n, summary[n]) for n in shown))
+
+
+def open_run(folder: str | Path) -> Run:
+    """Open the folder of a run; raises `coati.runs.RunError` where it cannot be read."""
+    with RunReader(Path(folder)):
+        return Run(Path(folder))
+
+
+def find_runs(
+    folder: str | Path = ".", on_problem: Callable[[RunError], None] | None = None
+) -> list[RunSummary]:
+    """Summarise the runs below a folder, the newest first; ``on_problem`` hears of unreadable ones."""
+    if not Path(folder).is_dir():
+        raise UsageError(f"there is no folder {folder}")
+    found = []
+    for path in _run_folders(Path(folder), _DEPTH):
+        try:
+            found.append(RunSummary.read(path))
+        except RunError as error:
+            if on_problem is not None:
+                on_problem(error)
+    return sorted(found, key=lambda summary: summary.started_at, reverse=True)
+
+
+def _run_folders(folder: Path, depth: int) -> Iterator[Path]:
+    if holds_run(folder):
+        yield folder
+        return
+    if depth == 0:
+        return
+    try:
+        inner = sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink())
+    except OSError:
+        return
+    for entry in inner:
+        yield from _run_folders(entry, depth - 1)
+
+
+def explain(url: str, run: str | Path = ".") -> Explanation:
+    """Say which rule or score decided about a URL in a run; it may also be a path on the run's site."""
+    return explain_url(Path(run), url)
+
+
+def report(run: str | Path) -> Path:
+    """Write ``report.html`` of a run again, also while the run is going, and return its path."""
+    return write_report(Path(run))

@@ -1,0 +1,104 @@
+"""Whether the files of a run are still what was fetched, and how to get them back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coati.jobs.html import rows_table
+from coati.jobs.run_place import find_place
+from coati.jobs.starts_only import crawl_starts_only
+from coati.runs.layout import Layout
+from coati.runs.lock import lock_run
+from coati.runs.reader import RunReader
+from coati.runs.verifying import FileState, checked_files, put_back
+from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.run_settings import SETTINGS
+
+if TYPE_CHECKING:
+    from coati.live.outcomes import FetchResult
+    from coati.model import Request
+    from coati.runs.verifying import CheckedFile
+
+_SECRETS = ("header", "cookies", "proxy")
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What came of reading all ``files`` of a run; ``repaired`` names those that were put back."""
+
+    folder: Path
+    files: int
+    damaged: tuple[CheckedFile, ...]
+    repaired: frozenset[str]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every file is as it was fetched."""
+        return len(self.repaired) == len(self.damaged)
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON can say it."""
+        return {"folder": str(self.folder), "files": self.files, "damaged": self._rows()}
+
+    def _rows(self) -> list[dict[str, object]]:
+        return [
+            {
+                "file": file.name,
+                "state": file.state.value,
+                "url": file.url,
+                "sha256": file.sha256,
+                "repaired": file.name in self.repaired,
+            }
+            for file in self.damaged
+        ]
+
+    def _repr_html_(self) -> str:
+        return rows_table(f"damaged of {self.files:,} files in {self.folder}", self._rows())
+
+
+def verify(
+    folder: str | Path, *, repair: bool = False, on_progress: Callable[[int, int], None] | None = None
+) -> Verification:
+    """Read every file of a run against its hash; ``repair`` fetches damaged ones again, if still the same."""
+    folder = Path(folder)
+    damaged = []
+    with RunReader(folder) as reader:
+        (total,) = reader.connection.execute("SELECT count(*) FROM files").fetchone()
+        for done, file in enumerate(checked_files(reader), start=1):
+            if file.state is not FileState.WHOLE:
+                damaged.append(file)
+            if on_progress is not None:
+                on_progress(done, total)
+    repaired = _repair(folder, damaged) if repair and damaged else frozenset()
+    return Verification(folder, total, tuple(damaged), repaired)
+
+
+def _repair(folder: Path, damaged: Sequence[CheckedFile]) -> frozenset[str]:
+    """Fetch damaged files again, as the run did, and return the names of those that could be put back."""
+    # A run folder keeps no secret; there are no options for them here.
+    given = {
+        name: SETTINGS[name].read(os.environ[SETTINGS[name].variable])
+        for name in _SECRETS
+        if SETTINGS[name].variable in os.environ
+    }
+    settings = find_place((str(folder),), given).settings
+    layout = Layout(folder)
+    wanted = {file.url: file for file in damaged if file.url}
+    repaired: set[str] = set()
+
+    def take(request: Request, result: FetchResult) -> None:
+        file = wanted.get(request.url)
+        body = result.body if result.body_file is None else result.body_file
+        if file is not None and body is not None and put_back(layout.files, file, body):
+            repaired.add(file.name)
+
+    lock = lock_run(layout)
+    try:
+        crawl_starts_only(crawl_plan(settings, CrawlResources(on_fetched=take)), tuple(wanted))
+    finally:
+        lock.release()
+    return frozenset(repaired)

@@ -1,0 +1,79 @@
+"""The curves of a study as a picture: targets against requests, and target bytes against other bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+    from matplotlib.axes import Axes
+
+    from coati.replaying.comparison import Result
+
+    Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+
+_POINTS = 400
+_REFERENCES = {"clairvoyant": ("black", "--"), "omniscient": ("grey", ":")}
+
+
+def draw_curves(results: Sequence[Result], file: Path) -> None:
+    """Draw one line a strategy, the median over seeds with the band from least to most; format by suffix."""
+    # Imported here: it takes longer than a small replay, and only this needs it.
+    from matplotlib.figure import Figure
+
+    totals = results[0].totals
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for strategy in dict.fromkeys(result.cell.strategy for result in results):
+        runs = [result for result in results if result.cell.strategy == strategy]
+        _draw(left, strategy, [_by_requests(run) for run in runs], totals.urls)
+        _draw(right, strategy, [_by_volume(run) for run in runs], totals.other_bytes)
+    left.set(xlabel="requests, % of the site's URLs", ylabel="targets found, %", title="Requests")
+    right.set(xlabel="other bytes, % of the site's", ylabel="target bytes, %", title="Volume")
+    for axes in (left, right):
+        axes.set(xlim=(0, 100), ylim=(0, 102))
+        axes.axhline(90, color="silver", linewidth=0.8, zorder=0)
+        axes.spines[["top", "right"]].set_visible(False)
+    left.legend(frameon=False, loc="lower right")
+    figure.suptitle(f"{results[0].site}: {totals.urls:,} URLs, {totals.targets:,} targets")
+    figure.savefig(file, dpi=150)
+
+
+def _by_requests(result: Result) -> Curve:
+    targets = np.frombuffer(result.run.trace.targets, np.uint32).astype(np.float64)
+    return np.arange(1, len(targets) + 1, dtype=np.float64), _percent(targets, result.totals.targets)
+
+
+def _by_volume(result: Result) -> Curve:
+    wanted = np.frombuffer(result.run.trace.target_bytes, np.uint64).astype(np.float64)
+    everything = np.frombuffer(result.run.trace.sizes, np.uint64).astype(np.float64).cumsum()
+    return everything - wanted, _percent(wanted, result.totals.target_bytes)
+
+
+def _percent(values: npt.NDArray[np.float64], total: int) -> npt.NDArray[np.float64]:
+    return 100 * values / max(total, 1)
+
+
+def _draw(axes: Axes, strategy: str, curves: Sequence[Curve], total: int) -> None:
+    grid = np.linspace(0, max(total, 1), _POINTS)
+    lines = np.array([_sample(curve, grid) for curve in curves])
+    middle = np.median(lines, axis=0)
+    percent = 100 * grid / max(total, 1)
+    colour, style = _REFERENCES.get(strategy, (None, "-"))
+    (line,) = axes.plot(percent, middle, label=strategy, color=colour, linestyle=style, linewidth=1.6)
+    if len(curves) > 1:
+        axes.fill_between(
+            percent, lines.min(axis=0), lines.max(axis=0), color=line.get_color(), alpha=0.15, linewidth=0
+        )
+
+
+def _sample(curve: Curve, grid: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Read a curve that rises in steps at the points of a grid, the last value held."""
+    x, y = curve
+    at = np.searchsorted(x, grid, side="right")
+    return np.concatenate([[0.0], y])[at]

@@ -1,0 +1,135 @@
+"""Drive a strategy over an archived site as fast as the processor allows: no network, no real clock.
+
+Time is simulated: a request takes a second, and where the strategy waits the clock skips ahead. Over a
+history each request is answered as of its time, which begins where the archive does or where one likes.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from coati.errors import UsageError
+from coati.model import EVERY_HOST, Later, Page, Refused, Request
+from coati.replaying.clock import SimulatedClock
+from coati.replaying.trace import Trace
+from coati.web.out_links import with_out_links
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coati.budget import Budget
+    from coati.model import Outcome
+    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.strategy import Strategy
+
+# How many requests go by between two calls of the progress callback.
+_PROGRESS_STEP = 64
+
+
+FINISHED = "nothing left to ask for"
+STOPPED_EARLY = "stopped early: too little was still coming"
+HISTORY_OVER = "the archive's history ends here"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A finished run."""
+
+    trace: Trace
+    stop: str
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions:
+    """How a strategy is driven, for those that visit pages again.
+
+    ``history``: each request is answered as of its time, and the run ends with the archive's last capture.
+    ``begin`` is when it begins, the archive's first capture unless given. ``clock`` is another clock.
+    ``out_links``: pages come with all their out-links (`coati.assembly.Need`).
+    """
+
+    history: bool = False
+    begin: float | None = None
+    clock: SimulatedClock | None = None
+    out_links: bool = False
+
+
+_USUAL = ReplayOptions()
+
+
+class Answering(Protocol):
+    """What a strategy is driven over: an archived site, or a history in memory."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    def span(self) -> tuple[float, float] | None:
+        """Return when the first and the last capture was made; None where nobody knows."""
+
+    def respond(
+        self, request: Request, now: float | None = None, observed: dict[str, float] | None = None
+    ) -> Outcome:
+        """Answer a request, as of a time if one is given."""
+
+
+def replay(
+    site: Answering,
+    strategy: Strategy,
+    budget: Budget,
+    early_stop: EarlyStop | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    options: ReplayOptions = _USUAL,
+) -> Replay:
+    """Ask, answer, tell, until nothing is left or the budget is spent; its seconds are simulated ones."""
+    trace = Trace()
+    volume = 0
+    cpu = time.process_time()
+    stop = FINISHED
+    clock, end = _clock(site, options)
+    observed: dict[str, float] = {}
+    while True:
+        targets = trace.targets[-1] if trace.targets else 0
+        limit = budget.spent(len(trace), volume, clock.seconds, targets)
+        if limit is not None:
+            stop = limit.value
+            break
+        request = strategy.choose(clock.now, EVERY_HOST)
+        if not isinstance(request, Request):
+            if isinstance(request, Later) and request.at <= end:
+                clock.wait(request.at)
+                continue
+            stop = FINISHED if request is None else HISTORY_OVER
+            break
+        at = clock.answered()
+        outcome = site.respond(request, at if options.history else None, observed)
+        if options.out_links and isinstance(outcome, Page) and outcome.out_links is None:
+            outcome = with_out_links(outcome)
+        trace.add(request, outcome)
+        for settlement in strategy.observe(request.id, outcome, at):
+            trace.settle(settlement)
+        if isinstance(outcome, Refused):
+            continue
+        clock.spend()
+        volume += outcome.size_bytes
+        if early_stop is not None and early_stop.observe(len(trace), trace.targets[-1]):
+            stop = STOPPED_EARLY
+            break
+        if progress is not None and len(trace) % _PROGRESS_STEP == 0:
+            progress(len(trace), trace.targets[-1])
+    return Replay(trace, stop, time.process_time() - cpu)
+
+
+def _clock(site: Answering, options: ReplayOptions) -> tuple[SimulatedClock, float]:
+    """Return the clock of a run, and the time after which nothing can change any more."""
+    if not options.history:
+        return options.clock or SimulatedClock(options.begin or 0.0), math.inf
+    span = site.span()
+    if span is None:
+        raise UsageError(f"the archive {site.name} says of no capture when it was made: it is no history")
+    begin = span[0] if options.begin is None else options.begin
+    return options.clock or SimulatedClock(begin), span[1]

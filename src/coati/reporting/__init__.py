@@ -1,0 +1,7 @@
+"""What a run found, told to people: a page to read, and why a URL fared as it did."""
+
+from coati.reporting.explaining import explain_url
+from coati.reporting.explanation import Explanation, Verdict
+from coati.reporting.writing import write_report
+
+__all__ = ["Explanation", "Verdict", "explain_url", "write_report"]

@@ -1,0 +1,304 @@
+"""Why a URL fared as it did in a run: which rule or which score decided about it.
+
+The log answers most of it. What a link that still waits may hope for is asked of the strategy, where it can
+say; else the links that stood in the same place on their pages, and what came of them, tell as much.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from sqlite3 import Connection, Row
+
+from coati.errors import UsageError
+from coati.model import Kind
+from coati.reporting.explanation import (
+    Asked,
+    Explanation,
+    GroupStanding,
+    LeftAlone,
+    Meeting,
+    SavedFile,
+    Verdict,
+    Weighed,
+)
+from coati.reporting.learnt import explained_by_strategy, settings_of
+from coati.reporting.nearby import nearest_known
+from coati.reporting.reasons import meaning_of
+from coati.runs.outcomes import DEFERRED, REFUSED
+from coati.runs.reader import RunReader
+from coati.strategies.strategy import Explained
+from coati.units import format_count
+from coati.web.queries import parse_query
+from coati.web.urls import is_query, normalise, resolve
+
+# Requests, redirects and copies beyond these are of no help to anybody.
+_MAX_ASKED = 20
+_MAX_HOPS = 20
+_MAX_COPIES = 20
+
+_START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
+_ASKED = """
+SELECT requests.*, pages.links, pages.new_links,
+       (SELECT coalesce(sum(charged), 0) FROM requests AS earlier
+        WHERE earlier.observed_event < requests.chosen_event) AS requests_before
+FROM requests LEFT JOIN pages ON pages.request = requests.id
+WHERE requests.url = ? ORDER BY chosen_event LIMIT ?
+"""
+_CHOSEN = "SELECT chosen_event FROM requests WHERE id = ?"
+_LINK = """
+SELECT links.id, links.anchor, links.context, tag_paths.path, requests.url AS found_on
+FROM links JOIN requests ON requests.id = links.page
+LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
+WHERE links.url = ? ORDER BY links.id LIMIT 1
+"""
+_REDIRECT = "SELECT url FROM requests WHERE location = ? ORDER BY observed_event LIMIT 1"
+_SKIPPED = """
+SELECT skipped.reason, requests.url AS found_on FROM skipped
+LEFT JOIN requests ON requests.id = skipped.source WHERE skipped.url = ? ORDER BY skipped.id LIMIT 1
+"""
+_TARGET = "SELECT * FROM targets WHERE url = ? ORDER BY request LIMIT 1"
+_COPIES = "SELECT url FROM targets WHERE sha256 = ? AND url <> ? ORDER BY request LIMIT ?"
+_GROUP = """
+SELECT coalesce((SELECT label FROM groups WHERE arm = ?1), '') AS label, count(*) AS followed,
+       coalesce(sum(new_target), 0) AS were_targets,
+       total(reward) AS led_to, coalesce(sum(kind IS 'broken'), 0) AS errors
+FROM requests WHERE arm = ?1 AND kind IS NOT 'deferred' AND strategy NOT LIKE 'retry %'
+"""
+_SIBLINGS = """
+WITH alike AS (SELECT id FROM tag_paths WHERE path = ?1)
+SELECT count(*) AS followed, coalesce(sum(requests.new_target), 0) AS were_targets,
+       total(requests.reward) AS led_to, coalesce(sum(requests.kind IS 'broken'), 0) AS errors,
+       (SELECT count(*) FROM links WHERE tag_path IN alike) AS links
+FROM requests JOIN links ON links.id = requests.link
+WHERE links.tag_path IN alike AND requests.method = 'GET' AND requests.kind IS NOT 'deferred'
+"""
+_LOCATION = "SELECT location FROM requests WHERE url = ? AND location IS NOT NULL LIMIT 1"
+
+_VERDICTS = {
+    None: Verdict.IN_FLIGHT,
+    REFUSED: Verdict.REFUSED,
+    DEFERRED: Verdict.DEFERRED,
+    Kind.PAGE.value: Verdict.PAGE,
+    Kind.TARGET.value: Verdict.TARGET,
+    Kind.REDIRECT.value: Verdict.REDIRECT,
+    Kind.BROKEN.value: Verdict.FAILED,
+}
+
+
+def explain_url(folder: Path, url: str) -> Explanation:
+    """Say what a run knows of a URL, and what decided about it.
+
+    A URL without a host is taken as one of the site. Raises `coati.errors.UsageError` if it is none.
+    """
+    with RunReader(folder) as run:
+        run.connection.execute("BEGIN")
+        try:
+            explanation = _explain(run, _absolute(run.connection, url))
+        finally:
+            run.connection.execute("ROLLBACK")
+    if explanation.verdict is Verdict.UNKNOWN and not _looks_like_one(url):
+        raise _no_url(url)
+    return explanation
+
+
+def _absolute(connection: Connection, url: str) -> str:
+    if is_query(url):
+        return parse_query(url).address
+    start = connection.execute(_START).fetchone()
+    known = normalise(url) if "://" in url else resolve(start[0], url) if start else None
+    if known is None or not url.strip():
+        raise _no_url(url)
+    return known
+
+
+def _looks_like_one(url: str) -> bool:
+    """Tell what is meant as a URL, or as a path of the site, from a slip."""
+    return "://" in url or url.startswith(("/", "?", "./", "../"))
+
+
+def _no_url(url: str) -> UsageError:
+    return UsageError(
+        f"not a web URL: {url!r}; one looks like https://www.example.org/data.csv, and a path like /data.csv"
+    )
+
+
+def _weighed(explanation: Explanation, told: Explained | None) -> Explanation:
+    if told is None:
+        return explanation
+    reasons = tuple(Weighed(*reason) for reason in told.reasons)
+    return replace(explanation, score=told.score, reasons=reasons)
+
+
+def _explain(run: RunReader, url: str) -> Explanation:
+    connection = run.connection
+    settings = settings_of(run)
+    strategy = settings.strategy if settings else ""
+    met = _meeting(connection, url)
+    asked = _asked(connection, url)
+    left_alone = _left_alone(connection, url)
+    if asked:
+        explanation = _explain_asked(connection, url, asked, met, strategy)
+        if settings is None or met is None:
+            return explanation
+        (chosen_event,) = connection.execute(_CHOSEN, (asked[-1].request,)).fetchone()
+        return _weighed(explanation, explained_by_strategy(run, settings, url, met, chosen_event))
+    if left_alone is not None:
+        because = f"It was met and left alone: {left_alone.reason}."
+        return Explanation(url, Verdict.SKIPPED, because, met, left_alone=left_alone, strategy=strategy)
+    if met is not None:
+        waiting = Explanation(
+            url,
+            Verdict.WAITING,
+            f"It is known and was not asked for: {strategy or 'the strategy'} expected more of other links.",
+            met,
+            siblings=_siblings(connection, met.tag_path),
+            strategy=strategy,
+        )
+        return _weighed(waiting, explained_by_strategy(run, settings, url, met) if settings else None)
+    refusal = settings.rules.refusal(url) if settings else None
+    if refusal is not None:
+        left_alone = LeftAlone(refusal.value, meaning_of(refusal.value))
+    because = "The run never met it" + (
+        ": no page that was fetched links to it."
+        if refusal is None
+        else f", and its rules forbid it: {refusal.value}."
+    )
+    return Explanation(
+        url,
+        Verdict.UNKNOWN,
+        because,
+        None,
+        (),
+        None,
+        left_alone,
+        nearest=nearest_known(connection, url),
+        strategy=strategy,
+    )
+
+
+def _explain_asked(
+    connection: Connection, url: str, asked: tuple[Asked, ...], met: Meeting | None, strategy: str
+) -> Explanation:
+    # A HEAD only announces; the last request that is more than that says what became of the URL.
+    last = next((each for each in reversed(asked) if each.method == "GET"), asked[-1])
+    verdict = _VERDICTS.get(last.kind, Verdict.OTHER)
+    left_alone = None
+    if verdict is Verdict.REFUSED:
+        left_alone = LeftAlone(
+            last.reason or "", meaning_of(last.reason or ""), met.found_on if met else None
+        )
+    if last.method == "HEAD" and verdict in {Verdict.PAGE, Verdict.TARGET}:
+        verdict = Verdict.WAITING
+    return Explanation(
+        url,
+        verdict,
+        _because(verdict, last),
+        met,
+        asked,
+        _saved(connection, url),
+        left_alone,
+        siblings=_siblings(connection, met.tag_path) if met and verdict is Verdict.WAITING else None,
+        strategy=strategy,
+        leads_to=_leads_to(connection, url),
+    )
+
+
+def _because(verdict: Verdict, last: Asked) -> str:
+    sentences = {
+        Verdict.TARGET: "It was fetched and is a file of the wanted types.",
+        Verdict.PAGE: f"It was fetched and is a page with {format_count(last.links or 0, 'link')},"
+        f" {format_count(last.new_links or 0)} of them new.",
+        Verdict.REDIRECT: f"It was asked for and leads elsewhere (status {last.status}).",
+        Verdict.FAILED: f"It was asked for and failed: {last.reason or last.status}.",
+        Verdict.REFUSED: f"It was chosen and then left alone: {last.reason}.",
+        Verdict.IN_FLIGHT: "It was chosen and has no answer yet: it is on its way, or the run was cut off.",
+        Verdict.WAITING: "Only its kind was asked for so far (HEAD); it waits to be fetched.",
+        Verdict.DEFERRED: f"It could not be reached ({last.reason}), which says nothing about it;"
+        " it is asked for again.",
+        Verdict.OTHER: "It was fetched and is neither a page nor a wanted file"
+        f" ({last.media_type or 'no type'}).",
+    }
+    return sentences[verdict]
+
+
+def _asked(connection: Connection, url: str) -> tuple[Asked, ...]:
+    return tuple(
+        Asked(
+            request=row["id"],
+            method=row["method"],
+            chosen_at=row["chosen_at"],
+            arm=row["arm"],
+            score=row["score"],
+            group=None if row["arm"] is None else _group(connection, row["arm"]),
+            kind=row["kind"],
+            status=row["status"],
+            media_type=row["media_type"],
+            size_bytes=row["size_bytes"],
+            location=row["location"],
+            reason=row["reason"],
+            reward=row["reward"],
+            requests_before=row["requests_before"],
+            links=row["links"],
+            new_links=row["new_links"],
+        )
+        for row in connection.execute(_ASKED, (url, _MAX_ASKED)).fetchall()
+    )
+
+
+def _meeting(connection: Connection, url: str) -> Meeting | None:
+    link: Row | None = connection.execute(_LINK, (url,)).fetchone()
+    if link is not None:
+        return Meeting(link["found_on"], link["anchor"], link["path"], link["context"] or link["anchor"])
+    redirect = connection.execute(_REDIRECT, (url,)).fetchone()
+    return None if redirect is None else Meeting(redirected_from=redirect["url"])
+
+
+def _left_alone(connection: Connection, url: str) -> LeftAlone | None:
+    row = connection.execute(_SKIPPED, (url,)).fetchone()
+    return None if row is None else LeftAlone(row["reason"], meaning_of(row["reason"]), row["found_on"])
+
+
+def _saved(connection: Connection, url: str) -> SavedFile | None:
+    row = connection.execute(_TARGET, (url,)).fetchone()
+    if row is None:
+        return None
+    copies = connection.execute(_COPIES, (row["sha256"], url, _MAX_COPIES))
+    return SavedFile(
+        f"files/{row['file']}",
+        row["sha256"],
+        row["size_bytes"],
+        row["media_type"],
+        row["fetched_at"],
+        tuple(json.loads(row["redirects"])),
+        tuple(copy["url"] for copy in copies),
+    )
+
+
+def _group(connection: Connection, arm: int) -> GroupStanding:
+    row = connection.execute(_GROUP, (arm,)).fetchone()
+    return GroupStanding(row["label"], row["followed"], row["were_targets"], row["led_to"], row["errors"])
+
+
+def _siblings(connection: Connection, tag_path: str | None) -> GroupStanding | None:
+    if tag_path is None:
+        return None
+    row = connection.execute(_SIBLINGS, (tag_path,)).fetchone()
+    waiting = max(0, row["links"] - row["followed"])
+    return GroupStanding(
+        tag_path, row["followed"], row["were_targets"], row["led_to"], row["errors"], waiting
+    )
+
+
+def _leads_to(connection: Connection, url: str) -> tuple[str, ...]:
+    """Follow redirects as far as the log knows them."""
+    hops: list[str] = []
+    at = url
+    while len(hops) < _MAX_HOPS:
+        row = connection.execute(_LOCATION, (at,)).fetchone()
+        if row is None or row["location"] in hops:
+            break
+        at = row["location"]
+        hops.append(at)
+    return tuple(hops)

@@ -1,0 +1,151 @@
+"""What is known of one URL in a run: plain values, for people and for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
+
+from coati.reporting.markup import element, joined
+
+
+class Verdict(StrEnum):
+    """What became of a URL."""
+
+    TARGET = "target"
+    PAGE = "page"
+    REDIRECT = "redirect"
+    OTHER = "other"
+    FAILED = "failed"
+    REFUSED = "refused"
+    SKIPPED = "skipped"
+    IN_FLIGHT = "in flight"
+    WAITING = "waiting"
+    DEFERRED = "not reached yet"
+    UNKNOWN = "never met"
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """How the run came to know a URL: by a link on a page, or by a redirect from another URL."""
+
+    found_on: str | None = None
+    anchor: str | None = None
+    tag_path: str | None = None
+    context: str | None = None
+    redirected_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStanding:
+    """What a group of links has brought: for a waiting link, what its chances rest on.
+
+    ``led_to`` counts the targets that its pages led to, ``were_targets`` those that its links were.
+    """
+
+    name: str
+    followed: int
+    were_targets: int
+    led_to: float
+    errors: int
+    waiting: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request for the URL, why it was chosen and what came of it."""
+
+    request: int
+    method: str
+    chosen_at: str
+    arm: int | None
+    score: float | None
+    group: GroupStanding | None
+    kind: str | None
+    status: int | None
+    media_type: str | None
+    size_bytes: int | None
+    location: str | None
+    reason: str | None
+    reward: float | None
+    requests_before: int
+    links: int | None = None
+    new_links: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFile:
+    """Where a target is kept; ``same_as`` are other URLs with the same bytes."""
+
+    file: str
+    sha256: str
+    size_bytes: int
+    media_type: str
+    fetched_at: str
+    redirects: tuple[str, ...] = ()
+    same_as: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """Why a URL is not asked for: the reason by its name, and what it means in plain words."""
+
+    reason: str
+    meaning: str
+    found_on: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """One reason of the strategy: its words, and how much lower the score would be without it."""
+
+    words: str
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything that a run knows of a URL.
+
+    ``score`` is the one that decides, and ``reasons`` are the strategy's, the strongest first: as they stood
+    when the URL was chosen, or as they stand now if it waits.
+    """
+
+    url: str
+    verdict: Verdict
+    because: str
+    met: Meeting | None = None
+    asked: tuple[Asked, ...] = ()
+    file: SavedFile | None = None
+    left_alone: LeftAlone | None = None
+    siblings: GroupStanding | None = None
+    strategy: str = ""
+    score: float | None = None
+    reasons: tuple[Weighed, ...] = ()
+    leads_to: tuple[str, ...] = ()
+    nearest: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        said = [element("p", element("strong", self.url), f": {self.verdict.value}. {self.because}")]
+        reasons = [element("li", f"{each.contribution:+.3f} {each.words}") for each in self.reasons]
+        return joined(*said, element("ul", *reasons) if reasons else None)
+
+    def as_json(self) -> dict[str, object]:
+        """Give it as JSON can say it; what is not known is left out."""
+        plain = _plain(self)
+        if not isinstance(plain, dict):
+            raise TypeError("an explanation is a mapping")
+        return plain
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        named = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {name: item for name, item in named.items() if item is not None and item != []}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, str):
+        return str(value)
+    return value if value is None or isinstance(value, bool | int | float) else str(value)

@@ -1,0 +1,105 @@
+"""The report as one page: nothing in it is fetched from anywhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib import resources
+
+from coati.reporting.facts import read_facts
+from coati.reporting.markup import Html, element, shortened, trusted
+from coati.reporting.sections.course import course
+from coati.reporting.sections.files import holdings
+from coati.reporting.sections.groups import groups
+from coati.reporting.sections.headline import headline
+from coati.reporting.sections.next_steps import next_steps
+from coati.reporting.sections.provenance import provenance
+from coati.reporting.sections.settings import settings
+from coati.reporting.sections.troubles import troubles
+from coati.runs.reader import RunReader
+from coati.units import format_moment
+from coati.version import __version__
+
+_CONTENTS = (
+    ("files", "The files"),
+    ("course", "How they were found"),
+    ("troubles", "What failed"),
+    ("next", "Next steps"),
+    ("provenance", "Where this comes from"),
+    ("settings", "Settings"),
+    ("groups", "Which links paid"),
+)
+
+
+def report_page(run: RunReader) -> str:
+    """Build the page; all of it is read at one moment of a run that may be going on."""
+    connection = run.connection
+    connection.execute("BEGIN")
+    try:
+        facts = read_facts(run)
+        sections = (
+            holdings(connection, facts),
+            course(connection, facts),
+            troubles(connection),
+            next_steps(connection, facts),
+            provenance(facts),
+            settings(facts),
+            groups(connection),
+        )
+    finally:
+        connection.execute("ROLLBACK")
+    title = f"Files from {shortened(facts.site, 80) or 'a run'}"
+    seen = format_moment(facts.last_sign)
+    footer = f"Written by Coati {__version__}{f' from the log as of {seen}' if seen else ''}."
+    return _page(title, headline(facts), _contents(), element("main", *sections), footer=footer)
+
+
+def page_around(title: str, header: Html, *sections: Html) -> str:
+    """Build a page of other sections, which looks the same."""
+    return _page(title, header, element("main", *sections), footer=f"Written by Coati {__version__}.")
+
+
+def _page(title: str, *parts: Html, footer: str) -> str:
+    body = element("body", *parts, element("footer", footer), _script())
+    return f"<!DOCTYPE html>\n{element('html', _head(title), body, lang='en')}\n"
+
+
+def _head(title: str) -> Html:
+    style = _resource("report.css")
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_policy(style, _resource("report.js"))),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="generator", content=f"Coati {__version__}"),
+        element("title", f"{title} · Coati"),
+        element("style", trusted(style)),
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    """Allow our own style and script and nothing else: should a text get past the escaping, it stays dead."""
+    return (
+        f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)};"
+        " base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _contents() -> Html:
+    return element(
+        "nav", *(element("a", title, href=f"#{name}") for name, title in _CONTENTS), aria_label="Sections"
+    )
+
+
+def _script() -> Html:
+    return element("script", trusted(_resource("report.js")))
+
+
+def _resource(name: str) -> str:
+    return resources.files("coati.reporting").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,30 @@
+"""How a run ended, or that it did not, in whole sentences, and what can be done about it."""
+
+from __future__ import annotations
+
+from coati.reporting.facts import RunFacts, Stage
+from coati.stop_reasons import RESUME, StopReason, StopWords
+
+_RUNNING = StopWords(
+    "it is still going", "The run is still going; this report shows it as it was when it was written."
+)
+_UNSAID = StopWords(
+    "it does not say", "It ended without saying why; everything that was counted is saved.", RESUME
+)
+
+
+def end_of(facts: RunFacts) -> StopWords:
+    """Say how a run ended; a reason that another version wrote is told as it stands."""
+    reason = facts.stop_reason
+    if facts.stage is Stage.GOING:
+        return _RUNNING
+    if facts.stage is Stage.CUT_OFF:
+        return StopReason.KILLED.words
+    if reason is None:
+        return _UNSAID
+    if facts.failed_start is not None:
+        return facts.failed_start
+    try:
+        return StopReason(reason).words
+    except ValueError:
+        return StopWords(reason, f"It ended: {reason}.", RESUME)

@@ -1,0 +1,94 @@
+"""How the files were found: files against requests, the volume beside it, and the pages that held most."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection, Row
+
+from coati.reporting.charts import Axes, Line, Mark, bar, line_chart
+from coati.reporting.curve import Curve, read_curve
+from coati.reporting.facts import RunFacts
+from coati.reporting.markup import Html, element, joined, web_link
+from coati.reporting.tables import Cell, Column, table
+from coati.units import format_bytes, format_count, format_share
+
+_PAGES_SHOWN = 15
+_PAGES = """
+SELECT found_on, count(*) AS files FROM targets
+WHERE found_on IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, min(request) LIMIT ?
+"""
+
+
+def course(connection: Connection, facts: RunFacts) -> Html:
+    """Draw the curves, say in words what they show, and name the pages to remember."""
+    curve = read_curve(connection, facts.totals)
+    parts = [element("h2", "How they were found" if facts.totals.targets else "How it went")]
+    if not facts.totals.requests:
+        return element("section", *parts, element("p", "No request was answered yet."), id="course")
+    parts.append(element("p", _in_words(curve, facts)))
+    found = element("figure", _found_chart(curve), element("figcaption", _FOUND))
+    volume = element("figure", _volume_chart(curve), element("figcaption", _volume_words(facts)))
+    parts.append(element("div", found, volume, class_="figures"))
+    pages = connection.execute(_PAGES, (_PAGES_SHOWN,)).fetchall()
+    if pages:
+        parts += [element("h3", "Pages with most files"), _pages_table(pages, facts)]
+    return element("section", *parts, id="course")
+
+
+_FOUND = "Files found against requests made. A steep line means that nearly every request brought a file."
+
+
+def _in_words(curve: Curve, facts: RunFacts) -> str:
+    totals = facts.totals
+    if curve.most is None:
+        return f"No file was found in {format_count(totals.requests, 'request')}."
+    spent = format_share(curve.most.requests, totals.requests)
+    return (
+        f"Nine tenths of what was found ({format_count(curve.most.targets, 'file')}"
+        f" of {format_count(totals.targets)}) were in after"
+        f" {format_count(curve.most.requests, 'request')}, {spent} of all that were made."
+    )
+
+
+def _found_chart(curve: Curve) -> Html:
+    points = [(point.requests, point.targets) for point in curve.points]
+    mark = None
+    if curve.most is not None:
+        text = f"90 % after {format_count(curve.most.requests, 'request')}"
+        mark = Mark(curve.most.requests, curve.most.targets, text)
+    axes = Axes("Files found against requests made", "requests", "files found", _whole, _whole)
+    return line_chart(axes, [Line("files", "found", points)], mark)
+
+
+def _volume_chart(curve: Curve) -> Html:
+    lines = [
+        Line("files", "found", [(point.requests, point.target_bytes) for point in curve.points]),
+        Line("pages and the rest", "rest", [(point.requests, point.other_bytes) for point in curve.points]),
+    ]
+    axes = Axes("Bytes received against requests made", "requests", "received", _whole, format_bytes)
+    return line_chart(axes, lines)
+
+
+def _volume_words(facts: RunFacts) -> Html:
+    totals = facts.totals
+    return joined(
+        f"Bytes received. {format_bytes(totals.target_bytes)} of {format_bytes(totals.bytes)} were files"
+        f" ({format_share(totals.target_bytes, totals.bytes)}); the rest is what it cost to find them."
+    )
+
+
+def _pages_table(rows: list[Row], facts: RunFacts) -> Html:
+    most = rows[0]["files"]
+    columns = (Column("Page", wide=True), Column("Files", numeric=True), Column(""))
+    cells = [
+        (
+            web_link(row["found_on"], facts.on_site(row["found_on"]), 90),
+            Cell(format_count(row["files"]), row["files"]),
+            bar(row["files"], most),
+        )
+        for row in rows
+    ]
+    return table(columns, cells, "Pages that link to most files")
+
+
+def _whole(value: float) -> str:
+    return format_count(round(value))

@@ -1,0 +1,77 @@
+"""The headline: which site, when, how much for how little, and why it stopped."""
+
+from __future__ import annotations
+
+from coati.reporting.facts import RunFacts, Stage
+from coati.reporting.markup import Html, element, joined, shortened, web_link
+from coati.reporting.run_end import end_of
+from coati.units import format_bytes, format_count, format_moment, format_seconds, format_share
+
+
+def headline(facts: RunFacts) -> Html:
+    """Say the most important things first."""
+    totals = facts.totals
+    end = end_of(facts)
+    site = shortened(facts.site) or "no site yet"
+    return element(
+        "header",
+        element("p", "Coati · report of a run", class_="kicker"),
+        element("h1", f"{format_count(totals.targets, 'file')} from {site}"),
+        element("p", _summary(facts), class_="summary"),
+        element("p", end.sentence, class_="stage going" if facts.stage is Stage.GOING else "stage"),
+        element(
+            "ul",
+            _tile(format_count(totals.targets), "files found", format_bytes(totals.target_bytes)),
+            _tile(
+                format_count(totals.requests),
+                "requests made",
+                f"{_per_hundred(facts)} files for 100 requests",
+            ),
+            _tile(format_share(facts.asked, facts.known), "of the known addresses asked for", _known(facts)),
+            _tile(
+                format_seconds(facts.seconds),
+                "at work",
+                f"stopped because {end.brief}" if _over(facts) else end.brief,
+            ),
+            class_="tiles",
+        ),
+    )
+
+
+def _summary(facts: RunFacts) -> Html:
+    totals = facts.totals
+    if not totals.requests:
+        return joined("A crawl from ", web_link(facts.start_url), ". No request was answered yet.")
+    found = (
+        f" brought {format_count(totals.targets, 'file')} ({format_bytes(totals.target_bytes)})"
+        f" in {format_count(totals.requests, 'request')}"
+        if totals.targets
+        else f" brought no file in {format_count(totals.requests, 'request')}"
+    )
+    copies = totals.targets - totals.relevant_pages - facts.files
+    note = f"; {format_count(copies)} of them had the same content as another one" if copies > 0 else ""
+    return joined(
+        "A crawl from ",
+        web_link(facts.start_url),
+        f", begun on {format_moment(facts.began_at)},",
+        found,
+        note,
+        ".",
+    )
+
+
+def _per_hundred(facts: RunFacts) -> str:
+    totals = facts.totals
+    return f"{100 * totals.targets / totals.requests:.0f}" if totals.requests else "0"
+
+
+def _known(facts: RunFacts) -> str:
+    return f"{format_count(facts.asked)} of {format_count(facts.known, 'address', 'addresses')}"
+
+
+def _over(facts: RunFacts) -> bool:
+    return facts.stage is not Stage.GOING
+
+
+def _tile(number: str, name: str, note: str) -> Html:
+    return element("li", element("b", number), element("span", name), element("small", note))

@@ -1,0 +1,67 @@
+"""What a reader can do now, in the order of what helps most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from sqlite3 import Connection
+
+from coati.reporting.facts import RunFacts, Stage
+from coati.reporting.markup import Html, element, joined
+from coati.reporting.run_end import end_of
+from coati.reporting.start_page import FEW_LINKS, refused_links, why_few_links
+from coati.units import format_count
+
+_START_LINKS = "SELECT links FROM pages ORDER BY request LIMIT 1"
+_ROBOTS = """
+SELECT coalesce(sum(urls), 0) FROM skip_counts WHERE reason IN ('robots.txt', 'nofollow', 'X-Robots-Tag')
+"""
+_TOO_LARGE = "SELECT coalesce(sum(urls), 0) FROM skip_counts WHERE reason = 'too large'"
+
+
+def next_steps(connection: Connection, facts: RunFacts) -> Html:
+    """List what fits this run."""
+    steps = [element("li", step) for step in _steps(connection, facts)]
+    return element("section", element("h2", "Next steps"), element("ul", *steps), id="next")
+
+
+def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
+    end = end_of(facts)
+    if facts.stage is Stage.GOING:
+        yield joined(
+            "When the run has ended, this report is written again. ",
+            _command("coati report FOLDER"),
+            " does it now.",
+        )
+    if end.next_step:
+        yield joined(end.next_step)
+    if facts.waiting and facts.stage is not Stage.GOING:
+        yield joined(
+            f"{format_count(facts.waiting, 'known address was', 'known addresses were')} not asked for."
+        )
+    start = connection.execute(_START_LINKS).fetchone()
+    if start is not None and start[0] < FEW_LINKS:
+        yield joined(why_few_links(start[0], refused_links(connection)))
+    if not facts.totals.targets and facts.totals.requests:
+        yield joined("Were the right types asked for? ", _command("coati types"), " lists them.")
+    (robots,) = connection.execute(_ROBOTS).fetchone()
+    if robots:
+        yield joined(
+            f"The site asks crawlers not to take {format_count(robots, 'address', 'addresses')}."
+            " Ask its owner for what you miss."
+        )
+    (large,) = connection.execute(_TOO_LARGE).fetchone()
+    if large:
+        yield joined(
+            f"{format_count(large, 'file was', 'files were')} left out as too large;"
+            " a larger --max-file-size takes them."
+        )
+    yield joined(
+        "Why was this address taken, or not? ", _command("coati explain ADDRESS --run FOLDER"), " says it."
+    )
+    yield joined(
+        "Ask own questions with ", _command("datasette run.sqlite"), ", or open files.csv in a spreadsheet."
+    )
+
+
+def _command(text: str) -> Html:
+    return element("code", text)

@@ -1,0 +1,55 @@
+"""How far the report can be trusted: what is recorded, where, and when somebody worked on it."""
+
+from __future__ import annotations
+
+from coati.reporting.facts import RunFacts, Stage
+from coati.reporting.markup import Html, element, shortened
+from coati.reporting.tables import Column, table
+from coati.units import format_moment
+
+_MAX_SESSIONS = 30
+
+_HOW = (
+    "For every file the run keeps its address, the redirects on the way, the page and the link that led to"
+    " it, the headers of the answer, the time, and the SHA-256 of its bytes. The pages are kept as they came,"
+    " as WARC. A file is counted only when it is on disk, with the bytes that its SHA-256 says. Files with"
+    " the same content are stored once and recorded for each address."
+)
+_OPEN = (
+    ("files/", "the files", "files/"),
+    ("files.csv", "the files as a table, for a spreadsheet", "files.csv"),
+    ("datapackage.json", "the same for Frictionless tools, with sizes and hashes", "datapackage.json"),
+    ("run.sqlite", "every request, link, group and file; opens in Datasette", "run.sqlite"),
+    ("warc/pages.warc.gz", "the pages as they were, for ReplayWeb.page and other readers", "warc/"),
+    ("run.toml", "the settings", "run.toml"),
+)
+
+
+def provenance(facts: RunFacts) -> Html:
+    """Say what is recorded and where it stands."""
+    items = [element("li", element("a", name, href=place), f": {words}") for name, words, place in _OPEN]
+    return element(
+        "section",
+        element("h2", "Where this comes from"),
+        element("p", _HOW),
+        element("h3", "In this folder"),
+        element("ul", *items),
+        element("h3", "Who was here when"),
+        _sessions(facts),
+        id="provenance",
+    )
+
+
+def _sessions(facts: RunFacts) -> Html:
+    shown = facts.sessions[-_MAX_SESSIONS:]
+    columns = (Column("Began"), Column("Ended"), Column("Why it ended"), Column("Coati"))
+    rows = [
+        (
+            format_moment(session.started_at),
+            format_moment(session.ended_at) or ("still going" if facts.stage is Stage.GOING else "cut off"),
+            shortened(session.stop_reason, 90),
+            shortened(session.coati, 20),
+        )
+        for session in shown
+    ]
+    return table(columns, rows, "Sessions")

@@ -1,0 +1,94 @@
+"""What went wrong at the start page of a run, from its log: what kept us out, or why it gave no links."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from sqlite3 import Connection
+
+from coati.reporting.reasons import meaning_of
+from coati.runs.reasons import SkipReason
+from coati.stop_reasons import StopWords
+from coati.units import format_count
+from coati.web.rules import Refusal
+
+# A start page with fewer links than this gives a crawler nothing to go on.
+FEW_LINKS = 3
+
+_FIRST_TROUBLE = """
+SELECT url, coalesce(status, 0) AS status, coalesce(reason, '') AS reason FROM requests
+WHERE kind IN ('refused', 'broken', 'deferred') ORDER BY observed_event LIMIT 1
+"""
+_NOT_FOLLOWED = """
+SELECT reason, count(*) AS urls FROM skipped
+WHERE source = (SELECT min(request) FROM pages) GROUP BY 1 ORDER BY 2 DESC, 1
+"""
+# The value of `coati.live.failures.FailureReason.NO_RULES`, which is not imported: it would bring Scrapy.
+_NO_RULES = "robots.txt could not be had"
+
+
+_BY_REASON = {
+    SkipReason.ROBOTS.value: StopWords(
+        "robots.txt does not let us in",
+        "The site's robots.txt asks crawlers to leave the start page alone.",
+        "--dry-run shows its rules; ask the site's owner, and let --contact tell them who you are.",
+    ),
+    _NO_RULES: StopWords(
+        "the site's robots.txt could not be read",
+        "The server fails or is silent where it should give its robots.txt; until it does, nothing may be"
+        " asked of it. That is an outage and no ban.",
+        "Wait some hours, then run the same command.",
+    ),
+}
+_BY_STATUS = {
+    401: StopWords(
+        "the site asks for a password",
+        "The site asks who you are (401) before it shows the start page.",
+        "If you have access, pass it on with --header 'Authorization: ...' or with --cookies.",
+    ),
+    403: StopWords(
+        "the site refuses us",
+        "The server forbids the start page (403).",
+        "If a browser may see it, --cookies or --header may pass on what the browser has;"
+        " else ask the site's owner, and let --contact tell them who you are.",
+    ),
+}
+
+
+def failed_start(connection: Connection) -> StopWords | None:
+    """Say what kept a run that got nothing from its start page; None where the log tells no more."""
+    row = connection.execute(_FIRST_TROUBLE).fetchone()
+    if row is None:
+        return None
+    url, status, reason = row
+    if reason == Refusal.SCOPE:
+        return StopWords(
+            "the start page leads to another site",
+            f"The start page leads to another site: {url}.",
+            f"Begin there: coati crawl {shlex.quote(url)}",
+        )
+    return _BY_REASON.get(reason) or _BY_STATUS.get(status)
+
+
+def refused_links(connection: Connection) -> dict[str, int]:
+    """Count the links of the start page that were not followed, by reason."""
+    return dict(connection.execute(_NOT_FOLLOWED).fetchall())
+
+
+def why_few_links(links: int, refused: Mapping[str, int]) -> str:
+    """Say what few links on a start page may come of: our rules, if they refused any, else a script.
+
+    >>> why_few_links(0, {"not included by a pattern": 12})
+    'The start page has no links that may be followed; 12 others are not: 12 not among what --include names.'
+    """
+    found = format_count(links, "link") if links else "no links"
+    if refused:
+        reasons = "; ".join(
+            f"{format_count(urls)} {meaning_of(reason) or reason}" for reason, urls in refused.items()
+        )
+        others = format_count(sum(refused.values()), "other is", "others are")
+        return f"The start page has {found} that may be followed; {others} not: {reasons}."
+    return (
+        f"The start page has {found}: the site may build its pages in the browser. Then Coati needs a browser"
+        " too (the extra render: pip install 'coati[render]'), or another start page."
+    )

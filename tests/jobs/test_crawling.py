@@ -1,0 +1,101 @@
+"""A crawl as a function: what it returns, whom it tells, how it is stopped and resumed."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import coati
+from coati.testing import Response, Site, serve
+
+PAGES = 12
+FILES = {f"/d{number}.csv": b"a,b\n%d,2\n" % number for number in range(PAGES)}
+
+
+def site_of(base: str) -> Site:
+    links = "".join(f"<p><a href=/p{number}>page</a>" for number in range(PAGES))
+    pages = {f"{base}/p{n}": Response.page(f"<a href=/d{n}.csv>data</a>") for n in range(PAGES)}
+    files = {base + path: Response.file("text/csv", body) for path, body in FILES.items()}
+    return Site(f"{base}/", {f"{base}/": Response.page(links), **pages, **files})
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.chdir(tmp_path)
+    with serve(site_of) as server:
+        yield server.url
+
+
+def test_it_returns_what_was_found_and_tells_how_it_went(start: str) -> None:
+    told: list[coati.Progress] = []
+    events: list[coati.Event] = []
+    run = coati.crawl(start, out="run", delay=0, on_progress=told.append, on_event=events.append)
+    assert (run.stop, run.exit_code, run.resumed) == (coati.StopReason.FINISHED, 0, False)
+    assert (run.summary.targets, told[-1].targets) == (PAGES, PAGES)
+    assert {file.path.read_bytes() for file in run.files()} == set(FILES.values())
+    assert coati.EventKind.OBSERVED in {event.what for event in events}
+    assert run.report == Path("run/report.html")
+    assert json.loads(json.dumps(run.as_json()))["targets"] == PAGES
+    assert "12" in run._repr_html_()
+
+
+def test_the_same_folder_resumes(start: str) -> None:
+    first = coati.crawl(start, out=Path("run"), delay="0s", max_requests=5)
+    assert first.stop is coati.StopReason.BUDGET_REQUESTS
+    second = coati.crawl("run", max_requests=None)
+    assert (second.resumed, second.stop) == (True, coati.StopReason.FINISHED)
+    assert (second.summary.sessions, second.summary.targets) == (2, PAGES)
+
+
+def test_a_signal_from_outside_stops_it_and_all_is_saved(start: str) -> None:
+    stop = coati.StopSignal()
+
+    def third(event: coati.Event) -> None:
+        if event.what is coati.EventKind.OBSERVED and event.data["id"] == 3:
+            stop.set()
+
+    run = coati.crawl(start, out="run", delay=0, stop=stop, on_event=third)
+    assert run.stop is coati.StopReason.INTERRUPTED
+    assert 0 < run.summary.requests < PAGES
+    assert coati.crawl("run").summary.targets == PAGES
+
+
+def test_it_works_where_a_loop_runs_already_as_in_a_notebook(start: str) -> None:
+    async def cell() -> coati.CrawlRun:
+        return coati.crawl(start, out="run", delay=0)
+
+    assert asyncio.run(cell()).summary.targets == PAGES
+
+
+def test_an_unknown_setting_and_a_wrong_value_are_told(start: str) -> None:
+    with pytest.raises(coati.CoatiError, match="max_request"):
+        coati.crawl(start, max_request=3)  # type: ignore[call-arg]
+    with pytest.raises(coati.CoatiError, match="max_time"):
+        coati.crawl(start, max_time="soon")
+
+
+def test_a_preview_writes_nothing(start: str, tmp_path: Path) -> None:
+    found = coati.preview(start)
+    assert (found.links, found.admitted, found.exit_code) == (PAGES, PAGES, 0)
+    assert list(tmp_path.iterdir()) == []
+    assert "would be crawled" in found._repr_html_()
+
+
+def test_a_run_is_opened_asked_explained_and_verified(start: str) -> None:
+    coati.crawl(start, out="runs/one", delay=0)
+    run = coati.open_run("runs/one")
+    assert run.query("SELECT count(*) AS n FROM targets") == [{"n": PAGES}]
+    assert run.settings["urls"] == [start]
+    assert run.explain("/d1.csv").verdict.value == "target"
+    assert coati.explain("/d1.csv", "runs/one") == run.explain("/d1.csv")
+    assert coati.report("runs/one") == run.report()
+    run.files()[0].path.unlink()
+    told: list[tuple[int, int]] = []
+    broken = run.verify(on_progress=lambda done, total: told.append((done, total)))
+    assert (broken.whole, len(broken.damaged), told[-1]) == (False, 1, (PAGES, PAGES))
+    assert coati.verify("runs/one", repair=True).whole
+    assert [found.folder for found in coati.find_runs("runs")] == ["runs/one"]
+    assert all("<table>" in each._repr_html_() for each in (run, broken, run.summary))
+    assert "d1.csv" in run.explain("/d1.csv")._repr_html_()

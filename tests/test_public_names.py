@@ -1,0 +1,64 @@
+"""What `import coati` offers, and what it costs."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import coati
+from coati.jobs.options import CrawlOptions
+from coati.settings.run_settings import SETTINGS
+
+PUBLIC = [
+    "CoatiError",
+    "CrawlOptions",
+    "CrawlRun",
+    "Event",
+    "EventKind",
+    "Explanation",
+    "Preview",
+    "Progress",
+    "Run",
+    "RunFile",
+    "RunSummary",
+    "StopReason",
+    "StopSignal",
+    "Verification",
+    "__version__",
+    "crawl",
+    "explain",
+    "find_runs",
+    "open_run",
+    "preview",
+    "report",
+    "verify",
+]
+
+# How a command says and shows things is its own business; a function returns and calls back.
+OF_COMMANDS = {"urls", "format", "quiet", "verbose", "dry_run"}
+
+
+def test_the_public_names_are_these() -> None:
+    assert coati.__all__ == PUBLIC
+    assert all(getattr(coati, name).__doc__ for name in PUBLIC if name != "__version__")
+
+
+def test_names_that_are_imported_late_are_those_that_are_declared() -> None:
+    tree = ast.parse(Path(str(coati.__file__)).read_text(encoding="utf-8"))
+    declared = {
+        alias.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name in PUBLIC and alias.name != "__version__"
+    }
+    assert declared == coati._PLACES  # noqa: SLF001 - what is compared
+
+
+def test_importing_coati_imports_nothing_heavy() -> None:
+    code = "import sys, coati; print({'numpy', 'scrapy', 'rich', 'click'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+def test_a_crawl_takes_every_setting_by_name() -> None:
+    assert set(CrawlOptions.__annotations__) == set(SETTINGS) - OF_COMMANDS
