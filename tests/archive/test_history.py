@@ -59,6 +59,14 @@ def test_a_url_is_answered_as_it_was_at_a_time(tmp_path: Path) -> None:
         archive.check(ROOT, 20.0)
 
 
+def test_a_capture_of_the_future_is_not_yet_there(tmp_path: Path) -> None:
+    future = page(ROOT, "future", 4_000_000_000.0)
+    with Archive.open(make(tmp_path / "a", (*HISTORY, future))) as archive:
+        assert archive.body(ROOT, 2_000_000_000.0) == NEW.body
+        assert archive.body(ROOT) == future.body
+        assert archive.span() == (10.0, 4_000_000_000.0)
+
+
 def test_a_capture_that_is_added_late_does_not_become_the_newest(tmp_path: Path) -> None:
     with Archive.create(tmp_path / "a", META) as archive:
         for record in (NEW, OLD):

@@ -503,10 +503,22 @@ def test_a_crawl_begins_at_several_addresses(coati: Coati) -> None:
         assert site.paths[1:4] == ["/", "/other/", "/feed"]
         assert f"Crawling {' and '.join(starts)}" in said.err
         changed = coati("crawl", *starts[:2], "--out", "run")
-        same = coati("crawl", *starts, "--out", "run", "--format", "json")
+        same = coati("crawl", *starts[::-1], "--out", "run", "--format", "json")
     assert (said.json["targets"], said.json["start_url"]) == (5, site.start)
     assert (changed.code, same.code) == (2, 0)
     assert "urls is" in changed.err
+    assert tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))["urls"] == list(starts)
+
+
+def test_the_order_of_addresses_makes_no_other_run(coati: Coati) -> None:
+    with small() as site:
+        starts = (site.start, site.base + "/a")
+        coati("crawl", *starts, *FAST, "--out", "run", "--max-requests", 1)
+        said = coati("crawl", *starts[::-1], "--out", "run", "--max-requests", 2)
+        assert said.code == 0
+        assert "left aside" not in said.err
+        # It goes on as it began, from the snapshot.
+        assert [path for path in site.paths if path != "/robots.txt"] == ["/", "/a"]
     assert tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))["urls"] == list(starts)
 
 

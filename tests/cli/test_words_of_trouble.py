@@ -65,6 +65,20 @@ def test_links_that_our_own_pattern_refuses_are_no_matter_of_scripts(
         assert "in the browser" not in report
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["crawl", "dry run"])
+def test_a_sitemap_needs_no_browser(coati: Coati, more: tuple[str, ...]) -> None:
+    index = file(b"<sitemapindex><sitemap><loc>/part.xml</loc></sitemap></sitemapindex>", "application/xml")
+    empty = file(b"<urlset></urlset>", "application/xml")
+    with scripted({"/index.xml": index, "/part.xml": empty}) as site:
+        good, bad = (
+            coati("crawl", site.base + path, "--delay", 0, "--out", path.strip("/"), *more)
+            for path in ("/index.xml", "/part.xml")
+        )
+    assert "browser" not in good.err + bad.err
+    assert "without links" not in good.err
+    assert "a list without links" in bad.err
+
+
 def test_a_page_without_any_link_names_what_an_installation_has(coati: Coati) -> None:
     said, report = crawl(coati, {"/": page()})
     assert "build its pages in the browser" in said.err

@@ -71,6 +71,24 @@ def test_the_way_from_an_index_over_redirects_and_packed_files_is_followed() -> 
         assert len(server.paths) == len(set(server.paths)) == 8
 
 
+@pytest.mark.parametrize(
+    "itself",
+    [
+        b"<urlset><url><loc>/map.xml</loc></url>" + ENTRIES.encode() + b"</urlset>",
+        b"<sitemapindex><loc>/map.xml</loc><loc>/part.xml</loc></sitemapindex>",
+    ],
+    ids=["among its pages", "among its parts"],
+)
+def test_a_sitemap_that_lists_itself_is_read_once(itself: bytes) -> None:
+    part = b"<sitemapindex><sitemap><loc>/map.xml</loc></sitemap></sitemapindex>"
+    site = {"/map.xml": file(itself, XML), "/part.xml": file(part, XML), "*": page()}
+    with scripted({**site, **FILES}) as server:
+        crawled = crawl_from(server.base + "/map.xml", robots=False)
+    assert crawled.result.stop is StopReason.FINISHED
+    assert server.paths.count("/map.xml") == 1
+    assert len(server.paths) == len(set(server.paths))
+
+
 @pytest.mark.parametrize("padding", [b"", PADDING])
 def test_a_feed_that_nobody_wants_as_a_target_is_read_as_a_page(padding: bytes) -> None:
     feed = b"<rss><channel><item><link>/0.csv</link></item>" + padding + b"</channel></rss>"

@@ -228,3 +228,18 @@ def test_counts_are_rebuilt_from_the_log() -> None:
 def test_a_new_session_begins_with_quick_tries() -> None:
     made = Outages(3, 10.0, [past("/", 0.0, Kind.PAGE)])
     assert until(made, "/a", 5.0) == 6.0
+
+
+@pytest.mark.parametrize("remembered", [10, 1000])
+def test_of_hosts_that_are_well_only_that_they_answered_is_kept_for_ever(remembered: int) -> None:
+    made = Outages(3, first_seconds=10.0, remembered_hosts=remembered)
+    for base in (HOST, OTHER):
+        made.answered(base + "/")
+    until(made, "/down", 0.0, base=OTHER)
+    for number in range(100):
+        made.answered(f"http://host-{number}.example/")
+    # One that is in trouble is remembered with all that is known of it.
+    assert made.proof(asked("/down", OTHER)) == OTHER + "/"
+    # It answered once, so that an outage breaks none of its URLs.
+    assert None not in [until(made, f"/{number}", 100.0 * number) for number in range(20)]
+    assert made.proof(asked("/0")) == (HOST + "/" if remembered == 1000 else None)

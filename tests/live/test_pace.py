@@ -12,8 +12,12 @@ from scrapy.exceptions import CannotResolveHostError, DownloadTimeoutError, Igno
 from scrapy.http import Response
 
 from coati.live.failures import HostEndedError
-from coati.live.outcomes import ANSWER_SECONDS
+from coati.live.outcomes import ANSWER_SECONDS, REQUEST
 from coati.live.pace import PaceMiddleware
+from coati.live.spider import LiveSpider
+from coati.model import Method
+from coati.model import Request as ChosenRequest
+from coati.pacing.host_pace import HostPause
 from coati.runs.reader import RunReader
 from tests.live.crawling import crawl_into
 from tests.live.plain_spider import run_spider
@@ -75,6 +79,26 @@ def test_what_the_crawler_itself_took_is_no_slowness_of_the_host() -> None:
     assert Network(DOWNLOAD_DELAY=1.0).answers(latency=3.0) == 6.0
     assert Network(DOWNLOAD_DELAY=1.0).answers(latency=3.0, own_share=0.01) == 1.0
     assert Network(DOWNLOAD_DELAY=1.0).answers(latency=3.0, own_share=2.0) == 4.0
+
+
+def test_a_request_begins_when_it_leaves_and_not_while_it_waits_for_its_host() -> None:
+    left: list[int] = []
+    now = iter([0.0, 0.0, 0.0, 5.0, 5.0, 5.0])
+    drive: Any = SimpleNamespace(
+        now=now.__next__,
+        plan=SimpleNamespace(one_site=True),
+        host_pauses=lambda: {"h": HostPause(rests_until=0.001)},
+        aborted=False,
+        leaves=left.append,
+    )
+    crawler: Any = SimpleNamespace(settings=Settings(USER_AGENT="Coati"), spider=LiveSpider(drive))
+    middleware = PaceMiddleware(crawler)
+    # What others ask for on the way, as for a robots.txt, is none of the crawl's requests.
+    asyncio.run(middleware.process_request(Request("http://other/robots.txt")))
+    assert left == []
+    request = Request(URL, meta={REQUEST: ChosenRequest(7, Method.GET, URL)})
+    asyncio.run(middleware.process_request(request))
+    assert left == [7]
 
 
 def test_an_answer_that_came_from_no_server_says_nothing() -> None:

@@ -15,6 +15,7 @@ changed.
 
 from __future__ import annotations
 
+import math
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -123,12 +124,13 @@ class LinkCache:
         path = self._paths.get(path_number)
         if path is None:
             path = self._paths[path_number] = tuple(self._path_names[path_number].split(_WITHIN))
+        modified: float = table.modified.item(number)
         return Link(
             self.url_names[table.urls[number]],
             path,
             self._text_names[table.anchors[number]],
             self._text_names[table.contexts[number]],
-            None if np.isnan(table.modified[number]) else float(table.modified[number]),
+            None if math.isnan(modified) else modified,
         )
 
     def holds(self, page: str) -> bool:

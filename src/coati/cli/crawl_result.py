@@ -7,11 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from coati.cli.terminal import say
-from coati.reporting.start_page import (
-    FEW_LINKS,
-    refused_links,
-    why_few_links,
-)
+from coati.reporting.start_page import few_links_in
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
 from coati.stop_reasons import StopReason
@@ -39,9 +35,11 @@ def show_result(run: CrawlRun, form: str) -> None:
         say(f"Note: {message}", err=True)
     if run.report is None:
         say(f"coati: no report was written: {run.report_problem}", err=True)
-    if not run.resumed and result.start_links is not None and result.start_links < FEW_LINKS:
+    if not run.resumed:
         with RunReader(run.folder) as reader:
-            say(why_few_links(result.start_links, refused_links(reader.connection)), err=True)
+            few_links = few_links_in(reader.connection)
+        if few_links:
+            say(few_links, err=True)
     if run.gave_nothing and result.start_links is None:
         say(
             "The start URL gave no page, so there was nothing to follow: check in a browser what it shows,"

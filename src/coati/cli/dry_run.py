@@ -11,7 +11,7 @@ from coati.cli.terminal import say
 from coati.jobs.preview import LinkGroup, Preview, preview_place
 from coati.jobs.run_place import RunPlace
 from coati.live.failures import FailureReason
-from coati.reporting.start_page import FEW_LINKS, why_few_links
+from coati.reporting.start_page import why_few_links
 from coati.units import format_count
 from coati.web.urls import host_of
 
@@ -59,8 +59,9 @@ def _print(preview: Preview) -> None:
     for reason, urls in preview.refused.items():
         say(f"  {urls:>5,} not: {reason}")
     _print_groups(preview.groups)
-    if preview.admitted < FEW_LINKS:
-        say(why_few_links(preview.admitted, preview.refused), err=True)
+    few_links = why_few_links(preview.admitted, preview.refused, preview.media_type)
+    if few_links:
+        say(few_links, err=True)
 
 
 def _print_groups(groups: Sequence[LinkGroup]) -> None:

@@ -19,6 +19,7 @@ from coati.settings.plan import CrawlResources, crawl_plan
 from coati.strategies.sb.path_groups import PathGroups
 from coati.strategies.sb.tag_path_vectors import TagPathSpace
 from coati.strategies.sb.tag_paths import TagPathSettings
+from coati.web.media import essence
 from coati.web.urls import resolve
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Preview:
     start_url: str
     final_url: str
     start_page: str
+    media_type: str
     more_starts: dict[str, str]
     robots: str
     start_allowed: bool
@@ -145,6 +147,7 @@ def _preview(place: RunPlace, answers: _Answers) -> Preview:
         start_url=settings.url,
         final_url=first.url,
         start_page=_described(first),
+        media_type=_media_type(first.result),
         more_starts={url: _described(answer) for url, answer in starts.items() if url != settings.url},
         robots=_robots_described(robots[own_url], own_text),
         start_allowed=first.result.outcome != Refused(SkipReason.ROBOTS),
@@ -217,6 +220,10 @@ def _robots_described(result: FetchResult, text: str) -> str:
         return f"none (status {outcome.status})"
     rules = sum(line.strip().lower().startswith(("disallow:", "allow:")) for line in text.splitlines())
     return f"read; {rules} {'rule' if rules == 1 else 'rules'}"
+
+
+def _media_type(reading: FetchResult) -> str:
+    return next((essence(value) for name, value in reading.headers if name.lower() == "content-type"), "")
 
 
 def _described(start: _Answer) -> str:

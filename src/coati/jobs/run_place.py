@@ -26,7 +26,7 @@ from coati.web.queries import parse_query
 from coati.web.urls import is_query, normalise, origin_of, userinfo_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 # What a run that was killed in its first moments leaves behind.
 _BEGINNINGS = frozenset(
@@ -130,6 +130,9 @@ def forget_failed_start(folder: Path) -> None:
 def _resumed(folder: Path, values: Mapping[str, object]) -> RunSettings:
     stored = with_values(RunSettings(), _stored(folder))
     wanted = with_values(stored, values)
+    # The order of addresses and patterns makes no other run; the run's own is kept.
+    same = {name: value for name, value in _lists(stored) if set(value) == set(getattr(wanted, name))}
+    wanted = with_values(wanted, same)
     differing = [
         f"{setting.name} is {_shown(getattr(stored, name))} there and {_shown(getattr(wanted, name))} here"
         for name, setting in SETTINGS.items()
@@ -142,6 +145,14 @@ def _resumed(folder: Path, values: Mapping[str, object]) -> RunSettings:
         )
     require_no_hidden(wanted)
     return wanted
+
+
+def _lists(settings: RunSettings) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """Go through the settings that decide and have several values."""
+    for name, setting in SETTINGS.items():
+        value = getattr(settings, name)
+        if setting.decides and isinstance(value, tuple):
+            yield name, value
 
 
 def _stored(folder: Path) -> dict[str, object]:

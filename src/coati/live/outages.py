@@ -55,6 +55,12 @@ _SMALL_BYTES: Final = 100_000
 # A host of which this many pages always ended at the same byte sends all of its pages like that.
 _HABIT: Final = 3
 
+# Beyond so many hosts, those that are well and were met first are forgotten, but for the fact that they
+# answered: 60 bytes instead of 300. One that fails later is then not asked for a sign of life.
+_REMEMBERED_HOSTS: Final = 100_000
+# How many hosts are looked at to find one that can be forgotten.
+_LOOKS: Final = 4
+
 _SUCCESS = range(200, 300)
 
 _Key = tuple[Method, str]
@@ -117,10 +123,19 @@ class Outages:
     Deferred(status=0, size_bytes=0, reason='connection broken off', until=70.0)
     """
 
-    def __init__(self, retries: int, first_seconds: float, past: Iterable[HostAnswer] = ()) -> None:
+    def __init__(
+        self,
+        retries: int,
+        first_seconds: float,
+        past: Iterable[HostAnswer] = (),
+        remembered_hosts: int = _REMEMBERED_HOSTS,
+    ) -> None:
         self._retries = retries
         self._first_seconds = first_seconds
         self._hosts: dict[str, _Host] = {}
+        self._remembered_hosts = remembered_hosts
+        # Hashes of the hosts that are forgotten; they have answered.
+        self._heard: set[int] = set()
         self._waiting: dict[_Key, _Waiting] = {}
         # Of all hosts, in this session.
         self._answers = 0
@@ -262,7 +277,24 @@ class Outages:
         return not host.heard and host.tries > self._retries and self._answers > 0
 
     def _host(self, url: str) -> _Host:
-        return self._hosts.setdefault(host_of(url), _Host())
+        name = host_of(url)
+        host = self._hosts.get(name)
+        if host is None:
+            self._forget()
+            host = self._hosts[name] = _Host(heard=hash(name) in self._heard)
+        return host
+
+    def _forget(self) -> None:
+        """Make room for a host, if one of the first is well."""
+        for _ in range(_LOOKS):
+            if len(self._hosts) < self._remembered_hosts:
+                return
+            name = next(iter(self._hosts))
+            host = self._hosts.pop(name)
+            if host.heard and host.spell is None:
+                self._heard.add(hash(name))
+            else:
+                self._hosts[name] = host
 
 
 def _is_proof(key: _Key, status: int, size_bytes: int) -> bool:

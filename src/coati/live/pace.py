@@ -37,7 +37,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from coati.live.clock import RunClock
 from coati.live.event_loop import CrawlLoop
 from coati.live.failures import HostEndedError
-from coati.live.outcomes import ANSWER_SECONDS
+from coati.live.outcomes import ANSWER_SECONDS, REQUEST
 from coati.live.retry_after import parse_retry_after
 from coati.live.settings import LiveSettings
 from coati.live.spider import drive_of
@@ -158,6 +158,8 @@ class PaceMiddleware:
         """Let the delay of a host count from here; a handler that opened a connection first says it again."""
         if request.meta.get(PACED_HOST):
             self.pace.sent(request.meta[PACED_HOST], self._now())
+        if self._drive is not None and REQUEST in request.meta:
+            self._drive.leaves(request.meta[REQUEST].id)
 
     def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         """Keep the Crawl-delay of a robots.txt."""

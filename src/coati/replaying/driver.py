@@ -92,9 +92,9 @@ def replay(
     stop = FINISHED
     clock, end = _clock(site, options)
     observed: dict[str, float] = {}
+    requests = targets = 0
     while True:
-        targets = trace.targets[-1] if trace.targets else 0
-        limit = budget.spent(len(trace), volume, clock.seconds, targets)
+        limit = budget.spent(requests, volume, clock.seconds, targets)
         if limit is not None:
             stop = limit.value
             break
@@ -116,11 +116,12 @@ def replay(
             continue
         clock.spend()
         volume += outcome.size_bytes
-        if early_stop is not None and early_stop.observe(len(trace), trace.targets[-1]):
+        requests, targets = len(trace), trace.targets[-1]
+        if early_stop is not None and early_stop.observe(requests, targets):
             stop = STOPPED_EARLY
             break
-        if progress is not None and len(trace) % _PROGRESS_STEP == 0:
-            progress(len(trace), trace.targets[-1])
+        if progress is not None and requests % _PROGRESS_STEP == 0:
+            progress(requests, targets)
     return Replay(trace, stop, time.process_time() - cpu)
 
 

@@ -106,7 +106,8 @@ class ReplaySite:
         admitted = [self.rules.refusal(url) is None for url in self._cache.url_names]
         self._admitted = np.array(admitted, bool)
         self._names = np.array([*self._cache.url_names, ""], object)[:-1]
-        self._pages: dict[str | tuple[str, float], PageLinks] = {}
+        # What is answered again and again, by URL, in a history by URL and moment.
+        self._pages: dict[str | tuple[str, float], Page] = {}
         # Pages that could not be read, or not to their end, in words.
         self.remarks = {remark.partition(": ")[0]: remark for remark in self._cache.remarks}
         # What can be reached at all: no trap hides a target from the truth.
@@ -252,10 +253,7 @@ class ReplaySite:
         """Return what a list address lists, at a moment of a history if there is one."""
         if moment is None:
             return self._lists[entry.url][0]
-        links = self._pages.get((entry.url, moment))
-        if links is None:
-            links, _ = self._links_of_list(entry, moment) or (NO_LINKS, NO_LINKS)
-            self._pages[entry.url, moment] = links
+        links, _ = self._links_of_list(entry, moment) or (NO_LINKS, NO_LINKS)
         return links
 
     def page_text(self, url: str) -> str:
@@ -287,13 +285,15 @@ class ReplaySite:
         return replace(page, relevant=self._relevant[key])
 
     def _page_of(self, entry: Entry, moment: float | None) -> Outcome:
-        if entry.url in self._lists:
-            return Page(
-                entry.status, entry.size_bytes, self._listed(entry, moment), self._facts(entry, moment)
-            )
-        if self._use_link_cache and not is_query(entry.url):
-            links = self._offered(entry, moment, self._cached_links(entry, moment))
-            return Page(entry.status, entry.size_bytes, links, self._facts(entry, moment))
+        is_list = entry.url in self._lists
+        if is_list or (self._use_link_cache and not is_query(entry.url)):
+            key = entry.url if moment is None else (entry.url, moment)
+            page = self._pages.get(key)
+            if page is None:
+                links = self._listed(entry, moment) if is_list else self._cached_links(entry, moment)
+                page = Page(entry.status, entry.size_bytes, links, self._facts(entry, moment))
+                self._pages[key] = page
+            return page
         try:
             body = self._archive.body(entry.url, moment)
         except ArchiveError as error:
@@ -302,21 +302,17 @@ class ReplaySite:
         form = Format.HITS if is_query(entry.url) else Format.HTML
         if self._is_read_by_content(entry):
             form = format_of(entry.url, entry.media_type, body, is_list=False, wanted=False) or form
-        is_list = entry.url in self._offers
+        offers = entry.url in self._offers
         headers = () if self._shortcuts is None else self._archive.record(entry.url, moment).headers
-        page = self._reader.read(form, body, entry.url, entry.media_type, headers, is_list=is_list)
-        return Page(entry.status, entry.size_bytes, page.links, LazyFacts(lambda: body, entry.media_type))
+        read = self._reader.read(form, body, entry.url, entry.media_type, headers, is_list=offers)
+        return Page(entry.status, entry.size_bytes, read.links, LazyFacts(lambda: body, entry.media_type))
 
     def _cached_links(self, entry: Entry, moment: float | None) -> PageLinks:
-        key = entry.url if moment is None else (entry.url, moment)
-        links = self._pages.get(key)
-        if links is None:
-            numbers = self._link_numbers(entry, moment)
-            targets = self._cache.link_urls(numbers)
-            kept = self._admitted[targets]
-            links = _CachedLinks(self._cache, self._names[targets[kept]].tolist(), numbers[kept])
-            self._pages[key] = links
-        return links
+        numbers = self._link_numbers(entry, moment)
+        targets = self._cache.link_urls(numbers)
+        kept = self._admitted[targets]
+        links = _CachedLinks(self._cache, self._names[targets[kept]].tolist(), numbers[kept])
+        return self._offered(entry, moment, links)
 
     def _link_numbers(self, entry: Entry, moment: float | None) -> npt.NDArray[np.int32]:
         if moment is None or entry == self._archive.entry(entry.url):

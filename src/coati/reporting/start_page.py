@@ -23,6 +23,10 @@ _NOT_FOLLOWED = """
 SELECT reason, count(*) AS urls FROM skipped
 WHERE source = (SELECT min(request) FROM pages) GROUP BY 1 ORDER BY 2 DESC, 1
 """
+_FIRST_PAGE = """
+SELECT links, coalesce(media_type, '') FROM pages JOIN requests ON requests.id = pages.request
+ORDER BY pages.request LIMIT 1
+"""
 # The value of `coati.live.failures.FailureReason.NO_RULES`, which is not imported: it would bring Scrapy.
 _NO_RULES = "robots.txt could not be had"
 
@@ -70,17 +74,26 @@ def failed_start(connection: Connection) -> StopWords | None:
     return _BY_REASON.get(reason) or _BY_STATUS.get(status)
 
 
-def refused_links(connection: Connection) -> dict[str, int]:
-    """Count the links of the start page that were not followed, by reason."""
-    return dict(connection.execute(_NOT_FOLLOWED).fetchall())
+def few_links_in(connection: Connection) -> str:
+    """Say why a run's start page gave few links; nothing where it gave enough, or there was no page."""
+    found = connection.execute(_FIRST_PAGE).fetchone()
+    if found is None:
+        return ""
+    links, media_type = found
+    return why_few_links(links, dict(connection.execute(_NOT_FOLLOWED).fetchall()), media_type)
 
 
-def why_few_links(links: int, refused: Mapping[str, int]) -> str:
+def why_few_links(links: int, refused: Mapping[str, int], media_type: str) -> str:
     """Say what few links on a start page may come of: our rules, if they refused any, else a script.
 
-    >>> why_few_links(0, {"not included by a pattern": 12})
+    A sitemap or a feed is built by no script, and one that names a single other sitemap is a good start.
+
+    >>> why_few_links(0, {"not included by a pattern": 12}, "text/html")
     'The start page has no links that may be followed; 12 others are not: 12 not among what --include names.'
     """
+    is_list = bool(media_type) and "html" not in media_type
+    if links >= (1 if is_list else FEW_LINKS):
+        return ""
     found = format_count(links, "link") if links else "no links"
     if refused:
         reasons = "; ".join(
@@ -88,6 +101,8 @@ def why_few_links(links: int, refused: Mapping[str, int]) -> str:
         )
         others = format_count(sum(refused.values()), "other is", "others are")
         return f"The start page has {found} that may be followed; {others} not: {reasons}."
+    if is_list:
+        return "The start address is a list without links: begin at a page of the site, or at another list."
     return (
         f"The start page has {found}: the site may build its pages in the browser. Then Coati needs a browser"
         " too (the extra render: pip install 'coati[render]'), or another start page."

@@ -55,8 +55,16 @@ WHERE id = ? AND observed_event IS NULL
 """
 _FIND_ID = "SELECT id FROM requests WHERE strategy = ? AND strategy_id = ?"
 _LAST_ID = "SELECT coalesce(max(id), -1) FROM requests"
-_FIND_EARLIER = """
-SELECT kind FROM requests WHERE url = ? AND method = ? AND observed_event IS NOT NULL ORDER BY id DESC LIMIT 1
+# In one statement, since each costs as much to begin as to answer: a choice asks it every time.
+_FIND_PAST = """
+SELECT (SELECT kind FROM requests WHERE url = ?1 AND method = ?2 AND observed_event IS NOT NULL
+        ORDER BY id DESC LIMIT 1),
+       (SELECT id FROM links WHERE url = ?1 ORDER BY id LIMIT 1),
+       (SELECT id FROM requests WHERE location = ?1 ORDER BY observed_event LIMIT 1)
+"""
+_IS_BEFORE = """
+SELECT redirect.observed_event < page.observed_event FROM requests AS redirect, links
+JOIN requests AS page ON page.id = links.page WHERE redirect.id = ? AND links.id = ?
 """
 _FIND_VISIT = """
 SELECT kind IN ('html', 'target', 'other'), etag, last_modified FROM requests
@@ -65,13 +73,6 @@ ORDER BY observed_event DESC LIMIT 1
 """
 _CHARGED_TO = "SELECT coalesce(sum(coalesce(charged, 1)), 0) FROM requests WHERE host = ?"
 _FIND_VERSION = "SELECT version, sha256 FROM targets WHERE url = ? ORDER BY version DESC LIMIT 1"
-_FIND_LINK = """
-SELECT links.id, requests.observed_event FROM links JOIN requests ON requests.id = links.page
-WHERE links.url = ? ORDER BY links.id LIMIT 1
-"""
-_FIND_REDIRECT = """
-SELECT id, observed_event FROM requests WHERE location = ? ORDER BY observed_event LIMIT 1
-"""
 _FIND_ORIGIN = "SELECT url, link, redirected_from FROM requests WHERE id = ?"
 _FIND_PLACE = """
 SELECT links.page, requests.url, links.anchor, tag_paths.path,
@@ -205,9 +206,9 @@ class RunLog:
             share(self.connection)
             self._shared = True
         number = self._last_id + 1 if self._shared else request.id
-        link, redirected_from = self._origin(request.url)
+        earlier, link, redirected_from = self._past(request)
         values = (
-            number, strategy, request.id, self._purpose(request, strategy, link, redirected_from),
+            number, strategy, request.id, _purpose(request, strategy, earlier, link, redirected_from),
             host_of(request.url), request.url, request.method.value, request.arm, request.score,
             link, redirected_from, to_iso(at), self._next_event(),
         )  # fmt: skip
@@ -243,7 +244,8 @@ class RunLog:
         if self.connection.execute(_OBSERVE, values).rowcount != 1:
             request = fetched.request
             raise UsageError(f"request {request.id} ({request.url}) was not chosen, or recorded before")
-        self.connection.executemany(_ADD_LIST, [(url, values[-1]) for url in fetched.lists])
+        if fetched.lists:
+            self.connection.executemany(_ADD_LIST, [(url, values[-1]) for url in fetched.lists])
         return row
 
     def add_page(self, page: LoggedPage) -> None:
@@ -333,36 +335,48 @@ class RunLog:
         self.last_event += 1
         return self.last_event
 
-    def _purpose(
-        self, request: Request, strategy: str, link: int | None, redirected_from: int | None
-    ) -> Purpose:
-        earlier = self.connection.execute(_FIND_EARLIER, (request.url, request.method.value)).fetchone()
-        if earlier is not None:
-            again = earlier[0] == DEFERRED or is_retry(strategy)
-            return Purpose.RETRY if again else Purpose.VISIT
-        if is_query(request.url):
-            return Purpose.QUERY
-        if redirected_from is not None:
-            return Purpose.REDIRECT
-        return Purpose.START if link is None else Purpose.LINK
+    def _past(self, request: Request) -> tuple[str | None, int | None, int | None]:
+        """Tell what came of the last such request, and which link or redirect made the run know its URL.
 
-    def _origin(self, url: str) -> tuple[int | None, int | None]:
-        """Tell which link or which redirect made the run know a URL: the one that came first."""
-        link = self.connection.execute(_FIND_LINK, (url,)).fetchone()
-        redirect = self.connection.execute(_FIND_REDIRECT, (url,)).fetchone()
-        if redirect is not None and (link is None or redirect[1] < link[1]):
-            return None, redirect[0]
-        return (None if link is None else link[0]), None
+        Where both did, the one that came first counts.
+        """
+        past = self.connection.execute(_FIND_PAST, (request.url, request.method.value)).fetchone()
+        earlier, link, redirect = past
+        if link is not None and redirect is not None:
+            (is_before,) = self.connection.execute(_IS_BEFORE, (redirect, link)).fetchone()
+            return (earlier, None, redirect) if is_before else (earlier, link, None)
+        return earlier, link, redirect
+
+
+def _purpose(
+    request: Request, strategy: str, earlier: str | None, link: int | None, redirected_from: int | None
+) -> Purpose:
+    if earlier is not None:
+        again = earlier == DEFERRED or is_retry(strategy)
+        return Purpose.RETRY if again else Purpose.VISIT
+    if is_query(request.url):
+        return Purpose.QUERY
+    if redirected_from is not None:
+        return Purpose.REDIRECT
+    return Purpose.START if link is None else Purpose.LINK
 
 
 def storable_texts(links: PageLinks, places: list[int]) -> list[NearbyText]:
     """Return what names the links at these places, as texts that the log can hold."""
-    return [NearbyText(*map(storable, links.nearby_text(place))) for place in places]
+    return [_storable_text(links.nearby_text(place)) for place in places]
+
+
+def _storable_text(text: NearbyText) -> NearbyText:
+    return text if "".join(text).isascii() else NearbyText(*map(storable, text))
 
 
 def whole_links(links: PageLinks, places: list[int]) -> list[Link]:
     """Build the links at these places, with texts that the log can hold."""
-    return [
-        Link(storable(url), tuple(map(storable, path)), storable(anchor), storable(context), modified)
-        for url, path, anchor, context, modified in map(links.link, places)
-    ]
+    return [_storable_link(links.link(place)) for place in places]
+
+
+def _storable_link(link: Link) -> Link:
+    url, path, anchor, context, modified = link
+    if "".join((url, anchor, context, *path)).isascii():
+        return link
+    return Link(storable(url), tuple(map(storable, path)), storable(anchor), storable(context), modified)

@@ -54,6 +54,8 @@ SELECT strategy_id, method, url, arm, score FROM requests
 WHERE observed_event IS NULL AND strategy = ? ORDER BY chosen_event
 """
 
+_METHODS = {method.value: method for method in Method}
+
 # Tag paths that are kept ready while a log is read; most links share a few.
 _PATHS_READY = 1 << 14
 
@@ -173,4 +175,4 @@ def in_flight(connection: Connection, strategy: str = "") -> list[Request]:
 
 def _request(columns: tuple[Any, ...]) -> Request:
     request_id, method, url, arm, score = columns
-    return Request(request_id, Method(method), url, arm, score)
+    return Request(request_id, _METHODS[method], url, arm, score)

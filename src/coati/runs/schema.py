@@ -28,6 +28,8 @@ VERSION = 3
 # "Coat" in ASCII: lets `file` and us tell a run from any other SQLite file.
 APPLICATION_ID = 0x436F6174
 
+# What is read of all requests at once (events, kinds, counts) stands before the long texts: SQLite reads
+# a row from its beginning.
 _TABLES = """
 CREATE TABLE about (
     name TEXT PRIMARY KEY,
@@ -42,23 +44,25 @@ CREATE TABLE sessions (
 );
 CREATE TABLE requests (
     id INTEGER PRIMARY KEY,
+    chosen_event INTEGER NOT NULL,
+    observed_event INTEGER,
     strategy TEXT NOT NULL,
     strategy_id INTEGER NOT NULL,
     purpose TEXT NOT NULL,
-    host TEXT NOT NULL,
-    url TEXT NOT NULL,
     method TEXT NOT NULL,
     kind TEXT,
     status INTEGER,
+    charged INTEGER NOT NULL DEFAULT 0,
+    new_target INTEGER NOT NULL DEFAULT 0,
     size_bytes INTEGER,
-    media_type TEXT,
-    location TEXT,
-    reason TEXT,
     arm INTEGER,
     score REAL,
     reward REAL,
-    charged INTEGER NOT NULL DEFAULT 0,
-    new_target INTEGER NOT NULL DEFAULT 0,
+    host TEXT NOT NULL,
+    url TEXT NOT NULL,
+    media_type TEXT,
+    location TEXT,
+    reason TEXT,
     deferred_until TEXT,
     etag TEXT,
     last_modified TEXT,
@@ -66,9 +70,7 @@ CREATE TABLE requests (
     redirected_from INTEGER REFERENCES requests (id),
     chosen_at TEXT NOT NULL,
     started_at TEXT,
-    finished_at TEXT,
-    chosen_event INTEGER NOT NULL,
-    observed_event INTEGER
+    finished_at TEXT
 );
 CREATE INDEX requests_by_url ON requests (url);
 CREATE INDEX requests_by_location ON requests (location, observed_event) WHERE location IS NOT NULL;

@@ -25,7 +25,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -83,6 +83,7 @@ _SYNC_SECONDS = 1.0
 _SNAPSHOT_EVENTS = 2_000
 _SNAPSHOT_SHARE = 0.1
 
+_URLS_WITHOUT_LINK = "SELECT url FROM requests WHERE link IS NULL"
 _SUM_OF_SCORES = "SELECT total(score) FROM requests WHERE charged > 0"
 
 
@@ -136,8 +137,9 @@ class RunStore:
             self.seconds_spent = self._session.seconds_before
             self.totals = read_totals(connection)
             self._skips = Skips(connection)
-            self._seen = SeenUrls(url for (url,) in connection.execute("SELECT url FROM links"))
-            self._seen.add(url for (url,) in connection.execute("SELECT url FROM requests"))
+            self._seen = SeenUrls(chain.from_iterable(connection.execute("SELECT url FROM links")))
+            # A request with a link has the link's URL.
+            self._seen.add(chain.from_iterable(connection.execute(_URLS_WITHOUT_LINK)))
             self._pauses = HostPauses(connection)
             self._out_links = OutLinks(connection)
             self._snapshots = SnapshotFiles(layout.snapshots)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _MAX_CHARS = 1024
 # A tag in quotes, weak or not. Some servers leave the quotes out, and know such a tag again.
 _ETAG = re.compile(r"(W/)?[!\x23-\x7e\x80-\xff\"]+\Z")
+_NAMES = ("etag", "last-modified")
 _DATE = re.compile(r"[A-Za-z]{3,9}, [0-9A-Za-z :-]{8,30}\Z")
 
 
@@ -38,9 +39,13 @@ def validators_in(headers: Iterable[tuple[str, str]]) -> Validators:
     >>> validators_in([("ETag", '"a1"'), ("Last-Modified", "yesterday")])
     Validators(etag='"a1"', last_modified=None)
     """
-    by_name: dict[str, str] = {}
+    found: dict[str, str] = {}
     for name, value in headers:
-        by_name.setdefault(name.lower(), value.strip())
-    etag, date = by_name.get("etag", ""), by_name.get("last-modified", "")
+        lower = name.lower()
+        if lower in _NAMES:
+            found.setdefault(lower, value.strip())
+    if not found:
+        return Validators()
+    etag, date = (found.get(name, "") for name in _NAMES)
     sound = len(etag) <= _MAX_CHARS and _ETAG.match(etag)
     return Validators(etag if sound else None, date if _DATE.match(date) else None)

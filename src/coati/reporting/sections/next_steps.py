@@ -8,10 +8,9 @@ from sqlite3 import Connection
 from coati.reporting.facts import RunFacts, Stage
 from coati.reporting.markup import Html, element, joined
 from coati.reporting.run_end import end_of
-from coati.reporting.start_page import FEW_LINKS, refused_links, why_few_links
+from coati.reporting.start_page import few_links_in
 from coati.units import format_count
 
-_START_LINKS = "SELECT links FROM pages ORDER BY request LIMIT 1"
 _ROBOTS = """
 SELECT coalesce(sum(urls), 0) FROM skip_counts WHERE reason IN ('robots.txt', 'nofollow', 'X-Robots-Tag')
 """
@@ -38,9 +37,9 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
         yield joined(
             f"{format_count(facts.waiting, 'known address was', 'known addresses were')} not asked for."
         )
-    start = connection.execute(_START_LINKS).fetchone()
-    if start is not None and start[0] < FEW_LINKS:
-        yield joined(why_few_links(start[0], refused_links(connection)))
+    few_links = few_links_in(connection)
+    if few_links:
+        yield joined(few_links)
     if not facts.totals.targets and facts.totals.requests:
         yield joined("Were the right types asked for? ", _command("coati types"), " lists them.")
     (robots,) = connection.execute(_ROBOTS).fetchone()

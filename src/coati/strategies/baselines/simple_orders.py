@@ -72,8 +72,9 @@ class FrontierStrategy:
         if isinstance(outcome, Deferred):
             self._deferred.push(Method.GET, self._known[number], number, outcome.until)
         elif isinstance(outcome, Page):
-            for url in outcome.links.urls:
-                self._meet(url)
+            urls = outcome.links.urls
+            for place in self._known.news(urls):
+                self._meet(urls[place])
         elif isinstance(outcome, Redirect):
             self._meet(outcome.location)
         return ()

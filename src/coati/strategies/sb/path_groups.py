@@ -165,10 +165,8 @@ class PathGroups:
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over saved groups."""
-        dimensions = len(self._listed)
-        self._listed = [array("I") for _ in range(dimensions)]
-        self._values = [array("d") for _ in range(dimensions)]
-        self._places = []
+        if self._places:
+            raise ValueError("groups are loaded into a new strategy")
         self._squares = array("d", state["group_squares"].tobytes())
         entries = zip(state["group_positions"].tolist(), state["group_values"].tolist(), strict=True)
         for group, size in enumerate(state["group_sizes"].tolist()):

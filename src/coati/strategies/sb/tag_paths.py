@@ -193,11 +193,12 @@ class TagPathStrategy:
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Learn from one answer, and go on with the pages that are open."""
         task = self._in_flight.pop(request_id)
-        if isinstance(outcome, Refused | Deferred):
-            self._requests -= 1
         if isinstance(outcome, Deferred):
+            self._requests -= 1
             self._defer(task, outcome.until)
             return ()
+        if isinstance(outcome, Refused):
+            self._requests -= 1
         if task.learn:
             self._classes.learn(task.url, outcome)
         opener = self._opener(task)
@@ -311,8 +312,9 @@ class TagPathStrategy:
         if self._settings.count_pulls_at_page and arm != NO_ARM:
             self._policy.pull(arm)
         new = []
-        for index, url in enumerate(links.urls):
-            number = self._meet(url)
+        urls = links.urls
+        for index in self._known.news(urls):
+            number = self._meet(urls[index])
             if number is not None:
                 new.append((index, number))
         new.reverse()
