@@ -17,7 +17,7 @@ from coati.shortcuts.shortcuts import Shortcuts
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.baselines.clairvoyant import clairvoyant, omniscient
 from coati.strategies.discovery.actions import Action
-from coati.strategies.discovery.dsdd import Dsdd, Variant
+from coati.strategies.discovery.dsdd import Dsdd, UserWishes, Variant
 from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.dry_spell import DrySpell
@@ -74,7 +74,7 @@ class StrategySettings:
     ``url_model`` and ``url_context`` name (`coati.strategies.sb.link_models`) how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
     wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
-    links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's; the last three are
+    links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's; the last four are
     for discovery.
     """
 
@@ -93,6 +93,7 @@ class StrategySettings:
     discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
     start_model: StartModel = NO_MODEL
     judged: tuple[tuple[str, Action], ...] = ()
+    max_queries: int | None = None
 
 
 class Need(StrEnum):
@@ -374,7 +375,13 @@ REGISTRY: Mapping[str, StrategyRow] = {
 def _dsdd(variant: Variant) -> Callable[[StrategyInputs], Strategy]:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
-        return Dsdd(given.start_urls, settings.discovery, settings.start_model, variant, settings.judged)
+        return Dsdd(
+            given.start_urls,
+            settings.discovery,
+            settings.start_model,
+            variant,
+            UserWishes(settings.judged, settings.max_queries),
+        )
 
     return build
 
@@ -388,7 +395,7 @@ def _discovery_row(summary: str, build: Callable[[StrategyInputs], Strategy], mo
         summary,
         build,
         (module,),
-        ("discovery", "start_model"),
+        ("discovery",),
         frozenset({Need.OUT_LINKS}),
         seeded=False,
         extractors=("words", "dataset_markup"),

@@ -22,7 +22,7 @@ from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.run_place import RunPlace, find_place
 from coati.runs.errors import RunWriteError
 from coati.settings.run_file import read_run_file
-from coati.settings.run_settings import SETTINGS
+from coati.settings.run_settings import SETTINGS, Group
 
 if TYPE_CHECKING:
     from coati.runs.totals import Totals
@@ -52,7 +52,11 @@ def _parameters() -> list[click.Parameter]:
         envvar=_RUN_FILE_VARIABLE,
         help="Take settings from this TOML file; the run.toml of another run is one.",
     )
-    options = [setting_option(setting) for name, setting in SETTINGS.items() if name != "urls"]
+    options = [
+        setting_option(setting)
+        for name, setting in SETTINGS.items()
+        if name != "urls" and setting.group is not Group.DISCOVER
+    ]
     return [start, *options, run_file]
 
 

@@ -46,6 +46,11 @@ def explain(url: str, folder: Path, form: str) -> None:
 
 
 def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
+    if told.site is not None:
+        yield "site", f"{told.site.site} is {told.site.state}: {told.site.because}"
+        yield "found by", told.site.action
+        for place, step in enumerate(told.site.trail):
+            yield "" if place else "trail", step
     yield from _met(told)
     if told.left_alone is not None and told.left_alone.meaning:
         yield "rule", f"{told.left_alone.reason}: {told.left_alone.meaning}"

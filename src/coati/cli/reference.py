@@ -116,7 +116,7 @@ def _setting_row(setting: Setting) -> str:
     default = default_text(setting)
     if setting.kind.flag:
         default = "true" if setting.default else "false"
-    option = "START" if setting.name == "urls" else setting.option
+    option = {"urls": "START", "words": "WORDS"}.get(setting.name, setting.option)
     shown = f"`{default}`" if default else ""
     meaning = _cell(setting.about) + _choices(setting)
     return f"| `{setting.name}`{star} | {shown} | `{option}` | `{setting.variable}` | {meaning} |"

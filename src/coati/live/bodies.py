@@ -97,7 +97,7 @@ class Body:
         try:
             out.close()
         except OSError as error:
-            raise _full(error) from error
+            raise _full(self.file, error) from error
         return b""
 
     def sync(self) -> None:
@@ -107,7 +107,7 @@ class Body:
         try:
             sync_file(self.file)
         except OSError as error:
-            raise _full(error) from error
+            raise _full(self.file, error) from error
 
     def discard(self) -> None:
         """Throw away what was taken."""
@@ -129,7 +129,7 @@ class Body:
         try:
             handle, name = tempfile.mkstemp(prefix="body-", dir=self.limits.folder)
         except OSError as error:
-            raise _full(error) from error
+            raise _full(self.limits.folder, error) from error
         self.file = Path(name)
         self._out = os.fdopen(handle, "wb", buffering=_BUFFER_BYTES)
         begun, self._memory = self._memory, BytesIO()
@@ -141,8 +141,10 @@ class Body:
         try:
             self._out.write(piece)
         except OSError as error:
-            raise _full(error) from error
+            raise _full(self.file, error) from error
 
 
-def _full(error: OSError) -> RunWriteError:
-    return RunWriteError(f"a large file could not be kept: {error}")
+def _full(place: Path | None, error: OSError) -> RunWriteError:
+    return RunWriteError(
+        f"a large file could not be kept as {place or tempfile.gettempdir()}: {error.strerror or error}"
+    )

@@ -100,6 +100,8 @@ class Drive:
         self.visits = Visits(plan.store)
         self._sift = trap_filter(plan.traps, plan.store)
         self._sent = self.counts.requests
+        # Of bodies that are being read.
+        self._arriving = 0
         self._told_at = 0.0
         if plan.turns is not None:
             plan.turns.joins(self)
@@ -303,11 +305,33 @@ class Drive:
         if pauses and self.plan.store is not None:
             self.plan.store.keep_pauses(pauses)
 
+    def rules_came(self, url: str, status: int, size_bytes: int, reason: str = "") -> None:
+        """Log what came for a robots.txt; ``reason`` says why it forbids all without saying so."""
+        if self.aborted:
+            return
+        if self.plan.store is not None:
+            self.plan.store.keep_rules(url, status, size_bytes, reason, self._clock.now())
+        self._tell(EventKind.RULES, url=url, status=status, size_bytes=size_bytes, reason=reason or None)
+
     def host_pauses(self) -> Mapping[str, HostPause]:
         """Return what earlier sessions of the run kept of hosts."""
         # Offline no host is asked, so that none has to rest.
         known = None if self.plan.offline else self.plan.store
         return {} if known is None else known.host_pauses()
+
+    def arrives(self, size_bytes: int) -> bool:
+        """Take note of bytes that arrive, or (below zero) of a body that is no longer read.
+
+        False if there are more than the budget has left. The crawl ends then, and what is in flight stays
+        open: a larger budget asks for it again.
+        """
+        self._arriving += size_bytes
+        limit = self.plan.budget.max_bytes
+        if limit is None or size_bytes <= 0 or self.counts.bytes + self._arriving <= limit:
+            return True
+        self.stop(StopReason.BUDGET_BYTES)
+        self.let_go()
+        return False
 
     def seconds_left(self) -> float | None:
         """Say how many seconds of the budget are left; None if time is not limited."""

@@ -69,6 +69,7 @@ from coati.live.failures import (
     BadAnswerError,
     BadEncodingError,
     CertificateError,
+    NoBudgetError,
     PackedPartError,
     TooSlowError,
     UnknownEncodingError,
@@ -95,11 +96,12 @@ from coati.web.content_codings import CodingError, Unpacking, can_undo, codings_
 from coati.web.sniffing import is_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Coroutine
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
 
 _DEFAULTS = LiveSettings()
 
@@ -161,9 +163,10 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         self._pacing: PaceMiddleware | None = crawler.get_downloader_middleware(PaceMiddleware)
         self._session = self._open_session()
         self._closing: asyncio.Task[None] | None = None
-        drive = drive_of(crawler)
-        if drive is not None:
-            drive.on_abort(self._abort)
+        self._aborted = asyncio.get_running_loop().create_future()
+        self._drive = drive_of(crawler)
+        if self._drive is not None:
+            self._drive.on_abort(self._abort)
 
     def _open_session(self) -> aiohttp.ClientSession:
         settings = self.crawler.settings
@@ -198,7 +201,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         if not self._allow_private:
             refuse_private_literal(urlparse_cached(request).hostname or "")
         try:
-            return await self._download(request)
+            return await self._unless_aborted(self._download(request))
         except TimeoutError as error:
             raise DownloadTimeoutError(f"{request.url}: {error}") from error
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
@@ -221,7 +224,21 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         """Close every connection."""
         await self._session.close()
 
+    async def _unless_aborted(self, download: Coroutine[Any, Any, Response]) -> Response:
+        """Carry a download out; a crawl that must end at once waits for none."""
+        task = asyncio.create_task(download)
+        try:
+            await asyncio.wait({task, self._aborted}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise DownloadFailedError("the crawl ends")
+        finally:
+            if not task.done():
+                task.cancel()
+        return task.result()
+
     def _abort(self) -> None:
+        if not self._aborted.done():
+            self._aborted.set_result(None)
         self._closing = asyncio.get_running_loop().create_task(self._session.close())
 
     def _leaves_now(self, request: Request) -> None:
@@ -283,6 +300,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         except BaseException:
             body.discard()
             raise
+        finally:
+            self._arrives(request, -body.size_bytes)
         if body.was_cut:
             flags.append(CUT)
         if _is_part(request, answer) and DAMAGED not in flags:
@@ -299,12 +318,11 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     ) -> None:
         keeps_part = "html" in answer.content_type
         undecided = body.limits is self._list
-        least, window = self._slowest
-        checked_at, checked_bytes = time.monotonic(), 0
+        speed = _Speed(*self._slowest)
         try:
             async with aclosing(_unpacked(answer)) as pieces:
                 async for piece in pieces:
-                    if not body.write(piece):
+                    if not self._write(body, request, piece):
                         answer.close()
                         return
                     if undecided and body.size_bytes >= HEAD_BYTES:
@@ -316,11 +334,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
                             answer.close()
                             return
                         body.limits = self._list if keeps_part else self._file
-                    now = time.monotonic()
-                    if now - checked_at >= window:
-                        if body.size_bytes - checked_bytes < least * window:
-                            raise TooSlowError(f"fewer than {least} bytes a second")
-                        checked_at, checked_bytes = now, body.size_bytes
+                    speed.check(body.size_bytes)
         except (aiohttp.ClientPayloadError, BadEncodingError, PackedPartError):
             if answer.status not in _SUCCESS:
                 # The status says all that there is to say.
@@ -329,6 +343,18 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             if not keeps_part or not body.size_bytes:
                 raise
             flags.append(DAMAGED)
+
+    def _write(self, body: Body, request: Request, piece: bytes) -> bool:
+        """Take a piece of a body; False if no more is wanted."""
+        before = body.size_bytes
+        wants_more = body.write(piece)
+        if not self._arrives(request, body.size_bytes - before):
+            raise NoBudgetError("more bytes than the budget has left")
+        return wants_more
+
+    def _arrives(self, request: Request, size_bytes: int) -> bool:
+        """Take note of bytes; False if the budget has none left. Rules are not charged."""
+        return self._drive is None or asks_for_robots(request) or self._drive.arrives(size_bytes)
 
     def _limits(self, request: Request, answer: aiohttp.ClientResponse) -> BodyLimits:
         if self._service is not None:
@@ -356,6 +382,23 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             if isinstance(value, StopDownload):
                 return value
         return None
+
+
+class _Speed:
+    """Gives up on a body that comes too slowly, by what came in each stretch of time."""
+
+    def __init__(self, least: int, window: float) -> None:
+        self._least, self._window = least, window
+        self._checked_at, self._checked_bytes = time.monotonic(), 0
+
+    def check(self, size_bytes: int) -> None:
+        """Look at how much has come; raises `TooSlowError`."""
+        now = time.monotonic()
+        if now - self._checked_at < self._window:
+            return
+        if size_bytes - self._checked_bytes < self._least * self._window:
+            raise TooSlowError(f"fewer than {self._least} bytes a second")
+        self._checked_at, self._checked_bytes = now, size_bytes
 
 
 def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Format | None:

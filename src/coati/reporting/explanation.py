@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 
+from coati.reporting.found_repositories import SiteVerdict
 from coati.reporting.markup import element, joined
 
 
@@ -108,7 +109,8 @@ class Explanation:
     """Everything that a run knows of a URL.
 
     ``score`` is the one that decides, and ``reasons`` are the strategy's, the strongest first: as they stood
-    when the URL was chosen, or as they stand now if it waits.
+    when the URL was chosen, or as they stand now if it waits. ``site`` is what a search for repositories
+    decided about the URL's site.
     """
 
     url: str
@@ -124,6 +126,7 @@ class Explanation:
     reasons: tuple[Weighed, ...] = ()
     leads_to: tuple[str, ...] = ()
     nearest: tuple[str, ...] = ()
+    site: SiteVerdict | None = None
 
     def _repr_html_(self) -> str:
         said = [element("p", element("strong", self.url), f": {self.verdict.value}. {self.because}")]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from coati.reporting.found_repositories import verified_count
 from coati.reporting.start_page import failed_start
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout
@@ -29,6 +30,7 @@ SELECT (SELECT count(*) FROM links)
         WHERE link IS NULL AND url NOT IN (SELECT url FROM links))
 """
 _WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests)"
+_QUERIES = "SELECT count(*) FROM requests WHERE host LIKE 'search://%' AND charged > 0"
 _FILES = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM files"
 
 
@@ -45,7 +47,8 @@ class RunFacts:
     """A run in numbers.
 
     ``known`` counts the addresses that it came to know, ``waiting`` those of them that were not asked for;
-    ``files`` are different contents, of which several targets may be copies.
+    ``files`` are different contents, of which several targets may be copies. ``words`` are those of a search
+    for repositories, and empty for all other runs.
     """
 
     start_url: str
@@ -60,6 +63,9 @@ class RunFacts:
     files: int
     file_bytes: int
     failed_start: StopWords | None = None
+    words: str = ""
+    repositories: int = 0
+    queries: int = 0
 
     @property
     def asked(self) -> int:
@@ -119,6 +125,9 @@ def read_facts(run: RunReader) -> RunFacts:
         files=files,
         file_bytes=file_bytes,
         failed_start=failed_start(run.connection) if stop_reason in STOPPED_AT_START else None,
+        words=str(settings.get("words", "")),
+        repositories=verified_count(run.connection),
+        queries=ask(_QUERIES).fetchone()[0],
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from importlib import resources
 
 from coati.reporting.facts import read_facts
@@ -14,6 +15,7 @@ from coati.reporting.sections.groups import groups
 from coati.reporting.sections.headline import headline
 from coati.reporting.sections.next_steps import next_steps
 from coati.reporting.sections.provenance import provenance
+from coati.reporting.sections.repositories import repositories
 from coati.reporting.sections.settings import settings
 from coati.reporting.sections.troubles import troubles
 from coati.runs.reader import RunReader
@@ -21,6 +23,7 @@ from coati.units import format_moment
 from coati.version import __version__
 
 _CONTENTS = (
+    ("repositories", "The repositories"),
     ("files", "The files"),
     ("course", "How they were found"),
     ("troubles", "What failed"),
@@ -38,6 +41,7 @@ def report_page(run: RunReader) -> str:
     try:
         facts = read_facts(run)
         sections = (
+            *repositories(connection),
             holdings(connection, facts),
             course(connection, facts),
             troubles(connection),
@@ -48,10 +52,14 @@ def report_page(run: RunReader) -> str:
         )
     finally:
         connection.execute("ROLLBACK")
-    title = f"Files from {shortened(facts.site, 80) or 'a run'}"
+    title = (
+        f"Repositories on {shortened(facts.words, 80)}"
+        if facts.words
+        else f"Files from {shortened(facts.site, 80) or 'a run'}"
+    )
     seen = format_moment(facts.last_sign)
     footer = f"Written by Coati {__version__}{f' from the log as of {seen}' if seen else ''}."
-    return _page(title, headline(facts), _contents(), element("main", *sections), footer=footer)
+    return _page(title, headline(facts), _contents(sections), element("main", *sections), footer=footer)
 
 
 def page_around(title: str, header: Html, *sections: Html) -> str:
@@ -91,9 +99,10 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _contents() -> Html:
+def _contents(sections: Sequence[Html]) -> Html:
+    there = [(name, title) for name, title in _CONTENTS if any(f' id="{name}"' in part for part in sections)]
     return element(
-        "nav", *(element("a", title, href=f"#{name}") for name, title in _CONTENTS), aria_label="Sections"
+        "nav", *(element("a", title, href=f"#{name}") for name, title in there), aria_label="Sections"
     )
 
 

@@ -150,6 +150,14 @@ CREATE TABLE hosts (
     delay_seconds REAL,
     rests_until TEXT
 );
+CREATE TABLE robots (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    reason TEXT,
+    fetched_at TEXT NOT NULL
+);
 CREATE TABLE groups (
     arm INTEGER PRIMARY KEY,
     label TEXT NOT NULL,

@@ -256,6 +256,11 @@ class RunStore:
         with self._writing(), self._log.transaction():
             self._pauses.keep(pauses)
 
+    def keep_rules(self, url: str, status: int, size_bytes: int, reason: str, now: float) -> None:
+        """Log what came for a robots.txt; ``reason`` says why it is as if everything were forbidden."""
+        with self._writing(), self._log.transaction():
+            self._log.add_rules(url, status, size_bytes, reason, now)
+
     def host_pauses(self) -> dict[str, HostPause]:
         """Return what earlier sessions kept of hosts."""
         return self._pauses.known()

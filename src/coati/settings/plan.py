@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from coati.assembly import Need, StrategySettings, build_shortcuts, build_strategy, strategy_row
 from coati.live.plan import CrawlPlan
 from coati.runs.snapshots import SnapshotForm
+from coati.settings.discovery import providers_of, with_discovery
 from coati.settings.limits import trap_settings
 from coati.settings.live_settings import live_settings
 from coati.strategies.state import pack, unpack
@@ -60,6 +61,11 @@ def snapshot_form(settings: RunSettings) -> SnapshotForm:
 
 
 def _parameters(settings: RunSettings) -> StrategySettings:
+    known = _usual_parameters(settings)
+    return with_discovery(known, settings) if settings.words else known
+
+
+def _usual_parameters(settings: RunSettings) -> StrategySettings:
     return replace(_LIVE, likely_extensions=likely_extensions(parse_types(settings.types)))
 
 
@@ -88,5 +94,6 @@ def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:
         stop=resources.stop,
         one_site=settings.rules.scope is not Scope.ANY and len({host_of(url) for url in settings.urls}) == 1,
         more_start_urls=settings.more_start_urls,
+        providers=providers_of(settings),
         shortcuts=build_shortcuts(settings.shortcuts, settings.strategy, settings.profile),
     )

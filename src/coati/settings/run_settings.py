@@ -13,7 +13,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from coati.assembly import LIVE_STRATEGIES, REGISTRY, SHORTCUTS, SITE_STRATEGIES
+from coati.assembly import DISCOVERY, LIVE_STRATEGIES, REGISTRY, SHORTCUTS, SITE_STRATEGIES
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
@@ -48,6 +48,7 @@ class Group(StrEnum):
     """Under which heading a setting is explained."""
 
     WHAT = "What to collect"
+    DISCOVER = "How to search for repositories (coati discover)"
     WHERE = "Where to look"
     HOW_MUCH = "How much to spend"
     HOW = "How to ask"
@@ -134,7 +135,8 @@ def _archive_mode() -> SettingType:
 
 def _live_strategy() -> SettingType:
     """Make the kind of the strategies that a live crawl can run; the others say where they can be run."""
-    live = choice("strategy", {name: REGISTRY[name].summary for name in LIVE_STRATEGIES})
+    rows = {name: REGISTRY[name] for name in LIVE_STRATEGIES} | dict(DISCOVERY)
+    live = choice("strategy", {name: row.summary for name, row in rows.items()})
 
     def read(value: object) -> object:
         name = str(value).strip()
@@ -189,6 +191,62 @@ class RunSettings:
     )
     stop_when_dry: bool = _setting(
         True, Group.WHAT, FLAG, "Stop when hardly any target can be expected from further requests."
+    )
+    words: str = _setting(
+        "",
+        Group.DISCOVER,
+        TEXT,
+        "The topic, in the words that one would type into a search box.",
+        decides=True,
+    )
+    search: tuple[str, ...] = _setting(
+        (),
+        Group.DISCOVER,
+        TEXTS,
+        "A search engine to ask (`coati search engines` lists them): local=INDEX, searxng=URL, or"
+        " my_module:MyEngine for one of your own; may be repeated.",
+        decides=True,
+    )
+    language: str = _setting(
+        "en",
+        Group.DISCOVER,
+        TEXT,
+        "The language of the queries and their results (en, fr, pt-BR).",
+        decides=True,
+    )
+    max_queries: int | None = _setting(
+        None, Group.DISCOVER, _LIMIT_COUNT, "Ask each search engine at most this many queries."
+    )
+    crawl_after: int | None = _setting(
+        None,
+        Group.DISCOVER,
+        _LIMIT_COUNT,
+        "After this many requests look for nothing new, and look through the repositories found,"
+        " breadth-first. Without it that is left to `coati harvest`.",
+        decides=True,
+    )
+    start_model: str = _setting(
+        "",
+        Group.DISCOVER,
+        PATH,
+        "What the classifier of pages knows at the start: a file that `coati learn pages` wrote.",
+        decides=True,
+    )
+    accept: tuple[str, ...] = _setting(
+        (),
+        Group.DISCOVER,
+        TEXTS,
+        "Say that the site of this URL is a repository; the classifier learns from the page."
+        " May be repeated.",
+        of_run=False,
+    )
+    reject: tuple[str, ...] = _setting(
+        (),
+        Group.DISCOVER,
+        TEXTS,
+        "Say that the site of this URL is no repository; the classifier learns from the page."
+        " May be repeated.",
+        of_run=False,
     )
     scope: str = _setting(
         Scope.DOMAIN.value,
@@ -345,6 +403,8 @@ class RunSettings:
     def __post_init__(self) -> None:
         """Refuse what cannot work, before anything is fetched."""
         parse_types(self.types)
+        if self.strategy in DISCOVERY and self.urls and not self.words:
+            raise ConfigError(f"{self.strategy} searches for repositories: `coati discover` runs it")
         for pattern in (*self.include, *self.exclude):
             _compiled(pattern)
         if self.quiet and self.verbose:
