@@ -12,6 +12,7 @@ home page of any host, or to any page of the web. A crawl begins on large hosts 
 from __future__ import annotations
 
 import re
+from array import array
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,7 +21,7 @@ from coati.model import Failure, Link, LinkList, Method, Page, Refused
 from coati.strategies.chance import draw
 from coati.strategies.hosts.known_labels import LabelledPage
 from coati.strategies.hosts.page_features import FoundPage
-from coati.testing.web_parameters import WebParameters
+from coati.testing.web_parameters import Fitted, WebParameters
 from coati.testing.web_words import ENDINGS, KINDS, TOPIC_WORDS, TOPICS, WORDS_PER_TOPIC
 from coati.web.markup.goals import Goal, parse_goal
 
@@ -51,6 +52,8 @@ _SECTIONS = 5
 # Hosts of the balanced set, about: the paper's has 100 pages per host.
 _LARGE = 50
 _FINE = 1 << 40
+# Answers that are kept, for the next crawl of the same web: some 300 MB.
+_MOST_KEPT = 120_000
 _TAG_PATH = ("html", "body", "a")
 _ADDRESS = re.compile(r"http://[a-z]+(\d+)\.example/(?:[a-z]+/[a-z]+-[a-z]+-(\d+)(?:\.[a-z]+|/)?)?\Z")
 
@@ -77,9 +80,13 @@ class HostWeb:
         self.sizes = _sizes(chance.random(parameters.hosts), parameters)
         # The number of the first page of each host, then that of all.
         self._offsets = np.concatenate([[0], np.cumsum(self.sizes, dtype=np.int64)])
-        self._topics = (chance.random(parameters.hosts) * TOPICS).astype(np.uint8)
-        self._endings = (chance.random(parameters.hosts) * len(ENDINGS)).astype(np.uint8)
-        self.sorts = self._draw_sorts(chance.random(parameters.hosts), parameters)
+        topics = (chance.random(parameters.hosts) * TOPICS).astype(np.uint8)
+        endings = (chance.random(parameters.hosts) * len(ENDINGS)).astype(np.uint8)
+        self.sorts = self._draw_sorts(chance.random(parameters.hosts), topics, endings, parameters.fitted)
+        # The same again in a form that gives single values quickly.
+        self._topics, self._endings, self._sorts = topics.tobytes(), endings.tobytes(), self.sorts.tobytes()
+        self._sizes = array("i", self.sizes.tobytes())
+        self._answers: dict[str, Page] = {}
         self._alike = _ALIKE_LINKS
         self._home_links = parameters.fitted.home_links
         self._with_microdata = parameters.fitted.microdata
@@ -97,15 +104,19 @@ class HostWeb:
         """How many pages there are."""
         return int(self._offsets[-1])
 
-    def _draw_sorts(self, luck: npt.NDArray[np.float64], parameters: WebParameters) -> npt.NDArray[np.uint8]:
-        fitted = parameters.fitted
-        rich = (
-            fitted.large_rich - (fitted.large_rich - fitted.small_rich) * self.sizes.astype(float) ** -_GROWTH
-        )
+    def _draw_sorts(
+        self,
+        luck: npt.NDArray[np.float64],
+        topics: npt.NDArray[np.uint8],
+        endings: npt.NDArray[np.uint8],
+        fitted: Fitted,
+    ) -> npt.NDArray[np.uint8]:
+        growth = self.sizes.astype(float) ** -_GROWTH
+        rich = fitted.large_rich - (fitted.large_rich - fitted.small_rich) * growth
         by_ending = np.array([factor for _, factor in ENDINGS])
         by_topic = np.linspace(0.5, 1.5, TOPICS)
-        rich *= by_ending[self._endings] / by_ending.mean() * by_topic[self._topics]
-        sorts = np.full(parameters.hosts, POOR, np.uint8)
+        rich *= by_ending[endings] / by_ending.mean() * by_topic[topics]
+        sorts = np.full(len(luck), POOR, np.uint8)
         sorts[luck < rich + _MIXED_HOSTS] = MIXED
         sorts[luck < rich] = RICH
         return sorts
@@ -116,14 +127,20 @@ class HostWeb:
         self, request: Request, now: float | None = None, observed: dict[str, float] | None = None
     ) -> Outcome:
         """Return the page that a request asks for; the web does not change with time."""
+        if request.method is not Method.GET:
+            return Refused("a generated web answers GET only")
+        answer = self._answers.get(request.url)
+        if answer is not None:
+            return answer
         place = self.find(request.url)
         if place is None:
             return Failure(404, 0, "HTTP 404")
-        if request.method is not Method.GET:
-            return Refused("a generated web answers GET only")
         facts = self.facts(*place)
         links = [Link(url, _TAG_PATH) for url in self.links(*place)]
-        return Page(200, 20_000, LinkList(links), facts, relevant=self._goal.holds(facts))
+        answer = Page(200, 20_000, LinkList(links), facts, relevant=self._goal.holds(facts))
+        if len(self._answers) < _MOST_KEPT:
+            self._answers[request.url] = answer
+        return answer
 
     def span(self) -> None:
         """Time plays no part."""
@@ -149,7 +166,7 @@ class HostWeb:
             if not any(wanted.values()):
                 return
             host = int(large[draw(self._seed + 11 * seed + 3, 2 * turn, len(large))])
-            page = 1 + draw(self._seed + 11 * seed + 3, 2 * turn + 1, int(self.sizes[host]) - 1)
+            page = 1 + draw(self._seed + 11 * seed + 3, 2 * turn + 1, self._sizes[host] - 1)
             relevant = self._goal.holds(self.facts(host, page))
             if wanted[relevant]:
                 wanted[relevant] -= 1
@@ -162,7 +179,7 @@ class HostWeb:
         if found is None:
             return None
         host, page = int(found[1]), int(found[2]) - _FIRST_INDEX if found[2] else 0
-        if host < self.hosts and 0 <= page < self.sizes[host] and self.url(host, page) == url:
+        if host < self.hosts and 0 <= page < self._sizes[host] and self.url(host, page) == url:
             return host, page
         return None
 
@@ -192,7 +209,7 @@ class HostWeb:
 
     def links(self, host: int, page: int) -> list[str]:
         """Return the addresses that a page links to."""
-        size = int(self.sizes[host])
+        size = self._sizes[host]
         first = page * _CHILDREN + 1
         own = [0, *range(first, min(first + _CHILDREN, size))]
         own += [self._draw(host, page, 10 + turn) % size for turn in range(_MORE_LINKS if size > 1 else 0)]
@@ -204,14 +221,14 @@ class HostWeb:
         luck = self._draw(host, page, 20 + turn)
         alike = luck % 1000 < 1000 * self._alike
         if (luck >> 10) % 1000 < 1000 * self._home_links:
-            candidates = self._of_sort[self.sorts[host]] if alike else None
+            candidates = self._of_sort[self._sorts[host]] if alike else None
             number = self._draw(host, page, 24 + turn)
             return (
                 int(candidates[number % len(candidates)]) if candidates is not None else number % self.hosts
             ), 0
         place = self.page_at(draw(luck, turn, self.pages))
         for more in range(1, 4):
-            if not alike or self.sorts[place[0]] == self.sorts[host]:
+            if not alike or self._sorts[place[0]] == self._sorts[host]:
                 break
             place = self.page_at(draw(luck, turn + 100 * more, self.pages))
         return place
@@ -220,11 +237,11 @@ class HostWeb:
         """Return the kind of the section that a page is in, and the number of the word for it."""
         luck = self._draw(host, self._draw(host, page, 1) % _SECTIONS, 2)
         half = len(KINDS) // 2
-        things = luck % 1000 < 1000 * _OF_THINGS[self.sorts[host]]
+        things = luck % 1000 < 1000 * _OF_THINGS[self._sorts[host]]
         return (luck >> 10) % half + (0 if things else half), luck >> 16
 
     def _marked(self, host: int, page: int) -> bool:
-        sort = int(self.sorts[host])
+        sort = self._sorts[host]
         luck = self._draw(host, page, 5) / _FINE
         if sort != MIXED:
             return luck < _MARKED[sort]
