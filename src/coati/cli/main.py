@@ -73,6 +73,7 @@ COMMANDS = {
     "strategies": LazyCommand("coati.cli.strategies:strategies", "List what there is to crawl with."),
     "types": LazyCommand("coati.cli.types:types", "List what may count as a target."),
     "verify": LazyCommand("coati.cli.verify:verify", "Check the files of a run against their hashes."),
+    "watch": LazyCommand("coati.cli.watch:watch", "Find what is new on known sites, with few visits."),
 }
 
 

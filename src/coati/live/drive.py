@@ -97,7 +97,7 @@ class Drive:
         self._strategy = self._restore()
         past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
-        self.visits = Visits(plan.store)
+        self.visits = Visits(plan.store, plan.earlier)
         self._sift = trap_filter(plan.traps, plan.store)
         self._sent = self.counts.requests
         # Of bodies that are being read.

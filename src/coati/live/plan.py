@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from coati.live.read_through import ArchiveLike
     from coati.live.site_turns import SiteTurn
     from coati.live.stop_signal import StopSignal
+    from coati.live.visits import EarlierVisit
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider
@@ -47,6 +48,7 @@ class CrawlPlan:
     not asked again, or by somebody else.
     ``strategy`` names the strategy in a log that holds several; only the sole one has none.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
+    ``earlier`` tells what an earlier run was given, so that it can be asked about as if by this one.
     ``extractors`` find the facts of pages that the strategy or the goal reads (`coati.web.facts`).
     ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
     ``on_fetched`` sees each answer whole, before it is recorded.
@@ -78,6 +80,7 @@ class CrawlPlan:
     one_site: bool = True
     defers: bool = True
     more_start_urls: tuple[str, ...] = ()
+    earlier: EarlierVisit | None = None
     strategy: str = ""
     providers: tuple[AnyProvider, ...] = ()
     shortcuts: Shortcuts | None = None

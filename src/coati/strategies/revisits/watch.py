@@ -127,6 +127,7 @@ class Watch:
         self._cycle: Cycle | None = None
         self._last_cycle: int | None = None
         self._cycles_begun = 0
+        self._most_cycles = self.settings.cycles
         self._turn = 0
         self._news: list[NewLink] = []
         self.add_pages(start_urls)
@@ -141,9 +142,23 @@ class Watch:
         """How many cycles began."""
         return self._cycles_begun
 
+    @property
+    def has_looked(self) -> bool:
+        """Whether every page was looked at for the first time."""
+        return not self._unseen
+
+    def stop_after(self, cycles: int) -> None:
+        """Begin no cycle after this many, counted from the first; it is no part of the state."""
+        self._most_cycles = cycles
+
     def found(self) -> dict[int, int]:
         """Return the number of the cycle that found each link, by hash; negative for those of first looks."""
         return self._links.found()
+
+    @property
+    def links(self) -> FoundLinks:
+        """The links that were met so far."""
+        return self._links
 
     def new_links(self) -> list[NewLink]:
         """Return what the visits since the last call found; a restored watch lists some again."""
@@ -173,7 +188,7 @@ class Watch:
         if page is not None:
             return self._ask(Pick(page, self._why_again(page), 0.0), now)
         pick = self._next(now)
-        return self._wait() if pick is None else self._ask(pick, now)
+        return self._wait(now) if pick is None else self._ask(pick, now)
 
     def _is_idle(self, now: float) -> bool:
         waits = self._in_flight or self._again or self._unasked or self._is_time(now)
@@ -206,8 +221,7 @@ class Watch:
         return self._last_cycle is None or self._cycles.at(now) > self._last_cycle
 
     def _is_over(self) -> bool:
-        limit = self.settings.cycles
-        return limit is not None and self._cycles_begun >= limit
+        return self._most_cycles is not None and self._cycles_begun >= self._most_cycles
 
     def _begin(self, now: float) -> None:
         settings = self.settings
@@ -246,13 +260,14 @@ class Watch:
         self._turn += 1
         return request
 
-    def _wait(self) -> Later | None:
+    def _wait(self, now: float) -> Later | None:
         """Say when the next page may be asked for: when a cycle begins, or an outage may be over."""
         later = self._deferred.answer()
         if self._is_over() or self._last_cycle is None:
             return later
         starts = self._cycles.start(self._last_cycle + 1)
-        if math.isinf(starts) or (later is not None and later.at <= starts):
+        # Where all pages wait after an outage, a cycle that could begin has nothing to visit.
+        if math.isinf(starts) or starts <= now or (later is not None and later.at <= starts):
             return later
         return Later(starts)
 
