@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
@@ -70,6 +71,8 @@ def filled(record: _Record, changes: Mapping[str, object], where: str) -> _Recor
             if not isinstance(value, Mapping):
                 raise ConfigError(f"{where}: {name} should be a table of settings")
             values[name] = filled(old, value, f"{where}.{name}")
+        elif isinstance(old, tuple):
+            values[name] = _tuple_like(old, value, f"{where}: {name}")
         elif old is None:
             if not isinstance(value, int | float | str):
                 raise ConfigError(f"{where}: {name} is {value!r}, and should be a number or a text")
@@ -77,6 +80,22 @@ def filled(record: _Record, changes: Mapping[str, object], where: str) -> _Recor
         else:
             values[name] = take({name: value}, name, type(old), old, where)
     return cast("_Record", dataclasses.replace(cast("Any", record), **values))
+
+
+def _tuple_like(old: tuple[Any, ...], value: object, where: str) -> tuple[object, ...]:
+    """Make a tuple of a list: of lists where the old one held tuples, of an enumeration's members by name."""
+    if not isinstance(value, list):
+        raise ConfigError(f"{where} is {value!r}, and should be a list")
+    sample = old[0] if old else ""
+    if isinstance(sample, tuple):
+        return tuple(_tuple_like(sample, item, where) for item in value)
+    if isinstance(sample, enum.Enum):
+        members = type(sample).__members__
+        for item in value:
+            if item not in members:
+                raise unknown_name(where, str(item), members)
+        return tuple(members[str(item)] for item in value)
+    return tuple(take({"item": item}, "item", type(sample), sample, where) for item in value)
 
 
 def called(make: Callable[..., _Record], arguments: Mapping[str, object], where: str) -> _Record:

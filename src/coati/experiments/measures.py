@@ -31,6 +31,7 @@ _MEASURES = {
         for share in (25, 50, 75, 90, 95)
     },
     "volume_to_90_pct": Measure("other bytes until 90 % of the target bytes are in, % of all other bytes"),
+    "bytes_to_90_pct": Measure("all bytes until 90 % of the targets are in, % of the site's bytes"),
     "auc": Measure("mean share of the targets that is in, over the crawl", 3),
     "clairvoyant_ratio": Measure("requests_to_90_pct divided by CLAIRVOYANT's", 2),
     "curve_ratio": Measure(

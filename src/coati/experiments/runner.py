@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coati.assembly import Need, build_strategy, strategy_row
+from coati.assembly import Need, strategy_row
 from coati.experiments.errors import ExperimentError
 from coati.experiments.examples import ExampleFile, collect_examples, read_examples
 from coati.experiments.recording import RecordingStrategy
+from coati.experiments.site_runs import SiteRunOptions, built_for, run_on_site
 from coati.experiments.sites import Places, SiteFacts, describe, open_site
-from coati.experiments.spec import BOUNDS, PLAIN, GeneratedSite, GeneratedWeb, Variant
+from coati.experiments.spec import BOUNDS, PLAIN, ArchivedSite, GeneratedSite, GeneratedWeb, Variant
 from coati.experiments.trials import Trial, TrialResult, measured
 from coati.experiments.web_trials import describe_web, run_web_trial
 from coati.experiments.workers import Job, Lost, Workers
-from coati.replaying.driver import ReplayOptions, replay
 from coati.replaying.measures import SiteTotals
 
 if TYPE_CHECKING:
@@ -101,8 +101,9 @@ def _cells(
         for variant in rows(experiment):
             given = others if Need.EXAMPLES in strategy_row(variant.strategy).needs else ()
             for seed in experiment.seeds_of(variant.strategy):
-                cell = Trial(site.name, site.archive, site.digest, variant, seed, experiment.budget, given)
-                cells.append(replace(cell, web=webs.get(site.name), classify=experiment.classify))
+                what = site.name, site.archive, site.digest, variant, seed, experiment.budget, given
+                trial = Trial(*what, site.types)
+                cells.append(replace(trial, web=webs.get(site.name), classify=experiment.classify))
     return {cell: folder / f"{cell.key()}.json" for cell in cells}
 
 
@@ -117,13 +118,12 @@ def rows(experiment: Experiment) -> list[Variant]:
 def run_trial(cache: WorkerCache, task: tuple[Trial, Path]) -> TrialResult:
     """Make one run and keep its result; called in a process of its own."""
     cell, file = task
-    site = open_site(cache, cell.archive)
-    name, settings = cell.variant.strategy, cell.variant.settings
+    site = open_site(cache, cell.archive, cell.types)
+    name = cell.variant.strategy
     examples = read_examples(cell.examples) if Need.EXAMPLES in strategy_row(name).needs else None
-    strategy = build_strategy(name, site.start_urls, cell.seed or 0, site.truth, settings, examples)
-    watched = RecordingStrategy(strategy, site.truth)
-    options = ReplayOptions(out_links=Need.OUT_LINKS in strategy_row(name).needs)
-    run = replay(site, watched, cell.budget, options=options)
+    options = SiteRunOptions(settings=cell.settings, budget=cell.budget, examples=examples)
+    watched = RecordingStrategy(built_for(site, name, cell.seed, options), site.truth)
+    run = run_on_site(site, name, cell.seed, options, watched)
     result = measured(cell, run, watched, SiteTotals.of(site.truth))
     result.write(file)
     return result
@@ -133,13 +133,14 @@ def _prepare(
     experiment: Experiment, places: Places, workers: Workers, progress: Progress
 ) -> tuple[SiteFacts, ...]:
     found: dict[int, SiteFacts] = {}
-    folders: dict[int, tuple[str, Path]] = {}
+    folders: dict[int, tuple[str, Path, str]] = {}
     for number, site in enumerate(experiment.sites):
         progress("finding sites", number, len(experiment.sites))
         if isinstance(site, GeneratedWeb):
             found[number] = describe_web(site, places.open_web(site, experiment.seeds[0]))
-        else:
-            folders[number] = (site.name, places.find(site))
+            continue
+        types = site.types if isinstance(site, ArchivedSite) else ""
+        folders[number] = (site.name, places.find(site), types)
     numbers = list(folders)
     for place, facts in workers.run(Job(describe, folder) for folder in folders.values()):
         number = numbers[place]

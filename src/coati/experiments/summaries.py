@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from coati.experiments.sites import SiteFacts
 
-_COMPARED = frozenset({"clairvoyant_ratio", "auc_ratio", "gap_closed"})
+_COMPARED = frozenset({"clairvoyant_ratio", "curve_ratio", "auc_ratio", "gap_closed"})
 
 # The mean over sites of one sort, in the place of a site's name.
 REPLICAS, GENERATED = "mean of archives", "mean of generated"
@@ -52,12 +52,12 @@ class Spread:
         finite = not math.isinf(numbers[-1])
         low, high = numbers[0], numbers[-1]
         if len(numbers) >= _QUARTILES_FROM:
-            low, high = _quantile(numbers, 0.25), _quantile(numbers, 0.75)
+            low, high = quantile(numbers, 0.25), quantile(numbers, 0.75)
         return cls(
             runs=len(numbers),
             mean=statistics.fmean(numbers) if finite else math.inf,
             sd=(statistics.stdev(numbers) if len(numbers) > 1 else 0.0) if finite else None,
-            median=_quantile(numbers, 0.5),
+            median=quantile(numbers, 0.5),
             low=low,
             high=high,
         )
@@ -151,7 +151,7 @@ def _early_stop_value(experiment: Experiment, result: TrialResult, family: str, 
     return 100 * (targets - stopped_targets) / targets if targets else None
 
 
-def _quantile(numbers: Sequence[float], share: float) -> float:
+def quantile(numbers: Sequence[float], share: float) -> float:
     """Interpolate between sorted numbers; with infinity on one side there is nothing between."""
     at = share * (len(numbers) - 1)
     below, above = numbers[math.floor(at)], numbers[math.ceil(at)]

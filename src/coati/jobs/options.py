@@ -18,6 +18,8 @@ class CrawlOptions(TypedDict, total=False):
     include: Sequence[str]
     exclude: Sequence[str]
     sitemaps: bool
+    shortcuts: str
+    profile: Sequence[str]
     max_requests: int | None
     max_bytes: int | str | None
     max_time: float | str | None

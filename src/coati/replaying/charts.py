@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from matplotlib.axes import Axes
 
-    from coati.replaying.comparison import Result
+    from coati.replaying.comparison import MeasuredRun
 
     Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
@@ -21,7 +21,7 @@ _POINTS = 400
 _REFERENCES = {"clairvoyant": ("black", "--"), "omniscient": ("grey", ":")}
 
 
-def draw_curves(results: Sequence[Result], file: Path) -> None:
+def draw_curves(results: Sequence[MeasuredRun], file: Path) -> None:
     """Draw one line a strategy, the median over seeds with the band from least to most; format by suffix."""
     # Imported here: it takes longer than a small replay, and only this needs it.
     from matplotlib.figure import Figure
@@ -29,8 +29,8 @@ def draw_curves(results: Sequence[Result], file: Path) -> None:
     totals = results[0].totals
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for strategy in dict.fromkeys(result.cell.strategy for result in results):
-        runs = [result for result in results if result.cell.strategy == strategy]
+    for strategy in dict.fromkeys(result.strategy for result in results):
+        runs = [result for result in results if result.strategy == strategy]
         _draw(left, strategy, [_by_requests(run) for run in runs], totals.urls)
         _draw(right, strategy, [_by_volume(run) for run in runs], totals.other_bytes)
     left.set(xlabel="requests, % of the site's URLs", ylabel="targets found, %", title="Requests")
@@ -44,12 +44,12 @@ def draw_curves(results: Sequence[Result], file: Path) -> None:
     figure.savefig(file, dpi=150)
 
 
-def _by_requests(result: Result) -> Curve:
+def _by_requests(result: MeasuredRun) -> Curve:
     targets = np.frombuffer(result.run.trace.targets, np.uint32).astype(np.float64)
     return np.arange(1, len(targets) + 1, dtype=np.float64), _percent(targets, result.totals.targets)
 
 
-def _by_volume(result: Result) -> Curve:
+def _by_volume(result: MeasuredRun) -> Curve:
     wanted = np.frombuffer(result.run.trace.target_bytes, np.uint64).astype(np.float64)
     everything = np.frombuffer(result.run.trace.sizes, np.uint64).astype(np.float64).cumsum()
     return everything - wanted, _percent(wanted, result.totals.target_bytes)
