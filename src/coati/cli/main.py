@@ -58,6 +58,7 @@ COMMANDS = {
         "coati.cli.experiment:experiment", "Run the experiment that a file describes, and print its table."
     ),
     "explain": LazyCommand("coati.cli.explain:explain", "Say which rule or score decided about a URL."),
+    "export": LazyCommand("coati.cli.export:export", "Write the statements of a harvest for other tools."),
     "harvest": LazyCommand("coati.cli.harvest:harvest", "Spend one budget over many sites."),
     "learn": LazyCommand("coati.cli.learn:learn", "Train models from examples of your own."),
     "replay": LazyCommand(

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from coati.live.clock import RunClock
 from coati.live.counts import CrawlCounts
 from coati.live.failures import FailureReason
+from coati.live.host_ends import HostEnds
 from coati.live.outages import Outages
 from coati.live.outcomes import MISSING, FetchResult
 from coati.live.plan import CrawlResult
@@ -40,6 +41,7 @@ from coati.search.engines import Engines
 from coati.stop_reasons import StopReason
 from coati.strategies.strategy import Expects
 from coati.web.out_links import with_out_links
+from coati.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -84,6 +86,8 @@ class Drive:
         # The engine's scheduler puts its own here.
         self.waits: Callable[[], Mapping[str, Wait]] = dict
         self.wake: Callable[[], None] = _nothing
+        self.give_up_host: Callable[[str, str], None] = lambda _host, _why: None
+        self.ended_hosts: Callable[[], Mapping[str, str]] = dict
         self._on_abort: list[Callable[[], None]] = []
         self._messages: tuple[str, ...] = ()
         self._open: dict[int, _Open] = {}
@@ -103,6 +107,8 @@ class Drive:
         # Of bodies that are being read.
         self._arriving = 0
         self._told_at = 0.0
+        before = {} if plan.store is None or plan.one_site else plan.store.requests_by_host()
+        self.host_ends = HostEnds(plan.host_budget, before)
         if plan.turns is not None:
             plan.turns.joins(self)
 
@@ -232,8 +238,16 @@ class Drive:
         end = self._endings.after(result.outcome, charged, self.counts, hopeless=self.outages.hopeless)
         if end is not None:
             self.stop(end)
+        self._end_host(host_of(request.url), result.outcome, charged)
         if self.plan.turns is not None:
             self.plan.turns.observed(_brought(request, result, charged, recorded))
+
+    def _end_host(self, host: str, outcome: Outcome, charged: int) -> None:
+        """Ask a host for nothing more that has had its share, or that forbids everything."""
+        if not self.plan.one_site:
+            why = self.host_ends.after(host, outcome, charged)
+            if why is not None:
+                self.give_up_host(host, why)
 
     def _keep(self, settlements: Sequence[Settlement]) -> None:
         """Write rewards down, and save the strategy from time to time."""
@@ -361,6 +375,8 @@ class Drive:
         counts = self.counts
         stop = final_reason(self.stop_reason or StopReason.FINISHED, counts)
         if self.plan.store is not None and (self._saves or not self.aborted):
+            if not self.plan.one_site:
+                self.plan.store.end_hosts(self._reasons_of_hosts())
             self._finish(self.plan.store, stop)
         progress = self.progress()
         if self.plan.on_progress is not None:
@@ -379,6 +395,13 @@ class Drive:
         """Say which profiles raised."""
         broken = {} if self.plan.shortcuts is None else self.plan.shortcuts.broken
         return [f"the profile {name} was left out: it raised {error}" for name, error in broken.items()]
+
+    def _reasons_of_hosts(self) -> dict[str, str]:
+        """Say in words why hosts were not asked any more."""
+        return {
+            host: why if why in set(SkipReason) else self.host_ends.trouble(host) or why
+            for host, why in self.ended_hosts().items()
+        }
 
     def _ask(self, hosts: Hosts) -> Request | Later | None:
         now = self._clock.now()

@@ -135,7 +135,8 @@ class ResponseReader:
         if isinstance(error, PrivateAddressError):
             return FetchResult(Refused(SkipReason.PRIVATE_ADDRESS))
         if isinstance(error, HostEndedError):
-            return FetchResult(Refused(SkipReason.HOST_FAILING))
+            known = str(error) in {SkipReason.HOST_BUDGET, SkipReason.ROBOTS}
+            return FetchResult(Refused(SkipReason(str(error)) if known else SkipReason.HOST_FAILING))
         if isinstance(error, OfflineError):
             return FetchResult(Refused(SkipReason.NOT_ARCHIVED))
         if isinstance(error, QueryRefusedError):

@@ -54,6 +54,7 @@ class CrawlPlan:
     ``on_fetched`` sees each answer whole, before it is recorded.
     ``providers`` are the search engines that queries may be asked of, ``shortcuts`` knows the software behind
     sites.
+    ``host_budget`` is the most that one host may be asked.
     ``turns`` are for a crawl that spends one budget with others (`coati.live.site_turns`).
     ``stop`` ends the crawl from outside.
     """
@@ -84,6 +85,7 @@ class CrawlPlan:
     strategy: str = ""
     providers: tuple[AnyProvider, ...] = ()
     shortcuts: Shortcuts | None = None
+    host_budget: int | None = None
     turns: SiteTurn | None = None
     stop: StopSignal | None = None
 

@@ -153,6 +153,10 @@ class StrategyScheduler(BaseScheduler):
             drive.plan.rules, drive.plan.types, drive.plan.extractors, drive.plan.goal, drive.plan.shortcuts
         )
         self._set_pace(drive.plan)
+        self._drive.give_up_host = self._pace.give_up
+        self._drive.ended_hosts = self._pace.ended_hosts
+        for host in drive.host_ends.used_up():
+            self._pace.give_up(host, SkipReason.HOST_BUDGET)
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
         self._rules = self._crawler.get_downloader_middleware(ObeyRobotsMiddleware)
         self._crawler.signals.connect(self._on_spider_error, signals.spider_error)

@@ -206,6 +206,15 @@ class HostPace:
         state = self._hosts.get(host)
         return "" if state is None else state.ended
 
+    def give_up(self, host: str, why: str) -> None:
+        """Ask a host for nothing more."""
+        self._touch(host).ended = why
+        self._asleep.changed(host)
+
+    def ended_hosts(self) -> dict[str, str]:
+        """Return the hosts that are not to be asked again, and why."""
+        return {host: state.ended for host, state in self._hosts.items() if state.ended}
+
     def begin(self, host: str, now: float) -> None:
         """Count a request as in flight, from when it is handed out until `end`."""
         state = self._touch(host)

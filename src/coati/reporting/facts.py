@@ -30,6 +30,7 @@ SELECT (SELECT count(*) FROM links)
         WHERE link IS NULL AND url NOT IN (SELECT url FROM links))
 """
 _WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests)"
+_HOSTS = "SELECT count(DISTINCT host) FROM requests WHERE charged > 0"
 _QUERIES = "SELECT count(*) FROM requests WHERE host LIKE 'search://%' AND charged > 0"
 _FILES = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM files"
 
@@ -63,9 +64,21 @@ class RunFacts:
     files: int
     file_bytes: int
     failed_start: StopWords | None = None
+    # Those that answered.
+    hosts: int = 1
     words: str = ""
     repositories: int = 0
     queries: int = 0
+
+    @property
+    def seeks_pages(self) -> bool:
+        """Whether the run looks for pages that meet a goal, and for no files."""
+        return bool(self.settings.get("goal")) and not self.files
+
+    @property
+    def noun(self) -> str:
+        """What is counted: files, or pages."""
+        return "relevant page" if self.seeks_pages else "file"
 
     @property
     def asked(self) -> int:
@@ -125,6 +138,7 @@ def read_facts(run: RunReader) -> RunFacts:
         files=files,
         file_bytes=file_bytes,
         failed_start=failed_start(run.connection) if stop_reason in STOPPED_AT_START else None,
+        hosts=ask(_HOSTS).fetchone()[0],
         words=str(settings.get("words", "")),
         repositories=verified_count(run.connection),
         queries=ask(_QUERIES).fetchone()[0],

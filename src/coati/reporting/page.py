@@ -15,6 +15,7 @@ from coati.reporting.sections.groups import groups
 from coati.reporting.sections.headline import headline
 from coati.reporting.sections.next_steps import next_steps
 from coati.reporting.sections.provenance import provenance
+from coati.reporting.sections.relevant import relevant_pages
 from coati.reporting.sections.repositories import repositories
 from coati.reporting.sections.settings import settings
 from coati.reporting.sections.troubles import troubles
@@ -42,7 +43,7 @@ def report_page(run: RunReader) -> str:
         facts = read_facts(run)
         sections = (
             *repositories(connection),
-            holdings(connection, facts),
+            (relevant_pages if facts.seeks_pages else holdings)(connection, facts),
             course(connection, facts),
             troubles(connection),
             next_steps(connection, facts),
@@ -55,11 +56,12 @@ def report_page(run: RunReader) -> str:
     title = (
         f"Repositories on {shortened(facts.words, 80)}"
         if facts.words
-        else f"Files from {shortened(facts.site, 80) or 'a run'}"
+        else f"{facts.noun.capitalize()}s from {shortened(facts.site, 80) or 'a run'}"
     )
     seen = format_moment(facts.last_sign)
     footer = f"Written by Coati {__version__}{f' from the log as of {seen}' if seen else ''}."
-    return _page(title, headline(facts), _contents(sections), element("main", *sections), footer=footer)
+    contents = _contents(sections, facts.noun)
+    return _page(title, headline(facts), contents, element("main", *sections), footer=footer)
 
 
 def page_around(title: str, header: Html, *sections: Html) -> str:
@@ -99,8 +101,9 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _contents(sections: Sequence[Html]) -> Html:
-    there = [(name, title) for name, title in _CONTENTS if any(f' id="{name}"' in part for part in sections)]
+def _contents(sections: Sequence[Html], noun: str) -> Html:
+    titles = {**dict(_CONTENTS), "files": f"The {noun}s"}
+    there = [item for item in titles.items() if any(f' id="{item[0]}"' in part for part in sections)]
     return element(
         "nav", *(element("a", title, href=f"#{name}") for name, title in there), aria_label="Sections"
     )

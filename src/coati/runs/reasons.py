@@ -24,6 +24,7 @@ class SkipReason(StrEnum):
     TOO_DEEP = "trap: too deep"
     NOT_ARCHIVED = "not in the archive"
     HOST_FAILING = "host keeps failing"
+    HOST_BUDGET = "host budget used up"
     BUDGET = "budget"
 
 

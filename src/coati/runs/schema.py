@@ -89,6 +89,23 @@ CREATE TABLE pages (
     missing TEXT
 );
 CREATE INDEX relevant_pages ON pages (url) WHERE relevant;
+CREATE TABLE extractions (
+    page INTEGER PRIMARY KEY REFERENCES requests (id),
+    statements INTEGER NOT NULL,
+    failed TEXT
+);
+CREATE TABLE statements (
+    page INTEGER NOT NULL REFERENCES requests (id),
+    syntax TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    predicate TEXT NOT NULL,
+    object TEXT NOT NULL,
+    object_kind TEXT NOT NULL,
+    language TEXT,
+    datatype TEXT
+);
+CREATE INDEX statements_by_page ON statements (page);
+CREATE INDEX statements_by_predicate ON statements (predicate);
 CREATE TABLE tag_paths (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL
@@ -148,7 +165,8 @@ CREATE INDEX targets_by_url ON targets (url);
 CREATE TABLE hosts (
     host TEXT PRIMARY KEY,
     delay_seconds REAL,
-    rests_until TEXT
+    rests_until TEXT,
+    ended TEXT
 );
 CREATE TABLE robots (
     id INTEGER PRIMARY KEY,
@@ -196,6 +214,12 @@ JOIN requests ON requests.id = targets.request
 JOIN files ON files.name = targets.file
 LEFT JOIN requests AS finder ON finder.id = targets.found_by
 LEFT JOIN groups ON groups.arm = targets.arm;
+
+CREATE VIEW statements_with_pages AS
+SELECT requests.url AS page_url, requests.host, statements.syntax, statements.subject, statements.predicate,
+       statements.object, statements.object_kind, statements.language, statements.datatype,
+       requests.finished_at AS fetched_at
+FROM statements JOIN requests ON requests.id = statements.page;
 
 CREATE VIEW links_with_tag_paths AS
 SELECT links.id, links.url, links.anchor, links.context, links.row_text, links.heading,

@@ -83,6 +83,7 @@ _SYNC_SECONDS = 1.0
 _SNAPSHOT_EVENTS = 2_000
 _SNAPSHOT_SHARE = 0.1
 
+_BY_HOST = "SELECT host, sum(charged) FROM requests WHERE charged > 0 GROUP BY host"
 _URLS_WITHOUT_LINK = "SELECT url FROM requests WHERE link IS NULL"
 _SUM_OF_SCORES = "SELECT total(score) FROM requests WHERE charged > 0"
 
@@ -255,6 +256,15 @@ class RunStore:
         """Keep how slowly hosts are to be asked, and until when they rest."""
         with self._writing(), self._log.transaction():
             self._pauses.keep(pauses)
+
+    def end_hosts(self, reasons: Mapping[str, str]) -> None:
+        """Keep which hosts were not asked any more at the end of the session, and why."""
+        with self._writing(), self._log.transaction():
+            self._pauses.end(reasons)
+
+    def requests_by_host(self) -> dict[str, int]:
+        """Count what each host was asked, attempts included."""
+        return dict(self._log.connection.execute(_BY_HOST))
 
     def keep_rules(self, url: str, status: int, size_bytes: int, reason: str, now: float) -> None:
         """Log what came for a robots.txt; ``reason`` says why it is as if everything were forbidden."""

@@ -13,7 +13,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from coati.assembly import DISCOVERY, LIVE_STRATEGIES, REGISTRY, SHORTCUTS, SITE_STRATEGIES
+from coati.assembly import DISCOVERY, LIVE_STRATEGIES, REGISTRY, SHORTCUTS, SITE_STRATEGIES, build_goal
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
@@ -179,6 +179,14 @@ class RunSettings:
         " separated by commas.",
         decides=True,
     )
+    goal: tuple[str, ...] = _setting(
+        (),
+        Group.WHAT,
+        TEXTS,
+        "Count pages as targets that meet this goal: `structured-data`, `microdata>=5`,"
+        " `type=Dataset,Product` or `module:function`; may be repeated, and then all must hold.",
+        decides=True,
+    )
     strategy: str = _setting(
         DEFAULT_STRATEGY,
         Group.WHAT,
@@ -269,6 +277,9 @@ class RunSettings:
         "Leave URLs alone in which this regular expression is found; may be repeated.",
         decides=True,
     )
+    exclude_host: tuple[str, ...] = _setting(
+        (), Group.WHERE, TEXTS, "Leave this host alone, and all that lie below it; may be repeated."
+    )
     sitemaps: bool = _setting(
         False,
         Group.WHERE,
@@ -299,6 +310,9 @@ class RunSettings:
         None, Group.HOW_MUCH, above_zero(SECONDS), "Stop after so much time, all sessions together (90s, 2h)."
     )
     max_targets: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after so many targets.")
+    host_budget: int | None = _setting(
+        None, Group.HOW_MUCH, _LIMIT_COUNT, "Ask no host for more than this many requests."
+    )
     max_file_size: int = _setting(
         _POLITE.max_file_bytes, Group.HOW_MUCH, at_least(BYTES, 1), "Leave files alone that are larger."
     )
@@ -403,6 +417,8 @@ class RunSettings:
     def __post_init__(self) -> None:
         """Refuse what cannot work, before anything is fetched."""
         parse_types(self.types)
+        for goal in self.goal:
+            build_goal(goal)
         if self.strategy in DISCOVERY and self.urls and not self.words:
             raise ConfigError(f"{self.strategy} searches for repositories: `coati discover` runs it")
         for pattern in (*self.include, *self.exclude):
@@ -458,6 +474,7 @@ class RunSettings:
             more_start_urls=self.urls[1:],
             include=tuple(_compiled(pattern) for pattern in self.include),
             exclude=tuple(_compiled(pattern) for pattern in self.exclude),
+            exclude_hosts=frozenset(host.lower() for host in self.exclude_host),
         )
 
 

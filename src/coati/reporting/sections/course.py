@@ -34,16 +34,18 @@ def course(connection: Connection, facts: RunFacts) -> Html:
     return element("section", *parts, id="course")
 
 
-_FOUND = "Files found against requests made. A steep line means that nearly every request brought a file."
+_FOUND = (
+    "What was found against requests made. A steep line means that nearly every request brought something."
+)
 
 
 def _in_words(curve: Curve, facts: RunFacts) -> str:
     totals = facts.totals
     if curve.most is None:
-        return f"No file was found in {format_count(totals.requests, 'request')}."
+        return f"No {facts.noun} was found in {format_count(totals.requests, 'request')}."
     spent = format_share(curve.most.requests, totals.requests)
     return (
-        f"Nine tenths of what was found ({format_count(curve.most.targets, 'file')}"
+        f"Nine tenths of what was found ({format_count(curve.most.targets, facts.noun)}"
         f" of {format_count(totals.targets)}) were in after"
         f" {format_count(curve.most.requests, 'request')}, {spent} of all that were made."
     )
@@ -71,7 +73,8 @@ def _volume_chart(curve: Curve) -> Html:
 def _volume_words(facts: RunFacts) -> Html:
     totals = facts.totals
     return joined(
-        f"Bytes received. {format_bytes(totals.target_bytes)} of {format_bytes(totals.bytes)} were files"
+        f"Bytes received. {format_bytes(totals.target_bytes)} of {format_bytes(totals.bytes)} were"
+        f" {facts.noun}s"
         f" ({format_share(totals.target_bytes, totals.bytes)}); the rest is what it cost to find them."
     )
 

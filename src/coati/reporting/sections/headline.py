@@ -12,6 +12,8 @@ def headline(facts: RunFacts) -> Html:
     """Say the most important things first."""
     end = end_of(facts)
     site = shortened(facts.site) or "no site yet"
+    if facts.hosts > 1 and facts.seeks_pages:
+        site = format_count(facts.hosts, "host")
     return element(
         "header",
         element("p", "Coati · report of a run", class_="kicker"),
@@ -40,9 +42,11 @@ def _found_tiles(facts: RunFacts) -> tuple[Html, Html]:
             format_count(totals.requests), "requests made", f"{format_count(facts.queries)} of them queries"
         )
     return (
-        _tile(format_count(totals.targets), "files found", format_bytes(totals.target_bytes)),
+        _tile(format_count(totals.targets), f"{facts.noun}s found", format_bytes(totals.target_bytes)),
         _tile(
-            format_count(totals.requests), "requests made", f"{_per_hundred(facts)} files for 100 requests"
+            format_count(totals.requests),
+            "requests made",
+            f"{_per_hundred(facts)} {facts.noun}s for 100 requests",
         ),
     )
 
@@ -51,7 +55,7 @@ def _title(facts: RunFacts, site: str) -> str:
     if facts.words:
         found = format_count(facts.repositories, "repository", "repositories")
         return f"{found} on “{shortened(facts.words, 80)}”"
-    return f"{format_count(facts.totals.targets, 'file')} from {site}"
+    return f"{format_count(facts.totals.targets, facts.noun)} from {site}"
 
 
 def _summary(facts: RunFacts) -> Html:
@@ -65,10 +69,10 @@ def _summary(facts: RunFacts) -> Html:
     if not totals.requests:
         return joined("A crawl from ", web_link(facts.start_url), ". No request was answered yet.")
     found = (
-        f" brought {format_count(totals.targets, 'file')} ({format_bytes(totals.target_bytes)})"
+        f" brought {format_count(totals.targets, facts.noun)} ({format_bytes(totals.target_bytes)})"
         f" in {format_count(totals.requests, 'request')}"
         if totals.targets
-        else f" brought no file in {format_count(totals.requests, 'request')}"
+        else f" brought no {facts.noun} in {format_count(totals.requests, 'request')}"
     )
     copies = totals.targets - totals.relevant_pages - facts.files
     note = f"; {format_count(copies)} of them had the same content as another one" if copies > 0 else ""
