@@ -34,7 +34,7 @@ from coati.strategies.hosts.host_yield import HostYield
 from coati.strategies.hosts.known_labels import TruthLabels
 from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
 from coati.strategies.revisits.relevance import parse_relevance
-from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.sb.hnsw_groups import HnswGroups
 from coati.strategies.sb.link_models import LinkModel
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.hosts.known_labels import KnownLabels
     from coati.strategies.revisits.schedulers import SchedulerRow
+    from coati.strategies.revisits.truth import PageTruth
     from coati.strategies.sb.path_groups import GroupIndex
     from coati.strategies.sb.url_classes import UrlClasses
     from coati.strategies.strategy import Strategy
@@ -139,13 +140,17 @@ class StrategyRow:
 
 @dataclass(frozen=True, slots=True)
 class StrategyInputs:
-    """What a strategy is built from; ``truth``, ``examples`` and ``labels`` are for those that need them."""
+    """What a strategy is built from; ``truth``, ``examples`` and ``labels`` are for those that need them.
+
+    ``page_truth`` is the truth for those that watch pages.
+    """
 
     start_urls: tuple[str, ...]
     seed: int
     settings: StrategySettings
     truth: SiteTruth | None = None
     examples: TresExamples | None = None
+    page_truth: PageTruth | None = None
     labels: KnownLabels | None = None
 
     @property
@@ -212,19 +217,22 @@ def _examples(given: StrategyInputs) -> TresExamples:
     return given.examples
 
 
+_KNOWS = frozenset({Need.TRUTH})
+
+
 def _watching(row: SchedulerRow) -> StrategyRow:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
         relevant = parse_relevance(settings.relevant, settings.likely_extensions)
-        return Watch(given.start_urls, row.build(given.seed), settings.watch, relevant)
+        scheduler = row.build(SchedulerInputs(given.seed, given.page_truth))
+        return Watch(given.start_urls, scheduler, settings.watch, relevant)
 
-    needs = frozenset({Need.OUT_LINKS, Need.HISTORY})
+    needs = frozenset({Need.OUT_LINKS, Need.HISTORY}) | (_KNOWS if row.needs_truth else frozenset())
     modules = ("coati.strategies.revisits.watch", *row.modules)
     settings = ("watch", "relevant", "likely_extensions")
     return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
 
 
-_KNOWS = frozenset({Need.TRUTH})
 _LEARNS_FROM_EXAMPLES = _KNOWS | {Need.EXAMPLES}
 _BASELINES = ("coati.strategies.baselines.simple_orders",)
 _TAG_PATHS = (
@@ -478,24 +486,27 @@ def build_goal(text: str) -> Goal:
     return Goal(text, lambda facts: bool(predicate(facts)), extractors)
 
 
-def build_strategy(
+def build_strategy(  # noqa: PLR0913, PLR0917 - what rows may need
     name: str,
     start_urls: Sequence[str],
     seed: int = 0,
     truth: SiteTruth | None = None,
     settings: StrategySettings | None = None,
     examples: TresExamples | None = None,
+    page_truth: PageTruth | None = None,
 ) -> Strategy:
-    """Build a strategy by its name, for a crawl that begins at ``start_urls``.
+    """Build a strategy by its name, for a crawl that begins at ``start_urls``, or for a watch of these.
 
-    ``truth`` and ``examples`` are for those whose row needs them.
+    ``truth``, ``examples`` and ``page_truth`` are for those whose row needs them.
     """
     if isinstance(start_urls, str):
         raise TypeError("start_urls are several addresses: write [url]")
     row = strategy_row(name)
-    if row.replay_only and truth is None:
+    if row.replay_only and truth is None and page_truth is None:
         raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
-    return row.build(StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples))
+    return row.build(
+        StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples, page_truth)
+    )
 
 
 SHORTCUTS = {

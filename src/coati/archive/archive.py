@@ -165,6 +165,11 @@ class Archive:
         """Return when the first and the last capture was made; None where no time is known."""
         return self._index.span()
 
+    def moments(self) -> list[float]:
+        """Return every time at which something was captured, in order."""
+        known = (entry.fetched_at for entry in chain(self.entries(), self.older_entries()))
+        return sorted({moment for moment in known if moment is not None})
+
     def bodies(self) -> int:
         """Count the URLs that have their body, and do not just say how large it was."""
         return self._index.count_bodies()

@@ -81,7 +81,7 @@ def import_(  # noqa: PLR0917 -- one parameter per option
     """Make an archive of a site that another tool has saved.
 
     SOURCES are one or several WARC or WACZ files (or a folder of them), a folder in the replica layout,
-    or a plain folder of static files.
+    a folder of snapshot tables, or a plain folder of static files.
     """
     damages = _Damages()
     with progress(f"Importing {sources[0].name}") as told:

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from coati.assembly import EARLY_STOPS
 from coati.budget import Budget
+from coati.cli.replay_watch import watch_callbacks, watch_table
 from coati.cli.setting_options import SettingParam
 from coati.errors import ConfigError, UsageError
 from coati.jobs.replaying import (
@@ -26,8 +27,10 @@ from coati.jobs.replaying import (
     parse_moment,
     replay_archive,
 )
+from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
 from coati.replaying.measures import SiteTotals
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
+from coati.strategies.revisits.relevance import FORMS
 from coati.web.unseen import safe
 
 if TYPE_CHECKING:
@@ -96,6 +99,21 @@ class _Moment(click.ParamType[float]):
     multiple=True,
     help="An archive whose pages tres and tres-light learn from beforehand; may be repeated.",
 )
+@click.option(
+    "--per-cycle",
+    type=click.IntRange(1),
+    help="Of a watch: pages visited per cycle.  [default: 50]",
+)
+@click.option("--per-site", type=click.IntRange(1), help="Of a watch: most pages of a site per cycle.")
+@click.option(
+    "--every",
+    type=SettingParam(above_zero(SECONDS)),
+    help="Of a watch: how long a cycle is (1h).  [default: the snapshots of the archive]",
+)
+@click.option(
+    "--relevant", default="", help=f"Of a watch: which new links count: {FORMS}.  [default: all of the site]"
+)
+@click.option("--cold", is_flag=True, help="Of a watch: start without a first look at every page.")
 @click.option("--link-cache/--no-link-cache", default=True, help="Use extracted links, or parse every page.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for traces (CSV), results and curves.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
@@ -113,6 +131,11 @@ def replay(  # noqa: PLR0917 - one parameter per option
     max_targets: int | None,
     early_stop: str,
     examples: tuple[Path, ...],
+    per_cycle: int | None,
+    per_site: int | None,
+    every: float | None,
+    relevant: str,
+    cold: bool,
     link_cache: bool,
     out: Path | None,
     form: str,
@@ -121,6 +144,9 @@ def replay(  # noqa: PLR0917 - one parameter per option
 
     Nothing is fetched: ARCHIVE answers. Each run is one line of the result; measures are percentages of the
     site's URLs, and CLAIRVOYANT, which knows the site, is the reference.
+
+    Strategies that watch pages run over the history of ARCHIVE: cycle by cycle, and measured by the share of
+    the new links that they find, and how late. GREEDY, which knows what is new, is their reference.
     """
     plan = ReplayPlan(
         strategies=strategies.split(","),
@@ -137,16 +163,40 @@ def replay(  # noqa: PLR0917 - one parameter per option
     if out is not None:
         _make_folder(out)
     messages = Console(stderr=True, highlight=False, markup=False)
+    watch = {"per_cycle": per_cycle, "per_site": per_site, "every": every, "relevant": relevant, "cold": cold}
+    chosen = {name: value for name, value in watch.items() if value}
+    if are_watches(plan.wanted()):
+        how = WatchReplayPlan(wanted=plan.wanted(), start_urls=start_urls, **chosen)  # type: ignore[arg-type]
+        _replay_watches(archive, how, out, form, messages)
+        return
+    if chosen:
+        raise ConfigError(f"--{next(iter(chosen)).replace('_', '-')} is for strategies that watch pages")
     with _progress(messages) as bar:
         results = replay_archive(archive, plan, _callbacks(bar, messages, form))
     _warn(messages, results.remarks)
     if form == "table":
-        plain = Console()
-        # A file or a pipe has no width of its own; a table cut to eighty columns would be of no use there.
-        (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(_table(results))
+        _print_table(_table(results))
     if out is not None:
         results.write(out)
         messages.print(f"wrote {len(results.runs)} traces, results.jsonl and curves.png to {out}")
+
+
+def _replay_watches(
+    archive: Path, plan: WatchReplayPlan, out: Path | None, form: str, messages: Console
+) -> None:
+    with _progress(messages) as bar:
+        results = replay_watches(archive, plan, watch_callbacks(bar, messages, form))
+    if form == "table":
+        _print_table(watch_table(results))
+    if out is not None:
+        results.write(out)
+        messages.print(f"wrote results.jsonl and coverage.png to {out}")
+
+
+def _print_table(table: Table) -> None:
+    plain = Console()
+    # A file or a pipe has no width of its own; a table cut to eighty columns would be of no use there.
+    (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(table)
 
 
 def _callbacks(bar: Progress, messages: Console, form: str) -> ReplayCallbacks:

@@ -105,7 +105,7 @@ def watch(  # noqa: PLR0917 -- one parameter per option
         _show(result, form)
 
     if once:
-        result = watch_once(place, time.time(), listeners)
+        result = watch_once(place, time.time, listeners)
         show(result)
     else:
         try:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from coati.settings.run_settings import RunSettings
     from coati.stop_reasons import StopReason
 
-DEFAULT_STRATEGY = "anthelion"
+DEFAULT_STRATEGY = "host-yield"
 
 # The statements of all pages, a JSON-LD document per page and line.
 JSON_LD = "pages.jsonl"

@@ -118,6 +118,16 @@ class ReplayPlan:
     examples: Sequence[Path] = ()
     link_cache: bool = True
 
+    def wanted(self) -> list[tuple[str, int | None]]:
+        """List the runs: each strategy with each seed, once."""
+        if self.seeds < 1:
+            raise ConfigError(f"--seeds is {self.seeds}: it must be at least 1")
+        names = [name if ":" in name else name.lower() for each in self.strategies if (name := each.strip())]
+        if not names:
+            raise ConfigError("no strategy given; `coati strategies` lists them")
+        seeds = range(self.seed, self.seed + self.seeds)
+        return [(name, seed) for name in dict.fromkeys(names) for seed in seeds_for(name, seeds)]
+
 
 def replay(  # noqa: PLR0913 - one argument per option of the command
     archive: str | Path,
@@ -164,7 +174,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
 
 def replay_archive(archive: Path, plan: ReplayPlan, callbacks: ReplayCallbacks) -> ReplayResults:
     """Carry a replay out."""
-    wanted = _wanted(plan)
+    wanted = plan.wanted()
     with _site(archive, plan, callbacks) as (opened, site):
         if callbacks.on_site is not None:
             callbacks.on_site(site)
@@ -226,17 +236,6 @@ def _site(
                 progress=callbacks.on_links,
             ),
         )
-
-
-def _wanted(plan: ReplayPlan) -> list[tuple[str, int | None]]:
-    """List the runs: each strategy with each seed, once."""
-    if plan.seeds < 1:
-        raise ConfigError(f"--seeds is {plan.seeds}: it must be at least 1")
-    names = [name if ":" in name else name.lower() for each in plan.strategies if (name := each.strip())]
-    if not names:
-        raise ConfigError("no strategy given; `coati strategies` lists them")
-    seeds = range(plan.seed, plan.seed + plan.seeds)
-    return [(name, seed) for name in dict.fromkeys(names) for seed in seeds_for(name, seeds)]
 
 
 def _example_pages(

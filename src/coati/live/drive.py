@@ -82,7 +82,8 @@ class Drive:
         self.aborted = False
         self._saves = False
         self.counts = CrawlCounts()
-        self._clock = RunClock(plan.store.last_logged_time if plan.store is not None else 0.0)
+        not_before = plan.store.last_logged_time if plan.store is not None else 0.0
+        self._clock = RunClock(not_before, plan.clock)
         # The engine's scheduler puts its own here.
         self.waits: Callable[[], Mapping[str, Wait]] = dict
         self.wake: Callable[[], None] = _nothing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,7 @@ class CrawlPlan:
     ``strategy`` names the strategy in a log that holds several; only the sole one has none.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
     ``earlier`` tells what an earlier run was given, so that it can be asked about as if by this one.
+    ``clock`` tells the time; with one of their own, tests let weeks go by in seconds.
     ``extractors`` find the facts of pages that the strategy or the goal reads (`coati.web.facts`).
     ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
     ``on_fetched`` sees each answer whole, before it is recorded.
@@ -82,6 +84,7 @@ class CrawlPlan:
     defers: bool = True
     more_start_urls: tuple[str, ...] = ()
     earlier: EarlierVisit | None = None
+    clock: Callable[[], float] = time.time
     strategy: str = ""
     providers: tuple[AnyProvider, ...] = ()
     shortcuts: Shortcuts | None = None

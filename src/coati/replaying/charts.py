@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from coati.replaying.comparison import MeasuredRun
+    from coati.replaying.watching import WatchRun
 
     Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
@@ -41,6 +42,27 @@ def draw_curves(results: Sequence[MeasuredRun], file: Path) -> None:
         axes.spines[["top", "right"]].set_visible(False)
     left.legend(frameon=False, loc="lower right")
     figure.suptitle(f"{results[0].site}: {totals.urls:,} URLs, {totals.targets:,} targets")
+    figure.savefig(file, dpi=150)
+
+
+def draw_coverage(runs: Sequence[WatchRun], file: Path, name: str) -> None:
+    """Draw the coverage of watches over time, one line per strategy; format by suffix."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.6), layout="constrained")
+    axes = figure.subplots()
+    for strategy in dict.fromkeys(run.strategy for run in runs):
+        curves = np.array([run.curve for run in runs if run.strategy == strategy])
+        colour, style = ("black", "--") if strategy == "greedy" else (None, "-")
+        middle = 100 * np.median(curves, axis=0)
+        axes.plot(middle, label=strategy, color=colour, linestyle=style, linewidth=1.6)
+    axes.set(xlabel="cycle", ylabel="new links found until then, %", ylim=(0, 102))
+    axes.set_xlim(left=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="lower right")
+    first = runs[0]
+    focus = f", {first.relevant}" if first.relevant else ""
+    axes.set_title(f"{name}: {first.per_cycle} pages per cycle{focus}")
     figure.savefig(file, dpi=150)
 
 

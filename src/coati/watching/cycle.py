@@ -12,7 +12,7 @@ from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.run_file import to_toml_values
 from coati.stop_reasons import StopReason
 from coati.strategies.revisits.relevance import parse_relevance
-from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
 from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteWatchSettings
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.state import pack, unpack
@@ -23,6 +23,7 @@ from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from coati.live.plan import CrawlPlan
@@ -75,21 +76,27 @@ class CycleResult:
 
 
 def run_cycle(
-    folder: Path, known: Known, options: WatchOptions, now: float, on_progress: OnProgress | None = None
+    folder: Path,
+    known: Known,
+    options: WatchOptions,
+    clock: Callable[[], float],
+    on_progress: OnProgress | None = None,
 ) -> CycleResult:
     """Visit, follow and check what the present cycle allows; then write down what changed.
 
-    The first cycle of a watch only looks: it brings no change. ``now`` is the time at which it begins.
+    The first cycle of a watch only looks: it brings no change. ``clock`` tells the time.
     """
     # Scrapy takes a second to import, and nobody who asks for help should wait for it.
     from coati.live.running import crawl as crawl_live
 
     settings = _settings(known, options)
     begun = (folder / "run.sqlite").is_file()
-    store = RunStore.open(folder, now) if begun else RunStore.create(folder, to_toml_values(settings), now)
+    values = to_toml_values(settings)
+    store = RunStore.open(folder, clock()) if begun else RunStore.create(folder, values, clock())
     with store:
         before = _last_event(folder)
-        result = crawl_live(_plan(settings, known, options, store, on_progress))
+        plan = _plan(settings, known, options, CrawlResources(store=store, on_progress=on_progress))
+        result = crawl_live(replace(plan, clock=clock))
     counted = _counts(folder, before)
     return replace(
         counted,
@@ -127,15 +134,9 @@ def _settings(known: Known, options: WatchOptions) -> RunSettings:
     )
 
 
-def _plan(
-    settings: RunSettings,
-    known: Known,
-    options: WatchOptions,
-    store: RunStore,
-    on_progress: OnProgress | None,
-) -> CrawlPlan:
+def _plan(settings: RunSettings, known: Known, options: WatchOptions, resources: CrawlResources) -> CrawlPlan:
     belongs = {"pages": len(known.pages), "seed": options.seed, "scheduler": options.scheduler}
-    plan = crawl_plan(settings, CrawlResources(store=store, on_progress=on_progress))
+    plan = crawl_plan(settings, resources)
     return replace(
         plan,
         new_strategy=lambda: OneCycle(new_site_watch(known, options)),
@@ -151,7 +152,7 @@ def new_site_watch(known: Known, options: WatchOptions) -> SiteWatch:
     extensions = likely_extensions(parse_types(known.settings.types))
     watch = Watch(
         known.pages,
-        SCHEDULERS[options.scheduler].build(options.seed),
+        SCHEDULERS[options.scheduler].build(SchedulerInputs(options.seed)),
         WatchSettings(per_cycle=options.per_cycle, every_seconds=options.every, per_site=options.per_site),
         parse_relevance(options.relevant, extensions),
     )

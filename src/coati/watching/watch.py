@@ -82,7 +82,7 @@ def _known(sources: Sequence[str], folder: Path) -> Known:
 
 def watch_once(
     place: WatchPlace,
-    now: float,
+    clock: Callable[[], float],
     listeners: Listeners | None = None,
     on_progress: OnProgress | None = None,
 ) -> CycleResult:
@@ -92,7 +92,7 @@ def watch_once(
     if holds_run(place.folder):
         # What a cycle found that was killed before it could say so.
         publish(place.folder, place.known)
-    result = run_cycle(place.folder, place.known, place.options, now, on_progress)
+    result = run_cycle(place.folder, place.known, place.options, clock, on_progress)
     trouble = tell_changes(place.folder, listeners or Listeners())
     return replace(result, messages=(*result.messages, *trouble))
 
@@ -110,7 +110,7 @@ def watch(
     to continue; cycles that were missed are skipped.
     """
     while True:
-        result = watch_once(place, clock(), listeners)
+        result = watch_once(place, clock, listeners)
         on_cycle(result)
         every = place.options.every
         next_start = (clock() // every + 1) * every
