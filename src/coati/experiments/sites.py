@@ -77,7 +77,7 @@ class Places:
         return self._archives is not None and (self._archives / name / _ARCHIVE_FILE).is_file()
 
     def find(self, site: ExperimentSite) -> Path:
-        """Give the archive of a site; raises `UsageError` where there is none."""
+        """Return the archive of a site; raises `UsageError` where there is none."""
         if isinstance(site, GeneratedWeb):
             raise TypeError("a web of many hosts is made when it is needed")
         if isinstance(site, GeneratedSite):

@@ -132,7 +132,7 @@ def _crawl(
 
 
 def _check_same(folder: Path, settings: RunSettings) -> None:
-    """Refuse to go on with settings that would make it another run."""
+    """Refuse to resume settings that would make it another run."""
     with RunReader(folder) as run:
         stored = read_values({name: value for name, value in run.settings.items() if name in SETTINGS})
     for name, setting in SETTINGS.items():

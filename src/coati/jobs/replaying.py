@@ -47,7 +47,7 @@ class ReplaySpread:
 
 @dataclass(frozen=True, slots=True)
 class ReplayResults:
-    """What `coati.replay` returns: every run with its trace and measures, in order.
+    """What `coati.replaying` returns: every run with its trace and measures, in order.
 
     ``remarks`` name pages that the archive no longer gives whole: the measures leave out what they led to.
     """

@@ -92,8 +92,9 @@ from coati.live.spider import drive_of
 from coati.readers.formats import HEAD_BYTES, Format, format_of
 from coati.readers.unpacking import MAX_LIST_BYTES
 from coati.runs.reasons import SkipReason
-from coati.web.content_codings import CodingError, Unpacking, can_undo, codings_of
+from coati.web.content_codings import CodingError, GzipFileUnpacking, Unpacking, can_undo, codings_of
 from coati.web.sniffing import is_text
+from coati.web.urls import extension_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Coroutine
@@ -115,6 +116,9 @@ _MAX_HEADER_BYTES = 64 * 1024
 _PROXY_AUTHORISATION = "Proxy-Authorization"
 
 _SUCCESS = range(200, 300)
+
+_GZIP_TYPES = frozenset({"application/gzip", "application/x-gzip", "application/x-gtar-compressed"})
+_GZIP_EXTENSIONS = frozenset({"gz", "tgz"})
 
 # What a part says of itself that is all there is.
 _WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,18})/(\d{1,18})\Z")
@@ -397,7 +401,7 @@ class _Speed:
         if now - self._checked_at < self._window:
             return
         if size_bytes - self._checked_bytes < self._least * self._window:
-            raise TooSlowError(f"fewer than {self._least} bytes a second")
+            raise TooSlowError(f"fewer than {self._least} bytes per second")
         self._checked_at, self._checked_bytes = now, size_bytes
 
 
@@ -407,10 +411,11 @@ def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Fo
 
 
 async def _unpacked(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
-    """Give the body piece by piece, without its codings; raises where it is not all there."""
+    """Return the body piece by piece, without its codings; raises where it is not all there."""
     codings = codings_of(",".join(answer.headers.getall("Content-Encoding", ())))
-    unpacking = Unpacking(codings if can_undo(codings) else ())
     unknown = not can_undo(codings)
+    is_file = codings == ("gzip",) and _is_gzip_file(answer)
+    unpacking = GzipFileUnpacking() if is_file else Unpacking(() if unknown else codings)
     if unknown and answer.status in _SUCCESS and "html" not in answer.content_type:
         raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
     async for packed in answer.content.iter_any():
@@ -423,8 +428,15 @@ async def _unpacked(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
                 await asyncio.sleep(0)
         except CodingError as error:
             raise BadEncodingError(f"{answer.url}: {error}") from error
+    if isinstance(unpacking, GzipFileUnpacking) and (rest := unpacking.rest()):
+        yield rest
     if not unpacking.whole:
         raise PackedPartError(f"{answer.url}: the body ends before what is packed in it does")
+
+
+def _is_gzip_file(answer: aiohttp.ClientResponse) -> bool:
+    """Tell whether the file itself is one of gzip, by its type or its name."""
+    return answer.content_type in _GZIP_TYPES or extension_of(str(answer.url)) in _GZIP_EXTENSIONS
 
 
 def _is_part(request: Request, answer: aiohttp.ClientResponse) -> bool:

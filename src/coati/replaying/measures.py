@@ -90,7 +90,7 @@ def _requests_to_share(targets: np.ndarray, totals: SiteTotals, share_pct: int) 
 
 
 def _volume_to_share(trace: Trace, totals: SiteTotals) -> float | None:
-    """Give the other bytes until 90 % of the target bytes are in, as a percentage of all other bytes."""
+    """Return the other bytes until 90 % of the target bytes are in, as a percentage of all other bytes."""
     if not totals.target_bytes or not totals.other_bytes:
         return None
     volume = np.frombuffer(trace.target_bytes, np.uint64).astype(np.int64)
@@ -102,7 +102,7 @@ def _volume_to_share(trace: Trace, totals: SiteTotals) -> float | None:
 
 
 def _area(targets: np.ndarray, totals: SiteTotals) -> float | None:
-    """Give the mean share of targets over all request counts up to the site's URLs, the last value held."""
+    """Return the mean share of targets over all request counts up to the site's URLs, the last value held."""
     if not totals.targets:
         return None
     if not len(targets):

@@ -257,7 +257,7 @@ class ReplaySite:
         return links
 
     def page_text(self, url: str) -> str:
-        """Give what a reader sees of a page; nothing where there is no such page or it cannot be read."""
+        """Return what a reader sees of a page; nothing where there is no such page or it cannot be read."""
         entry = self._entry(url, self._as_of)
         if entry is None:
             return ""

@@ -68,7 +68,7 @@ BD_OL = Variant()
 
 @dataclass(frozen=True, slots=True)
 class UserWishes:
-    """What a user may say anew each time that a search goes on: it changes no choice that was made.
+    """What a user may say each time that a search is resumed: it changes no choice that was made.
 
     ``judged`` are URLs that the user accepts or rejects, ``max_queries`` the most that each engine is asked.
     """
