@@ -16,6 +16,8 @@ import numpy as np
 from coati.model import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from coati.replaying.trace import Trace
     from coati.strategies.truth import SiteTruth
 
@@ -34,9 +36,10 @@ class SiteTotals:
     other_bytes: int
 
     @classmethod
-    def of(cls, truth: SiteTruth) -> SiteTotals:
-        """Sum a site up."""
+    def of(cls, truth: SiteTruth, relevant: Collection[int] = ()) -> SiteTotals:
+        """Sum a site up; ``relevant`` are the numbers of pages that are targets themselves."""
         is_target = np.array([kind is Kind.TARGET for kind in truth.kinds], bool)
+        is_target[list(relevant)] = True
         volume = int(truth.sizes[is_target].sum())
         return cls(len(truth.urls), int(is_target.sum()), volume, int(truth.sizes.sum()) - volume)
 
