@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from coati.runs.totals import Totals
     from coati.stop_reasons import StopReason
 
-DEFAULT_STRATEGY = "anthelion"
+DEFAULT_STRATEGY = "host-yield"
 
 # Requests in flight at once, unless the user says otherwise: hosts are many, and each has one at most.
 _CONCURRENCY = 64
