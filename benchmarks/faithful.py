@@ -10,19 +10,13 @@ from __future__ import annotations
 
 import statistics
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from benchmarks.reporting import format_option, report
 from coati.archive.archive import Archive
-from coati.assembly import build_strategy
-from coati.budget import Budget
-from coati.replaying.comparison import Cell, SiteStudy
+from coati.experiments.site_runs import SiteRunOptions, compare_on_site
 from coati.replaying.site import ReplaySite
-
-if TYPE_CHECKING:
-    from coati.strategies.strategy import Strategy
 
 # Site: breadth-first and CLAIRVOYANT, which are deterministic, and the range for SB-CLASSIFIER's median.
 # The 60.0 for nilearn's CLAIRVOYANT came from a simulation that did not raise the score of a path when the
@@ -47,15 +41,11 @@ def main(archives: Path, seeds: int, form: str) -> None:
         with Archive.open(archives / name) as archive:
             site = ReplaySite(archive)
 
-            def build(strategy: str, seed: int, site: ReplaySite = site) -> Strategy:
-                return build_strategy(strategy, [site.start_url], seed, site.truth)
-
-            study = SiteStudy(site, build)
-            cells = [Cell("bfs", None), Cell("clairvoyant", None)]
-            cells += [Cell("sb-classifier", seed) for seed in range(seeds)]
+            wanted: list[tuple[str, int | None]] = [("bfs", None), ("clairvoyant", None)]
+            wanted += [("sb-classifier", seed) for seed in range(seeds)]
             reached = [
-                result.measures.requests_to_90_pct or float("inf")
-                for result in study.run(cells, Budget(), lambda: None)
+                run.measures.requests_to_90_pct or float("inf")
+                for run in compare_on_site(site, wanted, SiteRunOptions())
             ]
             own = statistics.median(reached[2:])
             quartiles = statistics.quantiles(reached[2:], n=4) if seeds > 1 else [own] * 3

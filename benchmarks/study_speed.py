@@ -17,10 +17,10 @@ import click
 
 from benchmarks.reporting import format_option, report
 from coati.assembly import REGISTRY, SITE_STRATEGIES, Need
-from coati.cli.generated_sites import write_generated
 from coati.experiments.runner import run_experiment
 from coati.experiments.sites import Places
 from coati.experiments.spec import parse_experiment
+from coati.jobs.generated_sites import write_generated
 
 _SEEDS = 5
 _BAR_SECONDS = 180.0

@@ -1,6 +1,6 @@
 """Coati acquires data from the web with few requests.
 
-What each command does, a function does: `crawl`, `preview`, `open_run`, `explain` and so on. They return
+What each command does, a function does: `crawl`, `replay`, `open_run`, `explain` and so on. They return
 result objects and take callbacks for progress.
 
 >>> import coati
@@ -15,10 +15,23 @@ from coati.version import __version__
 
 if TYPE_CHECKING:
     from coati.errors import CoatiError
+    from coati.harvesting.files import FilesHarvested
+    from coati.harvesting.harvest import harvest
+    from coati.harvesting.pages import PagesHarvested
+    from coati.jobs.archives import (
+        ArchiveSummary,
+        ImportedArchive,
+        describe_archive,
+        export_archive,
+        import_archive,
+    )
     from coati.jobs.crawl_run import CrawlRun
     from coati.jobs.crawling import crawl, preview
+    from coati.jobs.experimenting import ExperimentResults, experiment
+    from coati.jobs.inspecting import Inspection, inspect
     from coati.jobs.options import CrawlOptions
     from coati.jobs.preview import Preview
+    from coati.jobs.replaying import ReplayResults, replay
     from coati.jobs.run_summary import RunSummary
     from coati.jobs.runs import Run, RunFile, explain, find_runs, open_run, report
     from coati.jobs.verifying import Verification, verify
@@ -28,14 +41,21 @@ if TYPE_CHECKING:
     from coati.stop_reasons import StopReason
 
 __all__ = [
+    "ArchiveSummary",
     "CoatiError",
     "CrawlOptions",
     "CrawlRun",
     "Event",
     "EventKind",
+    "ExperimentResults",
     "Explanation",
+    "FilesHarvested",
+    "ImportedArchive",
+    "Inspection",
+    "PagesHarvested",
     "Preview",
     "Progress",
+    "ReplayResults",
     "Run",
     "RunFile",
     "RunSummary",
@@ -44,10 +64,17 @@ __all__ = [
     "Verification",
     "__version__",
     "crawl",
+    "describe_archive",
+    "experiment",
     "explain",
+    "export_archive",
     "find_runs",
+    "harvest",
+    "import_archive",
+    "inspect",
     "open_run",
     "preview",
+    "replay",
     "report",
     "verify",
 ]
@@ -55,11 +82,25 @@ __all__ = [
 # Imported when they are asked for, so that `import coati` takes no time.
 _PLACES = {
     "CoatiError": "coati.errors",
+    "FilesHarvested": "coati.harvesting.files",
+    "PagesHarvested": "coati.harvesting.pages",
+    "harvest": "coati.harvesting.harvest",
+    "ArchiveSummary": "coati.jobs.archives",
+    "ImportedArchive": "coati.jobs.archives",
+    "describe_archive": "coati.jobs.archives",
+    "export_archive": "coati.jobs.archives",
+    "import_archive": "coati.jobs.archives",
     "CrawlRun": "coati.jobs.crawl_run",
     "crawl": "coati.jobs.crawling",
     "preview": "coati.jobs.crawling",
+    "Inspection": "coati.jobs.inspecting",
+    "inspect": "coati.jobs.inspecting",
+    "ExperimentResults": "coati.jobs.experimenting",
+    "experiment": "coati.jobs.experimenting",
     "CrawlOptions": "coati.jobs.options",
     "Preview": "coati.jobs.preview",
+    "ReplayResults": "coati.jobs.replaying",
+    "replay": "coati.jobs.replaying",
     "RunSummary": "coati.jobs.run_summary",
     "Run": "coati.jobs.runs",
     "RunFile": "coati.jobs.runs",

@@ -16,8 +16,12 @@ from coati.shortcuts.registry import PROFILES, checked_profile
 from coati.shortcuts.shortcuts import Shortcuts
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.baselines.clairvoyant import clairvoyant, omniscient
+from coati.strategies.discovery.ache import Ache
 from coati.strategies.discovery.actions import Action
-from coati.strategies.discovery.dsdd import Dsdd, Variant
+from coati.strategies.discovery.disco import Disco
+from coati.strategies.discovery.dsdd import Dsdd, UserWishes, Variant
+from coati.strategies.discovery.prospect import Prospect
+from coati.strategies.discovery.search_engine import SearchEngineOnly
 from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.dry_spell import DrySpell
@@ -33,7 +37,7 @@ from coati.strategies.hosts.anthelion import (
 from coati.strategies.hosts.known_labels import TruthLabels
 from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
 from coati.strategies.revisits.relevance import parse_relevance
-from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.sb.hnsw_groups import HnswGroups
 from coati.strategies.sb.link_models import LinkModel
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.hosts.known_labels import KnownLabels
     from coati.strategies.revisits.schedulers import SchedulerRow
+    from coati.strategies.revisits.truth import PageTruth
     from coati.strategies.sb.path_groups import GroupIndex
     from coati.strategies.sb.url_classes import UrlClasses
     from coati.strategies.strategy import Strategy
@@ -73,7 +78,7 @@ class StrategySettings:
     ``url_model`` and ``url_context`` name (`coati.strategies.sb.link_models`) how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
     wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
-    links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's; the last three are
+    links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's; the last four are
     for discovery.
     """
 
@@ -92,6 +97,7 @@ class StrategySettings:
     discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
     start_model: StartModel = NO_MODEL
     judged: tuple[tuple[str, Action], ...] = ()
+    max_queries: int | None = None
 
 
 class Need(StrEnum):
@@ -137,13 +143,17 @@ class StrategyRow:
 
 @dataclass(frozen=True, slots=True)
 class StrategyInputs:
-    """What a strategy is built from; ``truth``, ``examples`` and ``labels`` are for those that need them."""
+    """What a strategy is built from; ``truth``, ``examples`` and ``labels`` are for those that need them.
+
+    ``page_truth`` is the truth for those that watch pages.
+    """
 
     start_urls: tuple[str, ...]
     seed: int
     settings: StrategySettings
     truth: SiteTruth | None = None
     examples: TresExamples | None = None
+    page_truth: PageTruth | None = None
     labels: KnownLabels | None = None
 
     @property
@@ -210,19 +220,22 @@ def _examples(given: StrategyInputs) -> TresExamples:
     return given.examples
 
 
+_KNOWS = frozenset({Need.TRUTH})
+
+
 def _watching(row: SchedulerRow) -> StrategyRow:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
         relevant = parse_relevance(settings.relevant, settings.likely_extensions)
-        return Watch(given.start_urls, row.build(given.seed), settings.watch, relevant)
+        scheduler = row.build(SchedulerInputs(given.seed, given.page_truth))
+        return Watch(given.start_urls, scheduler, settings.watch, relevant)
 
-    needs = frozenset({Need.OUT_LINKS, Need.HISTORY})
+    needs = frozenset({Need.OUT_LINKS, Need.HISTORY}) | (_KNOWS if row.needs_truth else frozenset())
     modules = ("coati.strategies.revisits.watch", *row.modules)
     settings = ("watch", "relevant", "likely_extensions")
     return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
 
 
-_KNOWS = frozenset({Need.TRUTH})
 _LEARNS_FROM_EXAMPLES = _KNOWS | {Need.EXAMPLES}
 _BASELINES = ("coati.strategies.baselines.simple_orders",)
 _TAG_PATHS = (
@@ -368,7 +381,13 @@ REGISTRY: Mapping[str, StrategyRow] = {
 def _dsdd(variant: Variant) -> Callable[[StrategyInputs], Strategy]:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
-        return Dsdd(given.start_urls, settings.discovery, settings.start_model, variant, settings.judged)
+        return Dsdd(
+            given.start_urls,
+            settings.discovery,
+            settings.start_model,
+            variant,
+            _wishes(settings),
+        )
 
     return build
 
@@ -382,20 +401,54 @@ def _discovery_row(summary: str, build: Callable[[StrategyInputs], Strategy], mo
         summary,
         build,
         (module,),
-        ("discovery", "start_model"),
+        ("discovery",),
         frozenset({Need.OUT_LINKS}),
         seeded=False,
         extractors=("words", "dataset_markup"),
     )
 
 
+def _wishes(settings: StrategySettings) -> UserWishes:
+    return UserWishes(settings.judged, settings.max_queries)
+
+
+def _of_discovery(made: Callable[..., Strategy]) -> Callable[[StrategyInputs], Strategy]:
+    def build(given: StrategyInputs) -> Strategy:
+        settings = given.settings
+        return made(given.start_urls, settings.discovery, settings.start_model, wishes=_wishes(settings))
+
+    return build
+
+
+_IN_DISCOVERY = "coati.strategies.discovery."
+
 DISCOVERY: Mapping[str, StrategyRow] = {
+    "prospect": _discovery_row(
+        "ours: dsdd's loop, paid by verified repositories per request",
+        _of_discovery(Prospect),
+        _IN_DISCOVERY + "prospect",
+    ),
     "dsdd": _dsdd_row("a bandit over four actions, a classifier that learns (CIKM 2021, BD+OL)", Variant()),
     "bd": _dsdd_row("dsdd whose classifier does not learn (BD)", Variant(learns=False)),
     "dsdd-kw": _dsdd_row("dsdd with keyword search alone (KW+OL)", Variant((Action.KEYWORDS,))),
     "dsdd-rl": _dsdd_row("dsdd with related pages alone (RL+OL)", Variant((Action.RELATED,))),
     "dsdd-bl": _dsdd_row("dsdd with backward links alone (BL+OL)", Variant((Action.BACKLINKS,))),
     "dsdd-fw": _dsdd_row("dsdd with forward links alone (FW+OL)", Variant((Action.FORWARD,))),
+    "search-engine": _discovery_row(
+        "two queries, and every result is checked (SEARCH ENGINE)",
+        _of_discovery(SearchEngineOnly),
+        _IN_DISCOVERY + "search_engine",
+    ),
+    "ache": _discovery_row(
+        "follows links by what pages and links look like, from the first finds on (ACHE)",
+        _of_discovery(Ache),
+        _IN_DISCOVERY + "ache",
+    ),
+    "disco": _discovery_row(
+        "a bandit that ranks by likeness to the first finds, and verifies nothing else (DISCO)",
+        _of_discovery(Disco),
+        _IN_DISCOVERY + "disco",
+    ),
 }
 """What `coati discover` searches with; no crawl of a given site is made of these."""
 
@@ -465,24 +518,27 @@ def build_goal(text: str) -> Goal:
     return Goal(text, lambda facts: bool(predicate(facts)), extractors)
 
 
-def build_strategy(
+def build_strategy(  # noqa: PLR0913, PLR0917 - what rows may need
     name: str,
     start_urls: Sequence[str],
     seed: int = 0,
     truth: SiteTruth | None = None,
     settings: StrategySettings | None = None,
     examples: TresExamples | None = None,
+    page_truth: PageTruth | None = None,
 ) -> Strategy:
-    """Build a strategy by its name, for a crawl that begins at ``start_urls``.
+    """Build a strategy by its name, for a crawl that begins at ``start_urls``, or for a watch of these.
 
-    ``truth`` and ``examples`` are for those whose row needs them.
+    ``truth``, ``examples`` and ``page_truth`` are for those whose row needs them.
     """
     if isinstance(start_urls, str):
         raise TypeError("start_urls are several addresses: write [url]")
     row = strategy_row(name)
-    if row.replay_only and truth is None:
+    if row.replay_only and truth is None and page_truth is None:
         raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
-    return row.build(StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples))
+    return row.build(
+        StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples, page_truth)
+    )
 
 
 SHORTCUTS = {

@@ -30,23 +30,22 @@ CONCURRENCY = 1
 
 LATENCY = 0.01
 
+LOADED = [
+    "tests.cli.test_kill",
+    "coati.cli.crawl",
+    "coati.live.scheduler",
+    "coati.live.streaming",
+    "coati.live.stop_at_headers",
+    "coati.live.pace",
+    "scrapy.core.engine",
+    "scrapy.downloadermiddlewares.cookies",
+    "scrapy.downloadermiddlewares.httpcompression",
+    "scrapy.downloadermiddlewares.robotstxt",
+    "scrapy.robotstxt",
+    "protego",
+]
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(
-    [
-        "tests.cli.test_kill",
-        "coati.cli.crawl",
-        "coati.live.scheduler",
-        "coati.live.streaming",
-        "coati.live.stop_at_headers",
-        "coati.live.pace",
-        "scrapy.core.engine",
-        "scrapy.downloadermiddlewares.cookies",
-        "scrapy.downloadermiddlewares.httpcompression",
-        "scrapy.downloadermiddlewares.robotstxt",
-        "scrapy.robotstxt",
-        "protego",
-    ]
-)
+FORKS.set_forkserver_preload(LOADED)
 
 
 def make_site(base: str) -> Site:

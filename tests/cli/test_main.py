@@ -179,3 +179,25 @@ def test_python_m_coati_is_the_same_command() -> None:
     assert shown.stdout == f"coati {__version__}\n"
     assert main_module_function is main.main
     assert isinstance(coati, click.Group)
+
+
+# As early as `click` is looked for: the command line is being imported.
+INTERRUPT_IMPORT = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "click":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv = [{argument!r}]
+import coati.cli
+"""
+
+
+@pytest.mark.parametrize(("argument", "quiet"), [("/usr/bin/coati", True), ("notebook", False)])
+def test_control_c_while_it_is_loaded_shows_no_traceback(argument: str, *, quiet: bool) -> None:
+    script = HEAR_CONTROL_C + INTERRUPT_IMPORT.format(argument=argument)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGINT
+    # Whoever imports it as a library has a handler of his own.
+    assert ("KeyboardInterrupt" in done.stderr) is not quiet

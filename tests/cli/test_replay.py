@@ -175,7 +175,7 @@ def test_out_holds_traces_results_and_curves(archive: Path, tmp_path: Path) -> N
         (
             ["--strategy", "bsf"],
             ConfigError,
-            "unknown strategy 'bsf'; did you mean 'bfs'\\? Known: bfs, clairvoyant",
+            "unknown strategy 'bsf'; did you mean 'bfs'\\? Known: .*bfs, clairvoyant",
         ),
         (["--strategy", ","], ConfigError, "no strategy given"),
         (["--seeds", "0"], ConfigError, "--seeds is 0"),

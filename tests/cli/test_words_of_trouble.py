@@ -107,3 +107,14 @@ def test_show_leads_with_the_group_that_leads_the_report(coati: Coati) -> None:
     assert groups[0]["targets"] == 6
     assert groups[0]["reward"] == 0
     assert "6 targets from 6 pulls" in coati("show", "run").out
+
+
+def test_a_name_that_leads_into_a_private_network_is_told_as_such(coati: Coati) -> None:
+    with scripted({"/": page("/a.csv")}) as site:
+        start = site.start.replace("127.0.0.1", "localhost")
+        said = coati("crawl", start, "--delay", 0, "--out", "run", "--limits", "allow_private=false")
+        assert site.asked == []
+    assert said.code == 4
+    assert "leads to a private address" in said.out
+    assert "--limits allow_private=true" in said.err
+    assert "robots.txt does not let us in" not in said.out

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from coati.cli.generated_sites import write_generated
 from coati.errors import UsageError
 from coati.experiments.errors import ExperimentError
 from coati.experiments.outputs import write_outputs
@@ -25,6 +24,7 @@ from coati.experiments.spec import (
 )
 from coati.experiments.tables import objects, result_table
 from coati.experiments.workers import Job, Lost, Workers
+from coati.jobs.generated_sites import write_generated
 from tests.experiments.jobs import count, die, die_once, fail, hang
 from tests.experiments.made_sites import DEGENERATE, small_archive, write_archive
 from tests.experiments.test_spec import SHIPPED, SMALL

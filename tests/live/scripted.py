@@ -50,6 +50,7 @@ class Exchange(BaseHTTPRequestHandler):
             route(self)
 
     do_HEAD = do_GET  # noqa: N815 - the base class's name
+    do_POST = do_GET  # noqa: N815 - the same
 
     def answer(self, status: int = 200, body: str | bytes = b"", media_type: str = HTML, **more: str) -> None:
         content = body.encode() if isinstance(body, str) else body

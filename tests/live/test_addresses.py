@@ -161,3 +161,6 @@ def test_a_public_start_that_leads_to_a_private_address_is_refused() -> None:
         crawled = crawl_from(start, allow_private=False)
         assert crawl_from(start).result.stop is StopReason.FINISHED
     assert crawled.result.stop is StopReason.REFUSED
+    # Not "robots.txt", which was the first thing that it would have asked for.
+    assert crawled.result.first_failure == "private address"
+    assert crawled.skipped == {start: "private address"}

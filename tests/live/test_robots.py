@@ -1,8 +1,10 @@
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from coati.live import StopReason
+from coati.live import EventKind, StopReason
 from coati.live.outcomes import forbids_following
 from coati.live.robots import MAX_RULES_BYTES
 from coati.web.rules import Rules, Scope
@@ -200,3 +202,17 @@ def test_links_are_not_followed_where_a_page_asks_for_it() -> None:
         crawled = crawl_from(server.start)
     assert server.paths == ["/robots.txt", "/", "/a", "/b"]
     assert crawled.skipped == {server.base + "/c": "X-Robots-Tag", server.base + "/d": "nofollow"}
+
+
+def rows_of_rules(folder: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as database:
+        return database.execute("SELECT url, status, reason FROM robots ORDER BY id").fetchall()
+
+
+def test_what_came_for_robots_is_in_the_log(tmp_path: Path) -> None:
+    busy = in_turn(answer(503, Retry_After="0"), rules(RULES))
+    with scripted({**SITE, "/robots.txt": busy}) as server:
+        crawled = crawl_into(tmp_path / "run", server.start, max_delay_seconds=0.1)
+    url = server.base + "/robots.txt"
+    assert rows_of_rules(tmp_path / "run") == [(url, 503, "robots.txt could not be had"), (url, 200, None)]
+    assert [told["status"] for told in crawled.told(EventKind.RULES)] == [503, 200]

@@ -1,5 +1,6 @@
 """The first interrupt waits for what is being transferred, and for nothing that only waits."""
 
+import gzip
 import os
 import signal
 import sqlite3
@@ -69,3 +70,74 @@ def test_what_is_being_transferred_is_waited_for(tmp_path: Path) -> None:
     assert crawled.result.stop is StopReason.INTERRUPTED
     assert crawled.result.progress.targets == 1
     assert left_to_ask(tmp_path / "run") == []
+
+
+def hangs(exchange: Exchange) -> None:
+    """Begin an answer that never ends, until the client has gone."""
+    exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nContent-Length: 99999999\r\n\r\n")
+    exchange.connection.recv(1)
+
+
+@pytest.fixture
+def hardly_any_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coati.live.running._TERM_SECONDS", 0.1)
+    monkeypatch.setattr("coati.live.scheduler._GRACE_SECONDS", 0.1)
+
+
+@pytest.mark.usefixtures("hardly_any_grace")
+@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGHUP])
+def test_who_is_told_to_end_gives_back_what_is_in_flight(tmp_path: Path, kind: signal.Signals) -> None:
+    def slow(exchange: Exchange) -> None:
+        os.kill(os.getpid(), kind)
+        hangs(exchange)
+
+    with scripted({**SITE, "/a.csv": in_turn(slow, file())}) as server:
+        # Had it been waited for, the time-out would have come first.
+        crawled = crawl_into(tmp_path / "run", server.start, answer_timeout_seconds=60.0)
+        assert crawled.result.stop is StopReason.INTERRUPTED
+        assert left_to_ask(tmp_path / "run") == [server.base + "/a.csv"]
+        resumed = crawl_into(tmp_path / "run", server.start)
+    assert resumed.result.progress.targets == 1
+
+
+def test_who_ignores_a_closed_terminal_goes_on(tmp_path: Path) -> None:
+    def slow(exchange: Exchange) -> None:
+        os.kill(os.getpid(), signal.SIGHUP)
+        file()(exchange)
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with scripted({**SITE, "/a.csv": slow}) as server:
+            crawled = crawl_into(tmp_path / "run", server.start)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert crawled.result.stop is StopReason.FINISHED
+
+
+@pytest.mark.usefixtures("hardly_any_grace")
+def test_a_budget_of_time_waits_for_nobody(tmp_path: Path) -> None:
+    with scripted({**SITE, "/a.csv": in_turn(hangs, file())}) as server:
+        settings = {"answer_timeout_seconds": 60.0, "max_seconds": 1.0}
+        crawled = crawl_into(tmp_path / "run", server.start, **settings)
+        assert crawled.result.stop is StopReason.BUDGET_SECONDS
+        assert left_to_ask(tmp_path / "run") == [server.base + "/a.csv"]
+        with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
+            assert database.execute("SELECT stop_reason FROM sessions").fetchone() == (crawled.result.stop,)
+        resumed = crawl_into(tmp_path / "run", server.start)
+    assert resumed.result.progress.targets == 1
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_budget_of_bytes_stops_a_body_that_exceeds_it(tmp_path: Path, *, packed: bool) -> None:
+    large = b"a,b\n" * 500_000
+    body, more = (gzip.compress(large), {"Content_Encoding": "gzip"}) if packed else (large, {})
+    routes = {**SITE, "/a.csv": lambda exchange: exchange.answer(200, body, "text/csv", **more)}
+    with scripted(routes) as server:
+        crawled = crawl_into(tmp_path / "run", server.start, max_bytes=100_000)
+        assert crawled.result.stop is StopReason.BUDGET_BYTES
+        assert crawled.result.progress.bytes < 100_000
+        assert left_to_ask(tmp_path / "run") == [server.base + "/a.csv"]
+        assert not list((tmp_path / "run" / "state" / "incoming").iterdir())
+        resumed = crawl_into(tmp_path / "run", server.start, max_bytes=5_000_000)
+    assert resumed.result.stop is StopReason.FINISHED
+    assert resumed.result.progress.targets == 1

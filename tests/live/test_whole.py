@@ -87,3 +87,12 @@ def test_a_page_that_is_not_whole_leaves_a_trace(tmp_path: Path) -> None:
     report = write_report(tmp_path / "run").read_text()
     assert "it broke off" in report
     assert "the rest was not read" in report
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_file_of_gzip_is_kept_as_it_is_called(tmp_path: Path, *, twice: bool) -> None:
+    sent = gzip.compress(PACKED, mtime=0) if twice else PACKED
+    routes = {"/": page("/a.csv.gz"), "/a.csv.gz": packed(sent)}
+    with scripted(routes) as site:
+        crawl_into(tmp_path / "run", site.start, robots=False)
+    assert (tmp_path / "run" / "files" / "a.csv.gz").read_bytes() == PACKED

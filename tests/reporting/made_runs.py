@@ -81,7 +81,7 @@ class MadeRun:
         abandon(self.store)
 
     def reopened(self) -> MadeRun:
-        """Go on with a run that was let go of."""
+        """Resume a run that was let go of."""
         self.store = RunStore.open(self.store.folder, self.now + 3600)
         self.now += 3600
         self.strategy = self.store.restore(self._new_strategy, self.form).strategy
@@ -121,7 +121,7 @@ def fill_run(folder: Path, requests: int) -> Path:
             ),
         )
         connection.executemany(
-            "INSERT INTO links VALUES (?, 1, ?, 'a link', NULL, NULL, NULL, NULL, NULL, NULL)",
+            "INSERT INTO links VALUES (?, 1, ?, 'a link', NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
             ((n, f"{start}{n}") for n in range(2 * requests)),
         )
         connection.executemany(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coati.web.content_codings import CodingError, Unpacking, can_undo, codings_of
+from coati.web.content_codings import CodingError, GzipFileUnpacking, Unpacking, can_undo, codings_of
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -106,3 +106,15 @@ def test_a_body_of_a_great_many_streams_is_read() -> None:
 )
 def test_what_can_be_undone_is_known_beforehand(header: str, *, known: bool) -> None:
     assert can_undo(codings_of(header)) is known
+
+
+@given(st.binary(max_size=300), st.integers(1, 50))
+def test_a_file_of_gzip_stays_what_it_is(plain: bytes, size: int) -> None:
+    file = gzip.compress(plain)
+    for sent in (file, gzip.compress(file)):
+        unpacking = GzipFileUnpacking()
+        pieces = [sent[at : at + size] for at in range(0, len(sent), size)]
+        got = b"".join(part for piece in pieces for part in unpacking.feed(piece)) + unpacking.rest()
+        # Unless what is in the file looks like gzip itself.
+        assert got == file or plain.startswith(b"\x1f\x8b")
+        assert unpacking.whole

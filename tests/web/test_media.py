@@ -57,7 +57,7 @@ def test_168_extensions_and_three_kinds_of_media_are_blocked() -> None:
 
 
 def test_the_presets_are_those_that_the_help_names() -> None:
-    assert list(PRESETS) == ["data", "data-extended", "tables", "documents", "archives", "all-files"]
+    assert list(PRESETS) == ["data", "data-extended", "tables", "documents", "archives", "all-files", "none"]
     for preset in PRESETS.values():
         assert all(re.fullmatch(r"[a-z]+/[a-z0-9.+\-]+", media_type) for media_type in preset.media_types)
         assert preset.extensions.isdisjoint(BLOCKED_EXTENSIONS)

@@ -22,8 +22,8 @@ import math
 from coati.bandits.policy import Choice
 
 # Chosen on recorded crawls of fifteen sites and checked on generated ones: experiments/many_sites.
-DOUBT = 0.1
-PRIOR_TARGETS = 10.0
+DOUBT = 0.5
+PRIOR_TARGETS = 20.0
 
 # A site without a promise is expected to yield what it did, and this before it has done anything.
 _UNTRIED_YIELD = 0.5

@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
 from coati.archive.archive import Archive
-from coati.archive.exports.cdxj import export_cdxj
-from coati.archive.exports.kit import KitExport, export_kit
-from coati.archive.exports.wacz import export_wacz
-from coati.archive.exports.warc import export_warc
-from coati.archive.importing import Importing, ImportSummary, import_source
-from coati.archive.inventory import ArchiveContents, OutsideLinks, count_contents, find_outside_links
+from coati.archive.exports.kit import KitExport
 from coati.archive.recovery import rebuild_index
-from coati.archive.sources.layouts import LAYOUTS, open_source
-from coati.archive.sources.source import Damaged, Wishes
+from coati.archive.sources.layouts import LAYOUTS
+from coati.archive.sources.source import Damaged
 from coati.cli.terminal import say
-from coati.errors import UsageError
+from coati.jobs.archives import EXPORTS, ImportedArchive, describe_archive, export_archive, import_archive
 from coati.jobs.progress_bar import progress
 from coati.model import Kind
 from coati.units import format_bytes
-from coati.web.media import parse_types
-from coati.web.urls import normalise
 
 WRONG_INPUT = 2
 
-# Damaged records named on the screen and in the summary; all of them are counted.
+# Damaged records named on the screen; all of them are counted.
 _MAX_SHOWN = 20
-_MAX_LISTED = 100
 
 _PATH = click.Path(path_type=Path)
 _FORMAT = click.option(
@@ -77,7 +67,7 @@ def archive() -> None:
 )
 @click.option("--overwrite", is_flag=True, help="Replace an archive at DESTINATION.")
 @_FORMAT
-def import_(  # noqa: PLR0917 -- one parameter an option
+def import_(  # noqa: PLR0917 -- one parameter per option
     sources: tuple[Path, ...],
     destination: Path,
     layout: str,
@@ -91,25 +81,29 @@ def import_(  # noqa: PLR0917 -- one parameter an option
     """Make an archive of a site that another tool has saved.
 
     SOURCES are one or several WARC or WACZ files (or a folder of them), a folder in the replica layout,
-    or a plain folder of static files.
+    a folder of snapshot tables, or a plain folder of static files.
     """
-    wishes = Wishes(
-        name=name,
-        start_url=_web_address(start_url) if start_url else None,
-        types=parse_types(types_text) if types_text else None,
-    )
-    # The import may put a new folder in the place of the one that we stand in.
-    destination = destination.resolve()
-    layout, source = open_source(sources, layout, wishes)
     damages = _Damages()
     with progress(f"Importing {sources[0].name}") as told:
-        how = Importing(keep_target_bodies, overwrite, damages, told, time.time())
-        summary = import_source(source, destination, how)
+        made = import_archive(
+            sources,
+            destination,
+            layout=layout,
+            start_url=start_url,
+            types=types_text,
+            name=name,
+            keep_target_bodies=keep_target_bodies,
+            overwrite=overwrite,
+            on_progress=told,
+            on_damage=damages,
+        )
     damages.conclude()
-    if not summary.has_start:
+    if not made.imported.has_start:
         say("warning: the start URL is not among the records; see --start-url", err=True)
-    with Archive.open(destination) as made:
-        _print_import(made, layout, summary, damages, form)
+    if form == "json":
+        say(json.dumps(made.as_json()))
+    else:
+        _print_import(made)
 
 
 @archive.command()
@@ -126,13 +120,8 @@ def info(folder: Path, links: bool, form: str) -> None:
 
     Counts, sizes, what counts as a target, and the links within the site that lead out of the archive.
     """
-    with Archive.open(folder) as opened:
-        holdings = count_contents(opened)
-        outside = None
-        if links:
-            with progress("Reading links") as told:
-                outside = find_outside_links(opened, told)
-        facts = _facts(opened, holdings, outside)
+    with progress("Reading links") as told:
+        facts = describe_archive(folder, links=links, on_progress=told).as_json()
     if form == "json":
         say(json.dumps(facts))
     else:
@@ -189,7 +178,7 @@ def reindex(folder: Path, form: str) -> None:
 @click.option(
     "--to",
     "layout",
-    type=click.Choice(["warc", "wacz", "cdxj", "kit"]),
+    type=click.Choice(list(EXPORTS)),
     required=True,
     help="warc: one WARC file. wacz: one WACZ file, for viewers of web archives. cdxj: the index of the"
     " archive's own WARC files. kit: SQLite files in the folder OUT, for SB-CLASSIFIER's published code.",
@@ -197,29 +186,14 @@ def reindex(folder: Path, form: str) -> None:
 @_FORMAT
 def export(folder: Path, out: Path, layout: str, form: str) -> None:
     """Write an archive in the layout of another tool."""
-    with Archive.open(folder) as opened:
-        if layout == "kit":
-            with progress("Exporting") as told:
-                exported = export_kit(opened, out, told)
-            _print_kit(exported, form)
-            return
-        if layout == "cdxj":
-            export_cdxj(opened, out)
-        elif layout == "wacz":
-            with progress("Exporting") as told:
-                export_wacz(opened, out, told)
-        else:
-            export_warc(opened, out)
-    size = out.stat().st_size
-    facts = {"file": str(out), "size_bytes": size}
-    say(json.dumps(facts) if form == "json" else f"{out}: {format_bytes(size)}")
-
-
-def _web_address(text: str) -> str:
-    url = normalise(text)
-    if url is None:
-        raise UsageError(f"{text!r} is no web address; one begins with http:// or https://")
-    return url
+    with progress("Exporting") as told:
+        exported = export_archive(folder, out, layout, on_progress=told)
+    if isinstance(exported, KitExport):
+        _print_kit(exported, form)
+        return
+    size = exported.stat().st_size
+    facts = {"file": str(exported), "size_bytes": size}
+    say(json.dumps(facts) if form == "json" else f"{exported}: {format_bytes(size)}")
 
 
 class _Damages:
@@ -227,103 +201,33 @@ class _Damages:
 
     def __init__(self) -> None:
         self.count = 0
-        self.listed: list[Damaged] = []
 
     def __call__(self, damaged: Damaged) -> None:
         self.count += 1
         if self.count <= _MAX_SHOWN:
             say(f"warning: {damaged}", err=True)
-        if self.count <= _MAX_LISTED:
-            self.listed.append(damaged)
 
     def conclude(self) -> None:
         if self.count > _MAX_SHOWN:
             say(f"warning: {self.count - _MAX_SHOWN} more parts are damaged", err=True)
 
 
-def _print_import(made: Archive, layout: str, summary: ImportSummary, damages: _Damages, form: str) -> None:
-    holdings = count_contents(made)
-    if form == "json":
-        facts = {
-            "layout": layout,
-            "repeated": summary.repeated,
-            "undated": summary.undated,
-            "damaged": summary.damaged,
-            "damaged_parts": [damaged._asdict() for damaged in damages.listed],
-        }
-        say(json.dumps(_facts(made, holdings, None) | facts))
-        return
+def _print_import(made: ImportedArchive) -> None:
+    archive, imported = made.archive, made.imported
     _print_columns(
         [
-            ("archive", str(made.folder)),
-            ("site", f"{made.meta.name}, from {made.meta.start_url}"),
-            ("read as", layout),
-            ("records", f"{summary.records:,} ({_counted(holdings.kinds)})"),
-            ("bodies", f"{holdings.bodies:,} kept"),
-            ("captures", _history(holdings)),
-            ("repeated", f"{summary.repeated:,} captures were there already"),
-            ("undated", f"{summary.undated:,} captures, with no time or one in the future"),
-            ("damaged", f"{summary.damaged:,}"),
-            ("targets", _definition(made)),
+            ("archive", str(archive.folder)),
+            ("site", f"{archive.name}, from {archive.start_url}"),
+            ("read as", made.layout),
+            ("records", f"{imported.records:,} ({_counted(archive.contents.kinds)})"),
+            ("bodies", f"{archive.contents.bodies:,} kept"),
+            ("captures", archive.history),
+            ("repeated", f"{imported.repeated:,} captures were there already"),
+            ("undated", f"{imported.undated:,} captures, with no time or one in the future"),
+            ("damaged", f"{imported.damaged:,}"),
+            ("targets", archive.definition),
         ]
     )
-
-
-def _facts(opened: Archive, holdings: ArchiveContents, outside: OutsideLinks | None) -> dict[str, Any]:
-    meta = opened.meta
-    types = None
-    if meta.types is not None:
-        types = {
-            "name": meta.types.name,
-            "media_types": sorted(meta.types.media_types),
-            "extensions": sorted(meta.types.extensions),
-            "everything": meta.types.everything,
-        }
-    facts = {
-        "archive": str(opened.folder),
-        "name": meta.name,
-        "start_url": meta.start_url,
-        "origin": meta.origin,
-        "licence": meta.licence,
-        "digest": opened.digest(),
-        "records": holdings.records,
-        "captures": holdings.captures,
-        "captured": None if holdings.span is None else [_iso(moment) for moment in holdings.span],
-        "bodies": holdings.bodies,
-        "kinds": {kind.value: holdings.kinds[kind] for kind in Kind},
-        "size_bytes": {kind.value: holdings.bytes_by_kind[kind] for kind in Kind},
-        "statuses": {str(status): count for status, count in sorted(holdings.statuses.items())},
-        "media_types": dict(holdings.media_types.most_common()),
-        "target_definition": _definition(opened),
-        "target_types": types,
-        "blocked_extensions": sorted(meta.blocked_extensions),
-    }
-    if outside is not None:
-        facts["links_outside"] = {
-            "count": outside.count,
-            "examples": [link._asdict() for link in outside.examples],
-        }
-        facts["refreshes_outside"] = {
-            "count": outside.refreshes,
-            "examples": [link._asdict() for link in outside.refresh_examples],
-        }
-    return facts
-
-
-def _history(holdings: ArchiveContents) -> str:
-    span = "" if holdings.span is None else " from " + " to ".join(map(_iso, holdings.span))
-    return f"{holdings.captures:,}{span}"
-
-
-def _iso(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def _definition(opened: Archive) -> str:
-    types = opened.meta.types
-    if types is None:
-        return "each record is labelled with its kind"
-    return f"{types.name} ({len(types.media_types)} media types, {len(types.extensions)} extensions)"
 
 
 def _print_info(facts: Mapping[str, Any]) -> None:

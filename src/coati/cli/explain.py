@@ -46,6 +46,11 @@ def explain(url: str, folder: Path, form: str) -> None:
 
 
 def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
+    if told.site is not None:
+        yield "site", f"{told.site.site} is {told.site.state}: {told.site.because}"
+        yield "found by", told.site.action
+        for place, step in enumerate(told.site.trail):
+            yield "" if place else "trail", step
     yield from _met(told)
     if told.left_alone is not None and told.left_alone.meaning:
         yield "rule", f"{told.left_alone.reason}: {told.left_alone.meaning}"
@@ -83,6 +88,8 @@ def _met(told: Explanation) -> Iterator[tuple[str, str]]:
         yield "met by", f"a redirect from {met.redirected_from}"
     if met.found_on:
         yield "met on", met.found_on
+    if met.found_by:
+        yield "found by", met.found_by
     if met.anchor:
         yield "link text", met.anchor
     if met.context and met.context != met.anchor:

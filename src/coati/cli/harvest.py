@@ -2,54 +2,54 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from coati.budget import Budget
+from coati.cli.harvest_result import show_files, show_pages
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
 from coati.harvesting.files import FilesHarvest, harvest_files
-from coati.harvesting.folder import HarvestLayout, sums_of
+from coati.harvesting.folder import HarvestLayout
+from coati.harvesting.harvest import crawl_each
+from coati.harvesting.pages import PagesHarvest, harvest_pages, usual_settings
 from coati.harvesting.seeds import SHOWN_LINES, Seeds, read_seeds, seeds_of_discovery
 from coati.harvesting.sites import read_hosts
 from coati.jobs.live_progress import CrawlView, shown
+from coati.markup.extraction import require_extruct
+from coati.runs.layout import Layout, holds_run
 from coati.runs.settings_file import read_settings
 from coati.settings.run_file import read_values, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
-from coati.units import format_bytes, format_count, format_seconds
-from coati.web.unseen import safe
+from coati.units import format_count, format_seconds
+from coati.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coati.harvesting.files import FilesHarvested
-
 # The settings of a crawl that mean something for many sites at once.
 _SETTINGS = (
-    "types", "strategy", "seed", "stop_when_dry", "scope", "include", "exclude", "sitemaps",
-    "max_requests", "max_bytes", "max_time", "max_targets", "max_file_size",
-    "delay", "contact", "header", "proxy", "limits", "out", "folders", "format", "quiet",
+    "goal", "types", "strategy", "seed", "stop_when_dry", "scope", "include", "exclude", "sitemaps",
+    "max_requests", "max_bytes", "max_time", "max_targets", "host_budget", "max_file_size",
+    "delay", "concurrency", "contact", "header", "proxy", "limits", "out", "folders", "format", "quiet",
 )  # fmt: skip
-
-# Sites that are shown after a harvest; sites.csv has all.
-_SHOWN_SITES = 20
-_PLAIN_WIDTH = 140
 
 _ABOUT = """Spend one budget over many sites.
 
-LIST is a file with one address per line, or the folder of a harvest to resume. With --types the files of all
-sites are taken: each site is crawled by a strategy of its own, and every request goes to the site that
-promises most. Everything lands in one folder (--out): a run folder per site, the list of all files, and a
-report that ranks the sites. The same command in the same folder continues where it was.
+LIST is a file with one address per line, or the folder of a harvest to resume.
+
+With --goal, pages that carry structured data are collected, on the hosts of the list and on any that they
+lead to (--scope host or domain keeps to those of the list). Each page is labelled as it comes, and relevant
+ones are read in full afterwards.
+
+With --types, the files of all sites are taken: each site is crawled by a strategy of its own, and every
+request goes to the site that promises most. There is a run folder per site, and a report that ranks them.
+
+The same command in the same folder continues where it was.
 """
 
 
@@ -63,58 +63,63 @@ def _parameters() -> list[click.Parameter]:
             help="Take the sites that a discovery left in this folder, instead of a list.",
         ),
         click.Option(
-            ["--sites-at-once"],
-            type=click.IntRange(min=1),
-            help="Sites that are crawled at the same time; fewer bring more files for the same budget, and"
-            " take longer.  [default: an eighth of the sites, at most 64]",
-        ),
-        click.Option(
-            ["--host-budget"], type=click.IntRange(min=1), help="The most requests that one site may get."
-        ),
-        click.Option(["--fair"], is_flag=True, help="Give each site an equal share of half the budget."),
-        click.Option(
             ["--exclude-hosts"],
             type=click.Path(path_type=Path),
             help="A file with host names, one per line, that are left alone; so is what lies below them.",
+        ),
+        click.Option(
+            ["--sites-at-once"],
+            type=click.IntRange(min=1),
+            help="With --types: sites that are crawled at the same time; fewer bring more files for the same"
+            " budget, and take longer.  [default: an eighth of the sites, at most 64]",
+        ),
+        click.Option(
+            ["--fair"], is_flag=True, help="With --types: give each site an equal share of half the budget."
+        ),
+        click.Option(
+            ["--extract/--no-extract"],
+            default=True,
+            help="With --goal: read relevant pages in full afterwards (needs the extra markup).",
         ),
     ]
 
 
 @click.command(cls=SettingsCommand, params=_parameters(), help=_ABOUT)
 @click.pass_context
-def harvest(  # noqa: PLR0917 - one parameter an option
+def harvest(
     ctx: click.Context,
     /,
     source: Path | None,
     discovery: Path | None,
-    sites_at_once: int | None,
-    host_budget: int | None,
-    fair: bool,
     exclude_hosts: Path | None,
-    **_: object,
+    **own: Any,  # noqa: ANN401 - the other options
 ) -> int:
     """Find out what is wanted, and do it."""
     given = given_settings(ctx)
+    excluded = None if exclude_hosts is None else _hosts_in(exclude_hosts)
+    if source is not None and holds_run(source):
+        return _harvest_pages(_resumed_pages(source, given, excluded), own)
     out, seeds, begun = _place(source, discovery, given)
+    _say_about(seeds)
+    if given.get("goal"):
+        fresh = usual_settings(seeds.urls, given, excluded or frozenset())
+        return _harvest_pages(PagesHarvest(settings=fresh, out=out), own)
     settings = with_values(RunSettings(), {**_settings_in(begun), **given})
     plan = FilesHarvest(
         urls=seeds.urls,
         out=out,
         settings=settings,
-        at_once=sites_at_once or begun.get("sites_at_once") or None,
-        per_site=Budget(max_requests=host_budget or begun.get("host_budget") or None),
-        fair=fair or begun.get("fair", False),
-        exclude_hosts=frozenset(begun.get("exclude_hosts", ()))
-        if exclude_hosts is None
-        else _hosts_in(exclude_hosts),
+        at_once=own["sites_at_once"] or begun.get("sites_at_once") or None,
+        per_site=Budget(max_requests=settings.host_budget),
+        fair=own["fair"] or begun.get("fair", False),
+        exclude_hosts=frozenset(begun.get("exclude_hosts", ())) if excluded is None else excluded,
     )
-    _say_about(seeds)
     if not settings.quiet:
-        _say_what_begins(plan)
+        _say_files_begin(plan)
     view = CrawlView(settings.budget)
     with shown(view, quiet=settings.quiet) as on_progress:
         harvested = harvest_files(plan, on_progress)
-    _show(harvested, settings.format)
+    show_files(harvested, settings.format)
     return harvested.stop.exit_code
 
 
@@ -135,14 +140,59 @@ def _place(
         seeds = seeds_of_discovery(discovery)
     else:
         raise UsageError("nothing to harvest: give a file with one address per line, or --from DIR")
-    if "types" not in given:
-        raise UsageError("say what to harvest: --types data takes data files (`coati types` lists more)")
+    if ("types" in given) == ("goal" in given):
+        raise UsageError(
+            "say what to harvest: --goal structured-data collects pages with data inside,"
+            " --types data takes data files; one of the two"
+        )
     out = Path(str(given.get("out") or Path(seeds.source).with_suffix("").name + "-harvest"))
     return out, seeds, {}
 
 
+def _resumed_pages(
+    folder: Path, given: Mapping[str, object], excluded: frozenset[str] | None
+) -> PagesHarvest:
+    stored = read_settings(Layout(folder).settings)
+    if not stored.get("goal"):
+        raise ConfigError(f"{folder} holds the run of a crawl without a goal; resume it by `coati crawl`")
+    known = {name: value for name, value in stored.items() if name in SETTINGS}
+    more = {} if excluded is None else {"exclude_host": tuple(sorted(excluded))}
+    return PagesHarvest(
+        settings=with_values(RunSettings(), {**read_values(known), **given, **more}), out=folder
+    )
+
+
+def _harvest_pages(plan: PagesHarvest, own: Mapping[str, Any]) -> int:
+    settings = plan.settings
+    plan = replace(plan, extract=own["extract"])
+    if plan.extract:
+        require_extruct()
+    if not settings.quiet:
+        _say_pages_begin(plan)
+    view = CrawlView(settings.budget)
+    with shown(view, quiet=settings.quiet) as on_progress:
+        harvested = harvest_pages(plan, on_progress, None if settings.quiet else _Extracted().tell)
+    show_pages(harvested, settings.format)
+    return harvested.stop.exit_code
+
+
+class _Extracted:
+    """Says from time to time how many pages were read in full."""
+
+    def __init__(self) -> None:
+        self._told = 0
+
+    def tell(self, done: int, pages: int) -> None:
+        """Say it for every tenth of the pages."""
+        if done == pages or done - self._told >= max(1, pages // 10):
+            self._told = done
+            say(f"Read {done:,} of {format_count(pages, 'relevant page')} in full.", err=True)
+
+
 def _settings_in(stored: Mapping[str, object]) -> dict[str, object]:
     known = {name: value for name, value in stored.items() if name in SETTINGS and name != "urls"}
+    if not known.get("host_budget"):
+        known.pop("host_budget", None)
     return read_values(known)
 
 
@@ -169,57 +219,47 @@ def _say_about(seeds: Seeds) -> None:
         )
 
 
-def _say_what_begins(plan: FilesHarvest) -> None:
+def _say_files_begin(plan: FilesHarvest) -> None:
     sites = plan.sites()
     at_once = plan.sites_at_once(len(sites))
     settings = plan.settings
     what = f"{settings.types} from {format_count(len(sites), 'site')} by {settings.strategy}"
     say(f"Harvesting {what} into {plan.out}, {at_once} at a time.", err=True)
-    seconds = plan.estimated_seconds()
+    _say_estimate(plan.estimated_seconds(), settings)
+
+
+def _say_pages_begin(plan: PagesHarvest) -> None:
+    settings = plan.settings
+    hosts = format_count(len({host_of(url) for url in settings.urls}), "host")
+    what = f"{' and '.join(settings.goal)} from {hosts} by {settings.strategy}"
+    where = {"any": "and any that they lead to", "domain": "and what lies below them"}.get(
+        settings.scope, "only"
+    )
+    say(f"Harvesting {what}, {where}, into {plan.out}.", err=True)
+    _say_estimate(plan.estimated_seconds(), settings)
+
+
+def _say_estimate(seconds: float | None, settings: RunSettings) -> None:
+    """Say how long it takes, as far as that is known."""
     if seconds is None:
         say("No budget of requests is set (--max-requests): this may take very long.", err=True)
-    elif seconds:
-        pace = f"one request every {format_seconds(settings.delay)} per site"
+    elif settings.delay:
+        pace = f"one request every {format_seconds(settings.delay)} per host"
         say(f"With {pace}, the budget lasts about {format_seconds(seconds)}.", err=True)
     if not settings.contact:
         say("Hint: --contact YOUR-ADDRESS (or COATI_CONTACT) tells owners of sites whom to ask.", err=True)
 
 
-def _show(harvested: FilesHarvested, form: str) -> None:
-    sums = sums_of(harvested.sites)
-    layout = harvested.layout
-    if form == "json":
-        for site in harvested.sites:
-            say(json.dumps({"kind": "site", **asdict(site)}))
-        total = {"kind": "total", "stop": harvested.stop.name.lower(), "stop_reason": harvested.stop.value}
-        say(json.dumps({**total, **sums, "resumed": harvested.resumed, "folder": str(layout.folder)}))
-        return
-    say(f"Stopped: {harvested.stop.value}.")
-    sites = format_count(sums["sites"], "site")
-    say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}) to {sites}")
-    found = format_bytes(sums["target_bytes"])
-    say(f"  targets:    {sums['targets']:,} ({found}), listed in {layout.listing}")
-    say(f"  report:     {layout.report}")
-    plain = Console()
-    (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(_table(harvested))
-    if harvested.stop.resumable:
-        say(
-            f"Next: `coati harvest {layout.folder}` with a larger budget continues where it stopped.",
-            err=True,
-        )
-
-
-def _table(harvested: FilesHarvested) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("site", overflow="fold")
-    table.add_column("targets", justify="right")
-    table.add_column("requests", justify="right")
-    table.add_column("per 100", justify="right")
-    table.add_column("how it ended", overflow="fold")
-    for site in harvested.sites[:_SHOWN_SITES]:
-        counts = f"{site.targets:,}", f"{site.requests:,}", f"{site.targets_per_100:.0f}"
-        row = (site.site, *counts, site.stop_reason or "not ended")
-        table.add_row(*(Text(safe(cell)) for cell in row))
-    if len(harvested.sites) > _SHOWN_SITES:
-        table.add_row(f"… and {len(harvested.sites) - _SHOWN_SITES} more in sites.csv")
-    return table
+def crawl_list(file: Path, start: tuple[str, ...], given: Mapping[str, object]) -> int:
+    """Crawl every site of a list, each for itself: `coati crawl --from-file`."""
+    if start:
+        raise UsageError("give start URLs or --from-file, not both")
+    seeds = read_seeds(file)
+    _say_about(seeds)
+    settings = with_values(RunSettings(), {**given, "urls": seeds.urls})
+    out = Path(settings.out or file.with_suffix("").name + "-crawls")
+    view = CrawlView(Budget())
+    with shown(view, quiet=settings.quiet) as on_progress:
+        harvested = crawl_each(seeds.urls, out, settings, on_progress)
+    show_files(harvested, settings.format)
+    return harvested.stop.exit_code

@@ -51,23 +51,33 @@ class LazyCommand(NamedTuple):
 COMMANDS = {
     "archive": LazyCommand("coati.cli.archive:archive", "Import, look into and export archived sites."),
     "crawl": LazyCommand("coati.cli.crawl:crawl", "Take the data files of a website with few requests."),
+    "discover": LazyCommand(
+        "coati.cli.discover:discover", "Find data repositories on a topic, by search engines and links."
+    ),
     "experiment": LazyCommand(
         "coati.cli.experiment:experiment", "Run the experiment that a file describes, and print its table."
     ),
     "explain": LazyCommand("coati.cli.explain:explain", "Say which rule or score decided about a URL."),
+    "export": LazyCommand("coati.cli.export:export", "Write the statements of a harvest for other tools."),
     "harvest": LazyCommand("coati.cli.harvest:harvest", "Spend one budget over many sites."),
+    "inspect": LazyCommand(
+        "coati.cli.inspect:inspect", "Say what software a site runs, and what it lists, in a few requests."
+    ),
+    "learn": LazyCommand("coati.cli.learn:learn", "Train models from examples of your own."),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
     ),
-    "report": LazyCommand("coati.cli.report:report", "Write the report of a run anew."),
+    "report": LazyCommand("coati.cli.report:report", "Write the report of a run again."),
     "runs": LazyCommand("coati.cli.runs:runs", "List the runs below a folder."),
     "sample": LazyCommand(
         "coati.cli.sample:sample", "Draw files of a run, and count the statistics tables that they hold."
     ),
+    "search": LazyCommand("coati.cli.search:search", "Index archived sites for discover, and ask the index."),
     "show": LazyCommand("coati.cli.show:show", "Show what one run did."),
     "strategies": LazyCommand("coati.cli.strategies:strategies", "List what there is to crawl with."),
     "types": LazyCommand("coati.cli.types:types", "List what may count as a target."),
     "verify": LazyCommand("coati.cli.verify:verify", "Check the files of a run against their hashes."),
+    "watch": LazyCommand("coati.cli.watch:watch", "Find what is new on known sites, with few visits."),
 }
 
 

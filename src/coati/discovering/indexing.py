@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from coati.errors import ArchiveError, ConfigError
 from coati.search.index_file import FILE_NAME, PageText, write_index
 from coati.web.links import LinkExtractor
 from coati.web.page_text import text_of
+from coati.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,11 +37,15 @@ def index_archives(
         return write_index(out, pages, map(str, folders), progress)
 
 
-def pages_of(archive: Archive) -> Iterator[PageText]:
-    """Go through the HTML pages of an archive; what is damaged is left out."""
+def pages_of(archive: Archive, most_per_host: int | None = None) -> Iterator[PageText]:
+    """Go through the HTML pages of an archive, or the first of each host; damaged ones are left out."""
     extractor = LinkExtractor()
+    of_host: Counter[str] = Counter()
     for entry in archive.entries():
         if entry.status not in _SUCCESS or "html" not in entry.media_type:
+            continue
+        of_host[host_of(entry.url)] += 1
+        if most_per_host is not None and of_host[host_of(entry.url)] > most_per_host:
             continue
         try:
             body = archive.body(entry.url)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
@@ -22,7 +23,7 @@ def refuse_unknown(table: Mapping[str, object], known: Iterable[str], where: str
 
 
 def take(table: Mapping[str, object], key: str, kind: type[_Value], default: _Value, where: str) -> _Value:
-    """Give a value of this kind, or the default where the key is absent.
+    """Return a value of this kind, or the default where the key is absent.
 
     >>> take({"seeds": 3}, "seeds", int, 1, "the experiment")
     3
@@ -37,7 +38,7 @@ def take(table: Mapping[str, object], key: str, kind: type[_Value], default: _Va
 
 
 def need(table: Mapping[str, object], key: str, where: str) -> str:
-    """Give a text that must be there."""
+    """Return a text that must be there."""
     text = take(table, key, str, "", where)
     if not text:
         raise ConfigError(f"{where} has no {key}")
@@ -45,7 +46,7 @@ def need(table: Mapping[str, object], key: str, where: str) -> str:
 
 
 def texts(table: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
-    """Give a list of texts, empty where the key is absent."""
+    """Return a list of texts, empty where the key is absent."""
     values = take(table, key, list, [], where)
     if not all(isinstance(value, str) for value in values):
         raise ConfigError(f"{where}: {key} should be a list of texts")
@@ -53,7 +54,7 @@ def texts(table: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
 
 
 def filled(record: _Record, changes: Mapping[str, object], where: str) -> _Record:
-    """Give a copy of a frozen dataclass with some fields changed, records within it by tables of their own.
+    """Return a copy of a frozen dataclass with some fields changed, records within it by tables of their own.
 
     A field keeps its kind; one that is None by default takes any number or text.
 
@@ -70,6 +71,8 @@ def filled(record: _Record, changes: Mapping[str, object], where: str) -> _Recor
             if not isinstance(value, Mapping):
                 raise ConfigError(f"{where}: {name} should be a table of settings")
             values[name] = filled(old, value, f"{where}.{name}")
+        elif isinstance(old, tuple):
+            values[name] = _tuple_like(old, value, f"{where}: {name}")
         elif old is None:
             if not isinstance(value, int | float | str):
                 raise ConfigError(f"{where}: {name} is {value!r}, and should be a number or a text")
@@ -77,6 +80,22 @@ def filled(record: _Record, changes: Mapping[str, object], where: str) -> _Recor
         else:
             values[name] = take({name: value}, name, type(old), old, where)
     return cast("_Record", dataclasses.replace(cast("Any", record), **values))
+
+
+def _tuple_like(old: tuple[Any, ...], value: object, where: str) -> tuple[object, ...]:
+    """Make a tuple of a list: of lists where the old one held tuples, of an enumeration's members by name."""
+    if not isinstance(value, list):
+        raise ConfigError(f"{where} is {value!r}, and should be a list")
+    sample = old[0] if old else ""
+    if isinstance(sample, tuple):
+        return tuple(_tuple_like(sample, item, where) for item in value)
+    if isinstance(sample, enum.Enum):
+        members = type(sample).__members__
+        for item in value:
+            if item not in members:
+                raise unknown_name(where, str(item), members)
+        return tuple(members[str(item)] for item in value)
+    return tuple(take({"item": item}, "item", type(sample), sample, where) for item in value)
 
 
 def called(make: Callable[..., _Record], arguments: Mapping[str, object], where: str) -> _Record:

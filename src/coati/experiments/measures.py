@@ -31,6 +31,7 @@ _MEASURES = {
         for share in (25, 50, 75, 90, 95)
     },
     "volume_to_90_pct": Measure("other bytes until 90 % of the target bytes are in, % of all other bytes"),
+    "bytes_to_90_pct": Measure("all bytes until 90 % of the targets are in, % of the site's bytes"),
     "auc": Measure("mean share of the targets that is in, over the crawl", 3),
     "clairvoyant_ratio": Measure("requests_to_90_pct divided by CLAIRVOYANT's", 2),
     "curve_ratio": Measure(
@@ -68,12 +69,12 @@ _FAMILIES = {
 
 
 def measure(name: str) -> Measure:
-    """Give a measure by its name."""
+    """Return a measure by its name."""
     return _MEASURES.get(name) or _FAMILIES[name.partition(":")[0]]
 
 
 def confusion_of(name: str) -> str | None:
-    """Give the cell of the confusion matrix that a measure is about; None where it is about something else.
+    """Return the cell of the confusion matrix that a measure is about; None where it is about something else.
 
     >>> confusion_of("target_as_html_pct"), confusion_of("auc")
     ('target_as_html', None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from coati.experiments.comparing import halves_table, wins_table
 from coati.experiments.deciding_code import joint_digest
 from coati.experiments.figures import draw_figures
 from coati.experiments.parquet import write_parquet
@@ -20,15 +21,20 @@ if TYPE_CHECKING:
 
 
 def tables_of(study: Study) -> list[Table]:
-    """Give the tables of an experiment: its numbers, its groups if they are drawn, its sites."""
+    """List the tables of an experiment: its numbers, groups, wins and halves where asked for, its sites."""
     tables = [result_table(study)] if study.experiment.measures else []
     if "groups" in study.experiment.figures:
         tables.append(group_table(study))
+    experiment = study.experiment
+    if experiment.compared in {variant.label for variant in experiment.variants}:
+        tables.append(wins_table(study, experiment.compared))
+    if experiment.halves and len(study.sites) > 1:
+        tables.append(halves_table(study))
     return [*tables, site_table(study.sites)]
 
 
 def write_outputs(study: Study, folder: Path, *, parquet: bool) -> list[Path]:
-    """Write the numbers (JSON lines, Parquet), the tables (Markdown) and the figures; gives the files."""
+    """Write the numbers (JSON lines, Parquet), the tables (Markdown) and the figures; return the files."""
     name = study.experiment.table
     found = objects(study)
     lines = folder / f"{name}.jsonl"

@@ -17,6 +17,7 @@ from coati.experiments.spec import ExperimentSite, GeneratedSite
 from coati.model import Kind
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
+from coati.web.media import parse_types
 
 if TYPE_CHECKING:
     from coati.experiments.workers import WorkerCache
@@ -46,6 +47,7 @@ class SiteFacts:
     target_depth_sd: float | None
     generated: bool = False
     scale: str = ""
+    types: str = ""
 
 
 class Places:
@@ -61,7 +63,7 @@ class Places:
         return self._archives is not None and (self._archives / name / _ARCHIVE_FILE).is_file()
 
     def find(self, site: ExperimentSite) -> Path:
-        """Give the archive of a site; raises `UsageError` where there is none."""
+        """Return the archive of a site; raises `UsageError` where there is none."""
         if isinstance(site, GeneratedSite):
             return self._generated(site)
         if self._archives is None:
@@ -89,23 +91,24 @@ class Places:
         return folder
 
 
-def open_site(cache: WorkerCache, folder: Path) -> ReplaySite:
+def open_site(cache: WorkerCache, folder: Path, types: str = "") -> ReplaySite:
     """Open an archive for replay, or take it from the cache, which holds one: they are large."""
-    if cache.get("folder") != folder:
+    if cache.get("folder") != (folder, types):
         if "archive" in cache:
             cache["archive"].close()
         cache.clear()
         archive = Archive.open(folder)
-        cache.update(folder=folder, archive=archive, digest=archive.digest(), site=ReplaySite(archive))
+        site = ReplaySite(archive, types=parse_types(types) if types else None)
+        cache.update(folder=(folder, types), archive=archive, digest=archive.digest(), site=site)
     site = cache["site"]
     assert isinstance(site, ReplaySite)  # noqa: S101 - for the reader and for mypy: nobody else puts one there
     return site
 
 
-def describe(cache: WorkerCache, place: tuple[str, Path]) -> SiteFacts:
+def describe(cache: WorkerCache, place: tuple[str, Path, str]) -> SiteFacts:
     """Sum a site up, and leave its links extracted for all who come later."""
-    name, folder = place
-    site = open_site(cache, folder)
+    name, folder, types = place
+    site = open_site(cache, folder, types)
     truth = site.truth
     targets = np.flatnonzero([kind is Kind.TARGET for kind in truth.kinds])
     megabytes = truth.sizes[targets] / 1e6
@@ -113,6 +116,7 @@ def describe(cache: WorkerCache, place: tuple[str, Path]) -> SiteFacts:
     return SiteFacts(
         name=name,
         archive=folder,
+        types=types,
         digest=cache["digest"],
         start_url=site.start_url,
         totals=SiteTotals.of(truth),

@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from coati.assembly import StrategySettings, strategy_row
+from coati.assembly import REGISTRY, StrategySettings, strategy_row
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.early_stops import EarlyStopRule
 from coati.experiments.fields import filled, need, refuse_unknown, take, texts
 from coati.experiments.measures import check_measure
 from coati.experiments.published import Published
+from coati.experiments.site_runs import seeds_for
+from coati.web.media import parse_types
 
 _MAX_FILE_BYTES = 1 << 20
 _MAX_SEEDS = 1000
@@ -33,20 +35,21 @@ PLAIN = "bfs"
 _KEYS = (
     "table", "title", "source", "measures", "published", "seeds", "first_seed", "bounds", "figures", "sites",
     "strategies", "variants", "budget", "early_stops", "joined", "examples",
-    "fewer_seeds",
+    "fewer_seeds", "compared", "halves",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivedSite:
-    """A site in a folder below the folder of archives."""
+    """A site in a folder below the folder of archives; ``types`` replace its own definition of a target."""
 
     folder: str
+    types: str = ""
 
     @property
     def name(self) -> str:
         """What it is called in results."""
-        return self.folder
+        return f"{self.folder}, {self.types}" if self.types else self.folder
 
     @property
     def model(self) -> str:
@@ -90,7 +93,8 @@ class Experiment:
     """One table or figure: every variant on every site with every seed.
 
     ``examples`` names the archives that give example pages to those that need some, ``fewer_seeds`` how many
-    seeds are enough for a strategy that takes long.
+    seeds are enough for a strategy that takes long. ``compared`` is the row whose wins and losses against the
+    others are listed; ``halves``: the best row of half of the sites is reported on the other half.
     """
 
     table: str
@@ -108,12 +112,12 @@ class Experiment:
     joined: bool = False
     examples: tuple[str, ...] = ()
     fewer_seeds: Mapping[str, int] = field(default_factory=dict)
+    compared: str = ""
+    halves: bool = False
 
     def seeds_of(self, strategy: str) -> tuple[int | None, ...]:
         """List the seeds to run a strategy with: None, once, where a seed changes nothing."""
-        if not strategy_row(strategy).seeded:
-            return (None,)
-        return self.seeds[: self.fewer_seeds.get(strategy, len(self.seeds))]
+        return seeds_for(strategy, self.seeds[: self.fewer_seeds.get(strategy, len(self.seeds))])
 
     def narrowed(
         self,
@@ -132,8 +136,8 @@ class Experiment:
                 raise unknown_name("site of this experiment", name, [*names, GENERATED])
         labels = [variant.label for variant in self.variants]
         for label in strategies:
-            if label not in labels:
-                raise unknown_name("strategy of this experiment", label, labels)
+            if label not in labels and ":" not in label and label not in REGISTRY:
+                raise unknown_name("strategy of this experiment", label, [*labels, *REGISTRY])
         kept = tuple(
             site
             for site in self.sites
@@ -142,6 +146,8 @@ class Experiment:
         if not kept:
             raise ConfigError("this experiment has no generated sites")
         rows = tuple(variant for variant in self.variants if not strategies or variant.label in strategies)
+        # One that the file does not name runs beside the others: yours, by its path, or any by its name.
+        rows += tuple(Variant(_strategy(name)) for name in sorted(strategies - set(labels)))
         budget = self.budget if max_requests is None else replace(self.budget, max_requests=max_requests)
         numbers = self.seeds if seeds is None else _numbered(self.seeds[0], seeds)
         return replace(self, sites=kept, variants=rows, seeds=numbers, budget=budget)
@@ -195,6 +201,8 @@ def parse_experiment(table: Mapping[str, object], folder: Path) -> Experiment:
         joined=take(table, "joined", bool, default=False, where=where),
         examples=_examples(table, sites),
         fewer_seeds=_fewer_seeds(table),
+        compared=_compared(table),
+        halves=take(table, "halves", bool, default=False, where=where),
     )
 
 
@@ -234,7 +242,14 @@ def _site(value: object) -> ExperimentSite:
     if isinstance(value, str):
         return _archived(value)
     if not isinstance(value, Mapping):
-        raise ConfigError(f"the site {value!r} should be a folder's name or a table such as {{ generated }}")
+        form = "a folder's name, or a table such as { generated } or { archive, types }"
+        raise ConfigError(f"the site {value!r} should be {form}")
+    if "archive" in value:
+        where = "an archived site"
+        refuse_unknown(value, ("archive", "types"), where)
+        types = take(value, "types", str, "", where)
+        parse_types(types or "data")
+        return replace(_archived(need(value, "archive", where)), types=types)
     where = "a generated site"
     refuse_unknown(value, ("generated", "pages", "seed"), where)
     pages = take(value, "pages", int, 0, where)
@@ -246,7 +261,7 @@ def _site(value: object) -> ExperimentSite:
 def _examples(table: Mapping[str, object], sites: Sequence[ExperimentSite]) -> tuple[str, ...]:
     """List the archives with example pages: those of the sites, if the file names no others."""
     if "examples" not in table:
-        return tuple(site.folder for site in sites if isinstance(site, ArchivedSite))
+        return tuple(dict.fromkeys(site.folder for site in sites if isinstance(site, ArchivedSite)))
     return tuple(_archived(name).folder for name in texts(table, "examples", "the experiment"))
 
 
@@ -280,6 +295,14 @@ def _variants(table: Mapping[str, object]) -> tuple[Variant, ...]:
         if labels.count(label) > 1:
             raise ConfigError(f"two rows are called {label!r}")
     return tuple(found)
+
+
+def _compared(table: Mapping[str, object]) -> str:
+    label = take(table, "compared", str, "", "the experiment")
+    labels = [variant.label for variant in _variants(table)]
+    if label and label not in labels:
+        raise unknown_name("row to compare", label, labels)
+    return label
 
 
 def _strategy(name: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from coati.experiments.sites import SiteFacts
 
-_COMPARED = frozenset({"clairvoyant_ratio", "auc_ratio", "gap_closed"})
+_COMPARED = frozenset({"clairvoyant_ratio", "curve_ratio", "auc_ratio", "gap_closed"})
 
 # The mean over sites of one sort, in the place of a site's name.
 REPLICAS, GENERATED = "mean of archives", "mean of generated"
@@ -52,12 +52,12 @@ class Spread:
         finite = not math.isinf(numbers[-1])
         low, high = numbers[0], numbers[-1]
         if len(numbers) >= _QUARTILES_FROM:
-            low, high = _quantile(numbers, 0.25), _quantile(numbers, 0.75)
+            low, high = quantile(numbers, 0.25), quantile(numbers, 0.75)
         return cls(
             runs=len(numbers),
             mean=statistics.fmean(numbers) if finite else math.inf,
             sd=(statistics.stdev(numbers) if len(numbers) > 1 else 0.0) if finite else None,
-            median=_quantile(numbers, 0.5),
+            median=quantile(numbers, 0.5),
             low=low,
             high=high,
         )
@@ -76,7 +76,7 @@ class Entry:
 
 
 def entries(study: Study) -> Iterator[Entry]:
-    """Give every number of the table: a row, a measure and a site at a time."""
+    """Return every number of the table: a row, a measure and a site at a time."""
     experiment = study.experiment
     for variant in shown_rows(experiment):
         for measure in experiment.measures:
@@ -97,7 +97,7 @@ def shown_rows(experiment: Experiment) -> list[Variant]:
 
 
 def value_of(study: Study, result: TrialResult, measure: str) -> float | None:
-    """Give a measure of one run."""
+    """Return a measure of one run."""
     family, _, rest = measure.partition(":")
     if family in {"saved_pct", "lost_pct"}:
         return _early_stop_value(study.experiment, result, family, rest)
@@ -151,7 +151,7 @@ def _early_stop_value(experiment: Experiment, result: TrialResult, family: str, 
     return 100 * (targets - stopped_targets) / targets if targets else None
 
 
-def _quantile(numbers: Sequence[float], share: float) -> float:
+def quantile(numbers: Sequence[float], share: float) -> float:
     """Interpolate between sorted numbers; with infinity on one side there is nothing between."""
     at = share * (len(numbers) - 1)
     below, above = numbers[math.floor(at)], numbers[math.ceil(at)]

@@ -12,17 +12,19 @@ import hashlib
 import json
 import math
 import zlib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coati.assembly import strategy_row
+from coati.assembly import StrategySettings, strategy_row
 from coati.experiments.confusion import misclassification_pct
 from coati.experiments.deciding_code import strategy_digest
 from coati.experiments.measures import TOP_GROUPS
 from coati.replaying.measures import Measures
 from coati.runs.durable import write_whole
+from coati.web.likely_extensions import likely_extensions
+from coati.web.media import parse_types
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from coati.strategies.strategy import Strategy
 
 # Raised whenever a result holds something else than before.
-_FORMAT = 3
+_FORMAT = 4
 
 # A curve over volume has this many points, from nothing to all other bytes of the site.
 CURVE_POINTS = 401
@@ -58,6 +60,14 @@ class Trial:
     seed: int | None
     budget: Budget
     examples: tuple[ExampleFile, ...] = ()
+    types: str = ""
+
+    @property
+    def settings(self) -> StrategySettings:
+        """The settings of its strategy; who wants other types knows their extensions."""
+        if not self.types:
+            return self.variant.settings
+        return replace(self.variant.settings, likely_extensions=likely_extensions(parse_types(self.types)))
 
     @property
     def label(self) -> str:
@@ -76,10 +86,11 @@ class Trial:
             strategy_digest(strategy),
             self.digest,
             strategy,
-            strategy_row(strategy).settings_read(self.variant.settings),
+            strategy_row(strategy).settings_read(self.settings),
             self.seed,
             asdict(self.budget),
             [each.content for each in self.examples],
+            self.types,
         ]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -104,11 +115,11 @@ class TrialResult:
     confusion: dict[str, int]
 
     def found(self) -> npt.NDArray[np.int64]:
-        """Give the numbers of the requests that brought targets, in order."""
+        """Return the numbers of the requests that brought targets, in order."""
         return np.frombuffer(zlib.decompress(base64.b64decode(self.found_at)), np.uint32).astype(np.int64)
 
     def measures(self) -> Measures:
-        """Give what comparisons with the references are made of."""
+        """Return what comparisons with the references are made of."""
         values = self.values
         return Measures(
             requests=int(values["requests"] or 0),
@@ -141,18 +152,19 @@ class TrialResult:
             return None
 
 
-def measured(cell: Trial, run: Replay, watched: RecordingStrategy, totals: SiteTotals) -> TrialResult:
+def measured(trial: Trial, run: Replay, watched: RecordingStrategy, totals: SiteTotals) -> TrialResult:
     """Keep of a run what tables and figures are made of."""
     targets = np.frombuffer(run.trace.targets, np.uint32)
     found = np.flatnonzero(np.diff(targets, prepend=np.uint32(0))) + 1
-    confusion = watched.confusion if cell.variant.strategy in PREDICTING else {}
+    confusion = watched.confusion if trial.variant.strategy in PREDICTING else {}
     return TrialResult(
-        site=cell.site,
-        strategy=cell.variant.strategy,
-        seed=cell.seed,
+        site=trial.site,
+        strategy=trial.variant.strategy,
+        seed=trial.seed,
         stop=run.stop,
         values={
             **_crawl_values(Measures.of(run.trace, totals), totals),
+            "bytes_to_90_pct": _bytes_to_90(run, totals),
             **_cost_values(run, watched),
             **_reward_values(watched),
             "misclassification_pct": misclassification_pct(confusion),
@@ -180,6 +192,17 @@ def _crawl_values(measures: Measures, totals: SiteTotals) -> dict[str, float | N
         "volume_to_90_pct": _or_never(measures.volume_to_90_pct, defined=bool(volume_defined)),
         "auc": measures.auc,
     }
+
+
+def _bytes_to_90(run: Replay, totals: SiteTotals) -> float | None:
+    """Return all bytes fetched until 90 % of the targets were in, in % of the site's; infinity for never."""
+    if not totals.targets:
+        return None
+    at = int(np.searchsorted(np.frombuffer(run.trace.targets, np.uint32), -(-90 * totals.targets // 100)))
+    if at == len(run.trace):
+        return math.inf
+    fetched = int(np.frombuffer(run.trace.sizes, np.uint64)[: at + 1].sum())
+    return 100 * fetched / max(1, totals.target_bytes + totals.other_bytes)
 
 
 def _or_never(value: float | None, *, defined: bool) -> float | None:

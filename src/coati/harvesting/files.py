@@ -150,7 +150,6 @@ def _take_folder(layout: HarvestLayout, harvest: FilesHarvest) -> bool:
         "urls": list(harvest.urls),
         "fair": harvest.fair,
         "sites_at_once": harvest.at_once or 0,
-        "host_budget": harvest.per_site.max_requests or 0,
         "exclude_hosts": sorted(harvest.exclude_hosts),
     }
     if resumed:

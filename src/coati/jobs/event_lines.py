@@ -24,6 +24,8 @@ def event_line(event: Event) -> str:
     match event.what:
         case EventKind.OBSERVED:
             return f"{', '.join(_answer(data))}: {data['url']}"
+        case EventKind.RULES:
+            return f"{', '.join(_answer({'outcome': 'robots.txt', **data}))}: {data['url']}"
         case EventKind.RETRIED:
             return f"again: {data['url']}"
         case EventKind.WAITING:

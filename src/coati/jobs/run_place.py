@@ -1,11 +1,12 @@
-"""Where a crawl is kept, and with which settings: a new run, or one that is gone on with.
+"""Where a crawl is kept, and with which settings: a new run, or one that is resumed.
 
-The same command in the same folder goes on. What makes a run the run that it is (where it starts, what it
+The same command in the same folder resumes. What makes a run the run that it is (where it starts, what it
 wants, what decides) cannot change on the way; budgets and manners can.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,11 @@ from coati.live.origin_headers import basic_authorisation
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings
+from coati.settings.discovery import search_settings
 from coati.settings.live_settings import live_settings
 from coati.settings.run_file import read_values, require_no_hidden, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
-from coati.settings.setting_types import read_urls
+from coati.settings.setting_types import read_texts, read_urls
 from coati.stop_reasons import StopReason
 from coati.web.queries import parse_query
 from coati.web.urls import is_query, normalise, origin_of, userinfo_of
@@ -60,7 +62,7 @@ def find_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
         values["out"] = _folder_name(_start_url(urls[0]))
     for name in ("archive", "events"):
         if values.get(name):
-            # A run may be gone on with from another folder.
+            # A run may be resumed from another folder.
             values[name] = str(Path(str(values[name])).absolute())
     folder = Path(str(values["out"]))
     resumed = holds_run(folder) and not _never_began(folder)
@@ -68,6 +70,46 @@ def find_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
     # Fails where these cannot be sent, before anything is touched.
     live_settings(settings)
     return RunPlace(folder, settings, resumed)
+
+
+def find_search_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
+    """Find out what is to be searched for and where it is kept; ``start``: words, or the folder of a run."""
+    values = dict(given)
+    if len(start) == 1 and holds_run(Path(start[0])):
+        values["out"] = start[0]
+    elif start:
+        values["words"] = " ".join(" ".join(start).split())
+    if not values.get("out"):
+        if not values.get("words"):
+            raise UsageError("nothing to search for: say in a few words what the data should be about")
+        values["out"] = _named_after(str(values["words"]))
+    for name in ("archive", "events", "start_model"):
+        if values.get(name):
+            values[name] = str(Path(str(values[name])).absolute())
+    if values.get("search"):
+        values["search"] = tuple(map(_engine_from_anywhere, read_texts(values["search"])))
+    folder = Path(str(values["out"]))
+    resumed = holds_run(folder) and not _never_began(folder)
+    stored = _stored(folder) if holds_run(folder) else {}
+    if stored and not stored.get("words"):
+        raise ConfigError(f"{folder} holds a crawl, not a search: `coati crawl {folder}` resumes it")
+    # Where a search begins follows from the rest; resuming changes it no more than the rest.
+    complete = search_settings(with_values(RunSettings(), {**stored, **values}))
+    values |= {name: getattr(complete, name) for name in ("urls", "scope", "stop_when_dry")}
+    settings = _resumed(folder, values) if resumed else _new(folder, values)
+    live_settings(settings)
+    return RunPlace(folder, settings, resumed)
+
+
+def _engine_from_anywhere(text: str) -> str:
+    """Write the path of an index in full: a search may be resumed from another folder."""
+    name, equals, value = text.partition("=")
+    is_path = equals and "://" not in value and Path(value).exists()
+    return f"{name}={Path(value).absolute()}" if is_path else text
+
+
+def _named_after(words: str) -> str:
+    return re.sub(r"\W+", "-", words.lower()).strip("-")[:60] or "search"
 
 
 def _meaning_of(start: Sequence[str], given: Mapping[str, object]) -> dict[str, object]:
@@ -81,7 +123,7 @@ def _meaning_of(start: Sequence[str], given: Mapping[str, object]) -> dict[str, 
                 raise UsageError(f"{name} is the folder of a run, and --out names another one")
             return {"out": name}
         if "://" not in name and Path(name).is_dir():
-            raise UsageError(f"there is no run in {name} to go on with; give the start URL of a new one")
+            raise UsageError(f"there is no run in {name} to resume; give the start URL of a new one")
     return {"urls": tuple(start)} if start else {}
 
 
@@ -90,7 +132,7 @@ def _new(folder: Path, values: Mapping[str, object]) -> RunSettings:
         # It never got beyond its start page: the same again.
         values = {**_stored(folder), **values}
     if not values.get("urls"):
-        raise UsageError(f"there is no run in {folder} to go on with; give the start URL of a new one")
+        raise UsageError(f"there is no run in {folder} to resume; give the start URL of a new one")
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is a file; the run needs a folder (--out)")
     if (
@@ -105,7 +147,7 @@ def _new(folder: Path, values: Mapping[str, object]) -> RunSettings:
 
 
 def _never_began(folder: Path) -> bool:
-    """Tell whether a run ended at its start page, without anything to go on with."""
+    """Tell whether a run ended at its start page, without anything to resume."""
     with RunReader(folder) as reader:
         totals, sessions = reader.totals(), reader.sessions()
         # What was chosen and not observed is still to be asked for.
@@ -120,7 +162,7 @@ def _never_began(folder: Path) -> bool:
 
 
 def forget_failed_start(folder: Path) -> None:
-    """Clear a folder of a run that never began; the rest of what it holds is written anew anyway."""
+    """Clear a folder of a run that never began; the rest of what it holds is written again anyway."""
     layout = Layout(folder)
     for path in folder.glob(f"{layout.database.name}*"):
         path.unlink()
@@ -140,7 +182,7 @@ def _resumed(folder: Path, values: Mapping[str, object]) -> RunSettings:
     ]
     if differing:
         raise ConfigError(
-            f"{folder} holds a run with other settings: {'; '.join(differing)}. To go on with it, leave these"
+            f"{folder} holds a run with other settings: {'; '.join(differing)}. To resume it, leave these"
             " out; to crawl with them, begin a new run in another folder (--out)"
         )
     require_no_hidden(wanted)

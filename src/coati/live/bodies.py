@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _BUFFER_BYTES = 256 * 1024
 
-# A body that grows to more than so many times its declared length when decompressed, and to more than so
+# A body that grows to more than this many times its declared length when decompressed, and to more than so
 # many bytes, is no honest file: tables of text shrink to a tenth, in the extreme to a fiftieth.
 _BOMB_RATIO = 200
 _BOMB_BYTES = 32 * 1024 * 1024
@@ -90,14 +90,14 @@ class Body:
         return not self.was_cut
 
     def finish(self) -> bytes:
-        """Give what is in memory; a file is complete and closed now."""
+        """Return what is in memory; a file is complete and closed now."""
         if self._out is None:
             return self._memory.getvalue()
         out, self._out = self._out, None
         try:
             out.close()
         except OSError as error:
-            raise _full(error) from error
+            raise _full(self.file, error) from error
         return b""
 
     def sync(self) -> None:
@@ -107,7 +107,7 @@ class Body:
         try:
             sync_file(self.file)
         except OSError as error:
-            raise _full(error) from error
+            raise _full(self.file, error) from error
 
     def discard(self) -> None:
         """Throw away what was taken."""
@@ -129,7 +129,7 @@ class Body:
         try:
             handle, name = tempfile.mkstemp(prefix="body-", dir=self.limits.folder)
         except OSError as error:
-            raise _full(error) from error
+            raise _full(self.limits.folder, error) from error
         self.file = Path(name)
         self._out = os.fdopen(handle, "wb", buffering=_BUFFER_BYTES)
         begun, self._memory = self._memory, BytesIO()
@@ -141,8 +141,10 @@ class Body:
         try:
             self._out.write(piece)
         except OSError as error:
-            raise _full(error) from error
+            raise _full(self.file, error) from error
 
 
-def _full(error: OSError) -> RunWriteError:
-    return RunWriteError(f"a large file could not be kept: {error}")
+def _full(place: Path | None, error: OSError) -> RunWriteError:
+    return RunWriteError(
+        f"a large file could not be kept as {place or tempfile.gettempdir()}: {error.strerror or error}"
+    )

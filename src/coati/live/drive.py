@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from coati.live.clock import RunClock
 from coati.live.counts import CrawlCounts
 from coati.live.failures import FailureReason
+from coati.live.host_ends import HostEnds
 from coati.live.outages import Outages
 from coati.live.outcomes import MISSING, FetchResult
 from coati.live.plan import CrawlResult
@@ -40,6 +41,7 @@ from coati.search.engines import Engines
 from coati.stop_reasons import StopReason
 from coati.strategies.strategy import Expects
 from coati.web.out_links import with_out_links
+from coati.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -80,10 +82,13 @@ class Drive:
         self.aborted = False
         self._saves = False
         self.counts = CrawlCounts()
-        self._clock = RunClock(plan.store.last_logged_time if plan.store is not None else 0.0)
+        not_before = plan.store.last_logged_time if plan.store is not None else 0.0
+        self._clock = RunClock(not_before, plan.clock)
         # The engine's scheduler puts its own here.
         self.waits: Callable[[], Mapping[str, Wait]] = dict
         self.wake: Callable[[], None] = _nothing
+        self.give_up_host: Callable[[str, str], None] = lambda _host, _why: None
+        self.ended_hosts: Callable[[], Mapping[str, str]] = dict
         self._on_abort: list[Callable[[], None]] = []
         self._messages: tuple[str, ...] = ()
         self._open: dict[int, _Open] = {}
@@ -97,10 +102,14 @@ class Drive:
         self._strategy = self._restore()
         past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
-        self.visits = Visits(plan.store)
+        self.visits = Visits(plan.store, plan.earlier)
         self._sift = trap_filter(plan.traps, plan.store)
         self._sent = self.counts.requests
+        # Of bodies that are being read.
+        self._arriving = 0
         self._told_at = 0.0
+        before = {} if plan.store is None or plan.one_site else plan.store.requests_by_host()
+        self.host_ends = HostEnds(plan.host_budget, before)
         if plan.turns is not None:
             plan.turns.joins(self)
 
@@ -230,8 +239,16 @@ class Drive:
         end = self._endings.after(result.outcome, charged, self.counts, hopeless=self.outages.hopeless)
         if end is not None:
             self.stop(end)
+        self._end_host(host_of(request.url), result.outcome, charged)
         if self.plan.turns is not None:
             self.plan.turns.observed(_brought(request, result, charged, recorded))
+
+    def _end_host(self, host: str, outcome: Outcome, charged: int) -> None:
+        """Ask a host for nothing more that has had its share, or that forbids everything."""
+        if not self.plan.one_site:
+            why = self.host_ends.after(host, outcome, charged)
+            if why is not None:
+                self.give_up_host(host, why)
 
     def _keep(self, settlements: Sequence[Settlement]) -> None:
         """Write rewards down, and save the strategy from time to time."""
@@ -303,11 +320,33 @@ class Drive:
         if pauses and self.plan.store is not None:
             self.plan.store.keep_pauses(pauses)
 
+    def rules_came(self, url: str, status: int, size_bytes: int, reason: str = "") -> None:
+        """Log what came for a robots.txt; ``reason`` says why it forbids all without saying so."""
+        if self.aborted:
+            return
+        if self.plan.store is not None:
+            self.plan.store.keep_rules(url, status, size_bytes, reason, self._clock.now())
+        self._tell(EventKind.RULES, url=url, status=status, size_bytes=size_bytes, reason=reason or None)
+
     def host_pauses(self) -> Mapping[str, HostPause]:
         """Return what earlier sessions of the run kept of hosts."""
         # Offline no host is asked, so that none has to rest.
         known = None if self.plan.offline else self.plan.store
         return {} if known is None else known.host_pauses()
+
+    def arrives(self, size_bytes: int) -> bool:
+        """Take note of bytes that arrive, or (below zero) of a body that is no longer read.
+
+        False if there are more than the budget has left. The crawl ends then, and what is in flight stays
+        open: a larger budget asks for it again.
+        """
+        self._arriving += size_bytes
+        limit = self.plan.budget.max_bytes
+        if limit is None or size_bytes <= 0 or self.counts.bytes + self._arriving <= limit:
+            return True
+        self.stop(StopReason.BUDGET_BYTES)
+        self.let_go()
+        return False
 
     def seconds_left(self) -> float | None:
         """Say how many seconds of the budget are left; None if time is not limited."""
@@ -321,7 +360,7 @@ class Drive:
         )
 
     def tell_progress(self) -> None:
-        """Say where the crawl stands, twice a second at most; to be called during waits too."""
+        """Say where the crawl stands, twice per second at most; to be called during waits too."""
         if self.plan.on_progress is not None:
             now = time.monotonic()
             if now - self._told_at >= _PROGRESS_SECONDS:
@@ -337,6 +376,8 @@ class Drive:
         counts = self.counts
         stop = final_reason(self.stop_reason or StopReason.FINISHED, counts)
         if self.plan.store is not None and (self._saves or not self.aborted):
+            if not self.plan.one_site:
+                self.plan.store.end_hosts(self._reasons_of_hosts())
             self._finish(self.plan.store, stop)
         progress = self.progress()
         if self.plan.on_progress is not None:
@@ -345,7 +386,7 @@ class Drive:
         return CrawlResult(stop, progress, counts.start_links, failure, (*self._messages, *self._left_out()))
 
     def _finish(self, store: RunStore, stop: StopReason) -> None:
-        """End the session; one that asked again for what was broken goes on with the run's own strategy."""
+        """End the session; after a retry of what was broken the run's own strategy goes on."""
         if not self.plan.strategy:
             store.finish(self._clock.now(), stop, self._strategy, self.plan.form)
         elif stop is not StopReason.FINISHED:
@@ -355,6 +396,13 @@ class Drive:
         """Say which profiles raised."""
         broken = {} if self.plan.shortcuts is None else self.plan.shortcuts.broken
         return [f"the profile {name} was left out: it raised {error}" for name, error in broken.items()]
+
+    def _reasons_of_hosts(self) -> dict[str, str]:
+        """Say in words why hosts were not asked any more."""
+        return {
+            host: why if why in set(SkipReason) else self.host_ends.trouble(host) or why
+            for host, why in self.ended_hosts().items()
+        }
 
     def _ask(self, hosts: Hosts) -> Request | Later | None:
         now = self._clock.now()
@@ -408,7 +456,7 @@ class Drive:
         )
 
     def _record(self, state: _Open, result: FetchResult, charged: int, now: float) -> Recorded:
-        """Write it down; gives what the strategy is to observe."""
+        """Write it down; return what the strategy is to observe."""
         store, request = self.plan.store, state.request
         lists = tuple(self.lists.observe(request.url, result.outcome))
         if store is None:
@@ -459,7 +507,7 @@ def _nothing() -> None:
 
 
 def _described(outcome: Outcome) -> dict[str, object]:
-    """Give an outcome as JSON can say it."""
+    """Return an outcome as JSON can say it."""
     described: dict[str, object] = {"outcome": type(outcome).__name__.lower()}
     for name in ("status", "size_bytes", "media_type", "location", "reason", "until"):
         value = getattr(outcome, name, None)

@@ -25,7 +25,7 @@ _OURS = "coati.live."
 
 
 def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
-    """Give the settings of the Scrapy engine that runs a plan."""
+    """Return the settings of the Scrapy engine that runs a plan."""
     own = plan.settings
     return {
         "SCHEDULER": _OURS + "scheduler.StrategyScheduler",
@@ -81,12 +81,12 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
 
 def _handlers(plan: CrawlPlan) -> dict[str, str | None]:
     none = dict.fromkeys(("http", "https", "search", "ftp", "s3", "file", "data"))
+    search = {"search": _OURS + "search_handler.SearchDownloadHandler"}
     if plan.offline:
-        # There is nobody to ask: what the archive does not answer is refused before it gets here.
-        return none
+        # Nobody is asked but engines in this process: all else is refused before it gets here.
+        return {**none, **search}
     streaming = _OURS + "streaming.StreamingDownloadHandler"
-    ours = {"http": streaming, "https": streaming, "search": _OURS + "search_handler.SearchDownloadHandler"}
-    return {**none, **ours}
+    return {**none, **search, "http": streaming, "https": streaming}
 
 
 def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:

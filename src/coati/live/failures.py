@@ -12,6 +12,7 @@
         ├── BadEncodingError       bytes that cannot be decompressed
         ├── UnknownEncodingError   bytes that are packed as nobody here can undo
         ├── PackedPartError        packed bytes that break off
+        ├── NoBudgetError          more bytes than may still be spent
         ├── OfflineError           not in the archive, and nothing else may be asked
         ├── SearchAnswerError      an answer that is none of the search engine's
         ├── QueryRefusedError      a query that is not asked at all
@@ -88,6 +89,10 @@ class CertificateError(DownloadError):
     """The server's certificate does not hold, or the two could not agree on encryption."""
 
 
+class NoBudgetError(DownloadError):
+    """The body has more bytes than the budget has left; the crawl has ended, and it is asked for again."""
+
+
 class OfflineError(DownloadError):
     """The archive does not hold it, and the crawl asks nobody else."""
 
@@ -153,6 +158,7 @@ _REASONS: Final[tuple[tuple[type[BaseException], FailureReason], ...]] = (
     (TooLargeError, FailureReason.TOO_LARGE),
     (BombError, FailureReason.BOMB),
     (BadAnswerError, FailureReason.BAD_ANSWER),
+    (NoBudgetError, FailureReason.NO_BUDGET),
     (BadEncodingError, FailureReason.NOT_DECOMPRESSED),
     (UnknownEncodingError, FailureReason.UNKNOWN_ENCODING),
     (PackedPartError, FailureReason.PACKED_PART),

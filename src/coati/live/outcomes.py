@@ -135,7 +135,8 @@ class ResponseReader:
         if isinstance(error, PrivateAddressError):
             return FetchResult(Refused(SkipReason.PRIVATE_ADDRESS))
         if isinstance(error, HostEndedError):
-            return FetchResult(Refused(SkipReason.HOST_FAILING))
+            known = str(error) in {SkipReason.HOST_BUDGET, SkipReason.ROBOTS}
+            return FetchResult(Refused(SkipReason(str(error)) if known else SkipReason.HOST_FAILING))
         if isinstance(error, OfflineError):
             return FetchResult(Refused(SkipReason.NOT_ARCHIVED))
         if isinstance(error, QueryRefusedError):
@@ -151,7 +152,7 @@ class ResponseReader:
         return FetchResult(Failure(0, 0, reason), skipped=skipped, drops=(reason,))
 
     def read_silence(self, reason: FailureReason) -> FetchResult:
-        """Give the outcome of a request that was not sent, because its host did not even tell its rules."""
+        """Return the outcome of a request that was not sent, because its host did not even tell its rules."""
         return FetchResult(Failure(0, 0, reason), drops=(reason,), unsent=True)
 
     def _format(self, request: Request, response: Response, *, is_list: bool, api: bool) -> Format | None:

@@ -122,7 +122,7 @@ class PaceMiddleware:
             return
         while True:
             if self.pace.ended(host):
-                raise HostEndedError(f"{host} is not asked again: {self.pace.ended(host)}")
+                raise HostEndedError(self.pace.ended(host))
             seconds = self.pace.wait(host, self._now()).seconds
             if seconds <= 0:
                 break

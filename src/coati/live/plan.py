@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from coati.live.read_through import ArchiveLike
     from coati.live.site_turns import SiteTurn
     from coati.live.stop_signal import StopSignal
+    from coati.live.visits import EarlierVisit
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 class CrawlPlan:
     """Everything that one live crawl needs.
 
-    ``new_strategy`` makes the strategy as it stands before its first choice; a run that is gone on with is
+    ``new_strategy`` makes the strategy as it stands before its first choice; a run that is resumed is
     restored from ``store``, which then needs ``form``. Without a store nothing is kept. ``archive`` answers
     what it holds, if that is not older than ``archive_max_age_seconds``, and takes what it does not;
     ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page.
@@ -47,11 +49,14 @@ class CrawlPlan:
     not asked again, or by somebody else.
     ``strategy`` names the strategy in a log that holds several; only the sole one has none.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
+    ``earlier`` tells what an earlier run was given, so that it can be asked about as if by this one.
+    ``clock`` tells the time; with one of their own, tests let weeks go by in seconds.
     ``extractors`` find the facts of pages that the strategy or the goal reads (`coati.web.facts`).
     ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
     ``on_fetched`` sees each answer whole, before it is recorded.
     ``providers`` are the search engines that queries may be asked of, ``shortcuts`` knows the software behind
     sites.
+    ``host_budget`` is the most that one host may be asked.
     ``turns`` are for a crawl that spends one budget with others (`coati.live.site_turns`).
     ``stop`` ends the crawl from outside.
     """
@@ -78,14 +83,17 @@ class CrawlPlan:
     one_site: bool = True
     defers: bool = True
     more_start_urls: tuple[str, ...] = ()
+    earlier: EarlierVisit | None = None
+    clock: Callable[[], float] = time.time
     strategy: str = ""
     providers: tuple[AnyProvider, ...] = ()
     shortcuts: Shortcuts | None = None
+    host_budget: int | None = None
     turns: SiteTurn | None = None
     stop: StopSignal | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a run folder that could not be gone on with, and engines that could not be asked."""
+        """Refuse a run folder that could not be resumed, and engines that could not be asked."""
         Engines(self.providers)
         if self.store is not None and self.form is None:
             raise UsageError("a crawl into a run folder needs the form of its snapshots")

@@ -59,6 +59,7 @@ class EventKind(StrEnum):
     OBSERVED = "observed"
     SKIPPED = "skipped"
     WAITING = "waiting"
+    RULES = "rules"
     STOPPING = "stopping"
 
 

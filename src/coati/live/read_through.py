@@ -57,7 +57,7 @@ class ArchiveLike(Protocol):
         """Look a URL up; None where nothing is archived of it."""
 
     def record(self, url: str) -> Record:
-        """Give everything that is archived of a URL."""
+        """Return everything that is archived of a URL."""
 
     def add(self, record: Record) -> None:
         """Append a record."""
@@ -97,9 +97,13 @@ class ReadThroughMiddleware:
         if not self._answers or url is None:
             return None
         response = self._answer(request, url)
-        if response is None and self._offline:
+        if response is None and self._offline and not self._answers_here(url):
             raise OfflineError(f"{url} is not in the archive")
         return response
+
+    def _answers_here(self, url: str) -> bool:
+        """Tell whether an engine in this process answers a query: no request leaves the machine."""
+        return self._drive is not None and is_query(url) and self._drive.engines.answers_here(url)
 
     def _answer(self, request: Request, url: str) -> Response | None:
         entry = self._archive.entry(url)
@@ -133,7 +137,7 @@ class ReadThroughMiddleware:
         """Keep what came from the web."""
         url = archive_key(request)
         kept = request.method == "GET" and response.status != NOT_MODIFIED and ARCHIVED not in response.flags
-        if url is None or not kept or (is_query(url) and response.status not in _SUCCESS):
+        if self._offline or url is None or not kept or (is_query(url) and response.status not in _SUCCESS):
             return response
         whole = not request.meta.get(BODY_FILE) and not {CUT, DAMAGED, "download_stopped"} & set(
             response.flags
@@ -159,7 +163,8 @@ class ReadThroughMiddleware:
         try:
             self._archive.add(Record(entry, headers, response.body if whole else None))
         except (OSError, sqlite3.Error) as error:
-            raise RunWriteError(f"the archive could not be written: {error}") from error
+            where = getattr(self._archive, "folder", "")
+            raise RunWriteError(f"the archive {where} could not be written: {error}") from error
         return response
 
     def _time_of_capture(self, url: str) -> float:
@@ -169,7 +174,7 @@ class ReadThroughMiddleware:
 
 
 def archive_key(request: Request) -> str | None:
-    """Give the URL under which a request is archived; None if it is none of the site's content."""
+    """Return the URL under which a request is archived; None if it is none of the site's content."""
     if asks_for_robots(request) or LIVE_ONLY in request.meta or request.method not in {"GET", "HEAD"}:
         return None
     return request.url if request.meta.get("verbatim_url") else normalise(request.url)
@@ -191,7 +196,7 @@ def _headers(entry: Entry) -> tuple[tuple[str, str], ...]:
 
 
 def archived_response(request: Request, record: Record) -> Response:
-    """Give an archived answer as if it had been fetched; without its body where there is none."""
+    """Return an archived answer as if it had been fetched; without its body where there is none."""
     headers = Headers(record.headers or _headers(record.entry), encoding="latin-1")
     # The stored body is decoded.
     headers.pop("Content-Encoding", None)

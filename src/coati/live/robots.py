@@ -34,6 +34,7 @@ from coati.live.cookies import registered_domain
 from coati.live.failures import SILENCE, FailureReason, PrivateAddressError, failure_reason
 from coati.live.outcomes import KNOWN_RULES, LIST
 from coati.live.spider import drive_of
+from coati.runs.reasons import SkipReason
 from coati.web.rules import Refusal
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ class RobotsAnswerMiddleware:
 
     def __init__(self) -> None:
         self._silent: dict[str, FailureReason] = {}
+        self._private: set[str] = set()
         # Only of those that a strategy will ask for; None where nothing came that could be read.
         self._answers: dict[str, Response | None] = {}
         self._crawler: Crawler | None = None
@@ -135,6 +137,10 @@ class RobotsAnswerMiddleware:
         middleware = cls()
         middleware._crawler = crawler
         return middleware
+
+    def is_private(self, netloc: str) -> bool:
+        """Tell whether the robots.txt of a host (with its port) was not asked for: its address is private."""
+        return netloc in self._private
 
     def silence(self, netloc: str) -> FailureReason | None:
         """Say why the robots.txt of a host (with its port) never came; None if it did."""
@@ -175,9 +181,12 @@ class RobotsAnswerMiddleware:
         """Replace an answer that holds no rules by the rules that it means."""
         if not asks_for_robots(request) or response.status in _REDIRECTS or _OURS in response.flags:
             return response
+        size = len(response.body)
         if response.status in _SERVER_ERRORS or response.status == _TOO_MANY_REQUESTS:
-            return self._forbid_all(request, FailureReason.NO_RULES)
+            return self._forbid_all(request, FailureReason.NO_RULES, response.status, size)
         first: str = request.meta.get("redirect_urls", [request.url])[0]
+        self._log(first, response.status, size)
+        self._private.discard(urlsplit(first).netloc)
         self._silent.pop(urlsplit(first).netloc, None)
         self._keep(request, response)
         body = response.body if response.status in _SUCCESS else b""
@@ -197,10 +206,21 @@ class RobotsAnswerMiddleware:
             reason = FailureReason.NO_RULES
         return self._forbid_all(request, reason)
 
-    def _forbid_all(self, request: Request, reason: FailureReason | None) -> Response:
+    def _forbid_all(
+        self, request: Request, reason: FailureReason | None, status: int = 0, size_bytes: int = 0
+    ) -> Response:
         # Rules that are elsewhere are missed by the host that sent us there.
         asked: str = request.meta.get("redirect_urls", [request.url])[0]
+        host = urlsplit(asked).netloc
         if reason is not None and len(self._silent) < _REMEMBERED_HOSTS:
-            self._silent[urlsplit(asked).netloc] = reason
+            self._silent[host] = reason
+        elif reason is None and len(self._private) < _REMEMBERED_HOSTS:
+            self._private.add(host)
+        self._log(asked, status, size_bytes, reason or SkipReason.PRIVATE_ADDRESS)
         self._keep(request, None)
         return TextResponse(request.url, body=_FORBID_ALL, encoding="utf-8", request=request, flags=[_OURS])
+
+    def _log(self, url: str, status: int, size_bytes: int, reason: str = "") -> None:
+        drive = self._drive()
+        if drive is not None:
+            drive.rules_came(url, status, size_bytes, reason)

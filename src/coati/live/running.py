@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import threading
 from contextlib import contextmanager, suppress
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
     from coati.live.plan import CrawlPlan, CrawlResult
 
+# A process that is told to end is killed soon, by whoever told it. What is in flight then is given back.
+_TERM_SECONDS = 5.0
+
 # What a crawl that must end at once may still take to close its connections.
 _ABORT_SECONDS = 1.0
 
@@ -42,8 +46,9 @@ logging.getLogger("scrapy").addHandler(logging.NullHandler())
 def crawl(plan: CrawlPlan) -> CrawlResult:
     """Run one crawl to its end.
 
-    The first Ctrl-C (or SIGTERM) finishes what is in flight and saves, the second stops at once. Raises what
-    our own code or the disk raised; a site that fails is a result.
+    The first Ctrl-C finishes what is in flight and saves, the second stops at once. SIGTERM and SIGHUP wait
+    for what is in flight a few seconds. Raises what our own code or the disk raised; a site that fails is a
+    result.
     """
     return crawl_many([plan])[0]
 
@@ -123,6 +128,7 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
         yield
         return
     loop = asyncio.get_running_loop()
+    timers: list[asyncio.TimerHandle] = []
 
     def interrupt() -> None:
         for drive in drives:
@@ -131,13 +137,32 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
             else:
                 drive.stop(StopReason.INTERRUPTED)
 
-    kinds = (signal.SIGINT, signal.SIGTERM)
+    def terminate() -> None:
+        interrupt()
+        timers.extend(loop.call_later(_TERM_SECONDS, drive.let_go) for drive in drives)
+
+    def hang_up() -> None:
+        _leave_terminal()
+        terminate()
+
+    handlers = {signal.SIGINT: interrupt, signal.SIGTERM: terminate, signal.SIGHUP: hang_up}
+    # Who started it by `nohup` wants it to go on.
+    kinds = [kind for kind in handlers if signal.getsignal(kind) is not signal.SIG_IGN]
     before = [signal.getsignal(kind) for kind in kinds]
     for kind in kinds:
-        loop.add_signal_handler(kind, interrupt)
+        loop.add_signal_handler(kind, handlers[kind])
     try:
         yield
     finally:
+        for timer in timers:
+            timer.cancel()
         for kind, handler in zip(kinds, before, strict=True):
             loop.remove_signal_handler(kind)
             signal.signal(kind, handler)
+
+
+def _leave_terminal() -> None:
+    """Let what is still to be said go nowhere: a terminal that was closed takes no more, and would raise."""
+    for stream in (1, 2):
+        if os.isatty(stream):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)

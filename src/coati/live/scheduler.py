@@ -20,7 +20,7 @@ usual, before anything that the strategy chooses.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -33,7 +33,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from coati.errors import CoatiError, ConfigError
 from coati.live.drive import Drive
-from coati.live.outcomes import API, LIST, REQUEST, ResponseReader
+from coati.live.outcomes import API, LIST, REQUEST, FetchResult, ResponseReader
 from coati.live.pace import PaceMiddleware, pace_settings
 from coati.live.plan import CrawlPlan
 from coati.live.robots import ObeyRobotsMiddleware, RobotsAnswerMiddleware
@@ -77,8 +77,11 @@ _WITH_COOKIE: Final = "coati_with_cookie"
 EARLY_SECONDS = 0.02
 
 # A crawl that is stopping waits for what is being transferred, not for hosts that rest. One in which nothing
-# was transferred for so many checks in a row has only such requests left.
+# was transferred for this many checks in a row has only such requests left.
 _CHECK_SECONDS = 0.25
+
+# After the last second of the budget, what is nearly there is waited for so long. The rest is given back.
+_GRACE_SECONDS = 1.0
 
 # How often the crawl says where it stands while nothing happens.
 _PROGRESS_SECONDS = 1.0
@@ -150,6 +153,10 @@ class StrategyScheduler(BaseScheduler):
             drive.plan.rules, drive.plan.types, drive.plan.extractors, drive.plan.goal, drive.plan.shortcuts
         )
         self._set_pace(drive.plan)
+        self._drive.give_up_host = self._pace.give_up
+        self._drive.ended_hosts = self._pace.ended_hosts
+        for host in drive.host_ends.used_up():
+            self._pace.give_up(host, SkipReason.HOST_BUDGET)
         self._robots = self._crawler.get_downloader_middleware(RobotsAnswerMiddleware)
         self._rules = self._crawler.get_downloader_middleware(ObeyRobotsMiddleware)
         self._crawler.signals.connect(self._on_spider_error, signals.spider_error)
@@ -227,7 +234,7 @@ class StrategyScheduler(BaseScheduler):
         return True
 
     def next_request(self) -> ScrapyRequest | None:
-        """Give what may be sent now."""
+        """Return what may be sent now."""
         try:
             return self._next_request()
         except Exception as error:  # noqa: BLE001 - the engine would swallow it and wait for ever
@@ -336,12 +343,20 @@ class StrategyScheduler(BaseScheduler):
             return
         try:
             result = self._reader.read_error(chosen, why)
-            silence = self._silence(chosen) if result.outcome == Refused(SkipReason.ROBOTS) else None
-            if silence is not None:
-                result = self._reader.read_silence(silence)
+            if result.outcome == Refused(SkipReason.ROBOTS):
+                result = self._without_rules(chosen, result)
             self._drive.finish(chosen.id, result)
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
+
+    def _without_rules(self, chosen: Request, result: FetchResult) -> FetchResult:
+        """Say what it is where nobody forbade anything: no rules could be had, or the address is private."""
+        silence = self._silence(chosen)
+        if silence is not None:
+            return self._reader.read_silence(silence)
+        if self._robots is not None and self._robots.is_private(urlsplit(chosen.url).netloc):
+            return replace(result, outcome=Refused(SkipReason.PRIVATE_ADDRESS))
+        return result
 
     def _silence(self, chosen: Request) -> FailureReason | None:
         """Say why the host of a request did not tell its rules; None if it did."""
@@ -364,6 +379,7 @@ class StrategyScheduler(BaseScheduler):
 
     def _on_deadline(self) -> None:
         self._drive.stop(StopReason.BUDGET_SECONDS)
+        self._deadline_call = call_later(_GRACE_SECONDS, self._drive.let_go)
 
     def _wake_at_time(self, at: float, now: float) -> None:
         if self._wake_call is not None:

@@ -69,6 +69,7 @@ from coati.live.failures import (
     BadAnswerError,
     BadEncodingError,
     CertificateError,
+    NoBudgetError,
     PackedPartError,
     TooSlowError,
     UnknownEncodingError,
@@ -91,15 +92,17 @@ from coati.live.spider import drive_of
 from coati.readers.formats import HEAD_BYTES, Format, format_of
 from coati.readers.unpacking import MAX_LIST_BYTES
 from coati.runs.reasons import SkipReason
-from coati.web.content_codings import CodingError, Unpacking, can_undo, codings_of
+from coati.web.content_codings import CodingError, GzipFileUnpacking, Unpacking, can_undo, codings_of
 from coati.web.sniffing import is_text
+from coati.web.urls import extension_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Coroutine
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
 
 _DEFAULTS = LiveSettings()
 
@@ -113,6 +116,9 @@ _MAX_HEADER_BYTES = 64 * 1024
 _PROXY_AUTHORISATION = "Proxy-Authorization"
 
 _SUCCESS = range(200, 300)
+
+_GZIP_TYPES = frozenset({"application/gzip", "application/x-gzip", "application/x-gtar-compressed"})
+_GZIP_EXTENSIONS = frozenset({"gz", "tgz"})
 
 # What a part says of itself that is all there is.
 _WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,18})/(\d{1,18})\Z")
@@ -161,9 +167,10 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         self._pacing: PaceMiddleware | None = crawler.get_downloader_middleware(PaceMiddleware)
         self._session = self._open_session()
         self._closing: asyncio.Task[None] | None = None
-        drive = drive_of(crawler)
-        if drive is not None:
-            drive.on_abort(self._abort)
+        self._aborted = asyncio.get_running_loop().create_future()
+        self._drive = drive_of(crawler)
+        if self._drive is not None:
+            self._drive.on_abort(self._abort)
 
     def _open_session(self) -> aiohttp.ClientSession:
         settings = self.crawler.settings
@@ -198,7 +205,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         if not self._allow_private:
             refuse_private_literal(urlparse_cached(request).hostname or "")
         try:
-            return await self._download(request)
+            return await self._unless_aborted(self._download(request))
         except TimeoutError as error:
             raise DownloadTimeoutError(f"{request.url}: {error}") from error
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
@@ -221,7 +228,21 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         """Close every connection."""
         await self._session.close()
 
+    async def _unless_aborted(self, download: Coroutine[Any, Any, Response]) -> Response:
+        """Carry a download out; a crawl that must end at once waits for none."""
+        task = asyncio.create_task(download)
+        try:
+            await asyncio.wait({task, self._aborted}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise DownloadFailedError("the crawl ends")
+        finally:
+            if not task.done():
+                task.cancel()
+        return task.result()
+
     def _abort(self) -> None:
+        if not self._aborted.done():
+            self._aborted.set_result(None)
         self._closing = asyncio.get_running_loop().create_task(self._session.close())
 
     def _leaves_now(self, request: Request) -> None:
@@ -283,6 +304,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         except BaseException:
             body.discard()
             raise
+        finally:
+            self._arrives(request, -body.size_bytes)
         if body.was_cut:
             flags.append(CUT)
         if _is_part(request, answer) and DAMAGED not in flags:
@@ -299,12 +322,11 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     ) -> None:
         keeps_part = "html" in answer.content_type
         undecided = body.limits is self._list
-        least, window = self._slowest
-        checked_at, checked_bytes = time.monotonic(), 0
+        speed = _Speed(*self._slowest)
         try:
             async with aclosing(_unpacked(answer)) as pieces:
                 async for piece in pieces:
-                    if not body.write(piece):
+                    if not self._write(body, request, piece):
                         answer.close()
                         return
                     if undecided and body.size_bytes >= HEAD_BYTES:
@@ -316,11 +338,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
                             answer.close()
                             return
                         body.limits = self._list if keeps_part else self._file
-                    now = time.monotonic()
-                    if now - checked_at >= window:
-                        if body.size_bytes - checked_bytes < least * window:
-                            raise TooSlowError(f"fewer than {least} bytes a second")
-                        checked_at, checked_bytes = now, body.size_bytes
+                    speed.check(body.size_bytes)
         except (aiohttp.ClientPayloadError, BadEncodingError, PackedPartError):
             if answer.status not in _SUCCESS:
                 # The status says all that there is to say.
@@ -329,6 +347,18 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             if not keeps_part or not body.size_bytes:
                 raise
             flags.append(DAMAGED)
+
+    def _write(self, body: Body, request: Request, piece: bytes) -> bool:
+        """Take a piece of a body; False if no more is wanted."""
+        before = body.size_bytes
+        wants_more = body.write(piece)
+        if not self._arrives(request, body.size_bytes - before):
+            raise NoBudgetError("more bytes than the budget has left")
+        return wants_more
+
+    def _arrives(self, request: Request, size_bytes: int) -> bool:
+        """Take note of bytes; False if the budget has none left. Rules are not charged."""
+        return self._drive is None or asks_for_robots(request) or self._drive.arrives(size_bytes)
 
     def _limits(self, request: Request, answer: aiohttp.ClientResponse) -> BodyLimits:
         if self._service is not None:
@@ -358,16 +388,34 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         return None
 
 
+class _Speed:
+    """Gives up on a body that comes too slowly, by what came in each stretch of time."""
+
+    def __init__(self, least: int, window: float) -> None:
+        self._least, self._window = least, window
+        self._checked_at, self._checked_bytes = time.monotonic(), 0
+
+    def check(self, size_bytes: int) -> None:
+        """Look at how much has come; raises `TooSlowError`."""
+        now = time.monotonic()
+        if now - self._checked_at < self._window:
+            return
+        if size_bytes - self._checked_bytes < self._least * self._window:
+            raise TooSlowError(f"fewer than {self._least} bytes per second")
+        self._checked_at, self._checked_bytes = now, size_bytes
+
+
 def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Format | None:
     is_list, api, unwanted = (bool(request.meta.get(key)) for key in (LIST, API, LOOK_INSIDE))
     return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted, api=api)
 
 
 async def _unpacked(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
-    """Give the body piece by piece, without its codings; raises where it is not all there."""
+    """Return the body piece by piece, without its codings; raises where it is not all there."""
     codings = codings_of(",".join(answer.headers.getall("Content-Encoding", ())))
-    unpacking = Unpacking(codings if can_undo(codings) else ())
     unknown = not can_undo(codings)
+    is_file = codings == ("gzip",) and _is_gzip_file(answer)
+    unpacking = GzipFileUnpacking() if is_file else Unpacking(() if unknown else codings)
     if unknown and answer.status in _SUCCESS and "html" not in answer.content_type:
         raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
     async for packed in answer.content.iter_any():
@@ -380,8 +428,15 @@ async def _unpacked(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
                 await asyncio.sleep(0)
         except CodingError as error:
             raise BadEncodingError(f"{answer.url}: {error}") from error
+    if isinstance(unpacking, GzipFileUnpacking) and (rest := unpacking.rest()):
+        yield rest
     if not unpacking.whole:
         raise PackedPartError(f"{answer.url}: the body ends before what is packed in it does")
+
+
+def _is_gzip_file(answer: aiohttp.ClientResponse) -> bool:
+    """Tell whether the file itself is one of gzip, by its type or its name."""
+    return answer.content_type in _GZIP_TYPES or extension_of(str(answer.url)) in _GZIP_EXTENSIONS
 
 
 def _is_part(request: Request, answer: aiohttp.ClientResponse) -> bool:

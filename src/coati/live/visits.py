@@ -9,21 +9,33 @@ from coati.runs.seen import SeenUrls
 from coati.runs.visited import Visited
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coati.model import Outcome, Request
     from coati.runs.store import RunStore
 
+    EarlierVisit = Callable[[str], Visited | None]
+
 
 class Visits:
-    """Asks the log of a run; without a run folder, remembers a few bytes per URL."""
+    """Asks the log of a run; without a run folder, remembers a few bytes per URL.
 
-    def __init__(self, store: RunStore | None) -> None:
+    ``earlier`` tells what an earlier run was given of a URL that this one has not asked for yet.
+    """
+
+    def __init__(self, store: RunStore | None, earlier: EarlierVisit | None = None) -> None:
         self._store = store
+        self._earlier = earlier
         # By hash, as `SeenUrls` has them: whether the last answer was something that may be unchanged.
         self._gave: dict[int, bool] = {}
         self._targets = SeenUrls()
 
     def last(self, url: str) -> Visited | None:
         """Return what the last answer to a GET was like; None where the run has had none."""
+        last = self._last_of_run(url)
+        return self._earlier(url) if last is None and self._earlier is not None else last
+
+    def _last_of_run(self, url: str) -> Visited | None:
         if self._store is not None:
             return self._store.visited(url)
         gave = self._gave.get(hash(url))

@@ -11,6 +11,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from selectolax.lexbor import LexborHTMLParser
+
 from coati.errors import ConfigError
 from coati.markup.item_statements import (
     collect_microdata,
@@ -21,6 +23,7 @@ from coati.markup.item_statements import (
 from coati.markup.json_ld_statements import collect_json_ld
 from coati.markup.statements import Collector, Statement
 from coati.web.charset import decode_page
+from coati.web.markup.json_ld import readable_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -82,7 +85,14 @@ def _read(text: str, url: str, syntax: str) -> list[Any]:
     import extruct
 
     name = _EXTRUCT_NAMES[syntax]
-    found: list[Any] = extruct.extract(text, base_url=url, syntaxes=[name])[name]
+    try:
+        found: list[Any] = extruct.extract(text, base_url=url, syntaxes=[name])[name]
+    except ValueError:
+        if syntax != "json-ld":
+            raise
+        # For one script that is broken, extruct gives all of them up.
+        scripts = [node.text() for node in LexborHTMLParser(text).css('script[type="application/ld+json" i]')]
+        found = readable_scripts(scripts)
     # What cannot be written as JSON cannot be kept.
     return list(json.loads(json.dumps(found)))
 

@@ -17,7 +17,9 @@ _MICRODATA = "http://www.w3.org/1999/xhtml/microdata#"
 _MICROFORMATS = "https://microformats.org/wiki/"
 # Heights in a popular style sheet, which look like root classes.
 _HEIGHTS = frozenset({"h-auto", "h-fit", "h-full", "h-max", "h-min", "h-px", "h-screen"})
-# What networks show when a page is shared, the vocabulary of a page, and the roles of its parts: no data.
+# What networks show when a page is shared, the vocabulary of a page, the roles of its parts, and relations
+# that are for browsers (style sheets, icons): no data. A licence is.
+_LICENCE = "http://www.w3.org/1999/xhtml/vocab#license"
 _NO_DATA = (
     "http://ogp.me/",
     "https://ogp.me/",
@@ -25,7 +27,7 @@ _NO_DATA = (
     "http://www.facebook.com/2008/",
     "https://dev.twitter.com/cards#",
     "http://www.w3.org/ns/rdfa#usesVocabulary",
-    "http://www.w3.org/1999/xhtml/vocab#role",
+    "http://www.w3.org/1999/xhtml/vocab#",
     *(f"{card}:" for card in ("og", "fb", "article", "book", "books", "profile", "music", "video")),
     *(f"{card}:" for card in ("product", "twitter", "al")),
 )
@@ -101,7 +103,7 @@ def collect_rdfa(nodes: Sequence[Mapping[str, Any]], collector: Collector) -> No
                 for name in values:
                     if not name.startswith(_NO_DATA):
                         collector.link("rdfa", subject, RDF_TYPE, name)
-            elif not predicate.startswith(("@", *_NO_DATA)):
+            elif predicate == _LICENCE or not predicate.startswith(("@", *_NO_DATA)):
                 for value in values:
                     _rdfa_value(subject, predicate, value, collector)
 

@@ -73,7 +73,7 @@ class PaceSettings:
 
     ``delays`` are for hosts that have one of their own, longer or shorter. ``per_host`` requests may be in
     flight at one host. ``max_rest_seconds`` is the longest rest that is
-    waited for. ``many_hosts`` means that there are other hosts to go on with when one fails.
+    waited for. ``many_hosts`` means that there are other hosts to ask when one fails.
     """
 
     delay_seconds: float = 1.0
@@ -205,6 +205,15 @@ class HostPace:
         """Return why a host is not to be asked again at all; empty if it may be."""
         state = self._hosts.get(host)
         return "" if state is None else state.ended
+
+    def give_up(self, host: str, why: str) -> None:
+        """Ask a host for nothing more."""
+        self._touch(host).ended = why
+        self._asleep.changed(host)
+
+    def ended_hosts(self) -> dict[str, str]:
+        """Return the hosts that are not to be asked again, and why."""
+        return {host: state.ended for host, state in self._hosts.items() if state.ended}
 
     def begin(self, host: str, now: float) -> None:
         """Count a request as in flight, from when it is handed out until `end`."""

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from matplotlib.axes import Axes
 
-    from coati.replaying.comparison import Result
+    from coati.replaying.comparison import MeasuredRun
+    from coati.replaying.watching import WatchRun
 
     Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
@@ -21,16 +22,16 @@ _POINTS = 400
 _REFERENCES = {"clairvoyant": ("black", "--"), "omniscient": ("grey", ":")}
 
 
-def draw_curves(results: Sequence[Result], file: Path) -> None:
-    """Draw one line a strategy, the median over seeds with the band from least to most; format by suffix."""
+def draw_curves(results: Sequence[MeasuredRun], file: Path) -> None:
+    """Draw a line per strategy: the median over seeds, with the band from least to most; format by suffix."""
     # Imported here: it takes longer than a small replay, and only this needs it.
     from matplotlib.figure import Figure
 
     totals = results[0].totals
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for strategy in dict.fromkeys(result.cell.strategy for result in results):
-        runs = [result for result in results if result.cell.strategy == strategy]
+    for strategy in dict.fromkeys(result.strategy for result in results):
+        runs = [result for result in results if result.strategy == strategy]
         _draw(left, strategy, [_by_requests(run) for run in runs], totals.urls)
         _draw(right, strategy, [_by_volume(run) for run in runs], totals.other_bytes)
     left.set(xlabel="requests, % of the site's URLs", ylabel="targets found, %", title="Requests")
@@ -44,12 +45,33 @@ def draw_curves(results: Sequence[Result], file: Path) -> None:
     figure.savefig(file, dpi=150)
 
 
-def _by_requests(result: Result) -> Curve:
+def draw_coverage(runs: Sequence[WatchRun], file: Path, name: str) -> None:
+    """Draw the coverage of watches over time, one line per strategy; format by suffix."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.6), layout="constrained")
+    axes = figure.subplots()
+    for strategy in dict.fromkeys(run.strategy for run in runs):
+        curves = np.array([run.curve for run in runs if run.strategy == strategy])
+        colour, style = ("black", "--") if strategy == "greedy" else (None, "-")
+        middle = 100 * np.median(curves, axis=0)
+        axes.plot(middle, label=strategy, color=colour, linestyle=style, linewidth=1.6)
+    axes.set(xlabel="cycle", ylabel="new links found until then, %", ylim=(0, 102))
+    axes.set_xlim(left=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="lower right")
+    first = runs[0]
+    focus = f", {first.relevant}" if first.relevant else ""
+    axes.set_title(f"{name}: {first.per_cycle} pages per cycle{focus}")
+    figure.savefig(file, dpi=150)
+
+
+def _by_requests(result: MeasuredRun) -> Curve:
     targets = np.frombuffer(result.run.trace.targets, np.uint32).astype(np.float64)
     return np.arange(1, len(targets) + 1, dtype=np.float64), _percent(targets, result.totals.targets)
 
 
-def _by_volume(result: Result) -> Curve:
+def _by_volume(result: MeasuredRun) -> Curve:
     wanted = np.frombuffer(result.run.trace.target_bytes, np.uint64).astype(np.float64)
     everything = np.frombuffer(result.run.trace.sizes, np.uint64).astype(np.float64).cumsum()
     return everything - wanted, _percent(wanted, result.totals.target_bytes)

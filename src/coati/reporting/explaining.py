@@ -23,15 +23,17 @@ from coati.reporting.explanation import (
     Verdict,
     Weighed,
 )
+from coati.reporting.found_repositories import SiteVerdict, verdict_on
 from coati.reporting.learnt import explained_by_strategy, settings_of
 from coati.reporting.nearby import nearest_known
 from coati.reporting.reasons import meaning_of
+from coati.runs.found_by import way_of
 from coati.runs.outcomes import DEFERRED, REFUSED
 from coati.runs.reader import RunReader
 from coati.strategies.strategy import Explained
 from coati.units import format_count
 from coati.web.queries import parse_query
-from coati.web.urls import is_query, normalise, resolve
+from coati.web.urls import host_of, is_query, normalise, resolve
 
 # Requests, redirects and copies beyond these are of no help to anybody.
 _MAX_ASKED = 20
@@ -95,18 +97,26 @@ def explain_url(folder: Path, url: str) -> Explanation:
     with RunReader(folder) as run:
         run.connection.execute("BEGIN")
         try:
-            explanation = _explain(run, _absolute(run.connection, url))
+            whole = _absolute(run.connection, url)
+            explanation = replace(_explain(run, whole), site=_site_verdict(run.connection, whole))
         finally:
             run.connection.execute("ROLLBACK")
-    if explanation.verdict is Verdict.UNKNOWN and not _looks_like_one(url):
+    if explanation.verdict is Verdict.UNKNOWN and explanation.site is None and not _looks_like_one(url):
         raise _no_url(url)
     return explanation
+
+
+def _site_verdict(connection: Connection, url: str) -> SiteVerdict | None:
+    return None if is_query(url) else verdict_on(connection, host_of(url).removeprefix("www."))
 
 
 def _absolute(connection: Connection, url: str) -> str:
     if is_query(url):
         return parse_query(url).address
     start = connection.execute(_START).fetchone()
+    if start and is_query(start[0]) and "://" not in url:
+        # A search has no site that a path could be of: the name of one is meant.
+        url = f"http://{url}"
     known = normalise(url) if "://" in url else resolve(start[0], url) if start else None
     if known is None or not url.strip():
         raise _no_url(url)
@@ -142,6 +152,9 @@ def _explain(run: RunReader, url: str) -> Explanation:
         explanation = _explain_asked(connection, url, asked, met, strategy)
         if settings is None or met is None:
             return explanation
+        if settings.words:
+            # A search judges a page by its words, which it did not know before it asked.
+            return _weighed(explanation, explained_by_strategy(run, settings, url, met))
         (chosen_event,) = connection.execute(_CHOSEN, (asked[-1].request,)).fetchone()
         return _weighed(explanation, explained_by_strategy(run, settings, url, met, chosen_event))
     if left_alone is not None:
@@ -250,7 +263,9 @@ def _asked(connection: Connection, url: str) -> tuple[Asked, ...]:
 def _meeting(connection: Connection, url: str) -> Meeting | None:
     link: Row | None = connection.execute(_LINK, (url,)).fetchone()
     if link is not None:
-        return Meeting(link["found_on"], link["anchor"], link["path"], link["context"] or link["anchor"])
+        context = link["context"] or link["anchor"]
+        way = way_of(link["path"]) if link["path"] else None
+        return Meeting(link["found_on"], link["anchor"], link["path"], context, found_by=way)
     redirect = connection.execute(_REDIRECT, (url,)).fetchone()
     return None if redirect is None else Meeting(redirected_from=redirect["url"])
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 
+from coati.reporting.found_repositories import SiteVerdict
 from coati.reporting.markup import element, joined
 
 
@@ -34,6 +35,7 @@ class Meeting:
     tag_path: str | None = None
     context: str | None = None
     redirected_from: str | None = None
+    found_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ class Explanation:
     """Everything that a run knows of a URL.
 
     ``score`` is the one that decides, and ``reasons`` are the strategy's, the strongest first: as they stood
-    when the URL was chosen, or as they stand now if it waits.
+    when the URL was chosen, or as they stand now if it waits. ``site`` is what a search for repositories
+    decided about the URL's site.
     """
 
     url: str
@@ -124,6 +127,7 @@ class Explanation:
     reasons: tuple[Weighed, ...] = ()
     leads_to: tuple[str, ...] = ()
     nearest: tuple[str, ...] = ()
+    site: SiteVerdict | None = None
 
     def _repr_html_(self) -> str:
         said = [element("p", element("strong", self.url), f": {self.verdict.value}. {self.because}")]
@@ -131,7 +135,7 @@ class Explanation:
         return joined(*said, element("ul", *reasons) if reasons else None)
 
     def as_json(self) -> dict[str, object]:
-        """Give it as JSON can say it; what is not known is left out."""
+        """Return it as JSON can say it; what is not known is left out."""
         plain = _plain(self)
         if not isinstance(plain, dict):
             raise TypeError("an explanation is a mapping")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from coati.reporting.found_repositories import verified_count
 from coati.reporting.start_page import failed_start
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout
@@ -29,6 +30,8 @@ SELECT (SELECT count(*) FROM links)
         WHERE link IS NULL AND url NOT IN (SELECT url FROM links))
 """
 _WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests)"
+_HOSTS = "SELECT count(DISTINCT host) FROM requests WHERE charged > 0"
+_QUERIES = "SELECT count(*) FROM requests WHERE host LIKE 'search://%' AND charged > 0"
 _FILES = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM files"
 
 
@@ -45,7 +48,8 @@ class RunFacts:
     """A run in numbers.
 
     ``known`` counts the addresses that it came to know, ``waiting`` those of them that were not asked for;
-    ``files`` are different contents, of which several targets may be copies.
+    ``files`` are different contents, of which several targets may be copies. ``words`` are those of a search
+    for repositories, and empty for all other runs.
     """
 
     start_url: str
@@ -60,6 +64,21 @@ class RunFacts:
     files: int
     file_bytes: int
     failed_start: StopWords | None = None
+    # Those that answered.
+    hosts: int = 1
+    words: str = ""
+    repositories: int = 0
+    queries: int = 0
+
+    @property
+    def seeks_pages(self) -> bool:
+        """Whether the run looks for pages that meet a goal, and for no files."""
+        return bool(self.settings.get("goal")) and not self.files
+
+    @property
+    def noun(self) -> str:
+        """What is counted: files, or pages."""
+        return "relevant page" if self.seeks_pages else "file"
 
     @property
     def asked(self) -> int:
@@ -77,7 +96,7 @@ class RunFacts:
         return "/".join(self.start_url.split("/", 3)[:3])
 
     def on_site(self, url: str | None) -> str:
-        """Give a URL as one writes it within the site: without what all its addresses begin with."""
+        """Return a URL as one writes it within the site: without what all its addresses begin with."""
         path = (url or "").removeprefix(self.origin)
         return path if path.startswith("/") else url or ""
 
@@ -119,6 +138,10 @@ def read_facts(run: RunReader) -> RunFacts:
         files=files,
         file_bytes=file_bytes,
         failed_start=failed_start(run.connection) if stop_reason in STOPPED_AT_START else None,
+        hosts=ask(_HOSTS).fetchone()[0],
+        words=str(settings.get("words", "")),
+        repositories=verified_count(run.connection),
+        queries=ask(_QUERIES).fetchone()[0],
     )
 
 

@@ -48,7 +48,7 @@ def explained_by_strategy(
     if not isinstance(new_strategy(settings), Explains):
         return None
     try:
-        strategy = _restored(run, settings, before_event)
+        strategy = restored_strategy(run, settings, before_event)
         # A link tells more than its URL. Where a redirect led has the place of the link that was redirected.
         link = url if met.found_on is None else _link(url, met)
         return strategy.explain(link, met.found_on or "") if isinstance(strategy, Explains) else None
@@ -61,7 +61,8 @@ def _link(url: str, met: Meeting) -> Link:
     return Link(url, path_from_text(met.tag_path), anchor, met.context or anchor)
 
 
-def _restored(run: RunReader, settings: RunSettings, before_event: int | None) -> Strategy:
+def restored_strategy(run: RunReader, settings: RunSettings, before_event: int | None = None) -> Strategy:
+    """Bring the strategy of a run back, as it stood before an event or as it stands now; writes nothing."""
     from coati.settings.plan import new_strategy, snapshot_form
 
     messages: list[str] = []

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from importlib import resources
 
 from coati.reporting.facts import read_facts
 from coati.reporting.markup import Html, element, shortened, trusted
 from coati.reporting.sections.course import course
 from coati.reporting.sections.files import holdings
+from coati.reporting.sections.gone import gone
 from coati.reporting.sections.groups import groups
 from coati.reporting.sections.headline import headline
 from coati.reporting.sections.next_steps import next_steps
 from coati.reporting.sections.provenance import provenance
+from coati.reporting.sections.relevant import relevant_pages
+from coati.reporting.sections.repositories import repositories
 from coati.reporting.sections.settings import settings
 from coati.reporting.sections.troubles import troubles
 from coati.runs.reader import RunReader
@@ -21,6 +25,7 @@ from coati.units import format_moment
 from coati.version import __version__
 
 _CONTENTS = (
+    ("repositories", "The repositories"),
     ("files", "The files"),
     ("course", "How they were found"),
     ("troubles", "What failed"),
@@ -37,8 +42,11 @@ def report_page(run: RunReader) -> str:
     connection.execute("BEGIN")
     try:
         facts = read_facts(run)
+        taken_off = gone(connection)
         sections = (
-            holdings(connection, facts),
+            *repositories(connection),
+            (relevant_pages if facts.seeks_pages else holdings)(connection, facts),
+            *(() if taken_off is None else (taken_off,)),
             course(connection, facts),
             troubles(connection),
             next_steps(connection, facts),
@@ -48,10 +56,15 @@ def report_page(run: RunReader) -> str:
         )
     finally:
         connection.execute("ROLLBACK")
-    title = f"Files from {shortened(facts.site, 80) or 'a run'}"
+    title = (
+        f"Repositories on {shortened(facts.words, 80)}"
+        if facts.words
+        else f"{facts.noun.capitalize()}s from {shortened(facts.site, 80) or 'a run'}"
+    )
     seen = format_moment(facts.last_sign)
     footer = f"Written by Coati {__version__}{f' from the log as of {seen}' if seen else ''}."
-    return _page(title, headline(facts), _contents(), element("main", *sections), footer=footer)
+    contents = _contents(sections, facts.noun)
+    return _page(title, headline(facts), contents, element("main", *sections), footer=footer)
 
 
 def page_around(title: str, header: Html, *sections: Html) -> str:
@@ -91,9 +104,11 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _contents() -> Html:
+def _contents(sections: Sequence[Html], noun: str) -> Html:
+    titles = {**dict(_CONTENTS), "files": f"The {noun}s"}
+    there = [item for item in titles.items() if any(f' id="{item[0]}"' in part for part in sections)]
     return element(
-        "nav", *(element("a", title, href=f"#{name}") for name, title in _CONTENTS), aria_label="Sections"
+        "nav", *(element("a", title, href=f"#{name}") for name, title in there), aria_label="Sections"
     )
 
 

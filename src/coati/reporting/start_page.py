@@ -37,6 +37,11 @@ _BY_REASON = {
         "The site's robots.txt asks crawlers to leave the start page alone.",
         "--dry-run shows its rules; ask the site's owner, and let --contact tell them who you are.",
     ),
+    SkipReason.PRIVATE_ADDRESS.value: StopWords(
+        "the start URL leads to a private address",
+        "The name of the start URL leads into a private network, which is asked only where you say so.",
+        "If that is what you want: --limits allow_private=true.",
+    ),
     _NO_RULES: StopWords(
         "the site's robots.txt could not be read",
         "The server fails or is silent where it should give its robots.txt; until it does, nothing may be"

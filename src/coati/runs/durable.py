@@ -33,6 +33,18 @@ def write_synced(path: Path, chunks: Iterable[bytes]) -> None:
         raise
 
 
+def append_lines(path: Path, lines: bytes) -> None:
+    """Append whole lines and wait for the disk; half a line that a power cut left is ended first."""
+    with path.open("ab+") as file:
+        end = file.seek(0, os.SEEK_END)
+        if end:
+            file.seek(end - 1)
+            lines = lines if file.read(1) == b"\n" else b"\n" + lines
+        file.write(lines)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def sync_file(path: Path) -> None:
     """Wait until a file's bytes are on the disk."""
     _sync(path, os.O_RDONLY)

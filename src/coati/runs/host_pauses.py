@@ -1,4 +1,4 @@
-"""What hosts asked for or made necessary: a longer delay, a rest. A run that goes on keeps to it."""
+"""What hosts asked for or made necessary: a longer delay, a rest. A run that is resumed keeps to it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ INSERT INTO hosts (host, delay_seconds, rests_until) VALUES (?, ?, ?)
 ON CONFLICT (host) DO UPDATE SET delay_seconds = excluded.delay_seconds, rests_until = excluded.rests_until
 """
 
+_END = """
+INSERT INTO hosts (host, ended) VALUES (?, ?) ON CONFLICT (host) DO UPDATE SET ended = excluded.ended
+"""
+
 # Somebody may ask to be left alone for longer than there are dates.
 _LAST_TIME = 253_402_300_799.0
 
@@ -30,6 +34,11 @@ class HostPauses:
         """Keep what is new of hosts; call it within a transaction."""
         rows = [(host, pause.delay_seconds, _written(pause.rests_until)) for host, pause in pauses.items()]
         self._connection.executemany(_KEEP, rows)
+
+    def end(self, reasons: Mapping[str, str]) -> None:
+        """Keep why hosts were not asked any more, in place of what earlier sessions said."""
+        self._connection.execute("UPDATE hosts SET ended = NULL")
+        self._connection.executemany(_END, reasons.items())
 
     def known(self) -> dict[str, HostPause]:
         """Return what was kept."""

@@ -83,9 +83,10 @@ LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
 WHERE links.id = ?
 """
 _ADD_LINK = """
-INSERT INTO links (page, url, anchor, context, tag_path, modified, row_text, heading, licence)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO links (page, url, anchor, context, tag_path, modified, row_text, heading, licence, archived)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_ADD_RULES = "INSERT INTO robots (url, status, size_bytes, reason, fetched_at) VALUES (?, ?, ?, ?, ?)"
 _ADD_LIST = "INSERT INTO lists VALUES (?, ?) ON CONFLICT DO NOTHING"
 _ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WAS_RELEVANT = "SELECT 1 FROM pages WHERE url = ? AND relevant LIMIT 1"
@@ -268,12 +269,16 @@ class RunLog:
                 None if row in {"", context} else row,
                 heading or None,
                 licence or None,
+                archived or None,
             )
-            for (url, path, anchor, context, modified), (row, heading, licence) in zip(
+            for (url, path, anchor, context, modified), (row, heading, licence, archived) in zip(
                 page.new, page.nearby_texts, strict=True
             )
         ]
         self.connection.executemany(_ADD_LINK, rows)
+
+    def add_rules(self, url: str, status: int, size_bytes: int, reason: str, at: float) -> None:
+        self.connection.execute(_ADD_RULES, (url, status, size_bytes, reason or None, to_iso(at)))
 
     def was_relevant(self, url: str) -> bool:
         """Tell whether an earlier visit of a page counted as a target."""

@@ -89,6 +89,23 @@ CREATE TABLE pages (
     missing TEXT
 );
 CREATE INDEX relevant_pages ON pages (url) WHERE relevant;
+CREATE TABLE extractions (
+    page INTEGER PRIMARY KEY REFERENCES requests (id),
+    statements INTEGER NOT NULL,
+    failed TEXT
+);
+CREATE TABLE statements (
+    page INTEGER NOT NULL REFERENCES requests (id),
+    syntax TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    predicate TEXT NOT NULL,
+    object TEXT NOT NULL,
+    object_kind TEXT NOT NULL,
+    language TEXT,
+    datatype TEXT
+);
+CREATE INDEX statements_by_page ON statements (page);
+CREATE INDEX statements_by_predicate ON statements (predicate);
 CREATE TABLE tag_paths (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL
@@ -103,7 +120,8 @@ CREATE TABLE links (
     modified TEXT,
     row_text TEXT,
     heading TEXT,
-    licence TEXT
+    licence TEXT,
+    archived TEXT
 );
 CREATE INDEX links_by_url ON links (url);
 CREATE INDEX links_by_page ON links (page);
@@ -148,7 +166,16 @@ CREATE INDEX targets_by_url ON targets (url);
 CREATE TABLE hosts (
     host TEXT PRIMARY KEY,
     delay_seconds REAL,
-    rests_until TEXT
+    rests_until TEXT,
+    ended TEXT
+);
+CREATE TABLE robots (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    reason TEXT,
+    fetched_at TEXT NOT NULL
 );
 CREATE TABLE groups (
     arm INTEGER PRIMARY KEY,
@@ -189,6 +216,12 @@ JOIN files ON files.name = targets.file
 LEFT JOIN requests AS finder ON finder.id = targets.found_by
 LEFT JOIN groups ON groups.arm = targets.arm;
 
+CREATE VIEW statements_with_pages AS
+SELECT requests.url AS page_url, requests.host, statements.syntax, statements.subject, statements.predicate,
+       statements.object, statements.object_kind, statements.language, statements.datatype,
+       requests.finished_at AS fetched_at
+FROM statements JOIN requests ON requests.id = statements.page;
+
 CREATE VIEW links_with_tag_paths AS
 SELECT links.id, links.url, links.anchor, links.context, links.row_text, links.heading,
        links.licence, links.modified,
@@ -196,6 +229,11 @@ SELECT links.id, links.url, links.anchor, links.context, links.row_text, links.h
 FROM links
 LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
 JOIN requests ON requests.id = links.page;
+
+CREATE VIEW gone AS
+SELECT links.url, links.archived, links.modified AS last_seen, links.context AS known, requests.status
+FROM links JOIN requests ON requests.link = links.id
+WHERE links.archived IS NOT NULL AND requests.kind = 'broken' AND requests.status IN (404, 410);
 
 CREATE VIEW skipped_with_source AS
 SELECT skipped.url, skipped.reason, requests.url AS found_on
@@ -271,7 +309,7 @@ def create_database(path: Path, now: float) -> None:
 
 
 def check_version(path: Path) -> None:
-    """Raise `RunVersionError` if this version cannot go on with what another one wrote."""
+    """Raise `RunVersionError` if this version cannot resume what another one wrote."""
     connection = sqlite3.connect(path)
     try:
         (found,) = connection.execute("PRAGMA user_version").fetchone()

@@ -1,4 +1,4 @@
-"""The folder that a run writes: everything that it did, in order, so that it can be read and gone on with.
+"""The folder that a run writes: everything that it did, in order, so that it can be read and resumed.
 
 A driver uses it like this, in one thread, one step at a time::
 
@@ -83,6 +83,7 @@ _SYNC_SECONDS = 1.0
 _SNAPSHOT_EVENTS = 2_000
 _SNAPSHOT_SHARE = 0.1
 
+_BY_HOST = "SELECT host, sum(charged) FROM requests WHERE charged > 0 GROUP BY host"
 _URLS_WITHOUT_LINK = "SELECT url FROM requests WHERE link IS NULL"
 _SUM_OF_SCORES = "SELECT total(score) FROM requests WHERE charged > 0"
 
@@ -162,7 +163,7 @@ class RunStore:
 
     @classmethod
     def open(cls, folder: Path, now: float) -> Self:
-        """Go on with a run: puts right what a kill left behind. Raises `coati.runs.errors.RunError`."""
+        """Resume a run: puts right what a kill left behind. Raises `coati.runs.errors.RunError`."""
         if not holds_run(folder):
             raise NoRunError(f"there is no run in {folder}")
         layout = Layout(folder)
@@ -178,7 +179,7 @@ class RunStore:
         return read_settings(self._layout.settings)
 
     def change_settings(self, settings: Mapping[str, object]) -> None:
-        """Write ``run.toml`` anew: a run may go on with another budget."""
+        """Write ``run.toml`` again: a run may be resumed with another budget."""
         with self._writing():
             write_settings(self._layout.settings, settings)
         self._files.by_folder = _keeps_folders(settings)
@@ -256,6 +257,20 @@ class RunStore:
         with self._writing(), self._log.transaction():
             self._pauses.keep(pauses)
 
+    def end_hosts(self, reasons: Mapping[str, str]) -> None:
+        """Keep which hosts were not asked any more at the end of the session, and why."""
+        with self._writing(), self._log.transaction():
+            self._pauses.end(reasons)
+
+    def requests_by_host(self) -> dict[str, int]:
+        """Count what each host was asked, attempts included."""
+        return dict(self._log.connection.execute(_BY_HOST))
+
+    def keep_rules(self, url: str, status: int, size_bytes: int, reason: str, now: float) -> None:
+        """Log what came for a robots.txt; ``reason`` says why it is as if everything were forbidden."""
+        with self._writing(), self._log.transaction():
+            self._log.add_rules(url, status, size_bytes, reason, now)
+
     def host_pauses(self) -> dict[str, HostPause]:
         """Return what earlier sessions kept of hosts."""
         return self._pauses.known()
@@ -279,7 +294,7 @@ class RunStore:
         return self._log.charged_to(host)
 
     def fresh(self, urls: Sequence[str]) -> list[int]:
-        """Give the places of the URLs that the run has not met, the first of each."""
+        """Return the places of the URLs that the run has not met, the first of each."""
         return self._seen.fresh(urls)
 
     def host_answers(self) -> Iterator[HostAnswer]:

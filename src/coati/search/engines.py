@@ -69,6 +69,10 @@ class Engines:
             self._left[query.engine] = left - 1
         return provider
 
+    def answers_here(self, address: str) -> bool:
+        """Tell whether the engine of a query is one in this process, which needs no network."""
+        return isinstance(self._providers.get(parse_query(address).engine), LocalProvider)
+
     def respond(self, address: str, rules: Rules | None = None) -> Outcome:
         """Answer a query without a network, as replay does; raises `UsageError` where that needs one."""
         query = parse_query(address)

@@ -5,14 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coati.assembly import Need, StrategySettings, build_shortcuts, build_strategy, strategy_row
+from coati.assembly import (
+    Need,
+    StrategySettings,
+    build_goal,
+    build_shortcuts,
+    build_strategy,
+    strategy_row,
+)
 from coati.live.plan import CrawlPlan
 from coati.runs.snapshots import SnapshotForm
+from coati.search.web_archives import HINTS
+from coati.settings.discovery import providers_of, with_discovery
 from coati.settings.limits import trap_settings
 from coati.settings.live_settings import live_settings
 from coati.strategies.state import pack, unpack
 from coati.web.facts import EXTRACTORS
 from coati.web.likely_extensions import likely_extensions
+from coati.web.markup.goals import all_of
 from coati.web.media import parse_types
 from coati.web.rules import Scope
 from coati.web.urls import host_of
@@ -60,12 +70,19 @@ def snapshot_form(settings: RunSettings) -> SnapshotForm:
 
 
 def _parameters(settings: RunSettings) -> StrategySettings:
+    known = _usual_parameters(settings)
+    return with_discovery(known, settings) if settings.words else known
+
+
+def _usual_parameters(settings: RunSettings) -> StrategySettings:
     return replace(_LIVE, likely_extensions=likely_extensions(parse_types(settings.types)))
 
 
 def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:
     """Plan a crawl; raises `coati.errors.ConfigError` for settings that no crawl could keep to."""
     row = strategy_row(settings.strategy)
+    goals = tuple(build_goal(text) for text in settings.goal)
+    facts = dict.fromkeys((*row.extractors, *(name for goal in goals for name in goal.extractors)))
     return CrawlPlan(
         new_strategy=lambda: new_strategy(settings),
         rules=settings.rules,
@@ -80,7 +97,9 @@ def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:
         archive_max_age_seconds=settings.archive_max_age,
         offline=settings.offline,
         out_links=Need.OUT_LINKS in row.needs,
-        extractors={name: EXTRACTORS[name] for name in row.extractors},
+        extractors={name: EXTRACTORS[name] for name in facts},
+        goal=all_of(goals) if goals else None,
+        host_budget=settings.host_budget,
         early_stop=resources.early_stop,
         on_progress=resources.on_progress,
         on_event=resources.on_event,
@@ -88,5 +107,6 @@ def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:
         stop=resources.stop,
         one_site=settings.rules.scope is not Scope.ANY and len({host_of(url) for url in settings.urls}) == 1,
         more_start_urls=settings.more_start_urls,
+        providers=(*(HINTS[name]() for name in settings.hint_names), *providers_of(settings)),
         shortcuts=build_shortcuts(settings.shortcuts, settings.strategy, settings.profile),
     )

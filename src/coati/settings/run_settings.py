@@ -13,11 +13,12 @@ from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from coati.assembly import LIVE_STRATEGIES, REGISTRY, SHORTCUTS, SITE_STRATEGIES
+from coati.assembly import DISCOVERY, LIVE_STRATEGIES, REGISTRY, SHORTCUTS, SITE_STRATEGIES, build_goal
 from coati.budget import Budget
-from coati.errors import ConfigError
+from coati.errors import ConfigError, unknown_name
 from coati.live.settings import LiveSettings
 from coati.readers.robots import robots_url
+from coati.search.web_archives import HINTS
 from coati.settings.limits import LIMITS
 from coati.settings.setting_types import (
     BYTES,
@@ -34,8 +35,9 @@ from coati.settings.setting_types import (
     choice,
 )
 from coati.web.media import parse_types
+from coati.web.queries import Ability, Query
 from coati.web.rules import Rules, Scope
-from coati.web.urls import is_query
+from coati.web.urls import is_query, resolve
 
 T = TypeVar("T")
 
@@ -48,6 +50,7 @@ class Group(StrEnum):
     """Under which heading a setting is explained."""
 
     WHAT = "What to collect"
+    DISCOVER = "How to search for repositories (coati discover)"
     WHERE = "Where to look"
     HOW_MUCH = "How much to spend"
     HOW = "How to ask"
@@ -58,7 +61,7 @@ class Group(StrEnum):
 class Setting:
     """What is known about one setting beside its value.
 
-    ``decides``: a run that goes on with another value would be another run. ``of_run``: it belongs to the
+    ``decides``: a run that is resumed with another value would be another run. ``of_run``: it belongs to the
     run and is written into its ``run.toml``; the others only say how one command is carried out.
     """
 
@@ -134,7 +137,8 @@ def _archive_mode() -> SettingType:
 
 def _live_strategy() -> SettingType:
     """Make the kind of the strategies that a live crawl can run; the others say where they can be run."""
-    live = choice("strategy", {name: REGISTRY[name].summary for name in LIVE_STRATEGIES})
+    rows = {name: REGISTRY[name] for name in LIVE_STRATEGIES} | dict(DISCOVERY)
+    live = choice("strategy", {name: row.summary for name, row in rows.items()})
 
     def read(value: object) -> object:
         name = str(value).strip()
@@ -177,6 +181,14 @@ class RunSettings:
         " separated by commas.",
         decides=True,
     )
+    goal: tuple[str, ...] = _setting(
+        (),
+        Group.WHAT,
+        TEXTS,
+        "Count pages as targets that meet this goal: `structured-data`, `microdata>=5`,"
+        " `type=Dataset,Product` or `module:function`; may be repeated, and then all must hold.",
+        decides=True,
+    )
     strategy: str = _setting(
         DEFAULT_STRATEGY,
         Group.WHAT,
@@ -189,6 +201,62 @@ class RunSettings:
     )
     stop_when_dry: bool = _setting(
         True, Group.WHAT, FLAG, "Stop when hardly any target can be expected from further requests."
+    )
+    words: str = _setting(
+        "",
+        Group.DISCOVER,
+        TEXT,
+        "The topic, in the words that one would type into a search box.",
+        decides=True,
+    )
+    search: tuple[str, ...] = _setting(
+        (),
+        Group.DISCOVER,
+        TEXTS,
+        "A search engine to ask (`coati search engines` lists them): local=INDEX, searxng=URL, or"
+        " my_module:MyEngine for one of your own; may be repeated.",
+        decides=True,
+    )
+    language: str = _setting(
+        "en",
+        Group.DISCOVER,
+        TEXT,
+        "The language of the queries and their results (en, fr, pt-BR).",
+        decides=True,
+    )
+    max_queries: int | None = _setting(
+        None, Group.DISCOVER, _LIMIT_COUNT, "Ask each search engine at most this many queries."
+    )
+    crawl_after: int | None = _setting(
+        None,
+        Group.DISCOVER,
+        _LIMIT_COUNT,
+        "After this many requests look for nothing new, and look through the repositories found,"
+        " breadth-first. Without it that is left to `coati harvest`.",
+        decides=True,
+    )
+    start_model: str = _setting(
+        "",
+        Group.DISCOVER,
+        PATH,
+        "What the classifier of pages knows at the start: a file that `coati learn pages` wrote.",
+        decides=True,
+    )
+    accept: tuple[str, ...] = _setting(
+        (),
+        Group.DISCOVER,
+        TEXTS,
+        "Say that the site of this URL is a repository; the classifier learns from the page."
+        " May be repeated.",
+        of_run=False,
+    )
+    reject: tuple[str, ...] = _setting(
+        (),
+        Group.DISCOVER,
+        TEXTS,
+        "Say that the site of this URL is no repository; the classifier learns from the page."
+        " May be repeated.",
+        of_run=False,
     )
     scope: str = _setting(
         Scope.DOMAIN.value,
@@ -210,6 +278,9 @@ class RunSettings:
         TEXTS,
         "Leave URLs alone in which this regular expression is found; may be repeated.",
         decides=True,
+    )
+    exclude_host: tuple[str, ...] = _setting(
+        (), Group.WHERE, TEXTS, "Leave this host alone, and all that lie below it; may be repeated."
     )
     sitemaps: bool = _setting(
         False,
@@ -233,14 +304,25 @@ class RunSettings:
         "A profile of your own for a software that Coati does not know, as my_module:MyCms; may be repeated.",
         decides=True,
     )
-    max_requests: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after so many requests.")
+    hints: str = _setting(
+        "",
+        Group.WHERE,
+        TEXT,
+        f"Ask indexes of the web for files of the site, linked or not ({', '.join(HINTS)}), separated by"
+        " commas. They are told which site you look at.",
+        decides=True,
+    )
+    max_requests: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after this many requests.")
     max_bytes: int | None = _setting(
-        None, Group.HOW_MUCH, above_zero(BYTES), "Stop after so many bytes (500MB, 2GiB)."
+        None, Group.HOW_MUCH, above_zero(BYTES), "Stop after this many bytes (500MB, 2GiB)."
     )
     max_time: float | None = _setting(
-        None, Group.HOW_MUCH, above_zero(SECONDS), "Stop after so much time, all sessions together (90s, 2h)."
+        None, Group.HOW_MUCH, above_zero(SECONDS), "Stop after this much time, in all sessions (90s, 2h)."
     )
-    max_targets: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after so many targets.")
+    max_targets: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after this many targets.")
+    host_budget: int | None = _setting(
+        None, Group.HOW_MUCH, _LIMIT_COUNT, "Ask no host for more than this many requests."
+    )
     max_file_size: int = _setting(
         _POLITE.max_file_bytes, Group.HOW_MUCH, at_least(BYTES, 1), "Leave files alone that are larger."
     )
@@ -290,7 +372,7 @@ class RunSettings:
         False,
         Group.HOW,
         FLAG,
-        "Ask again for what earlier sessions of the run called broken, before it goes on.",
+        "Ask again for what earlier sessions of the run called broken, before it resumes.",
         of_run=False,
     )
     archive: str = _setting(
@@ -321,7 +403,7 @@ class RunSettings:
         "Whether all files stand side by side in files/ (flat), or in the folders that the site has (site).",
     )
     events: str = _setting(
-        "", Group.KEEP, PATH, "Append everything that happens to this file, one JSON object a line."
+        "", Group.KEEP, PATH, "Append everything that happens to this file, one JSON object per line."
     )
     format: str = _setting(
         "table", Group.KEEP, choice("format", _FORMATS), "How the result is printed.", of_run=False
@@ -345,10 +427,15 @@ class RunSettings:
     def __post_init__(self) -> None:
         """Refuse what cannot work, before anything is fetched."""
         parse_types(self.types)
+        for goal in self.goal:
+            build_goal(goal)
+        if self.strategy in DISCOVERY and self.urls and not self.words:
+            raise ConfigError(f"{self.strategy} searches for repositories: `coati discover` runs it")
         for pattern in (*self.include, *self.exclude):
             _compiled(pattern)
         if self.quiet and self.verbose:
             raise ConfigError("quiet says nothing and verbose says more: leave one of them out")
+        self._check_hints()
         if self.per_host > self.concurrency:
             raise ConfigError(
                 f"per_host is {self.per_host} and concurrency is {self.concurrency}: no more than"
@@ -373,11 +460,23 @@ class RunSettings:
 
     @property
     def more_start_urls(self) -> tuple[str, ...]:
-        """Where the crawl begins beside the user's URLs: the robots.txt of their hosts, for its sitemaps."""
-        if not self.sitemaps:
-            return ()
-        robots = dict.fromkeys(robots_url(url) for url in self.urls if not is_query(url))
-        return tuple(url for url in robots if url not in self.urls)
+        """Where the crawl begins beside the user's URLs: the robots.txt of their hosts, and hints."""
+        own = [url for url in self.urls if not is_query(url)]
+        robots = [robots_url(url) for url in own] if self.sitemaps else []
+        sites = dict.fromkeys(resolve(url, "/") or url for url in own)
+        hints = [Query(name, site, Ability.SITE).address for name in self.hint_names for site in sites]
+        return tuple(url for url in dict.fromkeys((*robots, *hints)) if url not in self.urls)
+
+    def _check_hints(self) -> None:
+        for name in self.hint_names:
+            if name not in HINTS:
+                raise unknown_name("index for hints", name, HINTS)
+
+    @property
+    def hint_names(self) -> tuple[str, ...]:
+        """The indexes that are asked for hints."""
+        names = dict.fromkeys(name.strip().lower() for name in self.hints.split(","))
+        return tuple(name for name in names if name)
 
     @property
     def start_urls(self) -> tuple[str, ...]:
@@ -398,6 +497,7 @@ class RunSettings:
             more_start_urls=self.urls[1:],
             include=tuple(_compiled(pattern) for pattern in self.include),
             exclude=tuple(_compiled(pattern) for pattern in self.exclude),
+            exclude_hosts=frozenset(host.lower() for host in self.exclude_host),
         )
 
 

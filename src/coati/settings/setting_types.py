@@ -75,7 +75,8 @@ def _read_flag(value: object) -> bool:
     raise ConfigError(f"{value!r} is neither true nor false")
 
 
-def _read_texts(value: object) -> tuple[str, ...]:
+def read_texts(value: object) -> tuple[str, ...]:
+    """Read texts from a list, or from a text with one on each line."""
     if isinstance(value, str):
         return tuple(line.strip() for line in value.splitlines() if line.strip())
     if not isinstance(value, Sequence):
@@ -85,7 +86,7 @@ def _read_texts(value: object) -> tuple[str, ...]:
 
 def read_urls(value: object) -> tuple[str, ...]:
     """Read URLs from a list, or from a text in which blanks stand between them."""
-    return tuple(value.split()) if isinstance(value, str) else _read_texts(value)
+    return tuple(value.split()) if isinstance(value, str) else read_texts(value)
 
 
 def above_zero(kind: SettingType) -> SettingType:
@@ -133,5 +134,5 @@ NUMBER = SettingType("X", _read_number)
 BYTES = SettingType("SIZE", _read_bytes)
 SECONDS = SettingType("TIME", _read_seconds)
 FLAG = SettingType("true|false", _read_flag, flag=True)
-TEXTS = SettingType("TEXT", _read_texts, many=True)
+TEXTS = SettingType("TEXT", read_texts, many=True)
 URLS = SettingType("URL", read_urls, many=True)

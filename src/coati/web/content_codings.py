@@ -92,6 +92,44 @@ class Unpacking:
         return all(layer.whole for layer in self._layers)
 
 
+class GzipFileUnpacking:
+    """Undoes gzip for what is a gzip file by its name or type; it is `Unpacking` otherwise.
+
+    Many servers call a file of gzip packed, as if a browser should unpack it, and it would no longer be what
+    it is called. Where one gzip lies in another, the outer one was for the way.
+    """
+
+    def __init__(self) -> None:
+        self._inner = Unpacking(("gzip",))
+        self._packed = self._unpacked = b""
+        self._keeps: bool | None = None
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """Take a piece as it came, and give what belongs to the file."""
+        self._packed += piece
+        for part in self._inner.feed(piece):
+            self._unpacked += part
+            if self._keeps is None and len(self._unpacked) >= len(_GZIP_BEGINS):
+                self._keeps = not self._unpacked.startswith(_GZIP_BEGINS)
+            if self._keeps is False:
+                yield self._unpacked
+            if self._keeps is not None:
+                self._unpacked = b""
+        if self._keeps:
+            yield self._packed
+        if self._keeps is not None:
+            self._packed = b""
+
+    @property
+    def whole(self) -> bool:
+        """Whether what is packed came to its end."""
+        return self._inner.whole
+
+    def rest(self) -> bytes:
+        """Return what was too short to tell, at the end."""
+        return self._packed if self._keeps is None else b""
+
+
 def _through(layers: Sequence[_Streams], piece: bytes) -> Iterator[bytes]:
     if not layers:
         yield piece

@@ -137,6 +137,8 @@ PRESETS: dict[str, TargetTypes] = {
             frozenset({"zip", "tar", "gz", "tgz", "bz2", "xz", "7z", "rar", "zst"}),
         ),
         TargetTypes("all-files", frozenset(), everything=True),
+        # For crawls that look for pages alone.
+        TargetTypes("none", frozenset()),
     )
 }
 

@@ -37,6 +37,7 @@ class Refusal(StrEnum):
     SCOPE = "out of scope"
     EXTENSION = "blocked extension"
     EXCLUDED = "excluded by a pattern"
+    EXCLUDED_HOST = "excluded host"
     NOT_INCLUDED = "not included by a pattern"
     TOO_LONG = "trap: URL too long"
     REPEATS = "trap: repeating parts"
@@ -67,6 +68,7 @@ class Rules:
     blocked_extensions: frozenset[str] = BLOCKED_EXTENSIONS
     include: tuple[re.Pattern[str], ...] = ()
     exclude: tuple[re.Pattern[str], ...] = ()
+    exclude_hosts: frozenset[str] = frozenset()
     traps: bool = True
     more_start_urls: tuple[str, ...] = ()
     start_urls: tuple[str, ...] = field(init=False, repr=False)
@@ -99,11 +101,9 @@ class Rules:
             return Refusal.SCOPE
         if extension_of(url) in self.blocked_extensions:
             return Refusal.EXTENSION
-        if any(pattern.search(url) for pattern in self.exclude):
-            return Refusal.EXCLUDED
-        if self.include and not any(pattern.search(url) for pattern in self.include):
-            return Refusal.NOT_INCLUDED
-        return self._trap(url) if self.traps else None
+        if self.exclude_hosts and self._excludes_host(url):
+            return Refusal.EXCLUDED_HOST
+        return self._unwanted(url) or (self._trap(url) if self.traps else None)
 
     def list_refusal(self, url: str) -> Refusal | None:
         """Say why a list of links (`coati.readers.list_addresses`) must not be asked for; None if it may.
@@ -112,7 +112,19 @@ class Rules:
         means a sitemap by the patterns for what is found from it.
         """
         scope = Scope.HOST if self.scope is Scope.PATH else self.scope
-        return None if url in self._starts or self._in_scope(url, scope) else Refusal.SCOPE
+        admitted = url in self._starts or is_query(url) or self._in_scope(url, scope)
+        return None if admitted else Refusal.SCOPE
+
+    def _unwanted(self, url: str) -> Refusal | None:
+        if any(pattern.search(url) for pattern in self.exclude):
+            return Refusal.EXCLUDED
+        if self.include and not any(pattern.search(url) for pattern in self.include):
+            return Refusal.NOT_INCLUDED
+        return None
+
+    def _excludes_host(self, url: str) -> bool:
+        host = host_of(url)
+        return host in self.exclude_hosts or any(above in self.exclude_hosts for above in _above(host))
 
     def _in_scope(self, url: str, scope: Scope) -> bool:
         if scope is Scope.ANY:
@@ -151,7 +163,7 @@ def _site_of(host: str) -> str:
 
 
 def _above(host: str) -> Iterator[str]:
-    """Give the names that a host stands below, the nearest first."""
+    """Return the names that a host stands below, the nearest first."""
     _, dot, above = host.partition(".")
     while dot:
         yield above

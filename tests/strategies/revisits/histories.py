@@ -11,6 +11,7 @@ from coati.replaying.driver import ReplayOptions, replay
 from coati.replaying.page_history import Capture, PageHistory
 from coati.strategies.revisits.scheduler import Scheduler
 from coati.strategies.revisits.watch import Watch, WatchSettings
+from coati.web.urls import url_hash
 
 HOUR = 3600.0
 # A Wednesday, 00:00.
@@ -61,6 +62,11 @@ class Made:
         if links is None:
             return None
         return [Link(self.url_of_link(page, link), ("html", "body", "a")) for link in sorted(links)]
+
+    def links(self, page: int, now: float) -> set[int]:
+        """Return what a visit finds, as hashes (`coati.strategies.revisits.truth.PageTruth`)."""
+        shown = self.shown[round((now - BEGIN) / HOUR)][page]
+        return {url_hash(self.url_of_link(page, link)) for link in shown or ()}
 
     def moments(self) -> tuple[float, ...]:
         """Return when the cycles begin."""

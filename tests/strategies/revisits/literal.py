@@ -27,6 +27,10 @@ class Past:
     similarity: dict[tuple[int, int], float] = field(default_factory=dict)
     model: tuple[np.ndarray, float] = (np.zeros(35), 0.0)
     trained: int = -99
+    weights: list[float] = field(default_factory=lambda: [0.25] * 4)
+    # The ratio that BANDIT took in each cycle, and how many new links each cycle brought.
+    ratios: list[tuple[int, float]] = field(default_factory=list)
+    found: dict[int, int] = field(default_factory=dict)
 
     def window(self, page: int, cycle: int) -> list[int]:
         """Return the numbers of new links in the visits of the window before a cycle."""
@@ -75,6 +79,7 @@ def _look(past: Past, pages: object, *, count: bool) -> None:
         if count:
             past.visits.append((cycle, page, len(own - past.known)))
         found |= own
+    past.found[cycle] = len(found - past.known)
     past.known |= found
     for one in visited:
         for other in visited:
@@ -99,7 +104,12 @@ def od_win(past: Past, k: int) -> list[int]:
     """Take the k pages with the highest mean; of equals the larger age."""
     cycle = past.cycle
     pages = range(len(past.made.urls))
-    return sorted(pages, key=lambda page: (-past.mean(page, cycle), -past.age(page, cycle)))[:k]
+
+    def key(page: int) -> tuple[bool, float, int]:
+        # Pages without a visit in the window go first.
+        return bool(past.window(page, cycle)), -past.mean(page, cycle), -past.age(page, cycle)
+
+    return sorted(pages, key=key)[:k]
 
 
 def features(past: Past, page: int, cycle: int) -> list[float]:
@@ -173,3 +183,129 @@ def reg(past: Past, k: int) -> list[int]:
     """Predict, and select."""
     scores = predictions(past)
     return od_win(past, k) if scores is None else select(past, scores, k)
+
+
+def reg_rr(past: Past, k: int) -> list[int]:
+    """Select nine tenths of the k, and take the rest by age."""
+    return _explore(past, k, 0.9)
+
+
+def _explore(past: Past, k: int, ratio: float) -> list[int]:
+    scores = predictions(past)
+    if scores is None:
+        return od_win(past, k)
+    chosen = select(past, scores, round(ratio * k))
+    oldest = [page for page in rr(past, len(scores)) if page not in chosen]
+    return chosen + oldest[: k - len(chosen)]
+
+
+def bandit(past: Past, k: int) -> list[int]:
+    """Choose the ratio by UCB1 over what the cycles of each ratio brought, in parts of the most."""
+    ratios = [0.6, 0.7, 0.8, 0.9, 1.0]
+    if predictions(past) is None:
+        return od_win(past, k)
+    brought = [(ratio, past.found[cycle]) for cycle, ratio in past.ratios]
+    most = max([1, *(new for _, new in brought)])
+
+    def bound(ratio: float) -> float:
+        own = [new / most for other, new in brought if other == ratio]
+        if not own:
+            return math.inf
+        # Rounded, since ratios that brought as much as each other are equals.
+        return round(sum(own) / len(own) + math.sqrt(2 * math.log(max(len(brought), 2)) / len(own)), 6)
+
+    best = max(ratios, key=bound)
+    past.ratios.append((past.cycle, best))
+    return _explore(past, k, best)
+
+
+def cov(past: Past, k: int) -> list[int]:
+    """Cover most of all links that were ever seen on the pages."""
+    ever: dict[int, set[tuple[int, int]]] = {page: set() for page in range(len(past.made.urls))}
+    for (_, page), links in past.seen.items():
+        ever[page] |= {(past.made.site_of[page], link) for link in links}
+    return _cover(past, ever, k)
+
+
+def greedy(past: Past, k: int) -> list[int]:
+    """Cover most of the links that are there and not known."""
+    made = past.made
+    there = {
+        page: {(made.site_of[page], link) for link in made.shown[past.cycle][page] or ()} - past.known
+        for page in range(len(made.urls))
+    }
+    return _cover(past, there, k)
+
+
+def _cover(past: Past, sets: dict[int, set[tuple[int, int]]], k: int) -> list[int]:
+    covered: set[tuple[int, int]] = set()
+    chosen: list[int] = []
+    for _ in range(k):
+        left = [page for page in sets if page not in chosen]
+        best = max(left, key=lambda page: (len(sets[page] - covered), past.age(page, past.cycle), -page))
+        chosen.append(best)
+        covered |= sets[best]
+    return chosen
+
+
+def cliq_win(past: Past, k: int) -> list[int]:
+    """Take the page with the highest mean of each group, then the next of each."""
+    groups: list[list[int]] = []
+    for page in range(len(past.made.urls)):
+        for group in groups:
+            if all(past.similarity.get((page, other), 0.0) > SIMILAR for other in group):
+                group.append(page)
+                break
+        else:
+            groups.append([page])
+    order = od_win(past, len(past.made.urls))
+    ranked = [sorted(group, key=order.index) for group in groups]
+    turn = {page: place for group in ranked for place, page in enumerate(group)}
+    return sorted(order, key=lambda page: (turn[page], order.index(page)))[:k]
+
+
+def ltr(past: Past, k: int) -> list[int]:
+    """Rank by weights that coordinate ascent finds for NDCG; select."""
+    cycle = past.cycle
+    if cycle - 1 < BOOTSTRAP_HOURS:
+        return od_win(past, k)
+    if cycle - past.trained >= RETRAIN_HOURS:
+        queries: dict[int, list[tuple[list[float], int]]] = {}
+        for at, page, new in past.visits:
+            if at >= cycle - WINDOW_HOURS:
+                queries.setdefault(at, []).append((features(past, page, at)[:4], new))
+        past.weights, past.trained = _ascend(list(queries.values()), past.weights), cycle
+    pages = range(len(past.made.urls))
+    scores = [float(np.dot(past.weights, features(past, page, cycle)[:4])) for page in pages]
+    return select(past, scores, k)
+
+
+def _ascend(queries: list[list[tuple[list[float], int]]], weights: list[float]) -> list[float]:
+    best = _ndcg(queries, weights)
+    for _ in range(25):
+        before = best
+        for place in range(4):
+            tried = [-weights[place], *(s * 0.05 * 2.0**power for power in range(25) for s in (1, -1))]
+            moved = [[w + step * (at == place) for at, w in enumerate(weights)] for step in tried]
+            values = [_ndcg(queries, other) for other in moved]
+            if max(values) > best:
+                best = max(values)
+                changed = moved[values.index(best)]
+                weights = [w / sum(map(abs, changed)) for w in changed]
+        if best - before < 0.001:
+            break
+    return weights
+
+
+def _ndcg(queries: list[list[tuple[list[float], int]]], weights: list[float]) -> float:
+    values = []
+    for query in queries:
+        gains = [2 ** math.log(1 + new) - 1 for _, new in query]
+        if not any(gains):
+            continue
+        scores = [round(float(np.dot(weights, row)), 9) for row, _ in query]
+        order = sorted(range(len(query)), key=lambda place: -scores[place])
+        gained = sum(gains[place] / math.log2(rank + 2) for rank, place in enumerate(order))
+        ideal = sum(gain / math.log2(rank + 2) for rank, gain in enumerate(sorted(gains, reverse=True)))
+        values.append(gained / ideal)
+    return sum(values) / len(values) if values else 0.0

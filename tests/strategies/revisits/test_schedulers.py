@@ -2,31 +2,79 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import numpy as np
 import pytest
 
-from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.strategies.revisits.boosted_ranking import BoostedRanking
+from coati.strategies.revisits.exploring import RATIOS, BanditShare
+from coati.strategies.revisits.predicting import Example
+from coati.strategies.revisits.scheduler import Scheduler
+from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
+from coati.strategies.state import pack, unpack
 from tests.strategies.revisits import literal
-from tests.strategies.revisits.histories import Made
+from tests.strategies.revisits.histories import BEGIN, HOUR, Made
 
-METHODS = {"rr": literal.rr, "od-win": literal.od_win, "reg": literal.reg}
+METHODS = {
+    "rr": literal.rr,
+    "od-win": literal.od_win,
+    "cov": literal.cov,
+    "cliq-win": literal.cliq_win,
+    "reg": literal.reg,
+    "reg-rr": literal.reg_rr,
+    "bandit": literal.bandit,
+    "ltr": literal.ltr,
+    "greedy": literal.greedy,
+}
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+def scheduler(name: str, made: Made) -> Scheduler:
+    return SCHEDULERS[name].build(SchedulerInputs(0, made))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", METHODS)
 def test_it_does_what_its_text_says(name: str, seed: int) -> None:
-    made = Made(seed)
+    made = Made(seed, cycles=26 if name == "ltr" else 40)
     expected = literal.run(made, METHODS[name], 3)
-    assert made.watched(SCHEDULERS[name].build(0), 3) == expected
+    assert made.watched(scheduler(name, made), 3) == expected
 
 
 def test_it_forgets_what_leaves_the_window() -> None:
     made = Made(5, sites=2, pages=3, cycles=190)
     expected = literal.run(made, literal.od_win, 2)
-    assert made.watched(SCHEDULERS["od-win"].build(0), 2) == expected
+    assert made.watched(scheduler("od-win", made), 2) == expected
 
 
-@pytest.mark.parametrize("name", SCHEDULERS)
+def test_a_bandit_takes_the_first_of_equal_shares() -> None:
+    shares = BanditShare()
+    taken = []
+    for _ in range(12):
+        taken.append(shares.choose())
+        shares.pay(7)
+    assert taken == [*RATIOS, *RATIOS, 0.6, 0.7]
+
+
+def test_boosted_trees_rank_what_brought_more_first() -> None:
+    ranking = BoostedRanking()
+    rng = Random(1)
+    for cycle in range(40):
+        for _ in range(5):
+            mean = rng.random()
+            own = np.array([mean, 0.0, 1.0, mean])
+            ranking.add(Example(BEGIN + HOUR * cycle, own, round(9 * mean)))
+    ranking.train(BEGIN, BEGIN + 40 * HOUR)
+    own = np.array([[0.9, 0.0, 1.0, 0.9], [0.1, 0.0, 1.0, 0.1]])
+    before = ranking.predict(own, BEGIN)
+    assert before[0] > before[1]
+    loaded = BoostedRanking()
+    loaded.load(unpack(pack(ranking.save())))
+    assert loaded.predict(own, BEGIN) == pytest.approx(before)
+
+
+@pytest.mark.parametrize("name", [name for name in SCHEDULERS if name != "ltr-gbdt"])
 def test_a_site_gets_no_more_than_its_share(name: str) -> None:
     made = Made(1)
-    for pages in made.watched(SCHEDULERS[name].build(0), 3, per_site=1):
+    for pages in made.watched(scheduler(name, made), 3, per_site=1):
         assert len({made.site_of[page] for page in pages}) == 3

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from coati.archive.description import FILE_NAME
 from coati.archive.sources.replica import Replica
+from coati.archive.sources.snapshot_tables import SnapshotTables
 from coati.archive.sources.source import Source, Wishes
 from coati.archive.sources.static_folder import StaticFolder
 from coati.archive.sources.wacz import WaczContent, is_zip, read_wacz
 from coati.archive.sources.warc_files import WarcFiles, warc_on_disk
 from coati.errors import UsageError, unknown_name
 
-LAYOUTS = ("warc", "wacz", "replica", "folder")
+LAYOUTS = ("warc", "wacz", "replica", "snapshots", "folder")
+_FOLDERS: dict[str, Callable[[Path, Wishes], Source]] = {
+    "replica": Replica,
+    "snapshots": SnapshotTables,
+    "folder": StaticFolder,
+}
 
 _WARC_ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".wacz")
 _VERSION_LINE = b"WARC/"
@@ -37,7 +43,7 @@ def open_source(paths: Sequence[Path], layout: str, wishes: Wishes) -> tuple[str
     path = paths[0]
     if not path.is_dir():
         raise UsageError(f"{path} is not in the layout {layout!r}")
-    return layout, Replica(path, wishes) if layout == "replica" else StaticFolder(path, wishes)
+    return layout, _FOLDERS[layout](path, wishes)
 
 
 def _warc_source(paths: Sequence[Path], layout: str, wishes: Wishes) -> WarcFiles:
@@ -79,6 +85,8 @@ def _layout_of_folder(folder: Path) -> str:
         raise UsageError(f"{folder} is an archive already")
     if Replica.recognises(folder):
         return "replica"
+    if SnapshotTables.recognises(folder):
+        return "snapshots"
     # A crawl's folder holds its WARC files, at the top or where Browsertrix puts them.
     if _warc_paths([folder]) and not (folder / "index.html").exists():
         return "warc"

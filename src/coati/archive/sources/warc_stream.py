@@ -21,6 +21,8 @@ from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Report
 _RECORD_START = re.compile(rb"\x1f\x8b\x08|WARC/1\.")
 _LENGTH = re.compile(r"[0-9]{1,18}\Z")
 _MAX_HEADER_BYTES = 1 << 20
+_FALSE_STARTS = 200
+_LEAP_BYTES = 1024
 # No set: the library's types cannot be hashed.
 _WANTED = (WarcRecordType.response, WarcRecordType.resource, WarcRecordType.revisit)
 
@@ -50,23 +52,31 @@ class Capture(NamedTuple):
 
 
 def read_captures(file: WarcFile, report: Report) -> Iterator[Capture]:
-    """Give responses, resources and revisits in the order of the file; report what is damaged."""
+    """Return responses, resources and revisits in the order of the file; report what is damaged."""
     with file.open() as data:
         start: int | None = 0
-        in_damage = False
+        damages = 0
         while start is not None:
             try:
                 for capture in _read_from(data, start):
                     yield capture
-                    in_damage = False
+                    damages = 0
             except _DamageError as damage:
                 # The places between the damage and the next sound record are part of it.
-                if not in_damage:
+                if not damages:
                     report(Damaged(f"{file.name}, byte {damage.offset}", str(damage), damage.url))
-                in_damage = True
-                start = find(data, _RECORD_START, max(start + 1, damage.offset))
+                damages += 1
+                start = find(data, _RECORD_START, max(start + 1, damage.offset) + _leap(damages))
             else:
                 return
+
+
+def _leap(damages: int) -> int:
+    """Say how much is passed over after this many false starts in a row.
+
+    Each may be as long as headers may be. A file that is made of nothing else would be read over and over.
+    """
+    return max(0, damages - _FALSE_STARTS) * _LEAP_BYTES
 
 
 class _DamageError(Exception):

@@ -10,23 +10,19 @@ from coati.units import format_bytes, format_count, format_moment, format_second
 
 def headline(facts: RunFacts) -> Html:
     """Say the most important things first."""
-    totals = facts.totals
     end = end_of(facts)
     site = shortened(facts.site) or "no site yet"
+    if facts.hosts > 1 and facts.seeks_pages:
+        site = format_count(facts.hosts, "host")
     return element(
         "header",
         element("p", "Coati · report of a run", class_="kicker"),
-        element("h1", f"{format_count(totals.targets, 'file')} from {site}"),
+        element("h1", _title(facts, site)),
         element("p", _summary(facts), class_="summary"),
         element("p", end.sentence, class_="stage going" if facts.stage is Stage.GOING else "stage"),
         element(
             "ul",
-            _tile(format_count(totals.targets), "files found", format_bytes(totals.target_bytes)),
-            _tile(
-                format_count(totals.requests),
-                "requests made",
-                f"{_per_hundred(facts)} files for 100 requests",
-            ),
+            *_found_tiles(facts),
             _tile(format_share(facts.asked, facts.known), "of the known addresses asked for", _known(facts)),
             _tile(
                 format_seconds(facts.seconds),
@@ -38,15 +34,45 @@ def headline(facts: RunFacts) -> Html:
     )
 
 
+def _found_tiles(facts: RunFacts) -> tuple[Html, Html]:
+    totals = facts.totals
+    if facts.words:
+        found = _tile(format_count(facts.repositories), "repositories verified", "each links to data files")
+        return found, _tile(
+            format_count(totals.requests), "requests made", f"{format_count(facts.queries)} of them queries"
+        )
+    return (
+        _tile(format_count(totals.targets), f"{facts.noun}s found", format_bytes(totals.target_bytes)),
+        _tile(
+            format_count(totals.requests),
+            "requests made",
+            f"{_per_hundred(facts)} {facts.noun}s for 100 requests",
+        ),
+    )
+
+
+def _title(facts: RunFacts, site: str) -> str:
+    if facts.words:
+        found = format_count(facts.repositories, "repository", "repositories")
+        return f"{found} on “{shortened(facts.words, 80)}”"
+    return f"{format_count(facts.totals.targets, facts.noun)} from {site}"
+
+
 def _summary(facts: RunFacts) -> Html:
     totals = facts.totals
+    if facts.words:
+        return joined(
+            f"A search that began on {format_moment(facts.began_at)}:"
+            f" {format_count(totals.requests, 'request')}, of which"
+            f" {format_count(facts.queries, 'was a query', 'were queries')} to search engines."
+        )
     if not totals.requests:
         return joined("A crawl from ", web_link(facts.start_url), ". No request was answered yet.")
     found = (
-        f" brought {format_count(totals.targets, 'file')} ({format_bytes(totals.target_bytes)})"
+        f" brought {format_count(totals.targets, facts.noun)} ({format_bytes(totals.target_bytes)})"
         f" in {format_count(totals.requests, 'request')}"
         if totals.targets
-        else f" brought no file in {format_count(totals.requests, 'request')}"
+        else f" brought no {facts.noun} in {format_count(totals.requests, 'request')}"
     )
     copies = totals.targets - totals.relevant_pages - facts.files
     note = f"; {format_count(copies)} of them had the same content as another one" if copies > 0 else ""

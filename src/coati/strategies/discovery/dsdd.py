@@ -35,12 +35,12 @@ from coati.strategies.discovery.page_classifier import PageClassifier
 from coati.strategies.discovery.site_checks import CheckState, SiteChecks, site_of
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.task_strategy import TaskStrategy
-from coati.strategies.discovery.tasks import Stage, Task
+from coati.strategies.discovery.tasks import HostsBut, Stage, Task
 from coati.strategies.strategy import Explained, Reason
 from coati.web.dataset_files import is_dataset_file
 from coati.web.page_words import words_in, words_of_facts
 from coati.web.queries import Ability, Query, parse_query
-from coati.web.urls import is_query
+from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from coati.strategies.discovery.site_checks import SiteCheck
     from coati.strategies.discovery.start_model import StartModel
     from coati.strategies.state import State
+
+
+_TERMS_TOLD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,22 @@ class Variant:
 BD_OL = Variant()
 
 
+@dataclass(frozen=True, slots=True)
+class UserWishes:
+    """What a user may say each time that a search is resumed: it changes no choice that was made.
+
+    ``judged`` are URLs that the user accepts or rejects, ``max_queries`` the most that each engine is asked.
+    """
+
+    judged: tuple[tuple[str, Action], ...] = ()
+    max_queries: int | None = None
+
+
+NO_WISHES = UserWishes()
+
+
 class Dsdd(TaskStrategy):
-    """Finds repositories for ``settings.words``; ``accept`` and ``reject`` are URLs that the user judged.
+    """Finds repositories for ``settings.words``.
 
     ``start_urls`` are pages to look at first, or queries to begin with; a query of the user's words is asked
     where an engine takes keywords.
@@ -76,12 +93,13 @@ class Dsdd(TaskStrategy):
         settings: DiscoverySettings,
         start_model: StartModel = NO_MODEL,
         variant: Variant = BD_OL,
-        judged: Sequence[tuple[str, Action]] = (),
+        wishes: UserWishes = NO_WISHES,
     ) -> None:
         super().__init__()
         self._settings = settings
         self._variant = variant
-        self._judged = tuple(judged)
+        self._wishes = wishes
+        self._asked_of: dict[str, int] = {}
         self._stop_words = start_model.stop_words
         self._possible = possible_actions(settings)
         self._met = MetUrls()
@@ -99,6 +117,7 @@ class Dsdd(TaskStrategy):
         self._taught: set[str] = set()
         self._queries = 0
         self._crawling = False
+        self._ranked_seeds: list[int] | None = None
         self._begin(start_urls)
 
     def _begin(self, start_urls: Sequence[str]) -> None:
@@ -112,10 +131,10 @@ class Dsdd(TaskStrategy):
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Ask for a page that the user judged and that was not learnt from yet, else as all do."""
-        for url, action in self._judged:
+        for url, action in self._wishes.judged:
             if url not in self._taught:
                 return self._teach(url, action)
-        return super().choose(now, hosts)
+        return super().choose(now, self._with_quota(hosts))
 
     def redo(self, request: Request, now: float) -> None:
         """Take the task of a logged request; what the user judged stands in the log by its arm."""
@@ -129,6 +148,7 @@ class Dsdd(TaskStrategy):
         return self._request(Task(url, Stage.TEACH, arm=int(action)))
 
     def _answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+        self._ranked_seeds = None
         if task.stage is Stage.QUERY:
             return self._query_answered(task, outcome)
         if task.stage is Stage.CANDIDATE:
@@ -138,6 +158,18 @@ class Dsdd(TaskStrategy):
         if task.stage is Stage.TEACH:
             return self._judged_answered(task, outcome)
         return self._crawl_answered(task, request_id, outcome)
+
+    def _with_quota(self, hosts: Hosts) -> Hosts:
+        """Let engines sleep that were asked as often as they may be; their queries wait."""
+        most = self._wishes.max_queries
+        if most is None:
+            return hosts
+        return HostsBut(hosts, [engine for engine, asked in self._asked_of.items() if asked >= most])
+
+    @property
+    def queries_waiting(self) -> int:
+        """How many queries are planned and wait."""
+        return self._queue.count(Stage.QUERY)
 
     # Queries and what they find
 
@@ -389,6 +421,12 @@ class Dsdd(TaskStrategy):
         return (number for number in self._seeds() if number not in self._used_seeds[action])
 
     def _seeds(self) -> list[int]:
+        """Return the seeds; they are ranked once for all that is planned between two observations."""
+        if self._ranked_seeds is None:
+            self._ranked_seeds = self._rank_seeds()
+        return self._ranked_seeds
+
+    def _rank_seeds(self) -> list[int]:
         """Return verified pages, the best for the topic first; where there are none, the most promising."""
         verified = [number for check in self._checks.in_state(CheckState.VERIFIED) for number in check.pages]
         if verified:
@@ -421,7 +459,12 @@ class Dsdd(TaskStrategy):
 
     # The crawl within the repositories
 
-    def _after_choice(self) -> None:
+    def _after_choice(self, task: Task) -> None:
+        # What was asked for is known to the run, so that no page tells it as new.
+        self._met.meet(task.url)
+        if task.stage is Stage.QUERY:
+            engine = host_of(task.url)
+            self._asked_of[engine] = self._asked_of.get(engine, 0) + 1
         limit = self._settings.crawl_after
         if limit is not None and self._turn >= limit and not self._crawling:
             self._begin_crawl()
@@ -462,15 +505,18 @@ class Dsdd(TaskStrategy):
         """Return every site that was checked: the verified ones first, best for the topic first."""
         numbers = [number for check in self._checks for number in check.pages]
         scores = self._topic_scores(numbers)
-        found = [
-            Finding.of_check(
-                check,
-                [self._pages[number] for number in check.pages],
-                [scores[number] for number in check.pages],
-            )
-            for check in self._checks
-        ]
+        found = [self._finding(check, scores) for check in self._checks]
         return sorted(found, key=lambda finding: (finding.state != CheckState.VERIFIED, -finding.score))
+
+    def _finding(self, check: SiteCheck, scores: Mapping[int, float]) -> Finding:
+        pages = [self._pages[number] for number in check.pages]
+        without = {*self._stop_words, *words_in(self._settings.words)}
+        terms = frequent_terms([page.words for page in pages], without, _TERMS_TOLD)
+        return Finding.of_check(check, pages, [scores[number] for number in check.pages], terms)
+
+    def counts(self) -> tuple[int, int, int]:
+        """Count the pages that were analysed, the sites that were checked, and those that were verified."""
+        return len(self._pages), len(self._checks), len(self._checks.in_state(CheckState.VERIFIED))
 
     def asleep(self) -> list[str]:
         """Name the actions that no engine at hand allows."""
@@ -510,12 +556,14 @@ class Dsdd(TaskStrategy):
             "learnt": sorted(self._learnt),
             "taught": sorted(self._taught),
             "queries": self._queries,
+            "asked_of": list(self._asked_of.items()),
             "crawling": self._crawling,
         }
 
     def load(self, state: State) -> None:
         """Take over a saved state."""
         super().load(state)
+        self._ranked_seeds = None
         self._met.load(state)
         self._pages.load(state)
         self._classifier.load(state)
@@ -527,3 +575,4 @@ class Dsdd(TaskStrategy):
         self._results = dict(state["results"])
         self._learnt, self._taught = set(state["learnt"]), set(state["taught"])
         self._queries, self._crawling = state["queries"], state["crawling"]
+        self._asked_of = dict(state["asked_of"])

@@ -34,9 +34,18 @@ class Finding:
     dataset_pages: int
     pages_found: int
     decided_at: int
+    terms: tuple[str, ...] = ()
+    software: str = ""
+    api: str = ""
 
     @classmethod
-    def of_check(cls, check: SiteCheck, pages: Sequence[AnalysedPage], scores: Sequence[float]) -> Finding:
+    def of_check(
+        cls,
+        check: SiteCheck,
+        pages: Sequence[AnalysedPage],
+        scores: Sequence[float],
+        terms: Sequence[str] = (),
+    ) -> Finding:
         """Sum up a check by its best page."""
         best = max(range(len(pages)), key=lambda place: scores[place], default=None)
         page = None if best is None else pages[best]
@@ -54,4 +63,5 @@ class Finding:
             dataset_pages=check.dataset_pages,
             pages_found=len(pages),
             decided_at=check.decided_at,
+            terms=tuple(terms),
         )

@@ -14,12 +14,12 @@ import numpy as np
 from coati.learners.linear_svm import fit_linear_svm
 from coati.learners.sparse_rows import SparseRow, SparseRows
 from coati.learners.tf_idf import Vocabulary
+from coati.strategies.discovery.start_model import StartModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coati.learners.sparse_rows import Floats, Places
-    from coati.strategies.discovery.start_model import StartModel
     from coati.strategies.state import State
 
 _COST = 1.0
@@ -83,6 +83,19 @@ class PageClassifier:
         strongest = np.argsort(-np.abs(parts), kind="stable")[:_WORDS_TOLD]
         return [(names[row.places[at]], float(parts[at])) for at in strongest.tolist()]
 
+    def as_start_model(self, most_words: int) -> StartModel:
+        """Return the weights of the words that weigh most, without the examples behind them."""
+        weights = self._weights[:-1]
+        words = self._vocabulary.words()
+        kept = np.sort(np.argsort(-np.abs(weights), kind="stable")[:most_words]).tolist()
+        return StartModel(
+            words=tuple(words[at] for at in kept),
+            weights=tuple(float(weights[at]) for at in kept),
+            pages_with=tuple(self._vocabulary.pages_with(words[at]) for at in kept),
+            pages=self._vocabulary.pages,
+            bias=float(self._weights[-1]),
+        )
+
     def save(self) -> dict[str, Any]:
         """Return everything but the start model."""
         sizes = [len(example.places) for example in self._examples]
@@ -133,7 +146,7 @@ class PageClassifier:
         return SparseRow(example.places, values / np.linalg.norm(values))
 
     def _grown(self, weights: Floats) -> Floats:
-        """Give new words a weight of 0; the bias stays last."""
+        """Return new words a weight of 0; the bias stays last."""
         return np.concatenate(
             [weights[:-1], np.zeros(len(self._vocabulary) + 1 - len(weights)), weights[-1:]]
         )

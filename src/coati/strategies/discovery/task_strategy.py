@@ -62,7 +62,7 @@ class TaskStrategy:
         """Make further tasks; False where there is nothing more to do."""
         raise NotImplementedError
 
-    def _after_choice(self) -> None:
+    def _after_choice(self, task: Task) -> None:
         """Take note that a request was made."""
 
     def _plan_while_idle(self) -> None:
@@ -86,7 +86,7 @@ class TaskStrategy:
         request = Request(self._turn, Method.GET, task.url, task.arm, task.score)
         self._in_flight[self._turn] = task
         self._turn += 1
-        self._after_choice()
+        self._after_choice(task)
         return request
 
     def save(self) -> State:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from coati.model import Hosts
 
@@ -70,6 +70,10 @@ class TaskQueue:
     def __len__(self) -> int:
         """Count the tasks that wait."""
         return len(self._waiting)
+
+    def count(self, stage: Stage) -> int:
+        """Count the tasks of one stage."""
+        return sum(task.stage is stage for _, task in self._waiting.values())
 
     def push(self, task: Task) -> None:
         """Let a task wait."""
@@ -163,6 +167,19 @@ class TaskQueue:
         if first is not None and self._entry.get(host) != first[0]:
             self._entry[host] = first[0]
             heapq.heappush(self._awake, (first[0], host))
+
+
+class HostsBut:
+    """Hosts of which some may not be asked, whatever their pace says."""
+
+    def __init__(self, hosts: Hosts, closed: Collection[str]) -> None:
+        self._hosts = hosts
+        self._closed = frozenset(closed)
+        self.woken = hosts.woken
+
+    def ready(self, host: str) -> bool:
+        """Tell whether a host may be asked now."""
+        return host not in self._closed and self._hosts.ready(host)
 
 
 def task_of(saved: list[Any]) -> Task:

@@ -22,6 +22,11 @@ def ages_in_hours(cycle: Cycle) -> npt.NDArray[np.float64]:
     return ages
 
 
+def means_unseen_first(visits: Visits) -> npt.NDArray[np.float64]:
+    """Return the means over the window; infinity where it has no visit, or the page would never get one."""
+    return np.where(visits.counts > 0, visits.means(), np.inf)
+
+
 class RoundRobin:
     """RR: the page that was asked for longest ago."""
 
@@ -55,10 +60,13 @@ class RoundRobin:
 
 
 class WindowMean(RoundRobin):
-    """OD-WIN: the page with the highest mean of new links in the window; of equals the older visit."""
+    """OD-WIN: the page with the highest mean of new links in the window.
+
+    Pages without a visit in it go first, and of equals the one with the older visit.
+    """
 
     _why = EXPECTED
 
     def begin(self, cycle: Cycle) -> None:
         """Rank the pages."""
-        self._ranking = Ranking(cycle.visits.means(), ties=ages_in_hours(cycle))
+        self._ranking = Ranking(means_unseen_first(cycle.visits), ties=ages_in_hours(cycle))

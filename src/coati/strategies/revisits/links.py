@@ -122,6 +122,15 @@ class FoundLinks:
             return _DOES_NOT_COUNT
         return site
 
+    def __contains__(self, key: int) -> bool:
+        """Tell whether a link was met."""
+        return key in self._site_of
+
+    def meet_elsewhere(self, out_links: Iterable[int]) -> None:
+        """Note the links of a page that is not watched: what was met there is no news later."""
+        for key in out_links:
+            self._site_of.setdefault(key, _DOES_NOT_COUNT)
+
     def counting(self, site: int, out_links: Sequence[int]) -> list[int]:
         """Return those of some links that count on a page of this site."""
         site_of = self._site_of

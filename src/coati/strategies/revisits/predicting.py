@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from coati.strategies.revisits.by_age import ages_in_hours
+from coati.strategies.revisits.by_age import ages_in_hours, means_unseen_first
 from coati.strategies.revisits.features import own_features
 from coati.strategies.revisits.scheduler import EXPECTED, Pick
 from coati.strategies.revisits.selection import Selection
@@ -71,14 +71,19 @@ class Predicting:
         self._began: float | None = None
         self._trained: float | None = None
 
+    @property
+    def has_learnt(self) -> bool:
+        """Whether the bootstrap is over."""
+        return self._trained is not None
+
     def begin(self, cycle: Cycle) -> None:
         """Train if it is time, and rank."""
         self._similar.compare()
         self._began = cycle.now if self._began is None else self._began
         self._now, self._own = cycle.now, own_features(cycle)
         if cycle.now - self._began < BOOTSTRAP_SECONDS:
-            means, ages = cycle.visits.means(), ages_in_hours(cycle)
-            self._selection = Selection(means, SimilarPages(), ages)
+            means = means_unseen_first(cycle.visits)
+            self._selection = Selection(means, SimilarPages(), ages_in_hours(cycle))
             return
         if self._trained is None or cycle.now - self._trained >= RETRAIN_SECONDS:
             self.predictor.train(cycle.now - cycle.visits.window_seconds, cycle.now)

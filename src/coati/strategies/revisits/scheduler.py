@@ -137,6 +137,10 @@ class Ranking:
             self._at += 1
         return None
 
+    def first(self, count: int) -> npt.NDArray[np.int32]:
+        """Return the best pages, open or not."""
+        return self._order[:count]
+
     def save(self, name: str) -> dict[str, Any]:
         """Return the order and the place in it, under names that begin with one's own."""
         return {f"{name}_order": self._order, f"{name}_scores": self.scores, f"{name}_at": self._at}

@@ -20,8 +20,6 @@ from coati.strategies.revisits.visits import Visit, Visits
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy.typing as npt
-
     from coati.model import Hosts, Outcome
     from coati.strategies.revisits.cycles import Cycles
     from coati.strategies.revisits.links import Relevant
@@ -115,7 +113,8 @@ class Watch:
         )
         self._urls: list[str] = []
         self._page_of: dict[str, int] = {}
-        self._out_links: list[npt.NDArray[np.uint64]] = []
+        # As bytes, since an array of its own would cost each page a hundred more.
+        self._out_links: list[bytes] = []
         # Pages that nobody has looked at yet, and those of them that were not even asked for.
         self._unseen: set[int] = set()
         self._unasked: dict[int, None] = {}
@@ -127,6 +126,7 @@ class Watch:
         self._cycle: Cycle | None = None
         self._last_cycle: int | None = None
         self._cycles_begun = 0
+        self._most_cycles = self.settings.cycles
         self._turn = 0
         self._news: list[NewLink] = []
         self.add_pages(start_urls)
@@ -141,9 +141,23 @@ class Watch:
         """How many cycles began."""
         return self._cycles_begun
 
+    @property
+    def has_looked(self) -> bool:
+        """Whether every page was looked at for the first time."""
+        return not self._unseen
+
+    def stop_after(self, cycles: int) -> None:
+        """Begin no cycle after this many, counted from the first; it is no part of the state."""
+        self._most_cycles = cycles
+
     def found(self) -> dict[int, int]:
         """Return the number of the cycle that found each link, by hash; negative for those of first looks."""
         return self._links.found()
+
+    @property
+    def links(self) -> FoundLinks:
+        """The links that were met so far."""
+        return self._links
 
     def new_links(self) -> list[NewLink]:
         """Return what the visits since the last call found; a restored watch lists some again."""
@@ -160,7 +174,7 @@ class Watch:
             if url not in self._page_of:
                 page = self._page_of[url] = len(self._urls)
                 self._urls.append(url)
-                self._out_links.append(np.zeros(0, np.uint64))
+                self._out_links.append(b"")
                 self.visits.add_page(self._sites.add(url))
                 self._links.ignore(url)
                 if not self.settings.cold:
@@ -173,7 +187,7 @@ class Watch:
         if page is not None:
             return self._ask(Pick(page, self._why_again(page), 0.0), now)
         pick = self._next(now)
-        return self._wait() if pick is None else self._ask(pick, now)
+        return self._wait(now) if pick is None else self._ask(pick, now)
 
     def _is_idle(self, now: float) -> bool:
         waits = self._in_flight or self._again or self._unasked or self._is_time(now)
@@ -199,6 +213,13 @@ class Watch:
         # The cycle in which first looks are made is spent by them.
         self._last_cycle = self._cycles.at(now)
 
+    def _look_over(self, page: int) -> None:
+        if page in self._unseen:
+            self._unseen.remove(page)
+            if not self._unseen:
+                # What was large keeps its room, and most watches never need it again.
+                self._unseen, self._unasked = set(), dict(self._unasked)
+
     def _is_time(self, now: float) -> bool:
         """Tell whether a cycle begins that has a page to visit."""
         if self._is_over() or len(self._in_flight) + len(self._deferred) >= len(self._urls):
@@ -206,8 +227,7 @@ class Watch:
         return self._last_cycle is None or self._cycles.at(now) > self._last_cycle
 
     def _is_over(self) -> bool:
-        limit = self.settings.cycles
-        return limit is not None and self._cycles_begun >= limit
+        return self._most_cycles is not None and self._cycles_begun >= self._most_cycles
 
     def _begin(self, now: float) -> None:
         settings = self.settings
@@ -246,13 +266,14 @@ class Watch:
         self._turn += 1
         return request
 
-    def _wait(self) -> Later | None:
+    def _wait(self, now: float) -> Later | None:
         """Say when the next page may be asked for: when a cycle begins, or an outage may be over."""
         later = self._deferred.answer()
         if self._is_over() or self._last_cycle is None:
             return later
         starts = self._cycles.start(self._last_cycle + 1)
-        if math.isinf(starts) or (later is not None and later.at <= starts):
+        # Where all pages wait after an outage, a cycle that could begin has nothing to visit.
+        if math.isinf(starts) or starts <= now or (later is not None and later.at <= starts):
             return later
         return Later(starts)
 
@@ -288,7 +309,7 @@ class Watch:
             self._give_back(asked)
         visit = self._visit(asked, outcome)
         self._hops.pop(asked.page, None)
-        self._unseen.discard(asked.page)
+        self._look_over(asked.page)
         self.visits.add(visit)
         self.scheduler.learn(visit, self.visits)
         return [Settlement(request_id, float(len(visit.new)))]
@@ -319,7 +340,7 @@ class Watch:
         first = page in self._unseen
         if not isinstance(outcome, Page):
             seen = isinstance(outcome, Unchanged)
-            out_links = self._out_links[page].tolist() if seen else []
+            out_links = np.frombuffer(self._out_links[page], np.uint64).tolist() if seen else []
             counting = self._links.counting(int(self.visits.site[page]), out_links)
             return Visit(page, moment, cycle, [], counting, out_links, seen=seen, first=first)
         out_links = list(outcome.out_links or ())
@@ -328,7 +349,7 @@ class Watch:
         new = self._links.find(counting, cycle)
         if not first:
             self._tell(page, met, set(new), cycle)
-        self._out_links[page] = np.array(out_links, np.uint64)
+        self._out_links[page] = np.array(out_links, np.uint64).tobytes()
         return Visit(page, moment, cycle, [] if first else new, counting, out_links, first=first)
 
     def _tell(self, page: int, met: Iterable[tuple[int, str]], new: set[int], cycle: int) -> None:
@@ -341,8 +362,8 @@ class Watch:
             "sites": self._sites.save(),
             **self._links.save(),
             **self.visits.save(),
-            "out_links": np.concatenate([np.zeros(0, np.uint64), *self._out_links]),
-            "out_link_counts": np.array([len(links) for links in self._out_links], np.int32),
+            "out_links": b"".join(self._out_links),
+            "out_link_bytes": np.array(list(map(len, self._out_links)), np.int64),
             "unseen": sorted(self._unseen),
             "unasked": list(self._unasked),
             "again": list(self._again),
@@ -363,8 +384,9 @@ class Watch:
         self._sites.load(state["sites"])
         self._links.load(state)
         self.visits.load(state)
-        ends = np.cumsum(state["out_link_counts"])
-        self._out_links = [part.copy() for part in np.split(state["out_links"], ends)[:-1]]
+        ends = np.cumsum(state["out_link_bytes"]).tolist()
+        joined = state["out_links"]
+        self._out_links = [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]
         self._unseen, self._unasked = set(state["unseen"]), dict.fromkeys(state["unasked"])
         self._again, self._hops = deque(state["again"]), dict(state["hops"])
         self._deferred.load(state["deferred"], int)

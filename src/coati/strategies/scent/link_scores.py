@@ -1,4 +1,4 @@
-"""What a link is worth: expected targets a request, or targets and their bytes for each byte fetched.
+"""What a link is worth: expected targets per request, or targets and their bytes for each byte fetched.
 
 With pT the probability of a target, pE that of a useless link (an error, a picture, a redirect to what is
 known) and v the targets behind a page, ``pH = (1 - pT)(1 - pE)`` is the probability of a page, and a link's
@@ -36,14 +36,16 @@ if TYPE_CHECKING:
 
 # The log-odds of a target and of a useless link, of which nothing is known.
 _BIAS = (-1.0, -3.0)
+# Where a link stood, apart from what its address is like.
+_PLACE = np.array([Key.ELEMENT, Key.TAIL, Key.TAG_PATH, Key.SOURCE, Key.TAIL_EXTENSION])
 # What tells sizes.
 _SIZE_KEYS = np.array([Key.EXTENSION, Key.DIRECTORY_EXTENSION])
 _PAGES, _TARGETS = 0, 1
 # What an answer without use costs: mostly an error page.
 _USELESS_BYTES = 2_000.0
-# Scores by bytes are targets in so many bytes, about as many as a request takes.
+# Scores by bytes are targets in this many bytes, about as many as a request takes.
 BYTES_UNIT = 100_000.0
-# Up to so many rows are faster scored one by one than all at once.
+# Up to this many rows are faster scored one by one than all at once.
 _FEW = 6
 
 
@@ -72,7 +74,7 @@ class Expected(NamedTuple):
     doubt: float
 
     def behind(self, share: float) -> float:
-        """Give the expected targets behind a page, with this share of the doubt added to its value."""
+        """Return the expected targets behind a page, with this share of the doubt added to its value."""
         return math.expm1(max(self.value + share * self.doubt, 0.0)) * self.page
 
 
@@ -85,7 +87,7 @@ class _Expected(NamedTuple):
     doubts: Floats
 
     def behind(self, share: float) -> Floats:
-        """Give the expected targets behind a page, with this share of the doubt added to its value."""
+        """Return the expected targets behind a page, with this share of the doubt added to its value."""
         return np.expm1(np.maximum(self.values + np.float32(share) * self.doubts, 0)) * self.page
 
 
@@ -140,6 +142,12 @@ class LinkScores:
         self._paid += paid
         if answer.target:
             self._gained += paid if self._aim is Aim.BYTES_A_BYTE else 1.0
+
+    def learn_place(self, row: Row) -> None:
+        """Learn that a link was of no use, and blame the place where it stood alone."""
+        place = np.zeros_like(row)
+        place[_PLACE] = row[_PLACE]
+        self.odds.learn(place, (False, True), bias=False)
 
     def score_all(self, columns: Rows, *, hope: float, caution: float) -> list[tuple[float, float, float]]:
         """Score some rows, one a column.
@@ -200,7 +208,7 @@ class LinkScores:
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> dict[str, Any]:
-        """Give everything that was learnt."""
+        """Return everything that was learnt."""
         sizes = {} if self._sizes is None else self._sizes.save()
         return {
             **self.odds.save(),

@@ -47,6 +47,17 @@ def count_json_ld(scripts: Iterable[str], types: set[str]) -> tuple[int, int]:
     return count, broken
 
 
+def readable_scripts(scripts: Iterable[str]) -> list[object]:
+    """Return what the scripts of a page hold, without those that cannot be read."""
+    found = []
+    for script in scripts:
+        try:
+            found.append(_parsed(script))
+        except (ValueError, RecursionError):
+            continue
+    return found
+
+
 def _parsed(script: str) -> object:
     # Numbers are not needed as numbers, and long ones take long to read.
     try:

@@ -1,1 +1,0 @@
-"""The study of `coati.strategies.scent.scent`."""

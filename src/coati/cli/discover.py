@@ -1,0 +1,190 @@
+"""``coati discover``: from a few keywords to data repositories."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from coati.cli.crawl import OUR_ERROR
+from coati.cli.search_progress import SearchView, shown_search
+from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
+from coati.cli.terminal import say
+from coati.discovering.searching import discover as discover_repositories
+from coati.jobs.run_place import find_search_place
+from coati.reporting.writing import write_report
+from coati.runs.errors import RunWriteError
+from coati.search.registry import ENGINES
+from coati.settings.run_settings import SETTINGS
+from coati.stop_reasons import StopReason
+from coati.units import format_count
+
+if TYPE_CHECKING:
+    from coati.discovering.results import Repository
+    from coati.discovering.searching import Discovered
+    from coati.jobs.run_place import RunPlace
+
+DEFAULT_STRATEGY = "dsdd"
+_SHOWN = 20
+
+_HINTS = {
+    "no usable answer of the search engine": " Does it answer in JSON? A SearXNG server must allow the format"
+    " json in its settings.yml."
+}
+
+# What a search for repositories has no use for.
+_NOT_OFFERED = frozenset(
+    {"urls", "words", "scope", "sitemaps", "stop_when_dry", "max_targets", "dry_run", "folders", "types"}
+)
+
+_ABOUT = """Find data repositories on a topic, by search engines and links.
+
+WORDS say what the data should be about; or give the folder of a search to resume it. At least one search
+engine is needed (--search). Pages that look like a data repository's are checked: one is verified when enough
+files of data are found on it. `coati harvest --from FOLDER` then takes the files.
+"""
+
+
+def _parameters() -> list[click.Parameter]:
+    # Not named after the setting: it may also be a folder.
+    topic = click.Argument(["topic"], nargs=-1, metavar="[WORDS]...", type=str)
+    return [
+        topic,
+        *(setting_option(setting) for name, setting in SETTINGS.items() if name not in _NOT_OFFERED),
+    ]
+
+
+@click.command(cls=SettingsCommand, params=_parameters(), help=_ABOUT)
+@click.pass_context
+def discover(ctx: click.Context, /, topic: tuple[str, ...], **_: object) -> int:
+    """Find out what is wanted, and do it."""
+    place = find_search_place(topic, {"strategy": DEFAULT_STRATEGY, **given_settings(ctx)})
+    try:
+        return _run(place)
+    except RunWriteError as error:
+        say(f"coati: {error}", err=True)
+        return OUR_ERROR
+
+
+def _run(place: RunPlace) -> int:
+    settings = place.settings
+    if not settings.quiet:
+        _say_what_begins(place)
+    view = SearchView(settings.budget)
+    with shown_search(view, quiet=settings.quiet) as on_progress:
+        found = discover_repositories(
+            settings, place.folder, time.time(), resumed=place.resumed, on_progress=on_progress
+        )
+    _show(place, found, write_report(place.folder))
+    return found.result.stop.exit_code
+
+
+def _say_what_begins(place: RunPlace) -> None:
+    settings = place.settings
+    what = f"Resuming the search in {place.folder}" if place.resumed else f"Searching into {place.folder}"
+    click.echo(
+        f"{what}: “{settings.words}” by {settings.strategy}, with {', '.join(settings.search)}.", err=True
+    )
+    for text in settings.search:
+        row = ENGINES.get(text.partition("=")[0])
+        if row is not None and row.price:
+            click.echo(f"  {text}: {_most_queries(settings.max_queries)}; {row.price}", err=True)
+    if settings.offline:
+        click.echo(f"Offline: only the archive {settings.archive} answers.", err=True)
+
+
+def _most_queries(most: int | None) -> str:
+    if most is None:
+        return "any number of queries (--max-queries sets a limit)"
+    return f"at most {format_count(most, 'query', 'queries')}"
+
+
+def _show(place: RunPlace, found: Discovered, report: Path | None) -> None:
+    stop = found.result.stop
+    for message in found.result.messages:
+        say(f"Note: {message}", err=True)
+    if place.settings.format == "json":
+        for repository in found.repositories:
+            say(json.dumps({"what": "repository", **repository.as_json()}, ensure_ascii=False))
+        say(json.dumps({"what": "search", **_summary(place, found)}, ensure_ascii=False))
+    else:
+        _print(place, found, report)
+    for action in found.asleep:
+        say(f"Note: no engine offers it, so this action slept: {action}.", err=True)
+    failure = found.result.first_failure
+    if failure and not found.sites:
+        say(f"The first thing that went wrong: {failure}.{_HINTS.get(failure, '')}", err=True)
+    for sentence in _next_steps(place, found, stop):
+        say(f"Next: {sentence}", err=True)
+
+
+def _summary(place: RunPlace, found: Discovered) -> dict[str, object]:
+    progress = found.result.progress
+    rejected = [site for site in found.sites if site.state == "rejected"]
+    return {
+        "folder": str(place.folder),
+        "words": place.settings.words,
+        "strategy": place.settings.strategy,
+        "stop": found.result.stop.name.lower(),
+        "stop_reason": found.result.stop.value,
+        "resumed": place.resumed,
+        "requests": progress.requests,
+        "repositories": len(found.repositories),
+        "sites_checked": len(found.sites),
+        "sites_rejected": len(rejected),
+        "dataset_pages": len(found.dataset_pages),
+        "queries_waiting": found.queries_waiting,
+        "actions_asleep": list(found.asleep),
+    }
+
+
+def _print(place: RunPlace, found: Discovered, report: Path | None) -> None:
+    say(f"Stopped: {found.result.stop.value}.")
+    requests = format_count(found.result.progress.requests, "request")
+    say(
+        f"  {format_count(len(found.repositories), 'repository', 'repositories')} verified of"
+        f" {format_count(len(found.sites), 'site')} checked, {requests},"
+        f" {format_count(len(found.dataset_pages), 'page')} with links to data files"
+    )
+    if found.repositories:
+        say()
+        say(f"  {'':>3} {'site':<36} {'files':>6} {'pages':>6}  formats, and how it was found")
+        for repository in found.repositories[:_SHOWN]:
+            say(_line(repository))
+        if len(found.repositories) > _SHOWN:
+            say(f"      … and {len(found.repositories) - _SHOWN} more")
+        say()
+    say(f"  {'repositories:':<14}{place.folder / 'repositories.csv'}, repositories.jsonl")
+    if report is not None:
+        say(f"  {'report:':<14}{report}")
+
+
+def _line(repository: Repository) -> str:
+    formats = " ".join(list(repository.formats)[:4]) or "-"
+    how = "accepted by you" if repository.by_user else f"{repository.action}: {repository.query}"
+    return (
+        f"  {repository.rank or '':>3} {repository.site[:36]:<36} {repository.files:>6}"
+        f" {repository.pages_fetched:>6}  {formats}; {how[:80]}"
+    )
+
+
+def _next_steps(place: RunPlace, found: Discovered, stop: StopReason) -> list[str]:
+    steps = []
+    if found.queries_waiting and stop is StopReason.FINISHED:
+        steps.append(
+            f"{format_count(found.queries_waiting, 'query', 'queries')} more would be asked: a larger"
+            f" --max-queries continues (coati discover {place.folder} --max-queries N)"
+        )
+    elif stop.resumable:
+        steps.append(f"`coati discover {place.folder}` continues, with a larger budget")
+    if not found.sites:
+        steps.append(
+            "no page looked like a data repository's: try other words, another engine, or --accept URL with"
+            " a repository that you know"
+        )
+    elif found.repositories:
+        steps.append(f"`coati harvest --from {place.folder}` takes the files")
+    return steps

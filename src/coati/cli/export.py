@@ -1,0 +1,32 @@
+"""``coati export``: the statements of a harvest for other tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from coati.cli.terminal import say
+from coati.errors import UsageError
+from coati.harvesting.exports import export_statements
+from coati.units import format_count
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def export(run: Path, file: Path, form: str) -> None:
+    """Write the statements that the pages of RUN make to FILE.
+
+    The ending of FILE says how: .nq or .nq.gz for N-Quads (the graph of a statement is its page), .parquet
+    for Parquet, .jsonl for one JSON-LD document per page.
+    """
+    if not file.absolute().parent.is_dir():
+        raise UsageError(f"there is no folder {file.absolute().parent}")
+    count = export_statements(run, file)
+    if form == "json":
+        say(json.dumps({"run": str(run), "file": str(file), "statements": count}))
+    else:
+        say(f"{format_count(count, 'statement')} in {file}")

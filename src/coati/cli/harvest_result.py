@@ -1,0 +1,130 @@
+"""What is said when a harvest has ended."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from coati.cli.terminal import say
+from coati.harvesting.folder import sums_of
+from coati.harvesting.pages import JSON_LD
+from coati.units import format_bytes, format_count
+from coati.web.unseen import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from coati.harvesting.extraction import Extraction
+    from coati.harvesting.files import FilesHarvested
+    from coati.harvesting.pages import PagesHarvested
+    from coati.stop_reasons import StopReason
+
+# Sites that are shown after a harvest; files have all.
+_SHOWN_SITES = 20
+_PLAIN_WIDTH = 140
+
+
+def show_files(harvested: FilesHarvested, form: str) -> None:
+    """Print what a harvest of files brought: one object per site and one for all, or a table."""
+    sums, layout = sums_of(harvested.sites), harvested.layout
+    if form == "json":
+        for site in harvested.sites:
+            say(json.dumps({"kind": "site", **asdict(site)}))
+        _say_total(harvested.stop, {**sums, "resumed": harvested.resumed}, layout.folder)
+        return
+    say(f"Stopped: {harvested.stop.value}.")
+    sites = format_count(sums["sites"], "site")
+    say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}) to {sites}")
+    found = format_bytes(sums["target_bytes"])
+    say(f"  targets:    {sums['targets']:,} ({found}), listed in {layout.listing}")
+    say(f"  report:     {layout.report}")
+    rows = [
+        (site.site, site.targets, site.requests, site.stop_reason or "not ended") for site in harvested.sites
+    ]
+    _print_sites(rows, "site", "sites.csv")
+    _say_next(harvested.stop, layout.folder)
+
+
+def show_pages(harvested: PagesHarvested, form: str) -> None:
+    """Print what a harvest of pages brought: one object per host and one for all, or a table."""
+    totals, extraction = harvested.totals, harvested.extraction
+    if form == "json":
+        for host in harvested.hosts:
+            say(json.dumps({"kind": "site", **host._asdict()}))
+        sums: dict[str, object] = {
+            "sites": len(harvested.hosts),
+            "requests": totals.requests,
+            "pages": totals.pages,
+            "relevant": totals.relevant_pages,
+            "relevant_share": round(totals.relevant_pages / totals.pages, 4) if totals.pages else None,
+            "bytes": totals.bytes,
+            "errors": totals.errors,
+            "extraction": None if extraction is None else asdict(extraction),
+            "resumed": harvested.resumed,
+        }
+        _say_total(harvested.stop, sums, harvested.folder)
+        return
+    for message in harvested.messages:
+        say(f"Note: {message}", err=True)
+    say(f"Stopped: {harvested.stop.value}.")
+    hosts = format_count(len(harvested.hosts), "host")
+    say(f"  requests:   {totals.requests:,} ({format_bytes(totals.bytes)}) to {hosts}")
+    share = f" ({100 * totals.relevant_pages / totals.pages:.0f} %)" if totals.pages else ""
+    say(f"  relevant:   {totals.relevant_pages:,} of {format_count(totals.pages, 'page')}{share}")
+    if extraction is not None:
+        _say_extraction(extraction, harvested.folder)
+    say(f"  report:     {harvested.folder / 'report.html'}")
+    rows = [(host.host, host.relevant, host.requests, host.ended or "") for host in harvested.hosts]
+    _print_sites(rows, "host", "run.sqlite")
+    _say_next(harvested.stop, harvested.folder)
+
+
+def _say_extraction(extraction: Extraction, folder: Path) -> None:
+    """Say what the full reading brought, and both costs."""
+    say(
+        f"  statements: {extraction.statements:,} from {format_count(extraction.pages, 'page')},"
+        f" in {folder / 'run.sqlite'} and {folder / JSON_LD}"
+    )
+    if extraction.pages:
+        detector = 1000 * extraction.detector_seconds / extraction.pages
+        full = 1000 * extraction.seconds / extraction.pages
+        say(f"  CPU time:   {detector:.1f} ms per page to label it, {full:.0f} ms to read it in full")
+    if extraction.failed:
+        say(f"  not read:   {format_count(extraction.failed, 'page')} in one syntax or more", err=True)
+
+
+def _say_total(stop: StopReason, sums: dict[str, object], folder: Path) -> None:
+    why = {"kind": "total", "stop": stop.name.lower(), "stop_reason": stop.value}
+    say(json.dumps({**why, **sums, "folder": str(folder)}))
+
+
+def _say_next(stop: StopReason, folder: Path) -> None:
+    if stop.resumable:
+        say(f"Next: `coati harvest {folder}` with a larger budget continues where it stopped.", err=True)
+
+
+def _print_sites(rows: Sequence[tuple[str, int, int, str]], what: str, everything: str) -> None:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column(what, overflow="fold")
+    for name in ("targets", "requests", "per 100"):
+        table.add_column(name, justify="right")
+    table.add_column("how it ended", overflow="fold")
+    for cells in _cells(rows[:_SHOWN_SITES]):
+        table.add_row(*(Text(safe(cell)) for cell in cells))
+    if len(rows) > _SHOWN_SITES:
+        table.add_row(f"… and {len(rows) - _SHOWN_SITES} more in {everything}")
+    plain = Console()
+    (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(table)
+
+
+def _cells(rows: Iterable[tuple[str, int, int, str]]) -> Iterable[tuple[str, ...]]:
+    for name, targets, requests, ended in rows:
+        per_hundred = 100 * targets / requests if requests else 0.0
+        yield name, f"{targets:,}", f"{requests:,}", f"{per_hundred:.0f}", ended

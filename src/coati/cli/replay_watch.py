@@ -1,0 +1,72 @@
+"""``coati replay`` for strategies that watch pages: what it shows."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from coati.jobs.replaying_watches import WatchCallbacks
+from coati.web.unseen import safe
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from coati.jobs.replaying_watches import WatchReplayResults
+    from coati.replaying.watching import WatchRun
+
+_COLUMNS = {
+    "coverage": ("coverage", "{:.3f}"),
+    "mean_age_hours": ("mean age, h", "{:.1f}"),
+    "within_1h": ("within 1 h", "{:.3f}"),
+    "within_4h": ("within 4 h", "{:.3f}"),
+    "requests": ("requests", "{:,.0f}"),
+    "cpu_seconds": ("CPU s", "{:.2f}"),
+}
+
+
+def watch_callbacks(bar: Progress, messages: Console, form: str) -> WatchCallbacks:
+    """Show how far it is; as JSON, each result when it is there."""
+    task = bar.add_task("", total=None)
+
+    def ready(name: str, pages: int, cycles: int) -> None:
+        messages.print(safe(f"{name}: {pages:,} pages, {cycles:,} cycles"))
+
+    def result(run: WatchRun) -> None:
+        if form == "json":
+            click.echo(json.dumps(run.row()))
+
+    return WatchCallbacks(
+        on_progress=lambda what, done, total: bar.update(task, description=what, completed=done, total=total),
+        on_ready=ready,
+        on_result=result,
+    )
+
+
+def watch_table(results: WatchReplayResults) -> Table:
+    """Show a line per strategy, medians over seeds."""
+    first = results.runs[0]
+    kind = f"{first.relevant}, " if first.relevant else ""
+    table = Table(
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        title=Text(
+            f"{results.site}: {first.new_links_total:,} new links ({kind}{first.per_cycle} pages per cycle,"
+            f" {first.cycles:,} cycles)"
+        ),
+        caption="coverage: of what visiting every page in every cycle finds. Ages: of those found.",
+    )
+    table.add_column("strategy")
+    for title in ("seeds", *(title for title, _ in _COLUMNS.values())):
+        table.add_column(title, justify="right")
+    for strategy in results.strategies():
+        seeds = [run.seed for run in results.runs if run.strategy == strategy]
+        medians = ((results.median(strategy, name), form) for name, (_, form) in _COLUMNS.items())
+        shown = ("-" if median is None else form.format(median) for median, form in medians)
+        table.add_row(strategy, "-" if seeds[0] is None else str(len(seeds)), *shown)
+    return table

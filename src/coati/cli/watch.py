@@ -1,0 +1,203 @@
+"""``coati watch``: find what is new on known sites, with few visits."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from coati.cli.terminal import say
+from coati.errors import ConfigError, UsageError
+from coati.strategies.revisits.relevance import FORMS
+from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.units import format_count, format_seconds, parse_seconds
+from coati.watching.changes import read_changes
+from coati.watching.options import WatchOptions
+from coati.watching.telling import Listeners
+from coati.watching.watch import find_watch, is_watch, watch_once
+from coati.watching.watch import watch as watch_for_ever
+
+if TYPE_CHECKING:
+    from coati.watching.changes import Change
+    from coati.watching.cycle import CycleResult
+    from coati.watching.watch import WatchPlace
+
+_MOVED = 3
+_INTERRUPTED = 130
+_DEFAULTS = WatchOptions()
+_SHOWN = 20
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=click.Path(path_type=Path))
+@click.option("--once", is_flag=True, help="Run one cycle and end, for cron.")
+@click.option("--every", help=f"How long a cycle is.  [default: {format_seconds(_DEFAULTS.every)}]")
+@click.option("--per-cycle", type=click.IntRange(min=1), help="Pages to visit per cycle.  [default: 50]")
+@click.option("--per-site", type=click.IntRange(min=1), help="Pages of one site per cycle at most.")
+@click.option("--follow", type=click.IntRange(min=0), help="New links to follow per cycle.  [default: 50]")
+@click.option(
+    "--check", type=click.IntRange(min=0), help="Known files to ask about per cycle.  [default: 20]"
+)
+@click.option(
+    "--scheduler",
+    type=click.Choice(list(SCHEDULERS)),
+    help=f"What decides.  [default: {_DEFAULTS.scheduler}]",
+)
+@click.option("--relevant", help=f"Which new links count: {FORMS}.  [default: all]")
+@click.option("--delay", help="Seconds between two requests to a host.  [default: as the crawl had it]")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The folder of the watch.  [default: SOURCE.watch]"
+)
+@click.option("--exec", "command", default="", help="A command to run for each change; it gets COATI_URL, …")
+@click.option(
+    "--notify", default="", metavar="URL", help="A web hook that gets each change as JSON, by POST."
+)
+@click.option(
+    "--diff", "since", help="Print the changes since a day (2026-05-01) or a time ago (2d), and end."
+)
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def watch(  # noqa: PLR0917 -- one parameter per option
+    sources: tuple[Path, ...],
+    once: bool,
+    every: str | None,
+    per_cycle: int | None,
+    per_site: int | None,
+    follow: int | None,
+    check: int | None,
+    scheduler: str | None,
+    relevant: str | None,
+    delay: str | None,
+    out: Path | None,
+    command: str,
+    notify: str,
+    since: str | None,
+    form: str,
+) -> int:
+    """Find what is new on known sites, with few visits.
+
+    SOURCE is the folder of a finished crawl (or several of them), a file with one page per line, or the
+    folder of a watch to resume. Each cycle visits some of the pages, follows their new links, takes new files
+    and asks whether known ones have changed. The first cycle only looks. What changed stands in changes.jsonl
+    and feed.xml of the watch's folder.
+    """
+    if since is not None:
+        return _show_changes(sources, out, since, form)
+    given = {
+        "every": None if every is None else parse_seconds(every),
+        "per_cycle": per_cycle,
+        "per_site": per_site,
+        "follow": follow,
+        "check": check,
+        "scheduler": scheduler,
+        "relevant": relevant,
+    }
+    values = {name: value for name, value in given.items() if value is not None}
+    place = find_watch(sources, values, out, None if delay is None else parse_seconds(delay))
+    listeners = Listeners(command, notify)
+    _say_what_begins(place)
+
+    def show(result: CycleResult) -> None:
+        _show(result, form)
+
+    if once:
+        result = watch_once(place, time.time, listeners)
+        show(result)
+    else:
+        try:
+            result = watch_for_ever(place, time.time, _wait_until, show, listeners)
+        except KeyboardInterrupt:
+            click.echo("Interrupted between two cycles; the same command continues.", err=True)
+            return _INTERRUPTED
+    if result.moved:
+        click.echo(
+            "coati: nearly all watched pages are gone, so the site seems to have moved to other addresses."
+            " Crawl it again, and watch the new crawl.",
+            err=True,
+        )
+        return _MOVED
+    return result.stop.exit_code
+
+
+def _say_what_begins(place: WatchPlace) -> None:
+    options = place.options
+    pages, files = format_count(len(place.known.pages), "page"), format_count(len(place.known.files), "file")
+    begins = "Resuming the watch" if place.resumed else "Watching"
+    click.echo(
+        f"{begins} in {place.folder}: {pages} and {files}, every {format_seconds(options.every)}"
+        f" {options.per_cycle} pages by {options.scheduler}.",
+        err=True,
+    )
+    if not place.resumed:
+        click.echo("The first cycle looks at every page and announces nothing.", err=True)
+
+
+def _wait_until(at: float) -> bool:
+    click.echo(f"The next cycle begins at {datetime.fromtimestamp(at, UTC):%H:%M:%S} UTC.", err=True)
+    # The clock may jump; waiting in steps notices.
+    while (left := at - time.time()) > 0:
+        threading.Event().wait(min(left, 60.0))
+    return True
+
+
+def _show(result: CycleResult, form: str) -> None:
+    for message in result.messages:
+        say(f"Note: {message}", err=True)
+    if form == "json":
+        for change in result.changes:
+            say(json.dumps({"change": change.what, **change.as_json()}, ensure_ascii=False))
+        say(json.dumps(result.as_json()))
+        return
+    kinds = [change.what for change in result.changes]
+    say(
+        f"{kinds.count('new')} new, {kinds.count('changed')} changed, {kinds.count('gone')} gone;"
+        f" {format_count(result.requests, 'request')}: {format_count(result.pages, 'page')}"
+        f" ({result.unchanged} unchanged), {result.followed} followed, {result.checked} checked."
+    )
+    _print_changes(result.changes)
+
+
+def _print_changes(changes: tuple[Change, ...] | list[Change]) -> None:
+    for change in changes[:_SHOWN]:
+        say(f"  {change.what:<8}{change.url}" + (f"  {change.title}" if change.title else ""))
+    if len(changes) > _SHOWN:
+        say(f"  … and {len(changes) - _SHOWN:,} more in changes.jsonl")
+
+
+def _show_changes(sources: tuple[Path, ...], out: Path | None, since: str, form: str) -> int:
+    folder = out or sources[0]
+    if not is_watch(folder):
+        beside = folder.with_name(folder.name.removesuffix(".txt") + ".watch")
+        if not is_watch(beside):
+            raise UsageError(f"there is no watch in {folder}")
+        folder = beside
+    begin = _moment(since)
+    changes = [change for change in read_changes(folder) if change.seen_at >= begin]
+    if form == "json":
+        for change in changes:
+            say(json.dumps(change.as_json(), ensure_ascii=False))
+    else:
+        say(f"{format_count(len(changes), 'change')} since {begin}")
+        for change in changes:
+            say(
+                f"  {change.seen_at}  {change.what:<8}{change.url}"
+                + (f"  {change.title}" if change.title else "")
+            )
+    return 0
+
+
+def _moment(since: str) -> str:
+    """Read a day, a time, or how long ago; returns it as the log writes times."""
+    try:
+        moment = datetime.fromisoformat(since)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except ValueError:
+        try:
+            moment = datetime.now(UTC) - timedelta(seconds=parse_seconds(since))
+        except ConfigError:
+            raise ConfigError(f"--diff {since!r} is neither a day (2026-05-01) nor a time ago (2d)") from None
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,159 @@
+"""``discover``: search for data repositories, live or over archives, and leave a run folder behind."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coati.archive.archive import Archive
+from coati.archive.description import FILE_NAME as ARCHIVE_FILE
+from coati.archive.folder_of_archives import FolderOfArchives, archives_in
+from coati.archive.record import ArchiveMeta
+from coati.discovering.results import (
+    DatasetPage,
+    Repository,
+    read_dataset_pages,
+    read_repositories,
+    write_results,
+)
+from coati.errors import ConfigError, UsageError
+from coati.runs.layout import Layout
+from coati.runs.store import RunStore
+from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.run_file import to_toml_values
+from coati.strategies.discovery.searcher import Searcher
+from coati.web.media import parse_types
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from coati.live.plan import CrawlResult
+    from coati.live.progress import OnEvent, Progress
+    from coati.live.read_through import ArchiveLike
+    from coati.settings.run_settings import RunSettings
+    from coati.strategies.strategy import Strategy
+
+    OnSearchProgress = Callable[["SearchProgress"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchProgress:
+    """Where a search stands."""
+
+    crawl: Progress
+    pages_analysed: int
+    sites_checked: int
+    repositories: int
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """How a search ended, and what it found: every site that was checked, verified ones first.
+
+    ``asleep`` names the actions that no engine allows, ``queries_waiting`` counts the queries that
+    ``max_queries`` did not allow.
+    """
+
+    folder: Path
+    result: CrawlResult
+    sites: tuple[Repository, ...]
+    dataset_pages: tuple[DatasetPage, ...]
+    asleep: tuple[str, ...]
+    queries_waiting: int
+
+    @property
+    def repositories(self) -> list[Repository]:
+        """The verified repositories, the best for the topic first."""
+        return [site for site in self.sites if site.rank is not None]
+
+
+def discover(
+    settings: RunSettings,
+    folder: Path,
+    now: float,
+    *,
+    resumed: bool = False,
+    on_progress: OnSearchProgress | None = None,
+    on_event: OnEvent | None = None,
+) -> Discovered:
+    """Search for repositories; ``settings`` are those of `coati.settings.discovery.search_settings`.
+
+    ``now`` is the time at which the session begins, in seconds since the epoch.
+    """
+    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    from coati.live.running import crawl as crawl_live
+
+    searching: list[Searcher] = []
+    with ExitStack() as stack:
+        archive = stack.enter_context(_archive(settings))
+        store = stack.enter_context(_store(settings, folder, now, resumed=resumed))
+        resources = CrawlResources(store=store, archive=archive, on_event=on_event)
+        plan = crawl_plan(settings, resources)
+
+        def new_strategy() -> Strategy:
+            searching[:] = [_searcher(plan.new_strategy())]
+            return searching[0]
+
+        def tell(progress: Progress) -> None:
+            if on_progress is not None:
+                on_progress(SearchProgress(progress, *searching[0].counts()))
+
+        result = crawl_live(replace(plan, new_strategy=new_strategy, on_progress=tell))
+    return _results(settings, folder, result, searching[0])
+
+
+def _searcher(strategy: Strategy) -> Searcher:
+    if not isinstance(strategy, Searcher):
+        raise UsageError("this strategy does not search for repositories")
+    return strategy
+
+
+def _results(settings: RunSettings, folder: Path, result: CrawlResult, strategy: Searcher) -> Discovered:
+    with closing(sqlite3.connect(Layout(folder).database, isolation_level=None)) as connection:
+        sites = read_repositories(connection, strategy.findings())
+        pages = read_dataset_pages(connection, sites, settings.words)
+        write_results(folder, connection, sites, pages)
+    waiting = strategy.queries_waiting
+    return Discovered(folder, result, tuple(sites), tuple(pages), tuple(strategy.asleep()), waiting)
+
+
+@contextmanager
+def _store(settings: RunSettings, folder: Path, now: float, *, resumed: bool) -> Iterator[RunStore]:
+    values = to_toml_values(settings)
+    store = RunStore.open(folder, now) if resumed else RunStore.create(folder, values, now)
+    with store:
+        if resumed:
+            store.change_settings(values)
+        yield store
+
+
+@contextmanager
+def _archive(settings: RunSettings) -> Iterator[ArchiveLike | None]:
+    if not settings.archive:
+        yield None
+        return
+    folder = Path(settings.archive)
+    if settings.offline:
+        with FolderOfArchives(archives_in(folder)) as archives:
+            yield archives
+        return
+    if not (folder / ARCHIVE_FILE).is_file() and folder.is_dir() and any(folder.glob(f"*/{ARCHIVE_FILE}")):
+        raise ConfigError(f"{folder} holds several archives, which are only read: use --offline")
+    with _one_archive(folder, settings) as archive:
+        yield archive
+
+
+def _one_archive(folder: Path, settings: RunSettings) -> Archive:
+    if (folder / ARCHIVE_FILE).is_file():
+        return Archive.open(folder, writable=True)
+    meta = ArchiveMeta(
+        name=folder.name,
+        start_url=settings.url,
+        types=parse_types(settings.types),
+        blocked_extensions=settings.rules.blocked_extensions,
+        origin="coati discover",
+    )
+    return Archive.create(folder, meta)

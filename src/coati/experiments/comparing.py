@@ -1,0 +1,83 @@
+"""One row of a table against the others: where it wins and loses, and what its settings owe to the sites."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from coati.experiments.measures import in_words
+from coati.experiments.summaries import Spread, value_of
+from coati.experiments.tables import Table
+
+if TYPE_CHECKING:
+    from coati.experiments.runner import Study
+    from coati.experiments.spec import Variant
+
+_REQUESTS, _GAP = "requests_to_90_pct", "gap_closed"
+
+# A difference of less than this share of the requests is neither won nor lost.
+_EVEN = 0.005
+
+
+def wins_table(study: Study, own: str) -> Table:
+    """Compare the median requests to 90 % of the targets of one row with every other row's, site by site."""
+    variants = {variant.label: variant for variant in study.experiment.variants}
+    rows = []
+    for label, other in variants.items():
+        if label == own:
+            continue
+        ratios = {
+            site.name: _median(study, site.name, variants[own], _REQUESTS)
+            / _median(study, site.name, other, _REQUESTS)
+            for site in study.sites
+        }
+        known = {site: ratio for site, ratio in ratios.items() if math.isfinite(ratio)}
+        if known:
+            rows.append((label, *_counted(known)))
+    notes = (
+        f"{own}'s median requests to 90 % of the targets over each other row's; within {_EVEN:.1%} is even.",
+    )
+    return Table(f"{own} against the others", ("against", *_HEADER), tuple(rows), notes)
+
+
+_HEADER = ("won", "even", "lost", "mean ratio", "worst ratio")
+
+
+def _counted(ratios: dict[str, float]) -> tuple[str, ...]:
+    won = sum(ratio < 1 - _EVEN for ratio in ratios.values())
+    lost = [site for site, ratio in ratios.items() if ratio > 1 + _EVEN]
+    worst = max(ratios, key=lambda site: ratios[site])
+    return (
+        str(won),
+        str(len(ratios) - won - len(lost)),
+        f"{len(lost)}{' (' + ', '.join(lost) + ')' if lost else ''}",
+        f"{statistics.geometric_mean(ratios.values()):.2f}",
+        f"{ratios[worst]:.2f} ({worst})",
+    )
+
+
+def halves_table(study: Study) -> Table:
+    """Choose the row that closes most of the gap on every other site, and report it on the rest."""
+    names = [site.name for site in study.sites]
+    halves = names[::2], names[1::2]
+    rows = []
+    for chosen_on, reported_on in (halves, halves[::-1]):
+        best = max(study.experiment.variants, key=lambda variant: _mean_gap(study, variant, chosen_on))
+        there, here = _mean_gap(study, best, chosen_on), _mean_gap(study, best, reported_on)
+        rows.append((", ".join(chosen_on), best.label, in_words(there, 3), in_words(here, 3)))
+    notes = ("Rows are chosen by the mean gap closed on one half of the sites, and reported on the other.",)
+    header = ("chosen on", "row", "gap closed there", "gap closed on the others")
+    return Table("Chosen on half of the sites", header, tuple(rows), notes)
+
+
+def _mean_gap(study: Study, variant: Variant, sites: Sequence[str]) -> float:
+    gaps = [_median(study, site, variant, _GAP) for site in sites]
+    return statistics.fmean(gaps) if gaps and all(map(math.isfinite, gaps)) else -math.inf
+
+
+def _median(study: Study, site: str, variant: Variant, measure: str) -> float:
+    """Return the median over seeds; not a number where it is not defined."""
+    spread = Spread.of([value_of(study, result, measure) for result in study.of(site, variant)])
+    return math.nan if spread.median is None else spread.median

@@ -1,0 +1,84 @@
+"""A strategy on a site: the run that every table, figure and comparison is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
+from coati.budget import Budget
+from coati.replaying.comparison import MeasuredRun
+from coati.replaying.driver import Replay, ReplayOptions, replay
+from coati.replaying.measures import Comparison, Measures, SiteTotals
+
+if TYPE_CHECKING:
+    from coati.replaying.site import ReplaySite
+    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.strategy import Strategy
+    from coati.strategies.tres.tres import TresExamples
+
+# What every run is measured against: what could be reached at best, and what plain crawling reaches.
+BEST, PLAIN = "clairvoyant", "bfs"
+
+OnRun = Callable[[str, int | None, int, int], None]
+"""Called with the strategy, its seed, and how many requests and targets there are so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteRunOptions:
+    """How a strategy is run; everything may be left out."""
+
+    settings: StrategySettings = field(default_factory=StrategySettings)
+    budget: Budget = field(default_factory=Budget)
+    early_stop: Callable[[], EarlyStop | None] = lambda: None
+    examples: TresExamples | None = None
+    on_run: OnRun | None = None
+
+
+def seeds_for(strategy: str, seeds: Sequence[int]) -> tuple[int | None, ...]:
+    """List the seeds to run a strategy with: None, once, where a seed changes nothing.
+
+    >>> seeds_for("bfs", [0, 1]), seeds_for("scent", [0, 1])
+    ((None,), (0, 1))
+    """
+    return tuple(seeds) if strategy_row(strategy).seeded else (None,)
+
+
+def built_for(site: ReplaySite, strategy: str, seed: int | None, options: SiteRunOptions) -> Strategy:
+    """Build a strategy as it stands before its first choice on a site."""
+    return build_strategy(
+        strategy, site.start_urls, seed or 0, site.truth, options.settings, options.examples
+    )
+
+
+def run_on_site(
+    site: ReplaySite, strategy: str, seed: int | None, options: SiteRunOptions, built: Strategy | None = None
+) -> Replay:
+    """Run a strategy over a site; ``built`` is one that was built before."""
+
+    def tell(requests: int, targets: int) -> None:
+        if options.on_run is not None:
+            options.on_run(strategy, seed, requests, targets)
+
+    how = ReplayOptions(out_links=Need.OUT_LINKS in strategy_row(strategy).needs)
+    built = built or built_for(site, strategy, seed, options)
+    return replay(site, built, options.budget, options.early_stop(), tell, how)
+
+
+def compare_on_site(
+    site: ReplaySite, wanted: Iterable[tuple[str, int | None]], options: SiteRunOptions
+) -> Iterator[MeasuredRun]:
+    """Run strategies with their seeds, in order; the references are run without budget, once."""
+    totals = SiteTotals.of(site.truth, site.relevant_pages())
+    best, plain = (_reference(site, name, totals, options.settings) for name in (BEST, PLAIN))
+    for strategy, seed in wanted:
+        run = run_on_site(site, strategy, seed, options)
+        measures = Measures.of(run.trace, totals)
+        comparison = Comparison.of(measures, best, plain)
+        yield MeasuredRun(site.name, strategy, seed, totals, measures, comparison, run)
+
+
+def _reference(site: ReplaySite, strategy: str, totals: SiteTotals, settings: StrategySettings) -> Measures:
+    run = run_on_site(site, strategy, None, SiteRunOptions(settings=settings))
+    return Measures.of(run.trace, totals)

@@ -1,0 +1,223 @@
+"""Archived sites: import one, look into it, check it, write it for another tool."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from coati.archive.archive import Archive
+from coati.archive.exports.cdxj import export_cdxj
+from coati.archive.exports.kit import KitExport, export_kit
+from coati.archive.exports.wacz import export_wacz
+from coati.archive.exports.warc import export_warc
+from coati.archive.importing import Importing, ImportSummary, import_source
+from coati.archive.inventory import ArchiveContents, OutsideLinks, count_contents, find_outside_links
+from coati.archive.sources.layouts import open_source
+from coati.archive.sources.source import Damaged, Wishes
+from coati.errors import UsageError, unknown_name
+from coati.jobs.html import pairs_table
+from coati.model import Kind
+from coati.web.media import parse_types
+from coati.web.urls import normalise
+
+OnProgress = Callable[[int, int], None]
+
+EXPORTS = {
+    "warc": "one WARC file",
+    "wacz": "one WACZ file, for viewers of web archives",
+    "cdxj": "the index of the archive's own WARC files",
+    "kit": "SQLite files in a folder, for SB-CLASSIFIER's published code",
+}
+
+# Damaged parts that are kept for who asks; all of them are counted.
+_MAX_LISTED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveSummary:
+    """What is in an archive; ``outside`` are links within the site that it has no answer for."""
+
+    folder: Path
+    name: str
+    start_url: str
+    definition: str
+    contents: ArchiveContents
+    outside: OutsideLinks | None
+    facts: dict[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON can say it."""
+        return self.facts
+
+    @property
+    def history(self) -> str:
+        """How many captures there are, and from when to when."""
+        span = self.contents.span
+        return f"{self.contents.captures:,}{'' if span is None else ' from ' + ' to '.join(map(_iso, span))}"
+
+    def _repr_html_(self) -> str:
+        kinds = ", ".join(f"{self.contents.kinds[kind]:,} {kind.value}" for kind in Kind)
+        pairs = [("start URL", self.start_url), ("targets", self.definition), ("captures", self.history)]
+        return pairs_table(
+            f"{self.name} in {self.folder}", [*pairs, ("records", f"{self.contents.records:,} ({kinds})")]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedArchive:
+    """What `coati.import_archive` returns; ``damaged`` lists the first damaged parts of the source."""
+
+    layout: str
+    imported: ImportSummary
+    archive: ArchiveSummary
+    damaged: tuple[Damaged, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON can say it."""
+        return self.archive.as_json() | {
+            "layout": self.layout,
+            "repeated": self.imported.repeated,
+            "undated": self.imported.undated,
+            "damaged": self.imported.damaged,
+            "damaged_parts": [each._asdict() for each in self.damaged],
+        }
+
+    def _repr_html_(self) -> str:
+        return self.archive._repr_html_()
+
+
+def import_archive(  # noqa: PLR0913 - one argument per option of the command
+    sources: str | Path | Sequence[str | Path],
+    destination: str | Path,
+    *,
+    layout: str = "auto",
+    start_url: str | None = None,
+    types: str | None = None,
+    name: str | None = None,
+    keep_target_bodies: bool = True,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+    on_damage: Callable[[Damaged], None] | None = None,
+) -> ImportedArchive:
+    """Make an archive of a site that another tool has saved: WARC or WACZ files, a replica, a static folder.
+
+    ``on_damage`` hears of each part that cannot be read.
+    """
+    wishes = Wishes(
+        name=name,
+        start_url=_web_address(start_url) if start_url else None,
+        types=parse_types(types) if types else None,
+    )
+    given = (sources,) if isinstance(sources, str | Path) else tuple(sources)
+    # The import may put a new folder in the place of the one that we stand in.
+    place = Path(destination).resolve()
+    layout, source = open_source(tuple(map(Path, given)), layout, wishes)
+    damaged: list[Damaged] = []
+
+    def take(part: Damaged) -> None:
+        if len(damaged) < _MAX_LISTED:
+            damaged.append(part)
+        if on_damage is not None:
+            on_damage(part)
+
+    told = on_progress or (lambda _done, _total: None)
+    how = Importing(keep_target_bodies, overwrite, take, told, time.time())
+    imported = import_source(source, place, how)
+    return ImportedArchive(layout, imported, describe_archive(place, links=False), tuple(damaged))
+
+
+def describe_archive(
+    folder: str | Path, *, links: bool = True, on_progress: OnProgress | None = None
+) -> ArchiveSummary:
+    """Return what is in an archive; ``links`` also looks for links that it has no answer for."""
+    with Archive.open(Path(folder)) as opened:
+        contents = count_contents(opened)
+        told = on_progress or (lambda _done, _total: None)
+        outside = find_outside_links(opened, told) if links else None
+        meta, facts = opened.meta, _facts(opened, contents, outside)
+        where = opened.folder
+    return ArchiveSummary(
+        where, meta.name, meta.start_url, facts["target_definition"], contents, outside, facts
+    )
+
+
+def export_archive(
+    folder: str | Path, out: str | Path, to: str, *, on_progress: OnProgress | None = None
+) -> Path | KitExport:
+    """Write an archive in the layout of another tool (`EXPORTS` lists them), and return what was written."""
+    if to not in EXPORTS:
+        raise unknown_name("layout", to, EXPORTS)
+    told = on_progress or (lambda _done, _total: None)
+    with Archive.open(Path(folder)) as opened:
+        if to == "kit":
+            return export_kit(opened, Path(out), told)
+        if to == "cdxj":
+            export_cdxj(opened, Path(out))
+        elif to == "wacz":
+            export_wacz(opened, Path(out), told)
+        else:
+            export_warc(opened, Path(out))
+    return Path(out)
+
+
+def _web_address(text: str) -> str:
+    url = normalise(text)
+    if url is None:
+        raise UsageError(f"{text!r} is no web address; one begins with http:// or https://")
+    return url
+
+
+def _facts(opened: Archive, contents: ArchiveContents, outside: OutsideLinks | None) -> dict[str, Any]:
+    meta = opened.meta
+    types = None
+    if meta.types is not None:
+        types = {
+            "name": meta.types.name,
+            "media_types": sorted(meta.types.media_types),
+            "extensions": sorted(meta.types.extensions),
+            "everything": meta.types.everything,
+        }
+    facts = {
+        "archive": str(opened.folder),
+        "name": meta.name,
+        "start_url": meta.start_url,
+        "origin": meta.origin,
+        "licence": meta.licence,
+        "digest": opened.digest(),
+        "records": contents.records,
+        "captures": contents.captures,
+        "captured": None if contents.span is None else [_iso(moment) for moment in contents.span],
+        "bodies": contents.bodies,
+        "kinds": {kind.value: contents.kinds[kind] for kind in Kind},
+        "size_bytes": {kind.value: contents.bytes_by_kind[kind] for kind in Kind},
+        "statuses": {str(status): count for status, count in sorted(contents.statuses.items())},
+        "media_types": dict(contents.media_types.most_common()),
+        "target_definition": _definition(opened),
+        "target_types": types,
+        "blocked_extensions": sorted(meta.blocked_extensions),
+    }
+    if outside is not None:
+        facts["links_outside"] = {
+            "count": outside.count,
+            "examples": [link._asdict() for link in outside.examples],
+        }
+        facts["refreshes_outside"] = {
+            "count": outside.refreshes,
+            "examples": [link._asdict() for link in outside.refresh_examples],
+        }
+    return facts
+
+
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _definition(opened: Archive) -> str:
+    types = opened.meta.types
+    if types is None:
+        return "each record is labelled with its kind"
+    return f"{types.name} ({len(types.media_types)} media types, {len(types.extensions)} extensions)"

@@ -1,0 +1,90 @@
+"""Running the experiment that a file describes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coati.errors import ConfigError, UsageError
+from coati.experiments.examples import without_examples
+from coati.experiments.outputs import provenance, tables_of, write_outputs
+from coati.experiments.parquet import require_duckdb
+from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
+from coati.experiments.sites import Places
+from coati.experiments.spec import read_experiment
+from coati.experiments.tables import Table, objects
+from coati.jobs.generated_sites import write_generated
+from coati.jobs.html import rows_table
+
+OnProgress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentResults:
+    """What `coati.experiment` returns: the study, the files it wrote, and the rows that were left out."""
+
+    study: Study
+    files: tuple[Path, ...]
+    left_out: tuple[str, ...]
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return one object per number of the table, with its spread and the published number."""
+        return objects(self.study)
+
+    def tables(self) -> list[Table]:
+        """Return the tables as they are printed."""
+        return tables_of(self.study)
+
+    @property
+    def provenance(self) -> str:
+        """What the results owe to: commit, code, seeds, budget."""
+        return provenance(self.study).strip()
+
+    def _repr_html_(self) -> str:
+        shown = [
+            rows_table(table.title, [dict(zip(table.header, row, strict=True)) for row in table.rows])
+            for table in self.tables()
+        ]
+        return "".join(shown)
+
+
+def experiment(  # noqa: PLR0913 - one argument per option of the command
+    file: str | Path,
+    *,
+    archives: str | Path | None = None,
+    out: str | Path = "results",
+    jobs: int | None = None,
+    sites: Sequence[str] = (),
+    strategies: Sequence[str] = (),
+    seeds: int | None = None,
+    max_requests: int | None = None,
+    parquet: bool = True,
+    on_progress: OnProgress | None = None,
+) -> ExperimentResults:
+    """Run every strategy on every site with every seed, as FILE.toml says, and write the tables into ``out``.
+
+    ``sites`` and ``strategies`` run a part; strategies that the file does not name, yours among them
+    (``my_module:MyStrategy``), run beside it. ``on_progress`` gets what is done, how far it is, and how much
+    there is. Runs are made in ``jobs`` processes: one per core unless given, and 0 for none of its own.
+    """
+    if jobs is not None and jobs < 0:
+        raise ConfigError(f"--jobs is {jobs}: it must be at least 1, or 0 for runs within this process")
+    described = read_experiment(Path(file)).narrowed(
+        frozenset(sites), seeds, max_requests, frozenset(strategies)
+    )
+    if parquet:
+        require_duckdb()
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--out {folder}: no folder can be made there ({error.strerror})") from error
+    places = Places(None if archives is None else Path(archives), folder / SITES_FOLDER, write_generated)
+    left_out: tuple[str, ...] = ()
+    if sites and not strategies:
+        described, left_out = without_examples(described, places)
+    workers = (os.cpu_count() or 1) if jobs is None else jobs
+    study = run_experiment(described, places, folder, workers, on_progress or (lambda *_: None))
+    return ExperimentResults(study, tuple(write_outputs(study, folder, parquet=parquet)), left_out)

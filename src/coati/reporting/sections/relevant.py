@@ -1,0 +1,108 @@
+"""The relevant pages of a run that looked for pages: by host, by type, and the pages themselves."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from sqlite3 import Connection, Row
+
+from coati.reporting.charts import bar
+from coati.reporting.facts import RunFacts
+from coati.reporting.markup import Html, element, joined, web_link
+from coati.reporting.tables import Cell, Column, table
+from coati.units import format_count
+
+_PAGES_SHOWN = 200
+_HOSTS_SHOWN = 100
+_TYPES_SHOWN = 30
+# Types are counted on this many pages; more would tell the same.
+_PAGES_COUNTED = 20_000
+
+_PAGES = """
+SELECT requests.url, requests.host, pages.title, pages.facts FROM requests
+JOIN pages ON pages.request = requests.id WHERE requests.new_target AND pages.relevant
+ORDER BY requests.observed_event LIMIT ?
+"""
+_HOSTS = """
+SELECT requests.host, sum(new_target) AS relevant, sum(kind = 'html' AND charged > 0) AS pages,
+       sum(charged) AS requests, hosts.ended
+FROM requests LEFT JOIN hosts ON hosts.host = requests.host WHERE observed_event IS NOT NULL
+GROUP BY requests.host ORDER BY relevant DESC, requests LIMIT ?
+"""
+
+
+def relevant_pages(connection: Connection, _facts: RunFacts) -> Html:
+    """Show the hosts that gave most, what the pages are about, and the first of them."""
+    rows = connection.execute(_PAGES, (_PAGES_COUNTED,)).fetchall()
+    if not rows:
+        none = element("p", "No page met the goal. The next steps below say what may help.")
+        return element("section", element("h2", "The pages"), none, id="files")
+    types, syntaxes = _counted(rows)
+    hosts = connection.execute(_HOSTS, (_HOSTS_SHOWN,)).fetchall()
+    statements = joined(
+        "What they say is in the table ",
+        element("code", "statements"),
+        " of run.sqlite and in ",
+        element("a", "pages.jsonl", href="pages.jsonl"),
+        ", if they were read in full.",
+    )
+    return element(
+        "section",
+        element("h2", "The pages"),
+        element("p", statements, class_="note"),
+        element("h3", "By host"),
+        _hosts_table(hosts),
+        *(_counts("By type of schema.org", "Type", types) if types else ()),
+        *_counts("By syntax", "Syntax", syntaxes),
+        element("h3", f"The first {format_count(min(len(rows), _PAGES_SHOWN))}"),
+        _pages_table(rows[:_PAGES_SHOWN]),
+        id="files",
+    )
+
+
+def _counted(rows: list[Row]) -> tuple[Counter[str], Counter[str]]:
+    """Count on how many pages each type and each syntax stands."""
+    types: Counter[str] = Counter()
+    syntaxes: Counter[str] = Counter()
+    for row in rows:
+        markup = (json.loads(row["facts"]) if row["facts"] else {}).get("markup") or {}
+        types.update(markup.get("types", ()))
+        syntaxes.update(markup.get("statements", {}).keys())
+    return types, syntaxes
+
+
+def _counts(title: str, name: str, counts: Counter[str]) -> list[Html]:
+    most = max(counts.values(), default=1)
+    columns = (Column(name), Column("Pages", numeric=True), Column(""))
+    cells = [
+        (what, Cell(format_count(pages), pages), bar(pages, most))
+        for what, pages in counts.most_common(_TYPES_SHOWN)
+    ]
+    return [element("h3", title), table(columns, cells, f"Pages {title.lower()}")] if cells else []
+
+
+def _hosts_table(rows: list[Row]) -> Html:
+    columns = (
+        Column("Host"),
+        Column("Relevant", numeric=True),
+        Column("Pages", numeric=True),
+        Column("Requests", numeric=True),
+        Column("Not asked any more because", wide=True),
+    )
+    cells = [
+        (
+            row["host"],
+            Cell(format_count(row["relevant"]), row["relevant"]),
+            Cell(format_count(row["pages"]), row["pages"]),
+            Cell(format_count(row["requests"]), row["requests"]),
+            row["ended"] or "",
+        )
+        for row in rows
+    ]
+    return table(columns, cells, "Hosts")
+
+
+def _pages_table(rows: list[Row]) -> Html:
+    columns = (Column("Page", wide=True), Column("Host"))
+    cells = [(web_link(row["url"], row["title"] or row["url"], 90), row["host"]) for row in rows]
+    return table(columns, cells, "Relevant pages")

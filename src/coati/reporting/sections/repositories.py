@@ -1,0 +1,174 @@
+"""The repositories that a search found: each with its evidence, how it was reached, and which action paid."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from sqlite3 import Connection, Row
+
+from coati.reporting.charts import Axes, Line, bar, line_chart
+from coati.reporting.found_repositories import all_sites, has_repositories
+from coati.reporting.markup import Html, element, joined, shortened, web_link
+from coati.reporting.tables import Cell, Column, table
+from coati.units import format_count
+from coati.web.queries import Ability, parse_query
+from coati.web.urls import is_query
+
+_SITES_SHOWN = 500
+_TREES_SHOWN = 200
+_PAGES_SHOWN = 100
+_MOST_POINTS = 400
+_STYLES = ("found", "rest", "third", "fourth")
+
+_ARMS = """
+SELECT requests.arm, groups.label, reward FROM requests JOIN groups ON groups.arm = requests.arm
+WHERE reward IS NOT NULL AND requests.arm < 4 AND host NOT LIKE 'search://%' ORDER BY observed_event
+"""
+_PAGES = "SELECT * FROM dataset_pages ORDER BY rank LIMIT ?"
+
+
+def repositories(connection: Connection) -> tuple[Html, ...]:
+    """Show what was found; nothing where the run is no search."""
+    if not has_repositories(connection):
+        return ()
+    sites = all_sites(connection)
+    verified = [row for row in sites if row["rank"] is not None]
+    others = [row for row in sites if row["rank"] is None]
+    parts = [element("h2", "The repositories")]
+    if not sites:
+        parts.append(element("p", "No page looked like one of a data repository."))
+    if verified:
+        parts.append(element("p", _BEST_FIRST))
+        parts.append(_table(verified[:_SITES_SHOWN], "Verified repositories"))
+        parts += [element("h3", "How each was reached"), _tree(verified[:_TREES_SHOWN])]
+    parts += _dataset_pages(connection)
+    parts += _arms(connection)
+    if others:
+        parts += [element("h3", "Checked, and not verified"), _table(others[:_SITES_SHOWN], "Other sites")]
+    return (element("section", *parts, id="repositories"),)
+
+
+_BEST_FIRST = (
+    "Sites on which enough different files of data were found, the one whose pages fit the topic best first."
+)
+
+
+def _table(rows: list[Row], name: str) -> Html:
+    most = max(row["files"] for row in rows)
+    columns = (
+        Column("Site", wide=True),
+        Column("Data files", numeric=True),
+        Column(""),
+        Column("Pages looked at", numeric=True),
+        Column("Formats"),
+        Column("Found by", wide=True),
+    )
+    return table(columns, [_row(row, most) for row in rows], name)
+
+
+def _row(row: Row, most: int) -> tuple[Cell | Html | str, ...]:
+    title = shortened(row["title"], 90)
+    place = row["rank"] or ""
+    name = joined(
+        f"{place}. " if place else "",
+        web_link(row["url"], row["site"]),
+        element("br"),
+        element("small", title) if title else None,
+        element("br"),
+        element("small", f"terms: {shortened(row['terms'], 90)}") if row["terms"] else None,
+    )
+    how = "your word" if row["by_user"] else f"{row['action']}: {row['query']}"
+    marked = (
+        f"; {format_count(row['marked_pages'], 'page')} with dataset markup" if row["marked_pages"] else ""
+    )
+    software = f"; {row['software']}" if row["software"] else ""
+    return (
+        Cell(name, row["rank"] or row["site"]),
+        Cell(format_count(row["files"]), row["files"]),
+        bar(row["files"], most),
+        Cell(format_count(row["pages_fetched"]), row["pages_fetched"]),
+        shortened(row["formats"], 60) or "-",
+        f"{shortened(how, 120)}{marked}{software}",
+    )
+
+
+def _tree(rows: list[Row]) -> Html:
+    """Draw the steps from queries to repositories as nested lists; equal beginnings are drawn once."""
+    branches: dict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
+    for row in rows:
+        steps = tuple(row["trail"].splitlines())
+        for depth, step in enumerate(steps):
+            branches[steps[:depth]][step] = None
+    ends = {row["url"]: row["rank"] for row in rows}
+    return _branch(branches, (), ends)
+
+
+def _branch(
+    branches: dict[tuple[str, ...], dict[str, None]], above: tuple[str, ...], ends: dict[str, int]
+) -> Html:
+    items = []
+    for step in branches[above]:
+        below = (*above, step)
+        number = f" — repository {ends[step]}" if step in ends else ""
+        deeper = _branch(branches, below, ends) if branches.get(below) else None
+        items.append(element("li", _step(step), number, deeper))
+    return element("ul", *items, class_="tree")
+
+
+def _step(step: str) -> Html:
+    if not is_query(step):
+        return web_link(step, None, 90)
+    query = parse_query(step)
+    asked = {
+        Ability.KEYWORDS: f"“{query.text}”",
+        Ability.RELATED: f"pages like {query.text}",
+        Ability.BACKLINKS: f"pages that link to {query.text}",
+    }[query.ability]
+    page = f", page {query.page}" if query.page > 1 else ""
+    return element("span", f"{query.engine}: {shortened(asked, 110)}{page}")
+
+
+def _dataset_pages(connection: Connection) -> list[Html]:
+    rows = connection.execute(_PAGES, (_PAGES_SHOWN,)).fetchall()
+    if not rows:
+        return []
+    columns = (Column("Page", wide=True), Column("Data files", numeric=True), Column("Fit", numeric=True))
+    cells = [
+        (
+            joined(
+                web_link(row["url"], None, 90), element("br"), element("small", shortened(row["title"], 90))
+            ),
+            Cell(format_count(row["files"]), row["files"]),
+            Cell(f"{row['score']:.1f}", row["score"]),
+        )
+        for row in rows
+    ]
+    what = element("p", "Pages that link to data files, the best for the topic first. Fit is BM25.")
+    return [element("h3", "Pages with data"), what, table(columns, cells, "Pages that link to data files")]
+
+
+def _arms(connection: Connection) -> list[Html]:
+    """Draw for each action how many of the pages that it found looked like a repository's."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for row in connection.execute(_ARMS):
+        line = points.setdefault(row["label"], [(0.0, 0.0)])
+        found, good = line[-1]
+        line.append((found + 1, good + (row["reward"] > 0)))
+    if not points:
+        return []
+    lines = [
+        Line(label, style, _thinned(line))
+        for (label, line), style in zip(points.items(), _STYLES, strict=False)
+    ]
+    axes = Axes("What each action found", "pages found", "that looked like a repository's", _whole, _whole)
+    caption = "A steeper line is an action that pays better: the bandit prefers it."
+    chart = element("figure", line_chart(axes, lines), element("figcaption", caption))
+    return [element("h3", "Which action paid"), chart]
+
+
+def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    step = len(points) // _MOST_POINTS + 1
+    return [*points[::step], points[-1]]
+
+
+def _whole(value: float) -> str:
+    return format_count(round(value))

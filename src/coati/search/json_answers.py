@@ -1,0 +1,45 @@
+"""Answers of search engines in JSON; what comes may be anything."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def read_json(body: bytes, content_type: str, hint: str = "") -> dict[str, Any]:
+    """Read an object; raises `ValueError` that says what came instead.
+
+    >>> read_json(b'{"results": []}', "application/json")
+    {'results': []}
+    """
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        answer = None
+    if not isinstance(answer, dict):
+        what = "HTML" if "html" in content_type else content_type or "something else"
+        raise ValueError(  # noqa: TRY004 - of what came over the network
+            f"the engine answered {what} instead of JSON" + (f"; {hint}" if hint else "")
+        )
+    return answer
+
+
+def list_in(answer: dict[str, Any], *names: str) -> list[Any]:
+    """Return the list that stands there under these names; raises `ValueError` where there is none.
+
+    >>> list_in({"web": {"results": [1]}}, "web", "results")
+    [1]
+    """
+    found: Any = answer
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    if not isinstance(found, list):
+        raise ValueError("no results in the answer")  # noqa: TRY004 - of what came over the network
+    return found
+
+
+def texts_of(found: object, *names: str) -> list[str]:
+    """Return these fields of an object as texts; empty where one is missing or no text."""
+    if not isinstance(found, dict):
+        return [""] * len(names)
+    return [value if isinstance(value := found.get(name), str) else "" for name in names]

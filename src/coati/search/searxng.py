@@ -1,0 +1,50 @@
+"""SearXNG: a search engine that one runs oneself, and that asks others without a key.
+
+Its server must allow the JSON format (``search: formats: [html, json]`` in its settings.yml); one that does
+not answers 403.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from coati.errors import ConfigError
+from coati.readers.hits import Hit, bounded_hits
+from coati.search.json_answers import list_in, read_json, texts_of
+from coati.search.provider import ProviderRequest
+from coati.web.queries import Ability
+from coati.web.urls import normalise
+
+if TYPE_CHECKING:
+    from coati.readers.hits import Hits
+    from coati.web.queries import Query
+
+
+class SearxNg:
+    """Asks the SearXNG server at a URL."""
+
+    name = "searxng"
+    abilities = frozenset({Ability.KEYWORDS})
+
+    def __init__(self, url: str, language: str = "en", max_queries: int | None = None) -> None:
+        base = normalise(url)
+        if base is None:
+            raise ConfigError(
+                f"searxng={url}: not the address of a server; one looks like http://localhost:8888"
+            )
+        self._base = base.rstrip("/").removesuffix("/search")
+        self._language = language
+        self.delay_seconds = 1.0
+        self.max_queries = max_queries
+
+    def request(self, query: Query) -> ProviderRequest:
+        """Return the request that asks a query."""
+        told = {"q": query.text, "format": "json", "language": self._language, "pageno": query.page}
+        return ProviderRequest(f"{self._base}/search?{urlencode(told)}")
+
+    def read(self, body: bytes, content_type: str) -> Hits:
+        """Read an answer; raises `ValueError` where the server does not answer in JSON."""
+        answer = read_json(body, content_type, "the server must allow the format json in its settings.yml")
+        hits = [Hit(*texts_of(found, "url", "title", "content")) for found in list_in(answer, "results")]
+        return bounded_hits(hits, more=bool(hits))

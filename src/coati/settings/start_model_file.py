@@ -1,0 +1,79 @@
+"""The start model of the page classifier as a file: weights of words, with where they come from.
+
+One JSON object. It holds no text of anybody: single words, what each weighs, and on how many of the pages it
+was learnt from it stands.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coati.errors import ConfigError
+from coati.strategies.discovery.start_model import NO_MODEL, StartModel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FORM = "coati-start-model-1"
+PACKAGED = "start_model.json"
+
+_MAX_FILE_BYTES = 64 << 20
+_DIGITS = 4
+
+
+def write_start_model(path: Path, model: StartModel, provenance: Mapping[str, Any]) -> None:
+    """Write a model; ``provenance`` says from what, when and by which command it was made."""
+    words = [
+        [word, round(weight, _DIGITS), pages]
+        for word, weight, pages in zip(model.words, model.weights, model.pages_with, strict=True)
+    ]
+    told = {
+        "form": FORM,
+        "provenance": dict(provenance),
+        "pages": model.pages,
+        "bias": round(model.bias, _DIGITS),
+        "stop_words": sorted(model.stop_words),
+        "words": words,
+    }
+    path.write_text(json.dumps(told, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def read_start_model(path: Path) -> StartModel:
+    """Read a model; raises `ConfigError` that says what is wrong."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"the start model {path} cannot be read: {error.strerror or error}") from None
+    if len(data) > _MAX_FILE_BYTES:
+        raise ConfigError(f"{path} is too large for a start model")
+    return _read(data, str(path))
+
+
+def packaged_model() -> StartModel:
+    """Return the model that comes with Coati."""
+    file = resources.files("coati.settings").joinpath(PACKAGED)
+    return _read(file.read_bytes(), PACKAGED) if file.is_file() else NO_MODEL
+
+
+def _read(data: bytes, name: str) -> StartModel:
+    try:
+        told = json.loads(data)
+        if told["form"] != FORM:
+            raise ConfigError(
+                f"{name} is a start model of another version: make it again with `coati learn pages`"
+            )
+        words = [(str(word), float(weight), int(pages)) for word, weight, pages in told["words"]]
+        return StartModel(
+            words=tuple(word for word, _, _ in words),
+            weights=tuple(weight for _, weight, _ in words),
+            pages_with=tuple(pages for _, _, pages in words),
+            pages=int(told["pages"]),
+            bias=float(told["bias"]),
+            stop_words=frozenset(map(str, told["stop_words"])),
+        )
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise ConfigError(f"{name} is no start model ({error!r}): `coati learn pages` makes one") from None

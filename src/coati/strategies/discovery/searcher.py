@@ -1,0 +1,30 @@
+"""What strategies that search for repositories can tell, beside what every strategy can."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from coati.strategies.strategy import Strategy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coati.strategies.discovery.findings import Finding
+
+
+@runtime_checkable
+class Searcher(Strategy, Protocol):
+    """A strategy that searches for repositories."""
+
+    @property
+    def queries_waiting(self) -> int:
+        """How many queries are planned and wait."""
+
+    def findings(self) -> Sequence[Finding]:
+        """Return every site that was checked: the verified ones first, best for the topic first."""
+
+    def counts(self) -> tuple[int, int, int]:
+        """Count the pages that were analysed, the sites that were checked, and those that were verified."""
+
+    def asleep(self) -> Sequence[str]:
+        """Name the actions that no engine at hand allows."""

@@ -1,0 +1,214 @@
+"""Ours: new links arrive at pages at learnt rates, and a cycle is filled by what it may be expected to cover.
+
+**Rates.** Links come to a page as a Poisson process. Its rate is what came over the time that visits have
+looked back on, old visits counting less (half as much after some days). A page of which little is known is
+drawn to what is usual on its site for as many links as it shows: where not one relevant link stands, hardly
+any comes.
+
+**Time.** Hours count by how busy they are (`daily_profile`). A link does not stay for ever: what a visit
+looks back on ends after about a day, both when a rate is learnt and when it is applied.
+
+**Overlap.** The links of the last days are a sample of those to come (`link_samples`): one that could have
+been found on three pages stands for one that comes to the three. Of such a link nothing is expected from
+before the last visit to any of the three, and as soon as a cycle takes one of them, nothing on the others
+(`expected_cover`). So overlap needs no threshold, and holds for any number of pages.
+
+**Failures.** Each failed visit in a row halves what is expected of a page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from coati.strategies.revisits.daily_profile import DailyProfile
+from coati.strategies.revisits.expected_cover import ExpectedCover
+from coati.strategies.revisits.link_samples import LinkSamples
+from coati.strategies.revisits.scheduler import EXPECTED, Pick
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from coati.strategies.revisits.scheduler import Cycle
+    from coati.strategies.revisits.visits import Visit, Visits
+    from coati.strategies.state import State
+
+    Floats = npt.NDArray[np.float64]
+
+HALF_LIFE_HOURS = 96.0
+LIFE_HOURS = 24.0
+# How many hours of looking back the expectation of a page that nothing is known of is worth.
+PRIOR_HOURS = 2.0
+# Links older than this many half-lives are forgotten.
+_HALF_LIVES = 3.0
+# A site is drawn to all sites as if an average page of theirs had been looked back on for this long.
+_SITE_PRIOR_HOURS = 24.0
+_HOUR_SECONDS = 3600.0
+_MOST_FAILURES = 8
+_ROOM = 64
+
+
+class _Pages:
+    """What is known of each page, in arrays that grow: one row per quantity."""
+
+    LOOKED_AT, LOOKED_BACK, SHOWN, FAILURES = range(4)
+
+    def __init__(self) -> None:
+        self._rows = np.zeros((4, _ROOM))
+
+    @property
+    def room(self) -> int:
+        """For how many pages there is room."""
+        return self._rows.shape[1]
+
+    def rows(self, pages: int) -> Floats:
+        """Return the quantities of the first pages; there may be pages that nobody has looked at."""
+        while pages > self._rows.shape[1]:
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)], axis=1)
+        return self._rows[:, :pages]
+
+    def load(self, rows: Floats) -> None:
+        """Take over saved rows."""
+        room = np.zeros((4, max(_ROOM, rows.shape[1])))
+        room[:, : rows.shape[1]] = rows
+        self._rows = room
+
+
+class Rates(NamedTuple):
+    """What is known of the rates of pages: the weight of links that came, hours, and the usual rate."""
+
+    links: Floats
+    hours: Floats
+    usual: Floats
+
+
+class Arrivals:
+    """The scheduler of this module."""
+
+    def __init__(
+        self,
+        half_life_hours: float = HALF_LIFE_HOURS,
+        life_hours: float = LIFE_HOURS,
+        prior_hours: float = PRIOR_HOURS,
+    ) -> None:
+        self._half_life = half_life_hours * _HOUR_SECONDS
+        self._life = life_hours
+        self._prior_hours = prior_hours
+        self._profile = DailyProfile()
+        self._samples = LinkSamples()
+        self._pages = _Pages()
+        # The time that the hours looked back on are decayed to.
+        self._decayed_to = 0.0
+        none = np.zeros(0, np.int32)
+        self._cover = ExpectedCover(np.zeros(0), none, none, np.zeros(0), 1)
+
+    def begin(self, cycle: Cycle) -> None:
+        """Work out what is expected of each page."""
+        now, visits = cycle.now, cycle.visits
+        self._samples.forget(now - _HALF_LIVES * self._half_life)
+        self._profile.settle()
+        self._decay(now)
+        known = self._pages.rows(len(visits))
+        looked_at = known[_Pages.LOOKED_AT]
+        looked_at = np.where(looked_at > 0, looked_at, visits.asked_at)
+        looked_at = np.where(looked_at > 0, looked_at, now)
+        links, pages = self._samples.pairs
+        weights = 0.5 ** ((now - self._samples.found_at) / self._half_life)
+        # A link of this kind that came before any of its pages was last seen is known.
+        known_until = np.zeros(len(weights))
+        np.maximum.at(known_until, links, looked_at[pages])
+        came = weights * self._looking_back(self._profile.between(known_until, now))
+        arrived = np.bincount(pages, weights[links], minlength=len(visits)).astype(np.float64)
+        rates = self._rates(visits, arrived)
+        factors = self._factors(cycle, rates) * 0.5 ** known[_Pages.FAILURES]
+        alone = self._prior_hours * rates.usual * self._looking_back(self._profile.between(looked_at, now))
+        per_page = factors / (rates.hours + self._prior_hours)
+        self._cover = ExpectedCover(
+            alone * per_page, links, pages, came[links] * per_page[pages], cycle.per_cycle
+        )
+
+    def _rates(self, visits: Visits, links: Floats) -> Rates:
+        """Sum up what is known of each page, and what is usual for a page of its site that shows as much."""
+        known = self._pages.rows(len(visits))
+        hours, shown = known[_Pages.LOOKED_BACK], known[_Pages.SHOWN]
+        sites = int(visits.site.max(initial=-1)) + 1
+        links_of_site = np.bincount(visits.site, links, minlength=sites)
+        chances_of_site = np.bincount(visits.site, hours * shown, minlength=sites)
+        # Per link that is shown and hour that is looked back on.
+        turnover = (links.sum() + 0.01) / (chances_of_site.sum() + 1)
+        prior = shown.mean() * _SITE_PRIOR_HOURS + 1e-9 if len(shown) else 1.0
+        of_site = (links_of_site + turnover * prior) / (chances_of_site + prior)
+        return Rates(links, hours, of_site[visits.site] * shown)
+
+    def _factors(self, cycle: Cycle, rates: Rates) -> Floats:
+        """Return by what to multiply what is expected of each page."""
+        return np.ones(len(rates.hours))
+
+    def _looking_back(self, hours: Floats) -> Floats:
+        """Return how many of some hours a visit can look back on, since links do not stay."""
+        return -self._life * np.expm1(-hours / self._life)
+
+    def _decay(self, now: float) -> None:
+        if now > self._decayed_to:
+            rows = self._pages.rows(self._pages.room)
+            rows[_Pages.LOOKED_BACK] *= 0.5 ** ((now - self._decayed_to) / self._half_life)
+            self._decayed_to = now
+
+    def pick(self, cycle: Cycle) -> Pick | None:
+        """Return the page that adds most to what the cycle is expected to cover."""
+        page = self._cover.best(cycle)
+        return None if page is None else Pick(page, EXPECTED, self._cover.expected(page))
+
+    def take(self, page: int) -> None:
+        """Expect the links of a page no more on others."""
+        self._cover.take(page)
+
+    def learn(self, visit: Visit, visits: Visits) -> None:
+        """Learn what came since the page was last seen."""
+        known = self._pages.rows(len(visits))[:, visit.page]
+        if not visit.seen:
+            known[_Pages.FAILURES] = min(known[_Pages.FAILURES] + 1, _MOST_FAILURES)
+            return
+        since = float(known[_Pages.LOOKED_AT])
+        known[[_Pages.LOOKED_AT, _Pages.SHOWN, _Pages.FAILURES]] = visit.at, len(visit.counting), 0
+        if visit.first or not since or visit.at <= since:
+            return
+        self._decay(visit.at)
+        could = self._samples.add(visit.page, visit.new, visit.counting, visit.at, since)
+        hours = self._profile.between(np.array(since), visit.at)
+        known[_Pages.LOOKED_BACK] += self._looking_back(hours)
+        self._profile.learn(since, visit.at, could)
+
+    def save(self) -> State:
+        """Return everything."""
+        return {
+            **self._profile.save(),
+            **self._samples.save(),
+            **self._cover.save(),
+            "known_pages": self._pages.rows(self._pages.room),
+            "decayed_to": self._decayed_to,
+        }
+
+    def load(self, state: State) -> None:
+        """Take over a saved state."""
+        self._profile.load(state)
+        self._samples.load(state)
+        self._cover = ExpectedCover.load(state)
+        self._pages.load(state["known_pages"])
+        self._decayed_to = state["decayed_to"]
+
+
+class ThompsonArrivals(Arrivals):
+    """Thompson sampling: the rate of each page is drawn from what is believed of it, again in each cycle."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._seed = seed
+
+    def _factors(self, cycle: Cycle, rates: Rates) -> Floats:
+        """Draw from the gamma distribution of each rate, in parts of its mean."""
+        believed = rates.links + self._prior_hours * rates.usual + 1e-6
+        drawn = np.random.default_rng([self._seed, cycle.number]).standard_gamma(believed)
+        factors: Floats = drawn / believed
+        return factors

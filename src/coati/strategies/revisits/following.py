@@ -1,0 +1,123 @@
+"""New links that wait to be followed, the most promising first, and what following taught about their shapes.
+
+A page that makes new addresses on every visit (a clock, a session, an advertisement) would be followed for
+ever. So addresses are told apart by their shape: one of which many were followed and none led to a file is
+left alone from then on.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from coati.web.urls import host_of, path_of, query_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# What waits beyond this is dropped, the least promising first: a bound on memory, not on what is good.
+MOST_WAITING = 10_000
+
+# So many links of a shape are followed before it is left alone. A site's news pages hold a file in every
+# tenth to twentieth case, so fewer would give up on some of them.
+_MOST_BARREN = 40
+
+_NUMBERS = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
+
+
+class Followed(NamedTuple):
+    """A link to follow: where it stood, how many links from a watched page it is, and how often it moved."""
+
+    url: str
+    page: str
+    score: float
+    depth: int = 1
+    hops: int = 0
+
+
+def shape_of(url: str) -> str:
+    """Return what addresses of the same making have in common: digits are folded, values are left out.
+
+    >>> shape_of("http://example.org/news/2026-05/item17?sid=abc")
+    'example.org/news/0-0/item0?sid'
+    """
+    names = ",".join(sorted(part.partition("=")[0] for part in query_of(url).split("&")))
+    folder, _, last = path_of(url).lower().rpartition("/")
+    # The name of a page is its own; numbers in it are not, and one that is all letters says nothing.
+    name = _NUMBERS.sub("0", last) if any(letter.isdigit() for letter in last) else ""
+    return f"{host_of(url)}{_NUMBERS.sub('0', folder)}/{name}{'?' if names else ''}{names}"
+
+
+class Following:
+    """The queue of links to follow.
+
+    >>> queue = Following()
+    >>> for url, score in (("http://a.org/x", 0.1), ("http://a.org/y.csv", 0.9)):
+    ...     queue.push(Followed(url, "http://a.org/", score))
+    >>> queue.pop().url, len(queue)
+    ('http://a.org/y.csv', 1)
+    """
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, str]] = []
+        self._items: dict[str, Followed] = {}
+        self._pushed = 0
+        self.dropped = 0
+        # Of each shape, how many were followed since one led to a file.
+        self._barren: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def push(self, link: Followed) -> None:
+        """Let a link wait, unless it waits already or links like it lead nowhere."""
+        if link.url in self._items or self._barren.get(shape_of(link.url), 0) >= _MOST_BARREN:
+            return
+        self._items[link.url] = link
+        self._pushed += 1
+        heapq.heappush(self._heap, (-link.score, self._pushed, link.url))
+        if len(self._items) > MOST_WAITING:
+            self._drop_worst()
+
+    def pop(self) -> Followed:
+        """Take the most promising link; there must be one."""
+        while True:
+            url = heapq.heappop(self._heap)[2]
+            if url in self._items:
+                return self._items.pop(url)
+
+    def take(self, url: str) -> Followed | None:
+        """Take a given link; None if it does not wait."""
+        return self._items.pop(url, None)
+
+    def learn(self, url: str, *, led_to_file: bool) -> None:
+        """Note what following a link brought."""
+        shape = shape_of(url)
+        if led_to_file:
+            self._barren.pop(shape, None)
+        else:
+            self._barren[shape] = self._barren.get(shape, 0) + 1
+
+    def _drop_worst(self) -> None:
+        kept = heapq.nsmallest(MOST_WAITING * 9 // 10, self._live())
+        self.dropped += len(self._items) - len(kept)
+        self._items = {url: self._items[url] for *_, url in kept}
+        self._heap = kept
+
+    def _live(self) -> Iterable[tuple[float, int, str]]:
+        return (entry for entry in self._heap if entry[2] in self._items)
+
+    def save(self) -> dict[str, Any]:
+        """Return everything, in the order of `pop`."""
+        waiting = [list(self._items[url]) for *_, url in sorted(self._live())]
+        return {"waiting": waiting, "dropped": self.dropped, "barren": list(self._barren.items())}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take over a saved queue."""
+        self._heap, self._items, self._pushed = [], {}, 0
+        self._barren = {}
+        for link in state["waiting"]:
+            self.push(Followed(*link))
+        self.dropped = state["dropped"]
+        self._barren = dict(state["barren"])

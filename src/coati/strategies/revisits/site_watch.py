@@ -1,0 +1,298 @@
+"""A watch that also takes what is new: pages are visited, their new links followed, known files asked about.
+
+The pages of a cycle are `coati.strategies.revisits.watch.Watch`'s affair. What its visits bring is followed
+outside the k pages of the cycle, with a budget of its own, in the order of what each link promises; and known
+files are asked about in turn. Where nothing of this is left, the answer is the watch's: `Later`, when the
+next cycle begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from coati.errors import ConfigError
+from coati.model import (
+    Deferred,
+    Failure,
+    Later,
+    Method,
+    Page,
+    Redirect,
+    Refused,
+    Request,
+    Settlement,
+    Target,
+)
+from coati.strategies.deferrals import Deferrals
+from coati.strategies.revisits.file_checks import FileChecks
+from coati.strategies.revisits.following import Followed, Following
+from coati.strategies.revisits.scheduler import WHY
+from coati.web.urls import url_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Sequence
+
+    from coati.model import Hosts, Link, Outcome
+    from coati.strategies.revisits.watch import Watch
+    from coati.strategies.state import State
+
+    LinkValue = Callable[[Link, str], float]
+
+# The arms beside those of the watch itself.
+FOLLOW, CHECK = len(WHY), len(WHY) + 1
+_WORDS = {FOLLOW: "new link followed", CHECK: "known file asked about"}
+
+# A new page is followed, and so are the new links on it: a news item, then its file.
+_MOST_DEPTH = 2
+_MOST_HOPS = 5
+# A page that was followed and held this many new files is watched from then on.
+_FILES_UNTIL_WATCHED = 3
+_GONE = frozenset({404, 410})
+
+
+@dataclass(frozen=True, slots=True)
+class SiteWatchSettings:
+    """What a cycle may ask for beside its pages: links that are followed, files that are asked about."""
+
+    follow_per_cycle: int = 50
+    check_per_cycle: int = 20
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        if min(self.follow_per_cycle, self.check_per_cycle) < 0:
+            raise ConfigError("a cycle cannot follow or check fewer than 0 addresses")
+
+
+class _Asked(NamedTuple):
+    """A request of our own in flight; ``file`` is empty where a link is followed."""
+
+    followed: Followed | None
+    file: str = ""
+
+
+class SiteWatch:
+    """Watches pages, follows what is new on them, and asks about known files.
+
+    ``value`` says what a link promises, given the page that it stands on. ``files`` are the known files, and
+    ``known`` holds the hashes (`coati.web.urls.url_hash`) of all addresses that are no news.
+    """
+
+    def __init__(
+        self,
+        watch: Watch,
+        value: LinkValue,
+        settings: SiteWatchSettings | None = None,
+        files: Iterable[str] = (),
+        known: Container[int] = frozenset(),
+    ) -> None:
+        self.watch = watch
+        self._value = value
+        self._settings = settings or SiteWatchSettings()
+        self._files = FileChecks(files)
+        self._known = known
+        self._met: set[int] = set()
+        self._following = Following()
+        self._deferred: Deferrals[_Asked] = Deferrals()
+        # By our own number: the watch's number of a visit, or a request of our own.
+        self._visits: dict[int, int] = {}
+        self._asked: dict[int, _Asked] = {}
+        self._turn = 0
+        self._watch_turn = 0
+        # How many were followed and checked in the cycle of this count.
+        self._spent = (0, 0, 0)
+        self._files_on: dict[str, int] = {}
+
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        """Ask for what waits after an outage, a page of the cycle, a new link, a known file."""
+        again = self._deferred.take(now, idle=not (self._visits or self._asked))
+        if again is not None:
+            return self._ask(again)
+        answer = self.watch.choose(now, hosts)
+        if isinstance(answer, Request):
+            return self._visit(answer)
+        own = self._next_own()
+        if own is not None:
+            return self._ask(own)
+        waits = self._deferred.answer()
+        if waits is not None and (answer is None or waits.at < answer.at):
+            return waits
+        return answer
+
+    def _visit(self, request: Request) -> Request:
+        self._visits[self._turn] = request.id
+        self._watch_turn = request.id + 1
+        self._turn += 1
+        return request._replace(id=self._turn - 1)
+
+    def _next_own(self) -> _Asked | None:
+        """Take what the budget of the cycle still allows."""
+        followed, checked = self._spent_now()
+        if self._following and followed < self._settings.follow_per_cycle:
+            self._spend(followed + 1, checked)
+            return _Asked(self._following.pop())
+        if self.watch.cycles_begun and checked < self._settings.check_per_cycle:
+            file = self._files.next(self.watch.cycles_begun)
+            if file is not None:
+                self._spend(followed, checked + 1)
+                return _Asked(None, file)
+        return None
+
+    def _spent_now(self) -> tuple[int, int]:
+        cycle, followed, checked = self._spent
+        return (followed, checked) if cycle == self.watch.cycles_begun else (0, 0)
+
+    def _spend(self, followed: int, checked: int) -> None:
+        self._spent = (self.watch.cycles_begun, followed, checked)
+
+    def _ask(self, asked: _Asked) -> Request:
+        number = self._turn
+        self._turn += 1
+        self._asked[number] = asked
+        if asked.followed is None:
+            return Request(number, Method.GET, asked.file, CHECK, 0.0)
+        return Request(number, Method.GET, asked.followed.url, FOLLOW, asked.followed.score)
+
+    def redo(self, request: Request, now: float) -> None:
+        """Make a logged choice; raises `ValueError` if it does not wait to be made."""
+        again = self._deferred.take_logged(request) if (request.arm or 0) >= FOLLOW else None
+        if again is not None:
+            self._ask(again)
+        elif request.arm == FOLLOW:
+            link = self._following.take(request.url)
+            if link is None:
+                raise ValueError(f"{request.url} does not wait to be followed")
+            followed, checked = self._spent_now()
+            self._spend(followed + 1, checked)
+            self._ask(_Asked(link))
+        elif request.arm == CHECK:
+            if not self._files.take(request.url, self.watch.cycles_begun):
+                raise ValueError(f"{request.url} does not wait to be asked about")
+            followed, checked = self._spent_now()
+            self._spend(followed, checked + 1)
+            self._ask(_Asked(None, request.url))
+        else:
+            self.watch.redo(request._replace(id=self._watch_turn), now)
+            self._visits[self._turn] = self._watch_turn
+            self._watch_turn += 1
+            self._turn += 1
+
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
+        """Tell the watch of its pages; of our own requests learn what following and checking brought."""
+        visit = self._visits.pop(request_id, None)
+        if visit is not None:
+            settled = self.watch.observe(visit, outcome, now)
+            self._note_news(outcome)
+            return [settlement._replace(request_id=request_id) for settlement in settled]
+        asked = self._asked.pop(request_id)
+        if isinstance(outcome, Deferred):
+            url = asked.file if asked.followed is None else asked.followed.url
+            self._deferred.push(Method.GET, url, asked, outcome.until)
+            return ()
+        if asked.followed is None:
+            self._note_check(asked.file, outcome)
+            return ()
+        return [Settlement(request_id, float(self._note_followed(asked.followed, outcome)))]
+
+    def _note_news(self, outcome: Outcome) -> None:
+        news = {link.url: link.page for link in self.watch.new_links()}
+        if isinstance(outcome, Page) and news:
+            for place, url in enumerate(outcome.links.urls):
+                page = news.pop(url, None)
+                if page is not None and not self._is_known(url_hash(url), url):
+                    self._push(outcome.links.link(place), page, depth=1)
+
+    def _is_known(self, key: int, url: str) -> bool:
+        return key in self._met or key in self._known or url in self._files
+
+    def _push(self, link: Link, page: str, depth: int) -> None:
+        self._met.add(url_hash(link.url))
+        self._following.push(Followed(link.url, page, self._value(link, page), depth))
+
+    def _note_links_of_followed(self, link: Followed, page: Page) -> None:
+        """Let the new links of a followed page wait as well, if it is near enough to a watched one."""
+        if link.depth < _MOST_DEPTH:
+            for place, url in enumerate(page.links.urls):
+                key = url_hash(url)
+                if key not in self.watch.links and not self._is_known(key, url):
+                    self._push(page.links.link(place), link.url, link.depth + 1)
+        self.watch.links.meet_elsewhere(page.out_links or ())
+
+    def _note_check(self, file: str, outcome: Outcome) -> None:
+        if isinstance(outcome, Failure) and outcome.status in _GONE:
+            self._files.missing(file)
+        else:
+            self._files.there(file)
+
+    def _note_followed(self, link: Followed, outcome: Outcome) -> bool:
+        """Learn what a link led to; tells whether it was a file."""
+        if isinstance(outcome, Redirect) and link.hops < _MOST_HOPS:
+            self._follow_redirect(link, outcome.location)
+            return False
+        if isinstance(outcome, Refused):
+            return False
+        found = isinstance(outcome, Target)
+        if found:
+            self._files.add(link.url)
+            self._note_file_on(link.page)
+        elif isinstance(outcome, Page):
+            self._note_links_of_followed(link, outcome)
+        self._following.learn(link.url, led_to_file=found)
+        return found
+
+    def _follow_redirect(self, link: Followed, location: str) -> None:
+        key = url_hash(location)
+        if not self._is_known(key, location):
+            self._met.add(key)
+            self._following.push(link._replace(url=location, hops=link.hops + 1))
+
+    def _note_file_on(self, page: str) -> None:
+        """Watch a page that was followed, once it has held several files; its shape is a good one."""
+        self._following.learn(page, led_to_file=True)
+        self._files_on[page] = self._files_on.get(page, 0) + 1
+        if self._files_on[page] == _FILES_UNTIL_WATCHED:
+            self.watch.add_pages([page])
+
+    def save(self) -> State:
+        """Return everything; what the watch knows stands beside it."""
+        return {
+            **{f"watch.{name}": value for name, value in self.watch.save().items()},
+            "files": self._files.save(),
+            "following": self._following.save(),
+            "met": sorted(self._met),
+            "deferred_own": self._deferred.save(_to_json),
+            "visits": [list(pair) for pair in self._visits.items()],
+            "asked": [[number, _to_json(asked)] for number, asked in self._asked.items()],
+            "own_turn": self._turn,
+            "watch_turn": self._watch_turn,
+            "spent": list(self._spent),
+            "files_on": [list(pair) for pair in self._files_on.items()],
+        }
+
+    def load(self, state: State) -> None:
+        """Take over a saved state."""
+        inner = "watch."
+        self.watch.load({key.removeprefix(inner): state[key] for key in state if key.startswith(inner)})
+        self._files.load(state["files"])
+        self._following.load(state["following"])
+        self._met = set(state["met"])
+        self._deferred.load(state["deferred_own"], _from_json)
+        self._visits = dict(state["visits"])
+        self._asked = {number: _from_json(asked) for number, asked in state["asked"]}
+        self._turn, self._watch_turn = state["own_turn"], state["watch_turn"]
+        first, second, third = state["spent"]
+        self._spent = (first, second, third)
+        self._files_on = dict(state["files_on"])
+
+    def arm_label(self, arm: int) -> str:
+        """Say why something is asked for."""
+        return _WORDS.get(arm) or self.watch.arm_label(arm)
+
+
+def _to_json(asked: _Asked) -> list[object]:
+    return [None if asked.followed is None else list(asked.followed), asked.file]
+
+
+def _from_json(saved: list[object]) -> _Asked:
+    followed, file = saved
+    return _Asked(Followed(*followed) if isinstance(followed, list) else None, str(file))

@@ -1,0 +1,15 @@
+"""What is true of watched pages, for the scheduler that may know it. Only replay has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+class PageTruth(Protocol):
+    """What stands on pages at a time, whoever looks."""
+
+    def links(self, page: int, now: float) -> Collection[int]:
+        """Return the links that count and that a visit would find; none where it would fail."""

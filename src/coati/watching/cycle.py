@@ -1,0 +1,181 @@
+"""One cycle of a watch: a session of its run that ends when nothing is left to ask for before the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from coati.runs.reader import RunReader
+from coati.runs.snapshots import SnapshotForm
+from coati.runs.store import RunStore
+from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.run_file import to_toml_values
+from coati.stop_reasons import StopReason
+from coati.strategies.revisits.relevance import parse_relevance
+from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
+from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteWatchSettings
+from coati.strategies.revisits.watch import Watch, WatchSettings
+from coati.strategies.state import pack, unpack
+from coati.watching.atom_feed import write_feed
+from coati.watching.changes import find_changes, read_changes, write_new
+from coati.watching.one_cycle import OneCycle
+from coati.web.likely_extensions import likely_extensions
+from coati.web.media import parse_types
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from coati.live.plan import CrawlPlan
+    from coati.live.progress import OnProgress
+    from coati.settings.run_settings import RunSettings
+    from coati.watching.changes import Change
+    from coati.watching.known import Known
+    from coati.watching.options import WatchOptions
+
+# Of this many pages that were visited in a cycle, a site whose pages are nearly all gone has moved.
+_ENOUGH_PAGES = 10
+_NEARLY_ALL = 0.8
+
+_THIS_SESSION = """
+SELECT arm, kind, status, count(*) AS requests, total(charged) AS charged FROM requests
+WHERE observed_event IS NOT NULL AND chosen_event > ? AND kind IS NOT 'deferred' GROUP BY arm, kind, status
+"""
+_LAST_EVENT = "SELECT max(coalesce(max(chosen_event), 0), coalesce(max(observed_event), 0)) FROM requests"
+_RUN_ID = "SELECT value FROM about WHERE name = 'run_id'"
+
+
+@dataclass(frozen=True, slots=True)
+class CycleResult:
+    """What one cycle did. ``moved``: nearly all watched pages are gone, so the site has other addresses."""
+
+    stop: StopReason
+    requests: int
+    pages: int
+    unchanged: int
+    followed: int
+    checked: int
+    changes: tuple[Change, ...]
+    moved: bool = False
+    messages: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as one JSON object."""
+        kinds = [change.what for change in self.changes]
+        return {
+            "what": "cycle",
+            "stop": self.stop.name.lower(),
+            "requests": self.requests,
+            "pages": self.pages,
+            "unchanged": self.unchanged,
+            "followed": self.followed,
+            "checked": self.checked,
+            **{kind: kinds.count(kind) for kind in ("new", "changed", "gone")},
+            "moved": self.moved,
+        }
+
+
+def run_cycle(
+    folder: Path,
+    known: Known,
+    options: WatchOptions,
+    clock: Callable[[], float],
+    on_progress: OnProgress | None = None,
+) -> CycleResult:
+    """Visit, follow and check what the present cycle allows; then write down what changed.
+
+    The first cycle of a watch only looks: it brings no change. ``clock`` tells the time.
+    """
+    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    from coati.live.running import crawl as crawl_live
+
+    settings = _settings(known, options)
+    begun = (folder / "run.sqlite").is_file()
+    values = to_toml_values(settings)
+    store = RunStore.open(folder, clock()) if begun else RunStore.create(folder, values, clock())
+    with store:
+        before = _last_event(folder)
+        plan = _plan(settings, known, options, CrawlResources(store=store, on_progress=on_progress))
+        result = crawl_live(replace(plan, clock=clock))
+    counted = _counts(folder, before)
+    return replace(
+        counted,
+        stop=result.stop,
+        messages=result.messages,
+        changes=tuple(publish(folder, known)),
+    )
+
+
+def publish(folder: Path, known: Known) -> list[Change]:
+    """Write down what the log says and nobody wrote down yet; returns it."""
+    with RunReader(folder) as run:
+        new = write_new(folder, find_changes(run, known.files))
+        (run_id,) = run.connection.execute(_RUN_ID).fetchone()
+    hosts = ", ".join(sorted({url.split("/")[2] for url in known.settings.urls})[:3])
+    write_feed(folder, f"New files on {hosts}", run_id, read_changes(folder))
+    return new
+
+
+def _settings(known: Known, options: WatchOptions) -> RunSettings:
+    """Ask as the crawl asked, without its limits: a watch has limits per cycle."""
+    return replace(
+        known.settings,
+        strategy=options.scheduler,
+        seed=options.seed,
+        out="",
+        archive="",
+        offline=False,
+        sitemaps=False,
+        stop_when_dry=False,
+        max_requests=None,
+        max_bytes=None,
+        max_time=None,
+        max_targets=None,
+    )
+
+
+def _plan(settings: RunSettings, known: Known, options: WatchOptions, resources: CrawlResources) -> CrawlPlan:
+    belongs = {"pages": len(known.pages), "seed": options.seed, "scheduler": options.scheduler}
+    plan = crawl_plan(settings, resources)
+    return replace(
+        plan,
+        new_strategy=lambda: OneCycle(new_site_watch(known, options)),
+        form=SnapshotForm("watch", belongs, pack, unpack),
+        out_links=True,
+        earlier=known.earlier,
+        more_start_urls=(*plan.more_start_urls, *known.lists),
+    )
+
+
+def new_site_watch(known: Known, options: WatchOptions) -> SiteWatch:
+    """Build the strategy of a watch as it stands before its first choice."""
+    extensions = likely_extensions(parse_types(known.settings.types))
+    watch = Watch(
+        known.pages,
+        SCHEDULERS[options.scheduler].build(SchedulerInputs(options.seed)),
+        WatchSettings(per_cycle=options.per_cycle, every_seconds=options.every, per_site=options.per_site),
+        parse_relevance(options.relevant, extensions),
+    )
+    limits = SiteWatchSettings(options.follow, options.check)
+    return SiteWatch(watch, known.value, limits, known.files, known.met)
+
+
+def _last_event(folder: Path) -> int:
+    with RunReader(folder) as run:
+        (event,) = run.connection.execute(_LAST_EVENT).fetchone()
+    return int(event)
+
+
+def _counts(folder: Path, before: int) -> CycleResult:
+    pages = unchanged = followed = checked = requests = gone = 0
+    with RunReader(folder) as run:
+        for arm, kind, status, count, charged in run.connection.execute(_THIS_SESSION, (before,)):
+            requests += int(charged)
+            followed += count if arm == FOLLOW else 0
+            checked += count if arm == CHECK else 0
+            if arm not in {FOLLOW, CHECK}:
+                pages += count
+                unchanged += count if kind == "unchanged" else 0
+                gone += count if kind == "broken" and status in {404, 410} else 0
+    moved = pages >= _ENOUGH_PAGES and gone >= _NEARLY_ALL * pages
+    return CycleResult(StopReason.FINISHED, requests, pages, unchanged, followed, checked, (), moved=moved)

@@ -1,0 +1,101 @@
+"""Tell others of changes: a command for each, or a web hook. Each change is told at least once.
+
+A change is noted as told after it was. So one may be told again after a power cut, and never not at all; its
+id lets the other side know it again. What could not be told is tried again after the next cycle.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import aiohttp
+
+from coati.runs.durable import append_lines
+from coati.watching.changes import read_changes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coati.watching.changes import Change
+
+TOLD = "told.txt"
+# A command or a server that hangs must not hold up the next cycle.
+_SECONDS = 60.0
+_SUCCESS = range(200, 300)
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Who is told: ``command`` is run by the shell for each change, ``hook`` gets it as JSON by POST."""
+
+    command: str = ""
+    hook: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.command or self.hook)
+
+
+def tell_changes(folder: Path, listeners: Listeners) -> list[str]:
+    """Tell what was not told yet; returns what went wrong, in words."""
+    if not listeners:
+        return []
+    told = _told(folder)
+    wrong = []
+    for change in read_changes(folder):
+        if change.id not in told:
+            trouble = _tell(change, folder, listeners)
+            if trouble:
+                wrong.append(f"{change.what} {change.url} was not told: {trouble}")
+            else:
+                append_lines(folder / TOLD, f"{change.id}\n".encode())
+    return wrong
+
+
+def _told(folder: Path) -> set[str]:
+    path = folder / TOLD
+    return set(path.read_text(encoding="ascii", errors="replace").split()) if path.is_file() else set()
+
+
+def _tell(change: Change, folder: Path, listeners: Listeners) -> str:
+    """Tell one change to everybody; returns what went wrong, else nothing."""
+    trouble = _run(change, folder, listeners.command) if listeners.command else ""
+    if not trouble and listeners.hook:
+        trouble = asyncio.run(_post(change, listeners.hook))
+    return trouble
+
+
+def _run(change: Change, folder: Path, command: str) -> str:
+    file = str((folder / "files" / change.file).absolute()) if change.file else ""
+    told = {"COATI_WHAT": change.what, "COATI_URL": change.url, "COATI_FILE": file, "COATI_ID": change.id}
+    try:
+        # The command is the user's own, as in a crontab. What sites say comes in by variables, never as code.
+        done = subprocess.run(  # noqa: S602
+            command,
+            shell=True,
+            check=False,
+            env={**os.environ, **told},
+            input=json.dumps(change.as_json()),
+            text=True,
+            stdout=subprocess.DEVNULL,
+            timeout=_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return f"the command took longer than {_SECONDS:.0f} seconds"
+    return "" if done.returncode == 0 else f"the command ended with exit code {done.returncode}"
+
+
+async def _post(change: Change, hook: str) -> str:
+    timeout = aiohttp.ClientTimeout(total=_SECONDS)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as session,
+            session.post(hook, json=change.as_json(), allow_redirects=False) as answer,
+        ):
+            return "" if answer.status in _SUCCESS else f"the hook answered with status {answer.status}"
+    except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        return f"the hook could not be reached: {str(error) or type(error).__name__}"

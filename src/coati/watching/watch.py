@@ -1,0 +1,118 @@
+"""``watch``: begin or resume a watch, run a cycle, and go on with the next ones for as long as one likes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coati.errors import ConfigError, UsageError
+from coati.runs.layout import holds_run
+from coati.stop_reasons import StopReason
+from coati.watching.cycle import CycleResult, publish, run_cycle
+from coati.watching.known import read_known
+from coati.watching.options import (
+    FILE_NAME,
+    WatchOptions,
+    read_options,
+    require_politeness,
+    with_options,
+    write_options,
+)
+from coati.watching.telling import Listeners, tell_changes
+from coati.web.urls import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from coati.live.progress import OnProgress
+    from coati.watching.known import Known
+
+
+@dataclass(frozen=True, slots=True)
+class WatchPlace:
+    """A watch that is ready to run: its folder, what it begins from, and how it goes on."""
+
+    folder: Path
+    options: WatchOptions
+    known: Known
+    resumed: bool
+
+
+def is_watch(folder: Path) -> bool:
+    """Tell whether a folder holds a watch."""
+    return (folder / FILE_NAME).is_file()
+
+
+def find_watch(
+    sources: Sequence[Path], given: Mapping[str, object], out: Path | None, delay: float | None = None
+) -> WatchPlace:
+    """Find the watch that is meant: the folder of one, or the sources of a new or resumed one.
+
+    ``given`` are options by name. The folder of a new watch is ``out``, or stands beside its first source.
+    """
+    if len(sources) == 1 and is_watch(sources[0]):
+        folder = sources[0]
+        stored = read_options(folder)
+        options = with_options(stored, given)
+        known = _known(stored.sources, folder)
+    else:
+        known = read_known(sources)
+        folder = out or sources[0].with_name(sources[0].name.removesuffix(".txt") + ".watch")
+        named = {"sources": tuple(str(source.absolute()) for source in sources)}
+        if is_watch(folder):
+            options = with_options(read_options(folder), {**given, **named})
+        elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise ConfigError(f"{folder} holds something else than a watch; choose a new folder with --out")
+        else:
+            options = with_options(WatchOptions(), {**given, **named})
+    if delay is not None:
+        known = replace(known, settings=replace(known.settings, delay=delay))
+    hosts = len({host_of(url) for url in known.pages})
+    require_politeness(options, known.settings, hosts)
+    return WatchPlace(folder, options, known, holds_run(folder))
+
+
+def _known(sources: Sequence[str], folder: Path) -> Known:
+    try:
+        return read_known([Path(source) for source in sources])
+    except UsageError as error:
+        raise ConfigError(f"the watch in {folder} began from what is no longer there: {error}") from None
+
+
+def watch_once(
+    place: WatchPlace,
+    clock: Callable[[], float],
+    listeners: Listeners | None = None,
+    on_progress: OnProgress | None = None,
+) -> CycleResult:
+    """Run one cycle, write down what changed, and tell of it."""
+    place.folder.mkdir(parents=True, exist_ok=True)
+    write_options(place.folder, place.options)
+    if holds_run(place.folder):
+        # What a cycle found that was killed before it could say so.
+        publish(place.folder, place.known)
+    result = run_cycle(place.folder, place.known, place.options, clock, on_progress)
+    trouble = tell_changes(place.folder, listeners or Listeners())
+    return replace(result, messages=(*result.messages, *trouble))
+
+
+def watch(
+    place: WatchPlace,
+    clock: Callable[[], float],
+    wait_until: Callable[[float], bool],
+    on_cycle: Callable[[CycleResult], None],
+    listeners: Listeners | None = None,
+) -> CycleResult:
+    """Run one cycle after the other, until the site has moved or somebody interrupts.
+
+    A site that is down is asked again in the next cycle. ``wait_until`` waits until a time and says whether
+    to continue; cycles that were missed are skipped.
+    """
+    while True:
+        result = watch_once(place, clock, listeners)
+        on_cycle(result)
+        every = place.options.every
+        next_start = (clock() // every + 1) * every
+        if result.moved or result.stop is StopReason.INTERRUPTED or not wait_until(next_start):
+            return result

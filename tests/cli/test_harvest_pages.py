@@ -1,0 +1,198 @@
+"""The real command over many hosts of this machine, for pages that carry structured data."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import sqlite3
+import subprocess
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rdflib import Dataset
+
+from coati.harvesting.exports import nquad
+from coati.runs.statements import KeptStatement
+from coati.testing.server import SiteServer, serve
+from tests.cli.commands import Coati, coati, start_coati
+from tests.harvesting.marked_web import marked_sites
+
+__all__ = ["coati"]
+
+HOSTS, PAGES = 6, 8
+# Every third host has data on all its pages but the first.
+RELEVANT = 2 * (PAGES - 1)
+USUAL = ("--delay", 0, "--out", "out", "--format", "json", "--no-extract", "--limits", "retries=0")
+
+
+@pytest.fixture
+def server() -> Iterator[SiteServer]:
+    with serve(*marked_sites(HOSTS, PAGES)) as served:
+        yield served
+
+
+@pytest.fixture
+def addresses(server: SiteServer, tmp_path: Path) -> Path:
+    file = tmp_path / "seeds.txt"
+    file.write_text(f"{server.sites[0].start_url}\nnot an address\n")
+    return file
+
+
+def objects(out: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def ask(folder: str, question: str) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(Path(folder) / "run.sqlite") as database:
+        return database.execute(question).fetchall()
+
+
+def test_pages_with_data_are_found_on_all_hosts_and_read_in_full(coati: Coati, addresses: Path) -> None:
+    said = coati(
+        "harvest", addresses, "--goal", "structured-data", "--delay", 0, "--out", "out", "--format", "json"
+    )
+    assert said.code == 0, said.err
+    assert "Left out: line 2" in said.err
+    *hosts, total = objects(said.out)
+    assert (total["stop"], total["sites"], total["relevant"]) == ("finished", HOSTS, RELEVANT)
+    assert total["relevant_share"] == round(RELEVANT / (HOSTS * PAGES), 4)
+    assert [host["relevant"] for host in hosts] == [7, 7, 0, 0, 0, 0]
+    # The type and four properties as Microdata, the type and a name as JSON-LD.
+    assert total["extraction"]["pages"] == RELEVANT
+    assert total["extraction"]["statements"] == 7 * RELEVANT
+    assert total["extraction"]["failed"] == 0
+    assert ask("out", "SELECT targets FROM totals") == [(RELEVANT,)]
+    assert ask("out", "SELECT syntax, count(*) FROM statements GROUP BY 1 ORDER BY 1") == [
+        ("json-ld", 2 * RELEVANT),
+        ("microdata", 5 * RELEVANT),
+    ]
+    # One script on each second page is broken, and was counted.
+    broken = ask("out", "SELECT sum(json_extract(facts, '$.markup.broken')) FROM pages")
+    assert broken == [(HOSTS,)]
+    lines = Path("out/pages.jsonl").read_text().splitlines()
+    assert len(lines) == RELEVANT
+    assert json.loads(lines[0])["@graph"][0]["@type"] == ["http://schema.org/Dataset"]
+    report = Path("out/report.html").read_text()
+    assert f"{RELEVANT} relevant pages from {HOSTS} hosts" in report
+    check_exports(coati)
+
+
+def check_exports(coati: Coati) -> None:
+    """Check that other tools read what is exported."""
+    for name in ("out.nq", "out.nq.gz"):
+        said = coati("export", "out", name, "--format", "json")
+        assert said.json["statements"] == 7 * RELEVANT
+    plain = Path("out.nq").read_bytes()
+    assert gzip.decompress(Path("out.nq.gz").read_bytes()) == plain
+    with warnings.catch_warnings():
+        # rdflib warns of what its own parser calls.
+        warnings.simplefilter("ignore")
+        dataset = Dataset()
+        dataset.parse(data=plain.decode(), format="nquads")
+        assert len(list(dataset.quads())) == 7 * RELEVANT
+    assert coati("export", "out", "out.parquet").code == 0
+    import duckdb
+
+    (count,) = duckdb.execute("SELECT count(*) FROM 'out.parquet' WHERE syntax = 'microdata'").fetchone() or (
+        0,
+    )
+    assert count == 5 * RELEVANT
+    assert coati("export", "out", "out.txt").code == 2
+    assert "no run in nowhere" in coati("export", "nowhere", "out.nq").err
+
+
+def test_the_scope_may_be_the_hosts_of_the_list(coati: Coati, addresses: Path) -> None:
+    goals = ("--goal", "microdata>=5", "--goal", "type=Dataset")
+    said = coati("harvest", addresses, *goals, "--scope", "host", "--strategy", "bfs", *USUAL)
+    *hosts, total = objects(said.out)
+    assert [host["host"] for host in hosts] == ["127.0.0.1"]
+    assert (total["relevant"], total["extraction"]) == (PAGES - 1, None)
+    # What was left out can be read later.
+    again = coati("harvest", "out", "--format", "json", "--quiet")
+    assert objects(again.out)[-1]["extraction"]["pages"] == PAGES - 1
+
+
+def test_no_host_gets_more_than_its_budget_and_excluded_ones_get_nothing(
+    coati: Coati, addresses: Path
+) -> None:
+    Path("excluded.txt").write_text("127.0.0.3\n")
+    rules = ("--host-budget", 4, "--exclude-hosts", "excluded.txt")
+    said = coati("harvest", addresses, "--goal", "classic", *rules, *USUAL)
+    assert said.code == 0, said.err
+    *hosts, total = objects(said.out)
+    assert {host["host"]: host["requests"] for host in hosts} == {"127.0.0.1": 4, "127.0.0.2": 4}
+    assert {host["ended"] for host in hosts} == {"host budget used up"}
+    assert total["stop"] == "finished"
+    assert ask("out", "SELECT count(*) FROM skipped WHERE reason = 'excluded host'") == [(1,)]
+
+
+def test_hosts_that_do_not_answer_end_with_a_reason(coati: Coati, addresses: Path) -> None:
+    with addresses.open("a") as file:
+        file.write("http://127.0.0.9:1/\n")
+    said = coati("harvest", addresses, "--goal", "classic", "--max-requests", 30, *USUAL)
+    assert said.code == 0, said.err
+    *_, total = objects(said.out)
+    assert total["relevant"] > 0
+    assert total["requests"] <= 30
+
+
+def test_a_harvest_of_pages_that_was_killed_continues(
+    server: SiteServer, coati: Coati, addresses: Path, tmp_path: Path
+) -> None:
+    arguments = ("harvest", addresses, "--goal", "structured-data", "--delay", 0, "--out", "out", "--quiet")
+    with start_coati(*arguments, cwd=tmp_path) as process:
+        while len(server.requests) < 20 and process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    said = coati(*arguments, "--format", "json")
+    assert said.code == 0, said.err
+    *_, total = objects(said.out)
+    assert (total["stop"], total["relevant"]) == ("finished", RELEVANT)
+    assert ask("out", "SELECT count(*), count(DISTINCT page) FROM extractions") == [(RELEVANT, RELEVANT)]
+    assert ask("out", "SELECT count(*) FROM statements") == [(7 * RELEVANT,)]
+    other = coati("harvest", "out", "--goal", "classic")
+    assert other.code == 2
+    assert "another goal" in other.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--goal", "microdta"), "did you mean 'microdata'"),
+        (("--goal", "classic", "--types", "data"), "one of the two"),
+        (("--goal", "classic", "--strategy", "nothing"), "unknown strategy"),
+        (("--goal", "no_such:thing"), "cannot be imported"),
+    ],
+)
+def test_bad_goals_are_told_in_one_line(
+    coati: Coati, addresses: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    said = coati("harvest", addresses, *arguments)
+    assert said.code == 2
+    assert told in said.err
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("subject", "value", "kind", "line"),
+    [
+        ("_:p1b0", 'a "b"\n\\', "text", r'_:p1b0 <x:p> "a \"b\"\n\\" <http://a.test/> .'),
+        (
+            "http://a.test/ü x",
+            "http://b.test/<",
+            "address",
+            "<http://a.test/%C3%BC%20x> <x:p> <http://b.test/%3C> <http://a.test/> .",
+        ),
+        ("no address", "_:p1b-1", "blank", "<urn:x-undefined:no%20address> <x:p> _:p1bx1 <http://a.test/> ."),
+    ],
+)
+def test_n_quads_hold_whatever_a_page_says(subject: str, value: str, kind: str, line: str) -> None:
+    statement = KeptStatement("http://a.test/", "", 1, "rdfa", subject, "x:p", value, kind, None, None)
+    assert nquad(statement) == line + "\n"

@@ -1,0 +1,110 @@
+"""Replays, experiments and archives as functions."""
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+import coati
+from tests.replaying import tiny_site
+
+OWN = """
+from coati.strategies.baselines import breadth_first
+
+
+def mine(start_urls, seed):
+    \"\"\"Breadth-first under another name.\"\"\"
+    return breadth_first(start_urls)
+"""
+
+FILE = """
+table = "tiny"
+title = "A tiny site"
+measures = ["requests_to_90_pct", "curve_ratio"]
+seeds = 2
+strategies = ["bfs", "tres-light"]
+compared = "bfs"
+halves = true
+sites = ["tiny", { archive = "tiny", types = "application/pdf" }]
+"""
+
+
+@pytest.fixture
+def archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    (tmp_path / "own_order.py").write_text(OWN)
+    (tmp_path / "tiny.toml").write_text(FILE)
+    tiny_site.make(tmp_path / "archives" / "tiny")
+    return tmp_path / "archives"
+
+
+def test_a_replay_returns_every_run_and_tells_how_it_goes(archives: Path) -> None:
+    told: list[tuple[str, int | None]] = []
+    found = coati.replay(
+        archives / "tiny",
+        ["bfs", "random", "own_order:mine"],
+        seeds=2,
+        on_run=lambda name, seed, _requests, _targets: told.append((name, seed)),
+    )
+    assert [(run.strategy, run.seed) for run in found.runs] == [
+        ("bfs", None), ("random", 0), ("random", 1), ("own_order:mine", 0), ("own_order:mine", 1),
+    ]  # fmt: skip
+    assert found.spread("own_order:mine", "auc") == found.spread("bfs", "auc")
+    assert found.spread("bfs", "requests_to_90_pct").median == pytest.approx(80)
+    assert "tiny" in found._repr_html_()
+    found.write("out")
+    lines = Path("out/results.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["seed"] for line in lines] == [None, 0, 1, 0, 1]
+    short = coati.replay(archives / "tiny", "bfs", max_requests=2)
+    assert math.isinf(short.spread("bfs", "requests_to_90_pct").median)
+
+
+def test_a_part_of_an_experiment_needs_nothing_that_it_does_not_use(archives: Path) -> None:
+    found = coati.experiment(
+        "tiny.toml",
+        archives=archives,
+        jobs=0,
+        sites=["tiny"],
+        strategies=["bfs", "own_order:mine"],
+        parquet=False,
+    )
+    rows = {(row["strategy"], row["measure"]): row for row in found.rows()}
+    assert rows["own_order:mine", "curve_ratio"]["median"] == rows["bfs", "curve_ratio"]["median"]
+    assert rows["bfs", "curve_ratio"]["median"] is not None
+    titles = [table.title for table in found.tables()]
+    assert any(title.startswith("bfs against") for title in titles)
+    assert "tiny" in found._repr_html_()
+
+
+def test_a_site_may_be_crawled_for_other_types(archives: Path) -> None:
+    found = coati.experiment(
+        "tiny.toml", archives=archives, jobs=0, strategies=["bfs", "dfs"], seeds=1, parquet=False
+    )
+    assert [site.totals.targets for site in found.study.sites] == [3, 0]
+    assert any(table.title == "Chosen on half of the sites" for table in found.tables())
+
+
+def test_an_archive_is_imported_described_and_exported(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "index.html").write_text("<a href=a.csv>data</a> <a href=gone.csv>gone</a>")
+    (folder / "a.csv").write_text("a,b\n1,2\n")
+    told: list[tuple[int, int]] = []
+    made = coati.import_archive(
+        folder, tmp_path / "held", start_url="http://a.test/", on_progress=lambda *how: told.append(how)
+    )
+    assert (made.layout, made.imported.records, made.archive.start_url) == ("folder", 3, "http://a.test/")
+    assert told
+    described = coati.describe_archive(tmp_path / "held")
+    assert described.outside is not None
+    assert described.outside.count == 1
+    assert described.as_json()["records"] == 3
+    assert "http://a.test/" in described._repr_html_()
+    file = tmp_path / "one.warc.gz"
+    assert coati.export_archive(tmp_path / "held", file, "warc") == file
+    assert file.stat().st_size > 0
+    with pytest.raises(coati.CoatiError, match="unknown layout"):
+        coati.export_archive(tmp_path / "held", tmp_path / "x", "zip")

@@ -1,0 +1,199 @@
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from coati.model import (
+    EVERY_HOST,
+    Failure,
+    Later,
+    Link,
+    LinkList,
+    Outcome,
+    Page,
+    Redirect,
+    Request,
+    Target,
+    Unchanged,
+)
+from coati.strategies.revisits.by_age import RoundRobin
+from coati.strategies.revisits.file_checks import FileChecks
+from coati.strategies.revisits.following import MOST_WAITING, Followed, Following, shape_of
+from coati.strategies.revisits.scheduler import EXPLORED, FIRST_LOOK
+from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteWatchSettings
+from coati.strategies.revisits.watch import Watch, WatchSettings
+from coati.strategies.state import pack, unpack
+from coati.testing.checks import check_strategy
+from coati.testing.site import Site
+from coati.web.urls import extension_of, url_hash
+
+ROOT = "http://example.org/"
+HOUR = 3600.0
+
+
+def value(link: Link, _page: str) -> float:
+    return 1.0 if extension_of(link.url) == "csv" else 0.1
+
+
+def page(*names: str) -> Page:
+    links = LinkList([Link(ROOT + name, ("html", "body", "a"), name) for name in names])
+    return Page(200, 100, links, out_links=sorted(url_hash(url) for url in links.urls))
+
+
+def target() -> Target:
+    return Target(200, 10, "text/csv")
+
+
+def site_watch(files: Sequence[str] = (), known: Sequence[str] = (), **settings: int) -> SiteWatch:
+    watch = Watch([ROOT], RoundRobin(), WatchSettings(per_cycle=1))
+    hashes = frozenset(url_hash(ROOT + name) for name in known)
+    return SiteWatch(watch, value, SiteWatchSettings(**settings), [ROOT + name for name in files], hashes)
+
+
+def run_cycle(strategy: SiteWatch, hour: int, answers: Callable[[str], Outcome]) -> list[tuple[int, str]]:
+    """Drive one cycle to its end; returns arms and addresses."""
+    now = hour * HOUR + 1
+    asked: list[tuple[int, str]] = []
+    while True:
+        request = strategy.choose(now, EVERY_HOST)
+        if not isinstance(request, Request):
+            assert request == Later((hour + 1) * HOUR)
+            return asked
+        asked.append((request.arm or 0, request.url.removeprefix(ROOT)))
+        strategy.observe(request.id, answers(request.url.removeprefix(ROOT)), now)
+
+
+def names(asked: Sequence[tuple[int, str]], arm: int) -> list[str]:
+    return [name for why, name in asked if why == arm]
+
+
+def test_new_links_are_followed_the_most_promising_first_and_known_ones_are_not() -> None:
+    strategy = site_watch(known=["old.html"])
+    first = run_cycle(strategy, 0, lambda _: page("a.csv", "b.html"))
+    assert names(first, FOLLOW) == []
+
+    answers: dict[str, Outcome] = {
+        "": page("a.csv", "b.html", "news.html", "c.csv", "old.html"),
+        "c.csv": target(),
+        "news.html": page("deep.csv", "a.csv"),
+        "deep.csv": target(),
+    }
+    assert names(run_cycle(strategy, 1, answers.__getitem__), FOLLOW) == ["c.csv", "news.html", "deep.csv"]
+    assert names(run_cycle(strategy, 2, answers.__getitem__), FOLLOW) == []
+
+
+def test_what_a_cycle_cannot_follow_waits_for_the_next() -> None:
+    strategy = site_watch(follow_per_cycle=2)
+    run_cycle(strategy, 0, lambda _: page())
+    many = page("1.csv", "2.csv", "3.csv")
+    answers: Callable[[str], Outcome] = lambda name: target() if name else many  # noqa: E731 - a table of two rows
+    assert names(run_cycle(strategy, 1, answers), FOLLOW) == ["1.csv", "2.csv"]
+    assert names(run_cycle(strategy, 2, answers), FOLLOW) == ["3.csv"]
+
+
+def test_a_redirect_of_a_new_link_is_followed_and_ends() -> None:
+    strategy = site_watch()
+    run_cycle(strategy, 0, lambda _: page())
+    hops: dict[str, Outcome] = {
+        "": page("x0"),
+        **{f"x{n}": Redirect(302, 0, f"{ROOT}x{n + 1}") for n in range(9)},
+    }
+    asked = names(run_cycle(strategy, 1, hops.__getitem__), FOLLOW)
+    assert asked == [f"x{number}" for number in range(6)]
+
+
+def test_known_files_are_asked_about_in_turn_and_gone_after_three_cycles() -> None:
+    strategy = site_watch(files=["a.csv", "b.csv", "c.csv"], check_per_cycle=2)
+    run_cycle(strategy, 0, lambda _: page())
+
+    def answers(name: str) -> Outcome:
+        return Failure(404, 0, "not found") if name == "a.csv" else Unchanged(304, 0)
+
+    cycles = [names(run_cycle(strategy, hour, answers), CHECK) for hour in range(1, 6)]
+    assert cycles == [
+        ["a.csv", "b.csv"],
+        ["a.csv", "c.csv"],
+        ["a.csv", "b.csv"],
+        ["c.csv", "b.csv"],
+        ["c.csv", "b.csv"],
+    ]
+
+
+def test_no_file_is_asked_about_twice_in_a_cycle() -> None:
+    checks = FileChecks(["a"])
+    assert checks.next(1) == "a"
+    checks.there("a")
+    assert checks.next(1) is None
+    assert checks.next(2) == "a"
+
+
+def test_a_page_that_makes_new_addresses_for_ever_is_not_followed_for_ever() -> None:
+    strategy = site_watch(follow_per_cycle=10)
+    run_cycle(strategy, 0, lambda _: page())
+    followed = 0
+    for hour in range(1, 20):
+        advertisements = page(*(f"ad/{hour}{number}?sid={hour}" for number in range(10)))
+        asked = run_cycle(strategy, hour, lambda name, now=advertisements: page() if name else now)  # type: ignore[misc]
+        followed += len(names(asked, FOLLOW))
+    assert followed == 40
+
+
+def test_a_followed_page_that_holds_several_files_is_watched_from_then_on() -> None:
+    strategy = site_watch()
+    run_cycle(strategy, 0, lambda _: page())
+    files = ["1.csv", "2.csv", "3.csv"]
+
+    def answers(name: str) -> Outcome:
+        return {"": page("series.html"), "series.html": page(*files)}.get(name) or target()
+
+    assert (FIRST_LOOK, "series.html") in run_cycle(strategy, 1, answers)
+    run_cycle(strategy, 2, answers)
+    assert names(run_cycle(strategy, 3, answers), EXPLORED) == ["series.html"]
+
+
+def test_the_queue_keeps_the_best_and_counts_what_it_drops() -> None:
+    queue = Following()
+    for number in range(MOST_WAITING + 1):
+        queue.push(Followed(f"{ROOT}{chr(97 + number % 26) * (number // 26 + 1)}", ROOT, number / 1e5))
+    assert (len(queue), queue.dropped) == (MOST_WAITING * 9 // 10, MOST_WAITING + 1 - MOST_WAITING * 9 // 10)
+    assert queue.pop().score == MOST_WAITING / 1e5
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("news/2026-05/12", "news/2025-11/7", True),
+        ("a?sid=1", "a?sid=2", True),
+        ("a?sid=1", "a?page=2", False),
+        ("news/spring", "news/autumn", True),
+        ("news/spring", "files/autumn", False),
+    ],
+)
+def test_shapes(one: str, other: str, *, same: bool) -> None:
+    assert (shape_of(ROOT + one) == shape_of(ROOT + other)) is same
+
+
+def test_a_saved_site_watch_continues_as_if_nothing_had_been() -> None:
+    def answers(name: str) -> Outcome:
+        if name == "":
+            return page("1.csv", "2.csv", "news.html")
+        return page("deep.csv") if name == "news.html" else target()
+
+    whole, stopped = (site_watch(files=["old.csv"], follow_per_cycle=1) for _ in range(2))
+    for strategy in (whole, stopped):
+        run_cycle(strategy, 0, lambda _: page())
+        run_cycle(strategy, 1, answers)
+    again = site_watch(files=["old.csv"], follow_per_cycle=1)
+    again.load(unpack(pack(stopped.save())))
+    for hour in range(2, 6):
+        assert run_cycle(again, hour, answers) == run_cycle(whole, hour, answers)
+
+
+def make(site: Site, _seed: int) -> SiteWatch:
+    watch = Watch(
+        [site.start_url], RoundRobin(), WatchSettings(per_cycle=1, every_seconds=30.0, cycles=4, cold=True)
+    )
+    return SiteWatch(watch, value, SiteWatchSettings(follow_per_cycle=9, check_per_cycle=2))
+
+
+def test_contract() -> None:
+    check_strategy(make, in_flight=[1, 4], revisits=True)

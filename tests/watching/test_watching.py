@@ -1,0 +1,234 @@
+"""A watch over real HTTP: what it finds from cycle to cycle, and that nothing is lost."""
+
+import json
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from coati.errors import ConfigError, UsageError
+from coati.watching.changes import read_changes
+from coati.watching.cycle import CycleResult
+from coati.watching.known import read_known
+from coati.watching.telling import TOLD, Listeners
+from coati.watching.watch import WatchPlace, find_watch, watch_once
+from tests.cli.commands import Coati, coati
+from tests.live.scripted import Exchange, Route, Script, answer, file, page, scripted
+
+__all__ = ["coati"]
+
+OPTIONS: dict[str, object] = {"per_cycle": 10, "follow": 10, "check": 10, "scheduler": "rr"}
+
+# Each look at the watch is an hour after the one before.
+hours = count(2_000_000_000, 3600)
+
+
+def tagged(body: bytes, tag: str) -> Route:
+    """Answer with a file that says whether it has changed."""
+
+    def route(exchange: Exchange) -> None:
+        if exchange.headers.get("If-None-Match") == tag:
+            exchange.answer(304, ETag=tag)
+        else:
+            exchange.answer(200, body, "text/csv", ETag=tag)
+
+    return route
+
+
+@pytest.fixture
+def site() -> Iterator[Script]:
+    routes: dict[str, Route] = {
+        "/": page("/data", "/about"),
+        "/data": page("/a.csv", "/b.csv"),
+        "/about": page("/"),
+        "/a.csv": tagged(b"a\n1\n", '"a1"'),
+        "/b.csv": tagged(b"b\n1\n", '"b1"'),
+    }
+    with scripted(routes) as script:
+        yield script
+
+
+@pytest.fixture
+def crawled(site: Script, coati: Coati) -> Path:
+    crawl = coati("crawl", site.start, "--out", "site", "--delay", "0", "--quiet", "--strategy", "bfs")
+    assert crawl.code == 0
+    return Path("site").absolute()
+
+
+def place(source: Path, **more: object) -> WatchPlace:
+    return find_watch([source], {**OPTIONS, **more}, None)
+
+
+def cycle(source: Path, listeners: Listeners | None = None, **more: object) -> CycleResult:
+    return once(place(source, **more), listeners)
+
+
+def once(found: WatchPlace, listeners: Listeners | None = None) -> CycleResult:
+    now = float(next(hours))
+    return watch_once(found, lambda: now, listeners)
+
+
+def told(result: CycleResult) -> list[tuple[str, str]]:
+    return [(change.what, change.url.rpartition("/")[2]) for change in result.changes]
+
+
+def test_the_first_cycle_looks_and_announces_nothing(site: Script, crawled: Path) -> None:
+    site.asked.clear()
+    first = cycle(crawled)
+    assert (told(first), first.pages, first.followed, first.checked) == ([], 2, 0, 0)
+    assert sorted(site.paths) == ["/", "/data", "/robots.txt"]
+
+
+def test_new_changed_and_gone_files_are_found_and_kept(site: Script, crawled: Path) -> None:
+    cycle(crawled)
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv", "/news")
+    site.routes["/c.csv"] = file(b"c\n1\n")
+    site.routes["/news"] = page("/d.csv")
+    site.routes["/d.csv"] = file(b"d\n1\n")
+    site.routes["/a.csv"] = tagged(b"a\n2\n", '"a2"')
+    del site.routes["/b.csv"]
+    second = cycle(crawled)
+    assert sorted(told(second)) == [("changed", "a.csv"), ("new", "c.csv"), ("new", "d.csv")]
+    assert told(cycle(crawled)) == []
+    assert told(cycle(crawled)) == [("gone", "b.csv")]
+    folder = crawled.with_name("site.watch")
+    changes = {(change.what, change.url.rpartition("/")[2]): change for change in read_changes(folder)}
+    assert len(changes) == 4
+    new = changes["changed", "a.csv"]
+    assert (folder / "files" / new.file).read_bytes() == b"a\n2\n"
+    assert changes["new", "d.csv"].found_on.endswith("/news")
+
+
+def test_what_did_not_change_costs_no_download(site: Script, crawled: Path) -> None:
+    cycle(crawled)
+    site.asked.clear()
+    second = cycle(crawled)
+    assert (told(second), second.checked) == ([], 2)
+    conditions = {asked.path: asked.headers.get("if-none-match") for asked in site.asked}
+    assert (conditions["/a.csv"], conditions["/b.csv"]) == ('"a1"', '"b1"')
+
+
+def test_what_a_killed_cycle_could_not_tell_the_next_one_tells(site: Script, crawled: Path) -> None:
+    cycle(crawled)
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
+    site.routes["/c.csv"] = file(b"c\n1\n")
+    assert told(cycle(crawled)) == [("new", "c.csv")]
+    folder = crawled.with_name("site.watch")
+    (folder / "changes.jsonl").write_text('{"id": "half a li', encoding="utf-8")
+    cycle(crawled)
+    assert [change.url.rpartition("/")[2] for change in read_changes(folder)] == ["c.csv"]
+
+
+def test_a_command_and_a_hook_are_told_at_least_once(site: Script, crawled: Path, tmp_path: Path) -> None:
+    got: list[dict[str, str]] = []
+
+    def hook(exchange: Exchange) -> None:
+        got.append(json.loads(exchange.rfile.read(int(exchange.headers["Content-Length"]))))
+        exchange.answer(500 if len(got) == 1 else 200)
+
+    cycle(crawled)
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
+    site.routes["/c.csv"] = file(b"c\n1\n")
+    with scripted({}) as other:
+        other.routes["/hook"] = hook
+        listeners = Listeners(f'echo "$COATI_WHAT $COATI_URL" >> {tmp_path}/told', other.base + "/hook")
+        failed = cycle(crawled, listeners)
+        assert failed.messages[-1].endswith("the hook answered with status 500")
+        assert not (crawled.with_name("site.watch") / TOLD).exists()
+        cycle(crawled, listeners)
+        cycle(crawled, listeners)
+    assert [change["url"].rpartition("/")[2] for change in got] == ["c.csv", "c.csv"]
+    assert got[0]["id"] == got[1]["id"]
+    lines = (tmp_path / "told").read_text(encoding="utf-8").splitlines()
+    assert lines == [f"new {site.base}/c.csv"] * 2
+
+
+def test_the_feed_is_well_formed_and_lists_what_is_new(site: Script, crawled: Path) -> None:
+    from xml.etree import ElementTree as ET
+
+    cycle(crawled)
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/c&d.csv")
+    site.routes["/c&d.csv"] = file(b"c\n1\n")
+    cycle(crawled)
+    root = ET.parse(crawled.with_name("site.watch") / "feed.xml").getroot()  # noqa: S314 - our own file
+    atom = "{http://www.w3.org/2005/Atom}"
+    assert root.tag == f"{atom}feed"
+    for part in ("title", "id", "updated"):
+        assert root.findtext(atom + part)
+    links = [link.get("href") for link in root.iter(f"{atom}link")]
+    assert links == [f"{site.base}/c&d.csv"]
+
+
+def test_a_site_that_moved_is_told_as_such(site: Script, coati: Coati) -> None:
+    site.routes["/"] = page(*(f"/p{number}" for number in range(12)))
+    for number in range(12):
+        site.routes[f"/p{number}"] = page(f"/{number}.csv")
+        site.routes[f"/{number}.csv"] = file(f"{number}\n".encode())
+    assert coati("crawl", site.start, "--out", "site", "--delay", "0", "--quiet").code == 0
+    source = Path("site").absolute()
+    assert not cycle(source, per_cycle=20).moved
+    for number in range(12):
+        del site.routes[f"/p{number}"]
+    assert cycle(source, per_cycle=20).moved
+
+
+def test_a_site_that_is_down_for_a_cycle_is_asked_again(site: Script, crawled: Path) -> None:
+    cycle(crawled)
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
+    site.routes["/c.csv"] = answer(404)
+    assert told(cycle(crawled)) == []
+    assert read_changes(crawled.with_name("site.watch")) == []
+
+
+def test_the_crawl_stays_as_it_was(crawled: Path) -> None:
+    before = (crawled / "run.sqlite").read_bytes()
+    cycle(crawled)
+    cycle(crawled)
+    assert (crawled / "run.sqlite").read_bytes() == before
+
+
+def test_a_list_of_pages_is_watched(site: Script, tmp_path: Path) -> None:
+    pages = tmp_path / "pages.txt"
+    pages.write_text(f"{site.base}/data\n", encoding="utf-8")
+    found = find_watch([pages], OPTIONS, None, delay=0.0)
+    assert told(once(found)) == []
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
+    site.routes["/c.csv"] = file(b"c\n1\n")
+    assert told(once(find_watch([pages], OPTIONS, None, delay=0.0))) == [("new", "c.csv")]
+    assert found.folder.name == "pages.watch"
+
+
+def test_what_cannot_be_watched_is_refused_in_words(site: Script, coati: Coati, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.txt"
+    empty.touch()
+    with pytest.raises(ConfigError, match="holds no address"):
+        read_known([empty])
+    with pytest.raises(UsageError, match="neither the folder of a crawl nor a list"):
+        read_known([tmp_path / "nothing"])
+    site.routes["/data"] = page()
+    coati("crawl", site.start, "--out", "bare", "--delay", "0", "--quiet")
+    with pytest.raises(UsageError, match="took no file from any page"):
+        read_known([Path("bare").absolute()])
+
+
+def test_a_cycle_shorter_than_politeness_allows_is_refused(crawled: Path) -> None:
+    with pytest.raises(ConfigError, match="too short for 120 requests"):
+        find_watch([crawled], {"every": 60.0}, None, delay=1.0)
+
+
+@pytest.mark.usefixtures("crawled")
+def test_the_command(site: Script, coati: Coati) -> None:
+    first = coati("watch", "site", "--once", "--every", "1ms", "--format", "json")
+    assert first.code == 0
+    assert json.loads(first.out)["pages"] == 2
+    assert "announces nothing" in first.err
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
+    site.routes["/c.csv"] = file(b"c\n1\n")
+    second = coati("watch", "site.watch", "--once")
+    assert "1 new, 0 changed, 0 gone" in second.out
+    assert "/c.csv" in second.out
+    listed = coati("watch", "site", "--diff", "1d", "--format", "json")
+    assert json.loads(listed.out)["what"] == "new"
+    wrong = coati("watch", "site", "--diff", "soon")
+    assert (wrong.code, "neither a day" in wrong.err) == (2, True)
