@@ -159,7 +159,7 @@ def _watched(seed: int, scheduler: str, hours: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as name, _served(site) as start:
         folder = Path(name) / "site"
         _crawl_once(site, start, folder, None)
-        options = {"per_cycle": 13, "follow": 6, "check": 1, "scheduler": scheduler}
+        options = {"per_cycle": 16, "follow": 3, "check": 1, "scheduler": scheduler}
         place = find_watch([folder], options, None)
         watch_once(place, lambda: site.now)
         asked_before = site.requests

@@ -67,8 +67,8 @@ SCHEDULERS: Mapping[str, SchedulerRow] = {
         seeded=True,
     ),
     "arrivals-rr": SchedulerRow(
-        "watches: arrivals for three quarters of a cycle, rr for the rest, so that no page is forgotten",
-        lambda _: Exploring(Arrivals(), FixedShare(0.75)),
+        "watches: arrivals for half of a cycle, rr for the rest, so that no page is forgotten",
+        lambda _: Exploring(Arrivals(), FixedShare(0.5)),
         _modules("arrivals", "exploring"),
     ),
     "rr": SchedulerRow(
