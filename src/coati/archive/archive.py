@@ -145,6 +145,10 @@ class Archive:
         """List what is held of a URL, oldest first."""
         return [row.entry for row in self._history(url)]
 
+    def captures_at(self, url: str, moment: float) -> list[Entry]:
+        """List what is held of a URL that was captured at one time."""
+        return [row.entry for row in self._index.captures_at(url, moment)]
+
     def older_entries(self) -> Iterator[Entry]:
         """Return all captures but the newest of each URL, by URL and time; none where there is no history."""
         for row in self._index.older():
