@@ -120,7 +120,8 @@ CREATE TABLE links (
     modified TEXT,
     row_text TEXT,
     heading TEXT,
-    licence TEXT
+    licence TEXT,
+    archived TEXT
 );
 CREATE INDEX links_by_url ON links (url);
 CREATE INDEX links_by_page ON links (page);
@@ -215,6 +216,15 @@ JOIN files ON files.name = targets.file
 LEFT JOIN requests AS finder ON finder.id = targets.found_by
 LEFT JOIN groups ON groups.arm = targets.arm;
 
+CREATE VIEW host_totals AS
+SELECT requests.host, coalesce(sum(charged), 0) AS requests,
+       coalesce(sum(kind = 'html' AND charged > 0), 0) AS pages, coalesce(sum(new_target), 0) AS targets,
+       coalesce(sum(kind = 'broken'), 0) AS errors,
+       coalesce(hosts.ended, CASE WHEN sum(kind IN ('html', 'target', 'other', 'redirect', 'unchanged')) = 0
+           THEN max(reason) END) AS ended
+FROM requests LEFT JOIN hosts ON hosts.host = requests.host
+WHERE observed_event IS NOT NULL GROUP BY requests.host;
+
 CREATE VIEW statements_with_pages AS
 SELECT requests.url AS page_url, requests.host, statements.syntax, statements.subject, statements.predicate,
        statements.object, statements.object_kind, statements.language, statements.datatype,
@@ -228,6 +238,11 @@ SELECT links.id, links.url, links.anchor, links.context, links.row_text, links.h
 FROM links
 LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
 JOIN requests ON requests.id = links.page;
+
+CREATE VIEW gone AS
+SELECT links.url, links.archived, links.modified AS last_seen, links.context AS known, requests.status
+FROM links JOIN requests ON requests.link = links.id
+WHERE links.archived IS NOT NULL AND requests.kind = 'broken' AND requests.status IN (404, 410);
 
 CREATE VIEW skipped_with_source AS
 SELECT skipped.url, skipped.reason, requests.url AS found_on
