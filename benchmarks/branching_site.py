@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PAGE_BYTES = 40_000
 LINKS, NEW_LINKS = 100, 5
-# Every so many pages the last new link is a file.
+# Once per this many pages the last new link is a file.
 FILE_EVERY = 20
 
 _FILLER = "<p>Figures of the region, by year and district, with notes on method and sources.</p>\n" * 500
@@ -69,7 +69,7 @@ def _serve(count: int, latency: Latency, pipe: Connection) -> None:
 
 @contextmanager
 def served(count: int, slow_seconds: float = 0.0) -> Iterator[list[str]]:
-    """Serve so many sites from a process of their own, the first one slow; gives their start URLs."""
+    """Serve this many sites from a process of their own, the first one slow; return their start URLs."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     latency = partial(_first_is_slow, slow_seconds) if slow_seconds else 0.0

@@ -54,7 +54,7 @@ def main(requests: int, strategy: str, form: str) -> None:
                     "requests": progress.requests,
                     "pages": progress.pages,
                     "resident MB": _resident_mb(),
-                    "requests a second": progress.requests / (time.monotonic() - begun),
+                    "requests per second": progress.requests / (time.monotonic() - begun),
                 }
             )
             click.echo(f"{progress.requests} requests, {_resident_mb():.0f} MB", err=True)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 CORPUS = Path(__file__).parent / "fuzz_corpus"
 
 _SIZES = (8_000, 32_000, 128_000, 512_000)
-# A step of four times the input that takes more than so many times as long.
+# A step of four times the input that takes more than this many times as long.
 _STEEP = 8.0
 # Less than this says nothing on a shared machine.
 _LEAST_SECONDS = 0.1
@@ -65,7 +65,7 @@ class Growing(NamedTuple):
     ending: bytes
 
     def of(self, size: int) -> bytes:
-        """Make it about so many bytes long."""
+        """Make it about this many bytes long."""
         return self.beginning + self.piece * (size // len(self.piece)) + self.ending
 
 

@@ -57,7 +57,7 @@ class Crawled:
         self._answers: dict[str, Outcome] = {}
 
     def to_90_pct(self, build: str) -> float:
-        """Give the requests to 90 % of the targets, in % of the URLs."""
+        """Return the requests to 90 % of the targets, in % of the URLs."""
         start = self._site.start_url
         if build == "random":
             return statistics.median(

@@ -36,7 +36,7 @@ _DISK_FULL = frozenset({2, 5})
 _EARLY = 0.25
 _PATIENCE = 120.0
 _KILLS_PER_RUN = 12
-# Writes fail beyond a size between these, drawn anew for each start.
+# Writes fail beyond a size between these, drawn again for each start.
 _ROOM = (4_000, 400_000)
 
 
@@ -148,7 +148,7 @@ class Trial:
         self.losses = Losses()
 
     def run(self, kills: int, told: Callable[[Losses], None]) -> Losses:
-        """Begin runs until so many kills were made."""
+        """Begin runs until this many kills were made."""
         while self.losses.kills < kills:
             self._one_run(min(_KILLS_PER_RUN, kills - self.losses.kills))
             told(self.losses)
@@ -234,7 +234,7 @@ def _whole_targets(folder: Path) -> Iterator[str]:
 
 
 def try_out(name: str, kills: int, seed: int) -> Losses:
-    """Kill one configuration so many times."""
+    """Kill one configuration this many times."""
     configuration = CONFIGURATIONS[name]
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory()))

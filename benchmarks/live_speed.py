@@ -69,7 +69,7 @@ def serve_site(pages: int, pipe: Connection) -> None:
 
 
 def crawl_with_coati(start_url: str, requests: int, *, keep: bool, strategy: str = "bfs") -> int:
-    """Crawl with our driver; gives the number of requests that were answered."""
+    """Crawl with our driver; return the number of requests that were answered."""
     from coati.assembly import build_strategy
     from coati.budget import Budget
     from coati.live import CrawlPlan, LiveSettings, crawl
@@ -94,7 +94,7 @@ def crawl_with_coati(start_url: str, requests: int, *, keep: bool, strategy: str
 
 
 def crawl_with_scrapy(start_url: str, requests: int, *, tuned: bool) -> int:
-    """Crawl with a plain spider; gives the number of requests that were answered."""
+    """Crawl with a plain spider; return the number of requests that were answered."""
     import scrapy
     from scrapy.crawler import AsyncCrawlerProcess
     from scrapy.linkextractors import LinkExtractor
@@ -226,7 +226,7 @@ def main(pages: int, rounds: int, form: str) -> None:
 
 
 def rows_of(rates: dict[str, list[float]]) -> list[dict[str, object]]:
-    """Give the median rates, and ours as shares of each spider's."""
+    """Return the median rates, and ours as shares of each spider's."""
     medians = {name: statistics.median(measured) for name, measured in rates.items()}
     return [
         {

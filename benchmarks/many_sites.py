@@ -1,4 +1,4 @@
-"""A hundred sites at once in one process, one request a second each, on one core.
+"""A hundred sites at once in one process, one request per second each, on one core.
 
     python -m benchmarks.many_sites [--sites 100] [--seconds 120]
 
@@ -55,7 +55,7 @@ def _plan(start_url: str, strategy: str, seconds: float, store: RunStore) -> Cra
 @click.option("--strategy", default="bfs", show_default=True)
 @format_option
 def main(sites: int, seconds: float, strategy: str, form: str) -> None:
-    """Crawl all sites and compare the pace of each with one request a second."""
+    """Crawl all sites and compare the pace of each with one request per second."""
     with served(sites, _SLOW_SECONDS) as start_urls, ExitStack() as stack:
         if hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -85,7 +85,7 @@ def main(sites: int, seconds: float, strategy: str, form: str) -> None:
         "errors": sum(result.progress.errors for result in results),
         "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000,
     }
-    report(f"{sites} sites in one process with {strategy}, requests a second", [row], form)
+    report(f"{sites} sites in one process with {strategy}, requests per second", [row], form)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def _resident_bytes() -> int:
 
 
 class Weight(NamedTuple):
-    """What a strategy weighs after so many requests."""
+    """What a strategy weighs after this many requests."""
 
     urls: int
     requests: int

@@ -1,4 +1,4 @@
-"""How a benchmark shows its numbers: a table for people or a JSON object a line, always with the machine."""
+"""How a benchmark shows its numbers: a table for people or a JSON object per line, with the machine."""
 
 from __future__ import annotations
 

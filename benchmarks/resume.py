@@ -45,7 +45,7 @@ class MadeUpSite:
         self._bodies = [self._body() for _ in range(16)]
 
     def answer(self, request: Request, at: float) -> Fetched:
-        """Give a target for a .csv, else a page."""
+        """Return a target for a .csv, else a page."""
         outcome: Outcome
         body: bytes | None = None
         if request.url.endswith(".csv"):
@@ -90,7 +90,7 @@ def _build(folder: Path, site: MadeUpSite, strategy: str, requests: int) -> dict
     crawler = store.restore(partial(build_strategy, strategy, [_START]), form).strategy
     spent = snapshots = 0.0
     for step in range(requests):
-        # Two hundred requests a second: much faster than polite.
+        # Two hundred requests per second: much faster than polite.
         now = step / 200
         request = crawler.choose(now, EVERY_HOST)
         if not isinstance(request, Request):
@@ -115,7 +115,7 @@ def _build(folder: Path, site: MadeUpSite, strategy: str, requests: int) -> dict
 
 
 def _resume(what: str, folder: Path, strategy: str, limit: float) -> tuple[dict[str, object], bytes]:
-    """Open and restore; gives the row and the state, to compare."""
+    """Open and restore; return the row and the state, to compare."""
     begun, cpu = time.perf_counter(), time.process_time()
     store = RunStore.open(folder, 1e6)
     opened = time.perf_counter()

@@ -53,7 +53,7 @@ class Spent(NamedTuple):
 
 
 def crawl(site: ReplaySite, strategy: str, budget: Budget) -> Spent:
-    """Crawl a site a few times; gives the cheapest."""
+    """Crawl a site a few times; return the cheapest."""
     return min((_once(site, strategy, budget) for _ in range(_ROUNDS)), key=lambda spent: spent.cpu_seconds)
 
 

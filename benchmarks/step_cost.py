@@ -54,7 +54,7 @@ class EndlessSite:
         self._recent: list[Link] = []
 
     def answer(self, request: Request) -> Outcome:
-        """Give a target for a .csv, else a page with new and known links."""
+        """Return a target for a .csv, else a page with new and known links."""
         if request.url.endswith(".csv"):
             return Target(200, 1000, "text/csv")
         if request.method is Method.HEAD:
@@ -113,7 +113,7 @@ class Tenth(NamedTuple):
 
 
 def by_tenth(strategy: str, site: EndlessSite) -> tuple[list[Tenth], int]:
-    """Time choices and new links by tenth of the crawl; gives the number of arms too."""
+    """Time choices and new links by tenth of the crawl; return the number of arms too."""
     choices, links = [0.0] * 10, [0.0] * 10
     chosen, added = [0] * 10, [0] * 10
     gc.collect()

@@ -362,7 +362,7 @@ async def endless_trailers(exchange: Exchange) -> None:
 
 @route("/trickle")
 async def trickle(exchange: Exchange) -> None:
-    """Send a byte ten times a second, up to a million: each is in time, the whole never."""
+    """Send a byte ten times per second, up to a million: each is in time, the whole never."""
     await exchange.begin(("Content-Type", PAGE), ("Content-Length", "1000000"))
     while True:
         await exchange.write(b" ")
@@ -593,7 +593,7 @@ async def many_headers(exchange: Exchange) -> None:
 
 @route("/slow-headers")
 async def slow_headers(exchange: Exchange) -> None:
-    """Send a byte of the headers ten times a second, for ever."""
+    """Send a byte of the headers ten times per second, for ever."""
     await exchange.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
     while True:
         await exchange.write(b"x")

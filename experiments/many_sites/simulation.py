@@ -55,7 +55,7 @@ def _told(site: RecordedSite, place: int) -> float | None:
 
 
 def equal_split(sites: Sequence[RecordedSite], budget: int) -> list[int]:
-    """Give every site the same part of the budget; what a site does not need is lost."""
+    """Return every site the same part of the budget; what a site does not need is lost."""
     return [min(budget // len(sites), len(site.gained)) for site in sites]
 
 

@@ -15,6 +15,9 @@ from coati.version import __version__
 
 if TYPE_CHECKING:
     from coati.errors import CoatiError
+    from coati.harvesting.files import FilesHarvested
+    from coati.harvesting.harvest import harvest
+    from coati.harvesting.pages import PagesHarvested
     from coati.jobs.archives import (
         ArchiveSummary,
         ImportedArchive,
@@ -45,7 +48,9 @@ __all__ = [
     "EventKind",
     "ExperimentResults",
     "Explanation",
+    "FilesHarvested",
     "ImportedArchive",
+    "PagesHarvested",
     "Preview",
     "Progress",
     "ReplayResults",
@@ -62,6 +67,7 @@ __all__ = [
     "explain",
     "export_archive",
     "find_runs",
+    "harvest",
     "import_archive",
     "open_run",
     "preview",
@@ -73,6 +79,9 @@ __all__ = [
 # Imported when they are asked for, so that `import coati` takes no time.
 _PLACES = {
     "CoatiError": "coati.errors",
+    "FilesHarvested": "coati.harvesting.files",
+    "PagesHarvested": "coati.harvesting.pages",
+    "harvest": "coati.harvesting.harvest",
     "ArchiveSummary": "coati.jobs.archives",
     "ImportedArchive": "coati.jobs.archives",
     "describe_archive": "coati.jobs.archives",

@@ -16,8 +16,12 @@ from coati.shortcuts.registry import PROFILES, checked_profile
 from coati.shortcuts.shortcuts import Shortcuts
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.baselines.clairvoyant import clairvoyant, omniscient
+from coati.strategies.discovery.ache import Ache
 from coati.strategies.discovery.actions import Action
+from coati.strategies.discovery.disco import Disco
 from coati.strategies.discovery.dsdd import Dsdd, UserWishes, Variant
+from coati.strategies.discovery.prospect import Prospect
+from coati.strategies.discovery.search_engine import SearchEngineOnly
 from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.dry_spell import DrySpell
@@ -382,7 +386,7 @@ def _dsdd(variant: Variant) -> Callable[[StrategyInputs], Strategy]:
             settings.discovery,
             settings.start_model,
             variant,
-            UserWishes(settings.judged, settings.max_queries),
+            _wishes(settings),
         )
 
     return build
@@ -404,13 +408,47 @@ def _discovery_row(summary: str, build: Callable[[StrategyInputs], Strategy], mo
     )
 
 
+def _wishes(settings: StrategySettings) -> UserWishes:
+    return UserWishes(settings.judged, settings.max_queries)
+
+
+def _of_discovery(made: Callable[..., Strategy]) -> Callable[[StrategyInputs], Strategy]:
+    def build(given: StrategyInputs) -> Strategy:
+        settings = given.settings
+        return made(given.start_urls, settings.discovery, settings.start_model, wishes=_wishes(settings))
+
+    return build
+
+
+_IN_DISCOVERY = "coati.strategies.discovery."
+
 DISCOVERY: Mapping[str, StrategyRow] = {
+    "prospect": _discovery_row(
+        "ours: dsdd's loop, paid by verified repositories per request",
+        _of_discovery(Prospect),
+        _IN_DISCOVERY + "prospect",
+    ),
     "dsdd": _dsdd_row("a bandit over four actions, a classifier that learns (CIKM 2021, BD+OL)", Variant()),
     "bd": _dsdd_row("dsdd whose classifier does not learn (BD)", Variant(learns=False)),
     "dsdd-kw": _dsdd_row("dsdd with keyword search alone (KW+OL)", Variant((Action.KEYWORDS,))),
     "dsdd-rl": _dsdd_row("dsdd with related pages alone (RL+OL)", Variant((Action.RELATED,))),
     "dsdd-bl": _dsdd_row("dsdd with backward links alone (BL+OL)", Variant((Action.BACKLINKS,))),
     "dsdd-fw": _dsdd_row("dsdd with forward links alone (FW+OL)", Variant((Action.FORWARD,))),
+    "search-engine": _discovery_row(
+        "two queries, and every result is checked (SEARCH ENGINE)",
+        _of_discovery(SearchEngineOnly),
+        _IN_DISCOVERY + "search_engine",
+    ),
+    "ache": _discovery_row(
+        "follows links by what pages and links look like, from the first finds on (ACHE)",
+        _of_discovery(Ache),
+        _IN_DISCOVERY + "ache",
+    ),
+    "disco": _discovery_row(
+        "a bandit that ranks by likeness to the first finds, and verifies nothing else (DISCO)",
+        _of_discovery(Disco),
+        _IN_DISCOVERY + "disco",
+    ),
 }
 """What `coati discover` searches with; no crawl of a given site is made of these."""
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import coati as coati_package
 from coati.testing.generator import generate_site
 from coati.testing.server import MakeSite, SiteServer, serve
 from coati.testing.site_parameters import SiteParameters
@@ -164,3 +165,30 @@ def test_bad_input_is_told_in_one_line(coati: Coati, arguments: tuple[str, ...],
     assert said.code == 2
     assert told in said.err
     assert "Traceback" not in said.err
+
+
+def test_a_list_may_be_crawled_site_by_site(coati: Coati, addresses: Path) -> None:
+    said = coati("crawl", "--from-file", addresses, "--max-requests", 12, "--delay", 0, "--out", "each",
+                 "--format", "json", "--quiet")  # fmt: skip
+    assert said.code == 0, said.err
+    *sites, total = objects(said.out)
+    # The budget is that of each site.
+    assert [site["requests"] for site in sites] == [12] * SITES
+    assert total["requests"] == 12 * SITES
+    both = coati("crawl", "https://example.org/", "--from-file", addresses)
+    assert both.code == 2
+    assert "not both" in both.err
+
+
+def test_the_function_does_what_the_command_does(server: SiteServer, tmp_path: Path) -> None:
+    urls = [site.start_url for site in server.sites]
+    done = coati_package.harvest(urls, out=tmp_path / "out", types="data", max_requests=30, delay=0)
+    assert isinstance(done, coati_package.FilesHarvested)
+    assert sum(site.requests for site in done.sites) == 30
+    pages = coati_package.harvest(
+        urls, out=tmp_path / "pages", goal=["opengraph"], max_requests=10, delay=0, extract=False
+    )
+    assert isinstance(pages, coati_package.PagesHarvested)
+    assert pages.totals.requests == 10
+    with pytest.raises(coati_package.CoatiError, match="one of the two"):
+        coati_package.harvest(urls, out=tmp_path / "none")

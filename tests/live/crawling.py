@@ -63,7 +63,7 @@ def crawl_from(start_url: str, **changes: Any) -> Crawled:
 
 
 def crawl_into(folder: Path, start_url: str, **changes: Any) -> Crawled:
-    """Crawl into a run folder, new or to be gone on with."""
+    """Crawl into a run folder, new or to be resumed."""
     known = (folder / "run.toml").exists()
     now = time.time()  # noqa: TID251 - a run has real times
     opened = RunStore.open(folder, now) if known else RunStore.create(folder, {}, now)

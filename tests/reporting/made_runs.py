@@ -81,7 +81,7 @@ class MadeRun:
         abandon(self.store)
 
     def reopened(self) -> MadeRun:
-        """Go on with a run that was let go of."""
+        """Resume a run that was let go of."""
         self.store = RunStore.open(self.store.folder, self.now + 3600)
         self.now += 3600
         self.strategy = self.store.restore(self._new_strategy, self.form).strategy

@@ -137,7 +137,7 @@ class Archive:
         return None if row is None else row.entry
 
     def entries(self) -> Iterator[Entry]:
-        """Give the newest capture of every URL, in the order in which they were (last) added."""
+        """Return the newest capture of every URL, in the order in which they were (last) added."""
         for row in self._index.rows():
             yield row.entry
 
@@ -146,7 +146,7 @@ class Archive:
         return [row.entry for row in self._history(url)]
 
     def older_entries(self) -> Iterator[Entry]:
-        """Give all captures but the newest of each URL, by URL and time; none where there is no history."""
+        """Return all captures but the newest of each URL, by URL and time; none where there is no history."""
         for row in self._index.older():
             yield row.entry
 
@@ -179,7 +179,7 @@ class Archive:
         return [self._volumes.path(name) for name in self._volumes.names()]
 
     def body(self, url: str, as_of: float | None = None) -> bytes:
-        """Give the decoded body of a URL.
+        """Return the decoded body of a URL.
 
         Raises `NotArchivedError` where there is no record or its body was left out, and
         `CorruptRecordError` where it cannot be read.
@@ -190,7 +190,7 @@ class Archive:
         return self._body(row, row.body_bytes)
 
     def record(self, url: str, as_of: float | None = None) -> Record:
-        """Give everything that is archived of a URL; raises as `body` does."""
+        """Return everything that is archived of a URL; raises as `body` does."""
         return self._read(self._need(url, as_of)).record
 
     def check(self, url: str, as_of: float | None = None) -> None:
@@ -353,7 +353,7 @@ class Archive:
 
 
 def _told(row: Row) -> tuple[object, ...]:
-    """Give what a capture answers, without its address and time."""
+    """Return what a capture answers, without its address and time."""
     entry = row.entry
     kind = None if entry.kind is None else entry.kind.value
     return (entry.status, entry.media_type, entry.size_bytes, kind, entry.location, row.body_digest)

@@ -177,12 +177,12 @@ class Index:
         return None
 
     def rows(self, *, by_url: bool = False) -> Iterator[Row]:
-        """Give the current row of every URL in the order of adding, or sorted by URL."""
+        """Return the current row of every URL in the order of adding, or sorted by URL."""
         for values in self._query(f"{_SELECT} WHERE current = 1 ORDER BY {'url' if by_url else 'id'}"):
             yield self._row(values)
 
     def older(self) -> Iterator[Row]:
-        """Give every other row, by URL and time."""
+        """Return every other row, by URL and time."""
         for values in self._query(_OLDER):
             yield self._row(values)
 
@@ -230,7 +230,7 @@ class Index:
         return next((int(number) for (number,) in self._query(query, (volume,))), 0)
 
     def fact(self, name: str) -> str | None:
-        """Give a value that was worked out once and is kept."""
+        """Return a value that was worked out once and is kept."""
         query = "SELECT value FROM facts WHERE name = ?"
         return next((str(value) for (value,) in self._query(query, (name,))), None)
 

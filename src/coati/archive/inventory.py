@@ -100,7 +100,7 @@ def find_outside_links(archive: Archive, progress: Callable[[int, int], None] | 
 
 
 def _linked(cache: LinkCache, page: str) -> set[str]:
-    """Give what a page leads to by anything but a meta refresh."""
+    """Return what a page leads to by anything but a meta refresh."""
     links = (cache.link(number) for number in cache.link_numbers(page).tolist())
     return {link.url for link in links if _TAG.split(link.tag_path[-1])[0] != "meta"}
 

@@ -9,7 +9,7 @@ order.
 Besides HTML, it holds what XML lists that says by its root element that it is a sitemap or a feed: whether it
 is read as a page depends on what is wanted. Lists that only a replay's start addresses lead to are not here.
 
-The cache knows which archive it was made from, by digest, and is made anew when that or our extraction has
+The cache knows which archive it was made from, by digest, and is made again when that or our extraction has
 changed.
 """
 
@@ -97,15 +97,15 @@ class LinkCache:
         return cache
 
     def number_of(self, url: str) -> int | None:
-        """Give the number of a URL; None if no page links to it and it is no page."""
+        """Return the number of a URL; None if no page links to it and it is no page."""
         return self._number_of.get(url)
 
     def link_numbers(self, page: str) -> Numbers:
-        """Give the links of the newest capture of a page; empty for a URL that is no page."""
+        """Return the links of the newest capture of a page; empty for a URL that is no page."""
         return self._links_at(self._place.get(self._number_of.get(page, -1)))
 
     def older_link_numbers(self, page: str, moment: float) -> Numbers:
-        """Give the links of a page as it was captured at an earlier moment."""
+        """Return the links of a page as it was captured at an earlier moment."""
         return self._links_at(self._older_place.get((self._number_of.get(page, -1), moment)))
 
     def _links_at(self, place: int | None) -> Numbers:
@@ -114,7 +114,7 @@ class LinkCache:
         return self._links[self._starts[place] : self._starts[place + 1]]
 
     def link_urls(self, links: Numbers) -> Numbers:
-        """Give the numbers of the URLs that links point to."""
+        """Return the numbers of the URLs that links point to."""
         return self._table.urls[links]
 
     def link(self, number: int) -> Link:
@@ -138,7 +138,7 @@ class LinkCache:
         return self._number_of.get(page, -1) in self._place
 
     def pages(self) -> Iterator[tuple[str, Sequence[str]]]:
-        """Give each page, as it was last, with the URLs that it links to, of any host, in document order."""
+        """Return each page, as it was last, with the URLs that it links to on any host, in order."""
         names = self.url_names
         for page in self._place:
             numbers = self.link_urls(self.link_numbers(names[page]))

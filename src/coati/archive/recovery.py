@@ -139,7 +139,7 @@ def rebuild_index(folder: Path) -> Rebuilt:
 
 
 def _row(rows: Index, volume: str, found: Found) -> Row | None:
-    """Give the row of a member; None where there is nothing to index, or not any more."""
+    """Return the row of a member; None where there is nothing to index, or not any more."""
     record = found.record
     if record is None:
         return None

@@ -55,7 +55,7 @@ class Volumes:
         return self.folder / name
 
     def size(self, name: str) -> int:
-        """Give the bytes of a volume; 0 where it is gone."""
+        """Return the bytes of a volume; 0 where it is gone."""
         try:
             return self.path(name).stat().st_size
         except FileNotFoundError:
@@ -80,7 +80,7 @@ class Volumes:
         os.truncate(self.path(name), size)
 
     def read(self, place: Place) -> bytes:
-        """Give the bytes at a place; fewer where the volume has been cut off."""
+        """Return the bytes at a place; fewer where the volume has been cut off."""
         descriptor = self._descriptors.get(place.volume)
         if descriptor is None:
             descriptor = os.open(self.path(place.volume), os.O_RDONLY | os.O_CLOEXEC)

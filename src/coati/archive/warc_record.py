@@ -130,7 +130,7 @@ def write_warcinfo(fields: dict[str, str]) -> bytes:
 
 
 def read_body(member: bytes, body_bytes: int) -> bytes | None:
-    """Give the body in a member; None where another capture holds it.
+    """Return the body in a member; None where another capture holds it.
 
     Raises `ValueError` where it is not there whole.
     """
@@ -224,7 +224,7 @@ def _encodable(text: str) -> str:
 def _http_headers(
     entry: Entry, served: tuple[tuple[str, str], ...], body: bytes | None
 ) -> list[tuple[str, str]]:
-    """Give the headers as the record will hold them, those that the entry implies included."""
+    """Return the headers as the record will hold them, those that the entry implies included."""
     headers = []
     size = 0
     for name, value in served:

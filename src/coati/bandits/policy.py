@@ -42,7 +42,7 @@ class Policy(Protocol):
         """Keep an arm from being chosen; what it has learnt stays."""
 
     def save(self) -> Mapping[str, Any]:
-        """Give what `load` needs."""
+        """Return what `load` needs."""
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over a saved policy."""

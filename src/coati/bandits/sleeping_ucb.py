@@ -102,7 +102,7 @@ class SleepingUcb:
             self._awake -= 1
 
     def mean(self, arm: int) -> float:
-        """Give the mean reward of an arm."""
+        """Return the mean reward of an arm."""
         return float(self._mean[arm])
 
     def pulls(self, arm: int) -> int:
@@ -118,7 +118,7 @@ class SleepingUcb:
         self._width = np.concatenate([self._width, np.full(size, 1 / math.sqrt(EPSILON))])
 
     def save(self) -> dict[str, Any]:
-        """Give the arms' statistics."""
+        """Return the arms' statistics."""
         arms = slice(self._arms)
         return {
             "arm_mean": self._mean[arms].copy(),

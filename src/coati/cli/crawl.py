@@ -52,22 +52,39 @@ def _parameters() -> list[click.Parameter]:
         envvar=_RUN_FILE_VARIABLE,
         help="Take settings from this TOML file; the run.toml of another run is one.",
     )
+    from_file = click.Option(
+        ["--from-file"],
+        type=click.Path(path_type=Path),
+        help="Crawl every site of this list (one address per line), each for itself and with a budget of its"
+        " own; `coati harvest` spends one budget over all.",
+    )
     options = [
         setting_option(setting)
         for name, setting in SETTINGS.items()
         if name != "urls" and setting.group is not Group.DISCOVER
     ]
-    return [start, *options, run_file]
+    return [start, *options, run_file, from_file]
 
 
 @click.command(cls=SettingsCommand, params=_parameters(), help=_ABOUT)
 @click.pass_context
-def crawl(ctx: click.Context, /, start: tuple[str, ...], run_file: Path | None, **_: object) -> int:
+def crawl(
+    ctx: click.Context,
+    /,
+    start: tuple[str, ...],
+    run_file: Path | None,
+    from_file: Path | None,
+    **_: object,
+) -> int:
     """Find out what is wanted, and do it."""
     for remark in misspelt_variables(os.environ, (_RUN_FILE_VARIABLE,)):
         click.echo(f"Warning: the environment variable {remark}", err=True)
     given = read_run_file(run_file) if run_file is not None else {}
     given.update(given_settings(ctx))
+    if from_file is not None:
+        from coati.cli.harvest import crawl_list
+
+        return crawl_list(from_file, start, given)
     place = find_place(start, given)
     if place.settings.dry_run:
         from coati.cli.dry_run import dry_run

@@ -15,9 +15,10 @@ from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
 from coati.harvesting.files import FilesHarvest, harvest_files
 from coati.harvesting.folder import HarvestLayout
-from coati.harvesting.pages import DEFAULT_STRATEGY, PagesHarvest, harvest_pages
+from coati.harvesting.harvest import crawl_each
+from coati.harvesting.pages import PagesHarvest, harvest_pages, usual_settings
 from coati.harvesting.seeds import SHOWN_LINES, Seeds, read_seeds, seeds_of_discovery
-from coati.harvesting.sites import is_excluded, read_hosts
+from coati.harvesting.sites import read_hosts
 from coati.jobs.live_progress import CrawlView, shown
 from coati.markup.extraction import require_extruct
 from coati.runs.layout import Layout, holds_run
@@ -36,9 +37,6 @@ _SETTINGS = (
     "max_requests", "max_bytes", "max_time", "max_targets", "host_budget", "max_file_size",
     "delay", "concurrency", "contact", "header", "proxy", "limits", "out", "folders", "format", "quiet",
 )  # fmt: skip
-
-# Where pages of any host are looked for, this many requests may be in flight, unless the user says otherwise.
-_PAGES_CONCURRENCY = 64
 
 _ABOUT = """Spend one budget over many sites.
 
@@ -104,7 +102,8 @@ def harvest(
     out, seeds, begun = _place(source, discovery, given)
     _say_about(seeds)
     if given.get("goal"):
-        return _harvest_pages(_new_pages(out, seeds, given, excluded or frozenset()), own)
+        fresh = usual_settings(seeds.urls, given, excluded or frozenset())
+        return _harvest_pages(PagesHarvest(settings=fresh, out=out), own)
     settings = with_values(RunSettings(), {**_settings_in(begun), **given})
     plan = FilesHarvest(
         urls=seeds.urls,
@@ -148,22 +147,6 @@ def _place(
         )
     out = Path(str(given.get("out") or Path(seeds.source).with_suffix("").name + "-harvest"))
     return out, seeds, {}
-
-
-def _new_pages(
-    out: Path, seeds: Seeds, given: Mapping[str, object], excluded: frozenset[str]
-) -> PagesHarvest:
-    urls = tuple(url for url in seeds.urls if not is_excluded(host_of(url), excluded))
-    if not urls:
-        raise ConfigError("every address is on an excluded host: there is nothing to harvest")
-    usual = {
-        "types": "none",
-        "strategy": DEFAULT_STRATEGY,
-        "scope": "any",
-        "concurrency": _PAGES_CONCURRENCY,
-        "exclude_host": tuple(sorted(excluded)),
-    }
-    return PagesHarvest(settings=with_values(RunSettings(), {**usual, **given, "urls": urls}), out=out)
 
 
 def _resumed_pages(
@@ -265,3 +248,18 @@ def _say_estimate(seconds: float | None, settings: RunSettings) -> None:
         say(f"With {pace}, the budget lasts about {format_seconds(seconds)}.", err=True)
     if not settings.contact:
         say("Hint: --contact YOUR-ADDRESS (or COATI_CONTACT) tells owners of sites whom to ask.", err=True)
+
+
+def crawl_list(file: Path, start: tuple[str, ...], given: Mapping[str, object]) -> int:
+    """Crawl every site of a list, each for itself: `coati crawl --from-file`."""
+    if start:
+        raise UsageError("give start URLs or --from-file, not both")
+    seeds = read_seeds(file)
+    _say_about(seeds)
+    settings = with_values(RunSettings(), {**given, "urls": seeds.urls})
+    out = Path(settings.out or file.with_suffix("").name + "-crawls")
+    view = CrawlView(Budget())
+    with shown(view, quiet=settings.quiet) as on_progress:
+        harvested = crawl_each(seeds.urls, out, settings, on_progress)
+    show_files(harvested, settings.format)
+    return harvested.stop.exit_code

@@ -64,7 +64,7 @@ COMMANDS = {
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
     ),
-    "report": LazyCommand("coati.cli.report:report", "Write the report of a run anew."),
+    "report": LazyCommand("coati.cli.report:report", "Write the report of a run again."),
     "runs": LazyCommand("coati.cli.runs:runs", "List the runs below a folder."),
     "sample": LazyCommand(
         "coati.cli.sample:sample", "Draw files of a run, and count the statistics tables that they hold."

@@ -20,8 +20,8 @@ _NOTE = "<!-- Written by scripts/make-cli-reference; do not edit. -->"
 _CLI_HEAD = f"""{_NOTE}
 # The command line
 
-Results go to stdout: tables for people, or with `--format json` one JSON object a line. Progress and messages
-go to stderr. Exit codes:
+Results go to stdout: tables for people, or with `--format json` one JSON object per line. Progress and
+messages go to stderr. Exit codes:
 
 | code | meaning |
 |---|---|
@@ -47,9 +47,9 @@ Sizes may be written as text with a unit (`"500kB"`, `"10MB"`, `"2GiB"`), and ti
 the items of a list stand on lines of their own, and start URLs may have blanks between them.
 
 A run folder is made to be handed on. So `run.toml` hides the values of cookies, of headers that carry
-credentials, and a proxy's password; whoever goes on with such a run gives them again.
+credentials, and a proxy's password; whoever resumes such a run gives them again.
 
-What a run *is* cannot change when it is gone on with: the keys marked with a star.
+What a run *is* cannot change when it is resumed: the keys marked with a star.
 """
 
 _FILE_TAIL = """

@@ -31,6 +31,7 @@ from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_wa
 from coati.replaying.measures import SiteTotals
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.strategies.revisits.relevance import FORMS
+from coati.web.rules import Scope
 from coati.web.unseen import safe
 
 if TYPE_CHECKING:
@@ -69,6 +70,19 @@ class _Moment(click.ParamType[float]):
 @click.option("--seeds", default=1, show_default=True, help="How many seeds, counted from --seed.")
 @click.option("--seed", default=0, show_default=True, help="The first seed.")
 @click.option("--types", "types_text", help="What counts as a target, instead of the archive's definition.")
+@click.option(
+    "--goal",
+    multiple=True,
+    help="Count pages as targets that meet this goal (structured-data, microdata>=5, type=Dataset); may be"
+    " repeated, and then all must hold.",
+)
+@click.option(
+    "--scope",
+    type=click.Choice([scope.value for scope in Scope]),
+    default=Scope.DOMAIN.value,
+    show_default=True,
+    help="How far the crawl may go; an archive of many hosts needs `any`.",
+)
 @click.option(
     "--start-url",
     "start_urls",
@@ -123,6 +137,8 @@ def replay(  # noqa: PLR0917 - one parameter per option
     seeds: int,
     seed: int,
     types_text: str | None,
+    goal: tuple[str, ...],
+    scope: str,
     start_urls: tuple[str, ...],
     as_of: float | None,
     max_requests: int | None,
@@ -153,6 +169,8 @@ def replay(  # noqa: PLR0917 - one parameter per option
         seeds=seeds,
         seed=seed,
         types=types_text,
+        goal=goal,
+        scope=scope,
         start_urls=start_urls,
         as_of=as_of,
         budget=Budget(max_requests, max_bytes, max_time, max_targets),

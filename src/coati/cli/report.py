@@ -1,4 +1,4 @@
-"""``coati report``: write the report of a run anew."""
+"""``coati report``: write the report of a run again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coati.reporting.writing import write_report
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def report(folder: Path, form: str) -> None:
-    """Write report.html of the run in DIR anew, also while the run is going.
+    """Write report.html of the run in DIR again, also while the run is going.
 
     A crawl writes it when it ends, so this is for a look in between, or after a kill.
     """

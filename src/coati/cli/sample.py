@@ -76,7 +76,7 @@ def _print(files: list[SampledFile], guessed: Yield, labelled: Yield) -> None:
             continue
         say(
             f"  {name + ':':<10}{found.yield_pct:.0f} % of {found.files} files hold a statistics table;"
-            f" {found.tables_per_file:.1f} tables a file"
+            f" {found.tables_per_file:.1f} tables per file"
             + (
                 f", {found.tables_per_file_with_any:.1f} where there are any"
                 if found.tables_per_file_with_any is not None

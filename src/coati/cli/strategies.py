@@ -6,7 +6,7 @@ import json
 
 import click
 
-from coati.assembly import REGISTRY
+from coati.assembly import DISCOVERY, REGISTRY
 from coati.cli.terminal import say
 
 
@@ -14,8 +14,11 @@ from coati.cli.terminal import say
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def strategies(form: str) -> None:
     """List the strategies, and which of them run in replay only."""
-    for name, row in REGISTRY.items():
+    for name, row in {**REGISTRY, **DISCOVERY}.items():
+        command = "discover" if name in DISCOVERY else "replay" if row.replay_only else "crawl"
         if form == "json":
-            say(json.dumps({"name": name, "summary": row.summary, "replay_only": row.replay_only}))
+            told = {"name": name, "summary": row.summary, "replay_only": row.replay_only, "command": command}
+            say(json.dumps(told))
         else:
-            say(f"{name:<15} {row.summary}{' (replay only)' if row.replay_only else ''}")
+            where = {"discover": " (coati discover)", "replay": " (replay only)"}.get(command, "")
+            say(f"{name:<15} {row.summary}{where}")

@@ -18,7 +18,7 @@ CONFUSIONS = tuple(f"{true}_as_{taken}" for true in TRUE_CLASSES for taken in PR
 
 
 def percentages(matrix: Mapping[str, float]) -> dict[str, float] | None:
-    """Give each cell in per cent of all predictions; None where nothing was predicted.
+    """Return each cell in per cent of all predictions; None where nothing was predicted.
 
     >>> percentages({"html_as_html": 3, "target_as_target": 1})["html_as_html"]
     75.0
@@ -28,13 +28,13 @@ def percentages(matrix: Mapping[str, float]) -> dict[str, float] | None:
 
 
 def mean_matrix(sites: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """Give the mean of the sites' matrices in per cent; sites where nothing was predicted are left out."""
+    """Return the mean of the sites' matrices in per cent; sites where nothing was predicted are left out."""
     parts = [part for matrix in sites if (part := percentages(matrix)) is not None]
     return {key: sum(part[key] for part in parts) / len(parts) for key in CONFUSIONS} if parts else {}
 
 
 def misclassification_pct(matrix: Mapping[str, float]) -> float | None:
-    """Give the share of pages and targets that were taken for the other; None where there are none of either.
+    """Return the share of pages and targets that were taken for the other; None where there are none.
 
     >>> misclassification_pct({"html_as_html": 9, "html_as_target": 1, "target_as_target": 10})
     5.0

@@ -39,12 +39,12 @@ class EarlyStopRule:
         return cls(name, rule, tuple((key, float(str(value))) for key, value in parameters.items()))
 
     def build(self) -> EarlyStop:
-        """Make the rule anew, for one run."""
+        """Make the rule, fresh, for one run."""
         whole = {key: int(value) if value.is_integer() else value for key, value in self.parameters}
         return _RULES[self.rule](**whole)
 
     def stop(self, found_at: npt.NDArray[np.int64], requests: int) -> tuple[int, int]:
-        """Give the requests and targets of a crawl up to where the rule ends it.
+        """Return the requests and targets of a crawl up to where the rule ends it.
 
         ``found_at`` holds the number of the request that brought each target, in order.
 

@@ -6,7 +6,7 @@ from coati.errors import CoatiError
 
 
 class ExperimentError(CoatiError):
-    """A run could not be finished; what was finished before is kept, and the same command goes on with it."""
+    """A run could not be finished; what was finished before is kept, and the same command resumes."""
 
 
 class MissingExtraError(CoatiError):

@@ -23,7 +23,7 @@ def refuse_unknown(table: Mapping[str, object], known: Iterable[str], where: str
 
 
 def take(table: Mapping[str, object], key: str, kind: type[_Value], default: _Value, where: str) -> _Value:
-    """Give a value of this kind, or the default where the key is absent.
+    """Return a value of this kind, or the default where the key is absent.
 
     >>> take({"seeds": 3}, "seeds", int, 1, "the experiment")
     3
@@ -38,7 +38,7 @@ def take(table: Mapping[str, object], key: str, kind: type[_Value], default: _Va
 
 
 def need(table: Mapping[str, object], key: str, where: str) -> str:
-    """Give a text that must be there."""
+    """Return a text that must be there."""
     text = take(table, key, str, "", where)
     if not text:
         raise ConfigError(f"{where} has no {key}")
@@ -46,7 +46,7 @@ def need(table: Mapping[str, object], key: str, where: str) -> str:
 
 
 def texts(table: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
-    """Give a list of texts, empty where the key is absent."""
+    """Return a list of texts, empty where the key is absent."""
     values = take(table, key, list, [], where)
     if not all(isinstance(value, str) for value in values):
         raise ConfigError(f"{where}: {key} should be a list of texts")
@@ -54,7 +54,7 @@ def texts(table: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
 
 
 def filled(record: _Record, changes: Mapping[str, object], where: str) -> _Record:
-    """Give a copy of a frozen dataclass with some fields changed, records within it by tables of their own.
+    """Return a copy of a frozen dataclass with some fields changed, records within it by tables of their own.
 
     A field keeps its kind; one that is None by default takes any number or text.
 

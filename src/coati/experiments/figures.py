@@ -31,7 +31,7 @@ _SHARE_PCT = 90
 
 
 def draw_figures(study: Study, folder: Path) -> list[Path]:
-    """Draw what the experiment asks for, as PNG and as SVG; gives the files."""
+    """Draw what the experiment asks for, as PNG and as SVG; return the files."""
     files: list[Path] = []
     name = study.experiment.table
     if "curves" in study.experiment.figures:
@@ -87,7 +87,7 @@ def _curves(study: Study, site: SiteFacts) -> Figure:
 
 
 def _by_requests(result: TrialResult, site: SiteFacts) -> Lines:
-    """Give the share of targets after equal steps of requests, the last value held."""
+    """Return the share of targets after equal steps of requests, the last value held."""
     grid = np.linspace(0, site.totals.urls, CURVE_POINTS)
     found = np.searchsorted(result.found(), grid, side="right")
     return 100 * found / max(site.totals.targets, 1)
@@ -115,7 +115,7 @@ def _groups(study: Study) -> Figure:
             axes.plot(range(1, len(rewards) + 1), rewards, marker="o", markersize=3, label=site.name)
     axes.set(
         xlabel="group, by mean reward",
-        ylabel="mean reward (new targets a page)",
+        ylabel="mean reward (new targets per page)",
         xticks=range(1, TOP_GROUPS + 1),
     )
     if axes.lines:

@@ -69,12 +69,12 @@ _FAMILIES = {
 
 
 def measure(name: str) -> Measure:
-    """Give a measure by its name."""
+    """Return a measure by its name."""
     return _MEASURES.get(name) or _FAMILIES[name.partition(":")[0]]
 
 
 def confusion_of(name: str) -> str | None:
-    """Give the cell of the confusion matrix that a measure is about; None where it is about something else.
+    """Return the cell of the confusion matrix that a measure is about; None where it is about something else.
 
     >>> confusion_of("target_as_html_pct"), confusion_of("auc")
     ('target_as_html', None)

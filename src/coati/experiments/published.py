@@ -23,7 +23,7 @@ class Published:
     numbers: dict[tuple[str, str, str, str], float]
 
     def find(self, strategy: str, variant: str, site: str, measure: str) -> float | None:
-        """Give the number; None where the paper prints none."""
+        """Return the number; None where the paper prints none."""
         return self.numbers.get((strategy, variant, site, measure))
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Run every cell of an experiment, side by side, and go on where an earlier attempt was ended.
+"""Run every trial of an experiment, side by side, and resume where an earlier attempt ended.
 
 Each finished run is one file, written whole, named by all that decides its result. So an experiment that was
 killed loses the runs that were under way and no other, and tables that need the same runs share them.
@@ -48,7 +48,7 @@ class Study:
         return [self.results[site, variant.label, seed] for seed in seeds]
 
     def reference(self, site: str, strategy: str) -> TrialResult | None:
-        """Give the run of a strategy that needs no seed."""
+        """Return the run of a strategy that needs no seed."""
         return self.results.get((site, strategy, None))
 
 
@@ -59,43 +59,43 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
     examples = collect_examples(experiment, places, out, workers, progress)
     folder = out / _CELLS_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = _cells(experiment, sites, examples, folder)
+    wanted = _trials(experiment, sites, examples, folder)
     found = {file: TrialResult.read(file) for file in set(wanted.values())}
     # Rows with the same settings share their runs.
-    missing = {file: cell for cell, file in wanted.items() if found[file] is None}
+    missing = {file: trial for trial, file in wanted.items() if found[file] is None}
     reused, total = len(found) - len(missing), len(found)
     progress("runs", reused, total)
-    cells = list(missing.values())
-    tasks = [Job(run_trial, (cell, file), str(cell.archive)) for file, cell in missing.items()]
+    trials = list(missing.values())
+    tasks = [Job(run_trial, (trial, file), str(trial.archive)) for file, trial in missing.items()]
     for done, (number, result) in enumerate(workers.run(tasks), start=reused + 1):
         if isinstance(result, Lost):
             raise ExperimentError(
-                f"{cells[number]} failed: {result.reason}; the same command goes on from here"
+                f"{trials[number]} failed: {result.reason}; the same command resumes from here"
             )
-        found[wanted[cells[number]]] = result
+        found[wanted[trials[number]]] = result
         progress("runs", done, total)
     # A copy of an archive under another name has the same results.
     results = {
-        (cell.site, cell.label, cell.seed): replace(result, site=cell.site)
-        for cell, file in wanted.items()
+        (trial.site, trial.label, trial.seed): replace(result, site=trial.site)
+        for trial, file in wanted.items()
         if (result := found[file]) is not None
     }
     return Study(experiment, sites, results, reused)
 
 
-def _cells(
+def _trials(
     experiment: Experiment, sites: Sequence[SiteFacts], examples: Sequence[ExampleFile], folder: Path
 ) -> dict[Trial, Path]:
     """List every run of an experiment, with the file that keeps its result."""
-    cells = []
+    trials = []
     for site in sites:
         others = tuple(each for each in examples if each.archive != site.digest)
         for variant in rows(experiment):
             given = others if Need.EXAMPLES in strategy_row(variant.strategy).needs else ()
             for seed in experiment.seeds_of(variant.strategy):
                 what = site.name, site.archive, site.digest, variant, seed, experiment.budget, given
-                cells.append(Trial(*what, site.types))
-    return {cell: folder / f"{cell.key()}.json" for cell in cells}
+                trials.append(Trial(*what, site.types))
+    return {trial: folder / f"{trial.key()}.json" for trial in trials}
 
 
 def rows(experiment: Experiment) -> list[Variant]:
@@ -108,14 +108,14 @@ def rows(experiment: Experiment) -> list[Variant]:
 
 def run_trial(cache: WorkerCache, task: tuple[Trial, Path]) -> TrialResult:
     """Make one run and keep its result; called in a process of its own."""
-    cell, file = task
-    site = open_site(cache, cell.archive, cell.types)
-    name = cell.variant.strategy
-    examples = read_examples(cell.examples) if Need.EXAMPLES in strategy_row(name).needs else None
-    options = SiteRunOptions(settings=cell.settings, budget=cell.budget, examples=examples)
-    watched = RecordingStrategy(built_for(site, name, cell.seed, options), site.truth)
-    run = run_on_site(site, name, cell.seed, options, watched)
-    result = measured(cell, run, watched, SiteTotals.of(site.truth))
+    trial, file = task
+    site = open_site(cache, trial.archive, trial.types)
+    name = trial.variant.strategy
+    examples = read_examples(trial.examples) if Need.EXAMPLES in strategy_row(name).needs else None
+    options = SiteRunOptions(settings=trial.settings, budget=trial.budget, examples=examples)
+    watched = RecordingStrategy(built_for(site, name, trial.seed, options), site.truth)
+    run = run_on_site(site, name, trial.seed, options, watched)
+    result = measured(trial, run, watched, SiteTotals.of(site.truth))
     result.write(file)
     return result
 

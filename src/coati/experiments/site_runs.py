@@ -70,7 +70,7 @@ def compare_on_site(
     site: ReplaySite, wanted: Iterable[tuple[str, int | None]], options: SiteRunOptions
 ) -> Iterator[MeasuredRun]:
     """Run strategies with their seeds, in order; the references are run without budget, once."""
-    totals = SiteTotals.of(site.truth)
+    totals = SiteTotals.of(site.truth, site.relevant_pages())
     best, plain = (_reference(site, name, totals, options.settings) for name in (BEST, PLAIN))
     for strategy, seed in wanted:
         run = run_on_site(site, strategy, seed, options)

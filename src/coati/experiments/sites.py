@@ -63,7 +63,7 @@ class Places:
         return self._archives is not None and (self._archives / name / _ARCHIVE_FILE).is_file()
 
     def find(self, site: ExperimentSite) -> Path:
-        """Give the archive of a site; raises `UsageError` where there is none."""
+        """Return the archive of a site; raises `UsageError` where there is none."""
         if isinstance(site, GeneratedSite):
             return self._generated(site)
         if self._archives is None:

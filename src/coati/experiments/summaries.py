@@ -76,7 +76,7 @@ class Entry:
 
 
 def entries(study: Study) -> Iterator[Entry]:
-    """Give every number of the table: a row, a measure and a site at a time."""
+    """Return every number of the table: a row, a measure and a site at a time."""
     experiment = study.experiment
     for variant in shown_rows(experiment):
         for measure in experiment.measures:
@@ -97,7 +97,7 @@ def shown_rows(experiment: Experiment) -> list[Variant]:
 
 
 def value_of(study: Study, result: TrialResult, measure: str) -> float | None:
-    """Give a measure of one run."""
+    """Return a measure of one run."""
     family, _, rest = measure.partition(":")
     if family in {"saved_pct", "lost_pct"}:
         return _early_stop_value(study.experiment, result, family, rest)

@@ -1,4 +1,4 @@
-"""Tables in the paper's shape: a row a strategy, a column a site, the published number beside ours."""
+"""Tables in the paper's shape: a row per strategy, a column per site, the published number beside ours."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def group_table(study: Study) -> Table:
 
 
 def objects(study: Study) -> list[dict[str, Any]]:
-    """Give every number as one flat object: each run by its seed, then the summary over seeds."""
+    """Return every number as one flat object: each run by its seed, then the summary over seeds."""
     found: list[dict[str, Any]] = []
     for entry in entries(study):
         head = {

@@ -115,11 +115,11 @@ class TrialResult:
     confusion: dict[str, int]
 
     def found(self) -> npt.NDArray[np.int64]:
-        """Give the numbers of the requests that brought targets, in order."""
+        """Return the numbers of the requests that brought targets, in order."""
         return np.frombuffer(zlib.decompress(base64.b64decode(self.found_at)), np.uint32).astype(np.int64)
 
     def measures(self) -> Measures:
-        """Give what comparisons with the references are made of."""
+        """Return what comparisons with the references are made of."""
         values = self.values
         return Measures(
             requests=int(values["requests"] or 0),
@@ -152,15 +152,15 @@ class TrialResult:
             return None
 
 
-def measured(cell: Trial, run: Replay, watched: RecordingStrategy, totals: SiteTotals) -> TrialResult:
+def measured(trial: Trial, run: Replay, watched: RecordingStrategy, totals: SiteTotals) -> TrialResult:
     """Keep of a run what tables and figures are made of."""
     targets = np.frombuffer(run.trace.targets, np.uint32)
     found = np.flatnonzero(np.diff(targets, prepend=np.uint32(0))) + 1
-    confusion = watched.confusion if cell.variant.strategy in PREDICTING else {}
+    confusion = watched.confusion if trial.variant.strategy in PREDICTING else {}
     return TrialResult(
-        site=cell.site,
-        strategy=cell.variant.strategy,
-        seed=cell.seed,
+        site=trial.site,
+        strategy=trial.variant.strategy,
+        seed=trial.seed,
         stop=run.stop,
         values={
             **_crawl_values(Measures.of(run.trace, totals), totals),

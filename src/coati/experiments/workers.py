@@ -73,7 +73,7 @@ class Workers:
     _tries: dict[int, int] = field(default_factory=dict)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[int, Any]]:
-        """Do the jobs; gives each one's number and result, or `Lost`, in the order of their ends.
+        """Do the jobs; return each one's number and result, or `Lost`, in the order of their ends.
 
         An error of ours that a job raises is raised here; any other is raised as `ExperimentError` with the
         traceback of the process.

@@ -111,7 +111,7 @@ def read_sheet(sheet: Path) -> list[SampledFile]:
 
 
 def with_guess(file: SampledFile, tables: int | None, note: str) -> SampledFile:
-    """Give a line with the guess filled in."""
+    """Return a line with the guess filled in."""
     return replace(file, guessed_tables=tables, guess_note=note)
 
 

@@ -67,7 +67,7 @@ def _write_nquads(file: Path, statements: Iterable[KeptStatement]) -> None:
 
 
 def _compressed(lines: Iterable[bytes]) -> Iterator[bytes]:
-    # One member per so many lines: any tool reads them as one file.
+    # One member per this many lines: any tool reads them as one file.
     block: list[bytes] = []
     for line in lines:
         block.append(line)

@@ -86,7 +86,7 @@ def extract_run(
 
 
 def _read_all(warc: Path, pages: list[RelevantPage], processes: int) -> Iterator[_Read]:
-    """Give the pages to workers, a few ahead of what is needed; results come in order."""
+    """Return the pages to workers, a few ahead of what is needed; results come in order."""
     context = multiprocessing.get_context("spawn")
     workers = min(processes, len(pages))
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_bound) as pool:

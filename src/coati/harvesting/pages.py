@@ -8,21 +8,22 @@ the relevant pages are read in full (`coati.harvesting.extraction`).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import ConfigError
 from coati.harvesting.exports import export_statements
 from coati.harvesting.extraction import Extraction, extract_run
+from coati.harvesting.sites import is_excluded
 from coati.live.progress import Progress
 from coati.reporting.writing import write_report
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.runs.store import RunStore
 from coati.settings.plan import CrawlResources, crawl_plan
-from coati.settings.run_file import read_values, to_toml_values
-from coati.settings.run_settings import SETTINGS
+from coati.settings.run_file import read_values, to_toml_values, with_values
+from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
@@ -30,10 +31,12 @@ if TYPE_CHECKING:
 
     from coati.live.plan import CrawlResult
     from coati.runs.totals import Totals
-    from coati.settings.run_settings import RunSettings
     from coati.stop_reasons import StopReason
 
 DEFAULT_STRATEGY = "anthelion"
+
+# Requests in flight at once, unless the user says otherwise: hosts are many, and each has one at most.
+_CONCURRENCY = 64
 
 # The statements of all pages, a JSON-LD document per page and line.
 JSON_LD = "pages.jsonl"
@@ -56,6 +59,21 @@ class HostSummary(NamedTuple):
     relevant: int
     errors: int
     ended: str | None
+
+
+def usual_settings(urls: Sequence[str], given: Mapping[str, object], excluded: frozenset[str]) -> RunSettings:
+    """Return the settings of a new harvest of pages; raises `ConfigError` if every address is excluded."""
+    kept = tuple(url for url in urls if not is_excluded(host_of(url), excluded))
+    if not kept:
+        raise ConfigError("every address is on an excluded host: there is nothing to harvest")
+    usual = {
+        "types": "none",
+        "strategy": DEFAULT_STRATEGY,
+        "scope": "any",
+        "concurrency": _CONCURRENCY,
+        "exclude_host": tuple(sorted(excluded)),
+    }
+    return with_values(RunSettings(), {**usual, **given, "urls": kept})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +150,7 @@ def _crawl(
 
 
 def _check_same(folder: Path, settings: RunSettings) -> None:
-    """Refuse to go on with settings that would make it another run."""
+    """Refuse to resume settings that would make it another run."""
     with RunReader(folder) as run:
         stored = read_values({name: value for name, value in run.settings.items() if name in SETTINGS})
     for name, setting in SETTINGS.items():

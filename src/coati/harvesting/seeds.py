@@ -17,7 +17,7 @@ from coati.errors import ConfigError
 from coati.web.urls import host_of, normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 _MAX_LIST_BYTES = 64 << 20
@@ -52,6 +52,11 @@ class Seeds:
 def read_seeds(file: Path) -> Seeds:
     """Read a list of addresses; raises `ConfigError` where it cannot be read or holds none."""
     return _seeds(str(file), enumerate(_text_of(file).splitlines(), 1))
+
+
+def seeds_in(addresses: Sequence[str]) -> Seeds:
+    """Take addresses as a list would give them."""
+    return _seeds("the list", enumerate(addresses, 1))
 
 
 def seeds_of_discovery(folder: Path) -> Seeds:

@@ -177,7 +177,7 @@ def in_notebook() -> bool:
 
 @contextmanager
 def shown(view: CrawlView, *, quiet: bool, verbose: bool = False) -> Iterator[Callable[[Progress], None]]:
-    """Show a view for the length of a block; gives what the driver calls with its progress."""
+    """Show a view for the length of a block; return what the driver calls with its progress."""
     console = Console(stderr=True, highlight=False)
     if verbose:
         view.say = lambda text: console.print(safe(text), soft_wrap=True, markup=False)

@@ -11,12 +11,14 @@ class CrawlOptions(TypedDict, total=False):
     """What `coati.crawl` takes by name, as the command takes options: sizes may be "10MB", times "2h"."""
 
     types: str
+    goal: Sequence[str]
     strategy: str
     seed: int
     stop_when_dry: bool
     scope: str
     include: Sequence[str]
     exclude: Sequence[str]
+    exclude_host: Sequence[str]
     sitemaps: bool
     shortcuts: str
     profile: Sequence[str]
@@ -24,6 +26,7 @@ class CrawlOptions(TypedDict, total=False):
     max_bytes: int | str | None
     max_time: float | str | None
     max_targets: int | None
+    host_budget: int | None
     max_file_size: int | str
     delay: float | str
     concurrency: int

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 
 from coati.web.unseen import safe
 
-# A terminal is drawn a few times a second; a log gets a line when there is news worth one.
+# A terminal is drawn a few times per second; a log gets a line when there is news worth one.
 _DRAW_SECONDS = 0.1
 _LINE_SECONDS = 5.0
 
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Show the progress of a job; gives what to call with (done, total), as often as one likes."""
+    """Show the progress of a job; return what to call with (done, total), as often as one likes."""
     if sys.stderr.isatty():
         with _bar(label) as show:
             yield _at_most_every(_DRAW_SECONDS, show)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
-from coati.assembly import Need, StrategySettings, build_early_stop, strategy_row
+from coati.assembly import Need, StrategySettings, build_early_stop, build_goal, strategy_row
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
@@ -24,7 +24,9 @@ from coati.replaying.site import ReplaySite
 from coati.runs.times import to_iso
 from coati.units import parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
+from coati.web.markup.goals import all_of
 from coati.web.media import parse_types
+from coati.web.rules import Scope
 
 if TYPE_CHECKING:
     from coati.replaying.comparison import MeasuredRun
@@ -47,7 +49,7 @@ class ReplaySpread:
 
 @dataclass(frozen=True, slots=True)
 class ReplayResults:
-    """What `coati.replay` returns: every run with its trace and measures, in order.
+    """What `coati.replaying` returns: every run with its trace and measures, in order.
 
     ``remarks`` name pages that the archive no longer gives whole: the measures leave out what they led to.
     """
@@ -117,6 +119,8 @@ class ReplayPlan:
     early_stop: str = "off"
     examples: Sequence[Path] = ()
     link_cache: bool = True
+    goal: Sequence[str] = ()
+    scope: str = Scope.DOMAIN.value
 
     def wanted(self) -> list[tuple[str, int | None]]:
         """List the runs: each strategy with each seed, once."""
@@ -144,12 +148,15 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     max_targets: int | None = None,
     early_stop: str = "off",
     examples: Sequence[str | Path] = (),
+    goal: Sequence[str] = (),
+    scope: str = Scope.DOMAIN.value,
     on_run: OnRun | None = None,
 ) -> ReplayResults:
     """Run strategies over an archived site, and return their traces and measures; nothing is fetched.
 
     ``strategies`` are names, or paths of your own (``my_module:MyStrategy``). ``on_run`` is called with the
-    strategy, its seed, and the requests and targets so far.
+    strategy, its seed, and the requests and targets so far. With ``goal``, pages that meet it are targets;
+    an archive of many hosts needs the ``scope`` "any".
     """
     names = (strategies,) if isinstance(strategies, str) else tuple(strategies)
     budget = Budget(
@@ -168,6 +175,8 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
         budget=budget,
         early_stop=early_stop,
         examples=[Path(each) for each in examples],
+        goal=goal,
+        scope=scope,
     )
     return replay_archive(Path(archive), plan, ReplayCallbacks(on_run=on_run))
 
@@ -234,6 +243,8 @@ def _site(
                 as_of=plan.as_of,
                 use_link_cache=plan.link_cache,
                 progress=callbacks.on_links,
+                goal=all_of(tuple(build_goal(text) for text in plan.goal)) if plan.goal else None,
+                scope=Scope(plan.scope),
             ),
         )
 

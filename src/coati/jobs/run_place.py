@@ -1,6 +1,6 @@
-"""Where a crawl is kept, and with which settings: a new run, or one that is gone on with.
+"""Where a crawl is kept, and with which settings: a new run, or one that is resumed.
 
-The same command in the same folder goes on. What makes a run the run that it is (where it starts, what it
+The same command in the same folder resumes. What makes a run the run that it is (where it starts, what it
 wants, what decides) cannot change on the way; budgets and manners can.
 """
 
@@ -62,7 +62,7 @@ def find_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
         values["out"] = _folder_name(_start_url(urls[0]))
     for name in ("archive", "events"):
         if values.get(name):
-            # A run may be gone on with from another folder.
+            # A run may be resumed from another folder.
             values[name] = str(Path(str(values[name])).absolute())
     folder = Path(str(values["out"]))
     resumed = holds_run(folder) and not _never_began(folder)
@@ -123,7 +123,7 @@ def _meaning_of(start: Sequence[str], given: Mapping[str, object]) -> dict[str, 
                 raise UsageError(f"{name} is the folder of a run, and --out names another one")
             return {"out": name}
         if "://" not in name and Path(name).is_dir():
-            raise UsageError(f"there is no run in {name} to go on with; give the start URL of a new one")
+            raise UsageError(f"there is no run in {name} to resume; give the start URL of a new one")
     return {"urls": tuple(start)} if start else {}
 
 
@@ -132,7 +132,7 @@ def _new(folder: Path, values: Mapping[str, object]) -> RunSettings:
         # It never got beyond its start page: the same again.
         values = {**_stored(folder), **values}
     if not values.get("urls"):
-        raise UsageError(f"there is no run in {folder} to go on with; give the start URL of a new one")
+        raise UsageError(f"there is no run in {folder} to resume; give the start URL of a new one")
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is a file; the run needs a folder (--out)")
     if (
@@ -147,7 +147,7 @@ def _new(folder: Path, values: Mapping[str, object]) -> RunSettings:
 
 
 def _never_began(folder: Path) -> bool:
-    """Tell whether a run ended at its start page, without anything to go on with."""
+    """Tell whether a run ended at its start page, without anything to resume."""
     with RunReader(folder) as reader:
         totals, sessions = reader.totals(), reader.sessions()
         # What was chosen and not observed is still to be asked for.
@@ -162,7 +162,7 @@ def _never_began(folder: Path) -> bool:
 
 
 def forget_failed_start(folder: Path) -> None:
-    """Clear a folder of a run that never began; the rest of what it holds is written anew anyway."""
+    """Clear a folder of a run that never began; the rest of what it holds is written again anyway."""
     layout = Layout(folder)
     for path in folder.glob(f"{layout.database.name}*"):
         path.unlink()
@@ -182,7 +182,7 @@ def _resumed(folder: Path, values: Mapping[str, object]) -> RunSettings:
     ]
     if differing:
         raise ConfigError(
-            f"{folder} holds a run with other settings: {'; '.join(differing)}. To go on with it, leave these"
+            f"{folder} holds a run with other settings: {'; '.join(differing)}. To resume it, leave these"
             " out; to crawl with them, begin a new run in another folder (--out)"
         )
     require_no_hidden(wanted)

@@ -85,14 +85,14 @@ class RunSummary:
             )
 
     def as_json(self) -> dict[str, object]:
-        """Give the summary as JSON can say it."""
+        """Return the summary as JSON can say it."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def _repr_html_(self) -> str:
         return pairs_table(f"{self.start_url} in {self.folder}", self.counts())
 
     def counts(self) -> list[tuple[str, str]]:
-        """Give the lines of a table: what, and how much of it."""
+        """Return the lines of a table: what, and how much of it."""
         same = self.targets - self.relevant_pages - self.files
         targets = f"{self.targets:,} ({format_bytes(self.target_bytes)})"
         if same:

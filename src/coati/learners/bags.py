@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def bag_of(texts: Sequence[str]) -> Bag:
-    """Give the bag of texts whose number is always the same; it has `DIMENSIONS` positions for each.
+    """Return the bag of texts whose number is always the same; it has `DIMENSIONS` positions for each.
 
     >>> (bag_of(["ab", "ab"]) - bag_of(["ab"])[0]).tolist()
     [0, 9025]
@@ -41,7 +41,7 @@ class BagModel(Protocol):
         """Learn from one batch of examples."""
 
     def save(self) -> dict[str, Any]:
-        """Give what `load` needs."""
+        """Return what `load` needs."""
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over what was saved."""

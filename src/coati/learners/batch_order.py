@@ -7,7 +7,7 @@ _SEED = 1273642419
 
 
 def batch_order(count: int) -> list[int]:
-    """Give the order for a batch of this size: Fisher and Yates with a 32-bit xorshift from a fixed seed.
+    """Return the order for a batch of this size: Fisher and Yates with a 32-bit xorshift from a fixed seed.
 
     >>> sorted(batch_order(5)), batch_order(5) == batch_order(5)
     ([0, 1, 2, 3, 4], True)

@@ -2,7 +2,7 @@
 
 An example is a set of numbered features, each there or not. A feature that no example had tells nothing; any
 other has the probability (n + 1) / (N + 2) in a class with N examples, n of them with the feature. What is
-absent speaks too, so each example is judged by all features that were ever seen. That sum is not made anew
+absent speaks too, so each example is judged by all features that were ever seen. That sum is not made again
 for each: features that were seen equally often contribute the same, and there are few such numbers.
 """
 

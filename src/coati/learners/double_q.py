@@ -47,13 +47,13 @@ class QLearner(Protocol):
         """Whether enough was seen for values to mean anything."""
 
     def values(self, rows: Rows) -> npt.NDArray[np.float64]:
-        """Give the value of each action."""
+        """Return the value of each action."""
 
     def learn(self, row: Rows, reward: float, following: Rows) -> None:
         """Learn from one step: what was done, what it brought, and what was done next."""
 
     def save(self) -> dict[str, Any]:
-        """Give what `load` needs."""
+        """Return what `load` needs."""
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over what was saved."""
@@ -117,7 +117,7 @@ class DoubleQ:
         return self._memory.steps >= self._settings.start
 
     def values(self, rows: Rows) -> npt.NDArray[np.float64]:
-        """Give the value of each action."""
+        """Return the value of each action."""
         return self._network.predict(rows.astype(np.float64))
 
     def learn(self, row: Rows, reward: float, following: Rows) -> None:
@@ -131,7 +131,7 @@ class DoubleQ:
             self._older.copy(self._network)
 
     def save(self) -> dict[str, Any]:
-        """Give both networks and the memory."""
+        """Return both networks and the memory."""
         older = {f"older_{name}": value for name, value in self._older.save().items()}
         return {**self._network.save(), **older, **self._memory.save()}
 

@@ -54,11 +54,11 @@ class HashedLogistic:
         self._used = 0
 
     def set_prior(self, key: int, weights: tuple[float, float]) -> None:
-        """Give a key weights before anything was learnt."""
+        """Return a key weights before anything was learnt."""
         self._table[:MODELS, key & self._mask] = weights
 
     def predict(self, row: Rows) -> tuple[float, float]:
-        """Give both probabilities for one row."""
+        """Return both probabilities for one row."""
         return self._probabilities(self.weights(row))
 
     def _probabilities(self, weights: npt.NDArray[np.float32]) -> tuple[float, float]:
@@ -67,14 +67,14 @@ class HashedLogistic:
         return sigmoid(first + self._bias[0]), sigmoid(second + self._bias[1])
 
     def predict_all(self, columns: Rows) -> npt.NDArray[np.float32]:
-        """Give both probabilities for many rows, one a column: an array of 2 x rows."""
+        """Return both probabilities for many rows, one a column: an array of 2 x rows."""
         odds = self.weights(columns).sum(1)
         odds += np.array(self._bias, np.float32)[:, None]
         np.clip(odds, -FAR, FAR, out=odds)
         return np.asarray(1 / (1 + np.exp(-odds)))
 
     def weights(self, row: Rows) -> npt.NDArray[np.float32]:
-        """Give what each key of a row adds to the log-odds: an array of 2 x keys."""
+        """Return what each key of a row adds to the log-odds: an array of 2 x keys."""
         return self._table[:MODELS].take(row & self._mask, axis=1)
 
     @property
@@ -106,7 +106,7 @@ class HashedLogistic:
             self._mask = np.uint32(2 * size - 1)
 
     def save(self) -> dict[str, Any]:
-        """Give the model's numbers."""
+        """Return the model's numbers."""
         return {
             "logistic_table": self._table,
             "logistic_bias": [*self._bias, *self._bias_gradients],

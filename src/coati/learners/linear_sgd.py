@@ -56,7 +56,7 @@ class LinearSgd:
         self._step = 0
 
     def score(self, bag: Bag) -> float:
-        """Give the log-odds of the true class, or the signed distance to the SVM's margin."""
+        """Return the log-odds of the true class, or the signed distance to the SVM's margin."""
         return float(self._weights[bag].sum()) * self._scale + self._intercept
 
     def learn(self, bags: Sequence[Bag], labels: Sequence[bool]) -> None:
@@ -78,14 +78,14 @@ class LinearSgd:
         self._intercept += step * SPARSE_INTERCEPT_RATE
 
     def _pull(self, score: float, *, label: bool) -> float:
-        """Give the negative derivative of the loss."""
+        """Return the negative derivative of the loss."""
         if self._loss is Loss.LOG:
             return float(label) - _sigmoid(score)
         side = 1.0 if label else -1.0
         return side if side * score <= 1 else 0.0
 
     def save(self) -> dict[str, Any]:
-        """Give the model's numbers."""
+        """Return the model's numbers."""
         used = np.flatnonzero(self._weights)
         return {
             "model_at": used.astype(np.int32),

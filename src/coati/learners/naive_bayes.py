@@ -37,7 +37,7 @@ class MultinomialBayes:
         self._examples = [0, 0]
 
     def score(self, bag: Bag) -> float:
-        """Give the log-odds of the true class."""
+        """Return the log-odds of the true class."""
         if not all(self._examples):
             return _IMPOSSIBLE * ((self._examples[1] > 0) - (self._examples[0] > 0))
         likely = np.log(self._counts[:, bag] + _SMOOTHING).sum(1).tolist()
@@ -56,7 +56,7 @@ class MultinomialBayes:
             self._examples[label] += 1
 
     def save(self) -> dict[str, Any]:
-        """Give the counts."""
+        """Return the counts."""
         used = np.flatnonzero(self._counts.any(0))
         return {
             "model_at": used.astype(np.int32),

@@ -38,7 +38,7 @@ class PassiveAggressive:
         self._intercept = 0.0
 
     def score(self, bag: Bag) -> float:
-        """Give the signed distance to the margin."""
+        """Return the signed distance to the margin."""
         return float(self._weights[bag].sum()) + self._intercept
 
     def learn(self, bags: Sequence[Bag], labels: Sequence[bool]) -> None:
@@ -56,7 +56,7 @@ class PassiveAggressive:
         self._intercept += step * SPARSE_INTERCEPT_RATE
 
     def save(self) -> dict[str, Any]:
-        """Give the model's numbers."""
+        """Return the model's numbers."""
         used = np.flatnonzero(self._weights)
         return {
             "model_at": used.astype(np.int32),

@@ -9,7 +9,7 @@ FAR = 30.0
 
 
 def sigmoid(log_odds: float) -> float:
-    """Give the probability that has these log-odds.
+    """Return the probability that has these log-odds.
 
     >>> sigmoid(0.0), sigmoid(1e9) < 1
     (0.5, True)

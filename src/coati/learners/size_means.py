@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # How many answers the mean above counts for.
 _STRENGTH = 2.0
-# A key remembers so many answers.
+# A key remembers this many answers.
 _MEMORY = 60.0
 _BITS = 14
 # What is expected before anything was seen, in bytes.
@@ -56,7 +56,7 @@ class SizeMeans:
         self._all[size_class] += (1.0, value)
 
     def expected(self, size_class: int, keys: npt.NDArray[np.uint32]) -> Sizes:
-        """Give the expected sizes for many pairs of keys, one a column."""
+        """Return the expected sizes for many pairs of keys, one a column."""
         count, total = self._all[size_class]
         mean = (total + _STRENGTH * np.log(_TYPICAL)) / (count + _STRENGTH)
         for column in keys & self._mask:
@@ -65,12 +65,12 @@ class SizeMeans:
         return np.asarray(np.expm1(mean), np.float32)
 
     def overall(self, size_class: int) -> float:
-        """Give the expected size of an answer of which nothing is known but its class."""
+        """Return the expected size of an answer of which nothing is known but its class."""
         count, total = self._all[size_class]
         return float(np.expm1((total + _STRENGTH * np.log(_TYPICAL)) / (count + _STRENGTH)))
 
     def save(self) -> dict[str, Any]:
-        """Give the means."""
+        """Return the means."""
         return {"sizes_all": self._all, "sizes_table": self._table}
 
     def load(self, state: Mapping[str, Any]) -> None:

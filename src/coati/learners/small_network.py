@@ -47,7 +47,7 @@ class SmallNetwork:
         self._steps = 0
 
     def predict(self, rows: Numbers) -> Numbers:
-        """Give the network's value of each row."""
+        """Return the network's value of each row."""
         return self._forward(rows)[-1][:, 0]
 
     def learn(self, rows: Numbers, wanted: Numbers) -> None:
@@ -64,7 +64,7 @@ class SmallNetwork:
         self._weights -= _RATE * mean / (np.sqrt(square) + _TINY)
 
     def gradient(self, rows: Numbers, wanted: Numbers) -> Numbers:
-        """Give the derivative of the mean squared error by each weight."""
+        """Return the derivative of the mean squared error by each weight."""
         values = self._forward(rows)
         error = (2 / len(rows)) * (values[-1] - wanted[:, None])
         parts: list[Numbers] = []
@@ -80,7 +80,7 @@ class SmallNetwork:
         self._weights[:] = other._weights
 
     def _forward(self, rows: Numbers) -> list[Numbers]:
-        """Give the values of every layer, the rows first."""
+        """Return the values of every layer, the rows first."""
         values = [rows]
         layers = self._layers()
         for at, (weights, bias) in enumerate(layers):
@@ -97,7 +97,7 @@ class SmallNetwork:
         return found
 
     def save(self) -> dict[str, Any]:
-        """Give the weights and Adam's memory."""
+        """Return the weights and Adam's memory."""
         table = np.stack([self._weights, self._means, self._squares])
         return {"network": table, "network_steps": self._steps}
 

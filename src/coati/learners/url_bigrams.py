@@ -14,7 +14,7 @@ DIMENSIONS = _LETTERS * _LETTERS
 
 
 def bigrams(text: str) -> npt.NDArray[np.intp]:
-    """Give the position of each pair of neighbours; a pair with a character outside printable ASCII has none.
+    """Return the position of each pair of neighbours; pairs beyond printable ASCII have none.
 
     >>> bigrams("ab").tolist() == [(ord("a") - 32) * 95 + ord("b") - 32]
     True

@@ -133,7 +133,7 @@ class ValueChains:
     # --- predicting -----------------------------------------------------------------------------
 
     def predict(self, row: Row) -> tuple[float, float]:
-        """Give one row's value and its standard deviation."""
+        """Return one row's value and its standard deviation."""
         stats = self._table.take(self._places_of(row), axis=1).T.tolist()
         tail = self._settings.tail
         weights = weighted = sure = 0.0
@@ -146,7 +146,7 @@ class ValueChains:
         return weighted / weights, (len(self._chains) / sure) ** 0.5
 
     def predict_all(self, columns: Rows) -> tuple[Values, Values]:
-        """Give the values of many rows, one a column, and their standard deviations.
+        """Return the values of many rows, one a column, and their standard deviations.
 
         It is `predict`, level by level over all rows, with few operations that each run over neighbours in
         memory: their number is what a small batch costs.
@@ -178,7 +178,7 @@ class ValueChains:
         return (weight * mean).sum(0) / weight.sum(0), np.sqrt(len(self._chains) / sure.sum(0))
 
     def evidence(self, row: Row) -> list[Evidence]:
-        """Give what each chain says; the weights sum up to 1."""
+        """Return what each chain says; the weights sum up to 1."""
         stats = self._table.take(row & self._mask, axis=1).T.tolist()
         roots = self._table.take(self._roots, axis=1).T.tolist()
         found = []
@@ -219,7 +219,7 @@ class ValueChains:
         return 1 / (doubt + self._settings.within * variance + _LEAST_WEIGHED)
 
     def _places_of(self, keys: Rows) -> npt.NDArray[np.intp]:
-        """Give where the statistics of a row's keys are, then those of the roots; rows may be many, too."""
+        """Return where the statistics of a row's keys are, then those of the roots; rows may be many, too."""
         count = len(self._take)
         places = np.empty((count + len(self._roots), *keys.shape[1:]), np.intp)
         np.bitwise_and(keys[self._take], self._mask, out=places[:count], casting="unsafe")
@@ -285,7 +285,7 @@ class ValueChains:
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> dict[str, Any]:
-        """Give the statistics."""
+        """Return the statistics."""
         return {"chains_table": self._table, "chains_used": self._used}
 
     def load(self, state: Mapping[str, Any]) -> None:

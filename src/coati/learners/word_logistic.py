@@ -36,7 +36,7 @@ _RATE = 0.3
 
 
 def words_of(text: str, most: int = MOST_WORDS) -> list[str]:
-    """Give the first words of a text in lower case.
+    """Return the first words of a text in lower case.
 
     >>> words_of("Annual_report-2020.PDF")
     ['annual', 'report', '2020', 'pdf']
@@ -69,7 +69,7 @@ class WordLogistic:
                 self._bias -= _RATE * slope / math.sqrt(bias_square)
 
     def probability(self, text: str) -> float:
-        """Give the probability of one text."""
+        """Return the probability of one text."""
         return self._probability(_places(text))
 
     def _probability(self, places: Places) -> float:

@@ -67,7 +67,7 @@ class PublicResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Give the addresses of a host; raises `PrivateAddressError`, or OSError where there is none."""
+        """Return the addresses of a host; raises `PrivateAddressError`, or OSError where there is none."""
         found = await self._inner.resolve(host, port, family)
         private = [result["host"] for result in found if is_private(result["host"])]
         if private:

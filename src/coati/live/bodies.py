@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _BUFFER_BYTES = 256 * 1024
 
-# A body that grows to more than so many times its declared length when decompressed, and to more than so
+# A body that grows to more than this many times its declared length when decompressed, and to more than so
 # many bytes, is no honest file: tables of text shrink to a tenth, in the extreme to a fiftieth.
 _BOMB_RATIO = 200
 _BOMB_BYTES = 32 * 1024 * 1024
@@ -90,7 +90,7 @@ class Body:
         return not self.was_cut
 
     def finish(self) -> bytes:
-        """Give what is in memory; a file is complete and closed now."""
+        """Return what is in memory; a file is complete and closed now."""
         if self._out is None:
             return self._memory.getvalue()
         out, self._out = self._out, None

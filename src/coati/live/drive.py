@@ -360,7 +360,7 @@ class Drive:
         )
 
     def tell_progress(self) -> None:
-        """Say where the crawl stands, twice a second at most; to be called during waits too."""
+        """Say where the crawl stands, twice per second at most; to be called during waits too."""
         if self.plan.on_progress is not None:
             now = time.monotonic()
             if now - self._told_at >= _PROGRESS_SECONDS:
@@ -386,7 +386,7 @@ class Drive:
         return CrawlResult(stop, progress, counts.start_links, failure, (*self._messages, *self._left_out()))
 
     def _finish(self, store: RunStore, stop: StopReason) -> None:
-        """End the session; one that asked again for what was broken goes on with the run's own strategy."""
+        """End the session; after a retry of what was broken the run's own strategy goes on."""
         if not self.plan.strategy:
             store.finish(self._clock.now(), stop, self._strategy, self.plan.form)
         elif stop is not StopReason.FINISHED:
@@ -456,7 +456,7 @@ class Drive:
         )
 
     def _record(self, state: _Open, result: FetchResult, charged: int, now: float) -> Recorded:
-        """Write it down; gives what the strategy is to observe."""
+        """Write it down; return what the strategy is to observe."""
         store, request = self.plan.store, state.request
         lists = tuple(self.lists.observe(request.url, result.outcome))
         if store is None:
@@ -507,7 +507,7 @@ def _nothing() -> None:
 
 
 def _described(outcome: Outcome) -> dict[str, object]:
-    """Give an outcome as JSON can say it."""
+    """Return an outcome as JSON can say it."""
     described: dict[str, object] = {"outcome": type(outcome).__name__.lower()}
     for name in ("status", "size_bytes", "media_type", "location", "reason", "until"):
         value = getattr(outcome, name, None)

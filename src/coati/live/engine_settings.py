@@ -25,7 +25,7 @@ _OURS = "coati.live."
 
 
 def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
-    """Give the settings of the Scrapy engine that runs a plan."""
+    """Return the settings of the Scrapy engine that runs a plan."""
     own = plan.settings
     return {
         "SCHEDULER": _OURS + "scheduler.StrategyScheduler",

@@ -55,7 +55,7 @@ _SMALL_BYTES: Final = 100_000
 # A host of which this many pages always ended at the same byte sends all of its pages like that.
 _HABIT: Final = 3
 
-# Beyond so many hosts, those that are well and were met first are forgotten, but for the fact that they
+# Beyond this many hosts, those that are well and were met first are forgotten, but for the fact that they
 # answered: 60 bytes instead of 300. One that fails later is then not asked for a sign of life.
 _REMEMBERED_HOSTS: Final = 100_000
 # How many hosts are looked at to find one that can be forgotten.

@@ -152,7 +152,7 @@ class ResponseReader:
         return FetchResult(Failure(0, 0, reason), skipped=skipped, drops=(reason,))
 
     def read_silence(self, reason: FailureReason) -> FetchResult:
-        """Give the outcome of a request that was not sent, because its host did not even tell its rules."""
+        """Return the outcome of a request that was not sent, because its host did not even tell its rules."""
         return FetchResult(Failure(0, 0, reason), drops=(reason,), unsent=True)
 
     def _format(self, request: Request, response: Response, *, is_list: bool, api: bool) -> Format | None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 class CrawlPlan:
     """Everything that one live crawl needs.
 
-    ``new_strategy`` makes the strategy as it stands before its first choice; a run that is gone on with is
+    ``new_strategy`` makes the strategy as it stands before its first choice; a run that is resumed is
     restored from ``store``, which then needs ``form``. Without a store nothing is kept. ``archive`` answers
     what it holds, if that is not older than ``archive_max_age_seconds``, and takes what it does not;
     ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page.
@@ -93,7 +93,7 @@ class CrawlPlan:
     stop: StopSignal | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a run folder that could not be gone on with, and engines that could not be asked."""
+        """Refuse a run folder that could not be resumed, and engines that could not be asked."""
         Engines(self.providers)
         if self.store is not None and self.form is None:
             raise UsageError("a crawl into a run folder needs the form of its snapshots")

@@ -57,7 +57,7 @@ class ArchiveLike(Protocol):
         """Look a URL up; None where nothing is archived of it."""
 
     def record(self, url: str) -> Record:
-        """Give everything that is archived of a URL."""
+        """Return everything that is archived of a URL."""
 
     def add(self, record: Record) -> None:
         """Append a record."""
@@ -174,7 +174,7 @@ class ReadThroughMiddleware:
 
 
 def archive_key(request: Request) -> str | None:
-    """Give the URL under which a request is archived; None if it is none of the site's content."""
+    """Return the URL under which a request is archived; None if it is none of the site's content."""
     if asks_for_robots(request) or LIVE_ONLY in request.meta or request.method not in {"GET", "HEAD"}:
         return None
     return request.url if request.meta.get("verbatim_url") else normalise(request.url)
@@ -196,7 +196,7 @@ def _headers(entry: Entry) -> tuple[tuple[str, str], ...]:
 
 
 def archived_response(request: Request, record: Record) -> Response:
-    """Give an archived answer as if it had been fetched; without its body where there is none."""
+    """Return an archived answer as if it had been fetched; without its body where there is none."""
     headers = Headers(record.headers or _headers(record.entry), encoding="latin-1")
     # The stored body is decoded.
     headers.pop("Content-Encoding", None)

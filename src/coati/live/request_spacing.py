@@ -8,7 +8,7 @@ counts its delay from when its request left.
 
 from __future__ import annotations
 
-# About what reading an answer takes. A hundred sites at a request a second need four tenths of the time.
+# About what reading an answer takes. A hundred sites at a request per second need four tenths of the time.
 SPACING_SECONDS = 0.004
 
 

@@ -78,7 +78,7 @@ _WITH_COOKIE: Final = "coati_with_cookie"
 EARLY_SECONDS = 0.02
 
 # A crawl that is stopping waits for what is being transferred, not for hosts that rest. One in which nothing
-# was transferred for so many checks in a row has only such requests left.
+# was transferred for this many checks in a row has only such requests left.
 _CHECK_SECONDS = 0.25
 
 # After the last second of the budget, what is nearly there is waited for so long. The rest is given back.
@@ -236,7 +236,7 @@ class StrategyScheduler(BaseScheduler):
         return True
 
     def next_request(self) -> ScrapyRequest | None:
-        """Give what may be sent now."""
+        """Return what may be sent now."""
         try:
             return self._next_request()
         except Exception as error:  # noqa: BLE001 - the engine would swallow it and wait for ever

@@ -401,7 +401,7 @@ class _Speed:
         if now - self._checked_at < self._window:
             return
         if size_bytes - self._checked_bytes < self._least * self._window:
-            raise TooSlowError(f"fewer than {self._least} bytes a second")
+            raise TooSlowError(f"fewer than {self._least} bytes per second")
         self._checked_at, self._checked_bytes = now, size_bytes
 
 
@@ -411,7 +411,7 @@ def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Fo
 
 
 async def _unpacked(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
-    """Give the body piece by piece, without its codings; raises where it is not all there."""
+    """Return the body piece by piece, without its codings; raises where it is not all there."""
     codings = codings_of(",".join(answer.headers.getall("Content-Encoding", ())))
     unknown = not can_undo(codings)
     is_file = codings == ("gzip",) and _is_gzip_file(answer)

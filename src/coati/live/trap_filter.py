@@ -1,7 +1,7 @@
 """Takes links that lead into a trap off a page, before the strategy and the log see them.
 
-When a run goes on, the watch counts anew from its last ten thousand requests (`RunStore.last_answers`). That
-is not exactly what it knew: the pages themselves are not compared again, so a trap may take up to
+When a run is resumed, the watch counts again from its last ten thousand requests (`RunStore.last_answers`).
+That is not exactly what it knew: the pages themselves are not compared again, so a trap may take up to
 ``max_equal_pages`` requests more. It never makes the watch stricter.
 """
 
@@ -33,7 +33,7 @@ _REMEMBERED_DROPS = 100_000
 
 
 def trap_filter(settings: TrapSettings, store: RunStore | None) -> Sift:
-    """Give the filter of one crawl, which knows what the run did in earlier sessions."""
+    """Return the filter of one crawl, which knows what the run did in earlier sessions."""
     return _Filter(settings, store).sift if settings.enabled else _as_it_is
 
 
@@ -99,7 +99,7 @@ class _Without:
         self.urls = [links.urls[place] for place in self._places]
 
     def link(self, index: int) -> Link:
-        """Give the link at this position, whole."""
+        """Return the link at this position, whole."""
         return self._links.link(self._places[index])
 
     def nearby_text(self, index: int) -> NearbyText:

@@ -73,7 +73,7 @@ class PaceSettings:
 
     ``delays`` are for hosts that have one of their own, longer or shorter. ``per_host`` requests may be in
     flight at one host. ``max_rest_seconds`` is the longest rest that is
-    waited for. ``many_hosts`` means that there are other hosts to go on with when one fails.
+    waited for. ``many_hosts`` means that there are other hosts to ask when one fails.
     """
 
     delay_seconds: float = 1.0

@@ -23,7 +23,7 @@ _REFERENCES = {"clairvoyant": ("black", "--"), "omniscient": ("grey", ":")}
 
 
 def draw_curves(results: Sequence[MeasuredRun], file: Path) -> None:
-    """Draw one line a strategy, the median over seeds with the band from least to most; format by suffix."""
+    """Draw a line per strategy: the median over seeds, with the band from least to most; format by suffix."""
     # Imported here: it takes longer than a small replay, and only this needs it.
     from matplotlib.figure import Figure
 

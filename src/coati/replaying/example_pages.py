@@ -19,7 +19,7 @@ MOST_PAGES = 100
 
 
 def example_pages(site: ReplaySite, most: int = MOST_PAGES) -> tuple[list[str], list[str]]:
-    """Give the texts of up to so many pages with links to targets, and of as many without.
+    """Return the texts of up to this many pages with links to targets, and of as many without.
 
     They are drawn at equal distances from the site in the order of a breadth-first crawl, so that every part
     of it has a say, and the same ones are drawn whenever somebody asks.
@@ -50,7 +50,7 @@ def _texts(site: ReplaySite, urls: Iterable[str]) -> list[str]:
 
 
 def _spread(values: Sequence[T], most: int) -> Sequence[T]:
-    """Give so many values at equal distances.
+    """Return this many values at equal distances.
 
     >>> _spread("abcdefg", 3)
     ['a', 'c', 'e']

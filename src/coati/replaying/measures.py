@@ -16,6 +16,8 @@ import numpy as np
 from coati.model import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from coati.replaying.trace import Trace
     from coati.strategies.truth import SiteTruth
 
@@ -34,9 +36,10 @@ class SiteTotals:
     other_bytes: int
 
     @classmethod
-    def of(cls, truth: SiteTruth) -> SiteTotals:
-        """Sum a site up."""
+    def of(cls, truth: SiteTruth, relevant: Collection[int] = ()) -> SiteTotals:
+        """Sum a site up; ``relevant`` are the numbers of pages that are targets themselves."""
         is_target = np.array([kind is Kind.TARGET for kind in truth.kinds], bool)
+        is_target[list(relevant)] = True
         volume = int(truth.sizes[is_target].sum())
         return cls(len(truth.urls), int(is_target.sum()), volume, int(truth.sizes.sum()) - volume)
 
@@ -90,7 +93,7 @@ def _requests_to_share(targets: np.ndarray, totals: SiteTotals, share_pct: int) 
 
 
 def _volume_to_share(trace: Trace, totals: SiteTotals) -> float | None:
-    """Give the other bytes until 90 % of the target bytes are in, as a percentage of all other bytes."""
+    """Return the other bytes until 90 % of the target bytes are in, as a percentage of all other bytes."""
     if not totals.target_bytes or not totals.other_bytes:
         return None
     volume = np.frombuffer(trace.target_bytes, np.uint64).astype(np.int64)
@@ -102,7 +105,7 @@ def _volume_to_share(trace: Trace, totals: SiteTotals) -> float | None:
 
 
 def _area(targets: np.ndarray, totals: SiteTotals) -> float | None:
-    """Give the mean share of targets over all request counts up to the site's URLs, the last value held."""
+    """Return the mean share of targets over all request counts up to the site's URLs, the last value held."""
     if not totals.targets:
         return None
     if not len(targets):

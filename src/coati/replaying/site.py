@@ -22,6 +22,7 @@ from coati.model import (
     Page,
     Redirect,
     Refused,
+    Request,
     Target,
     Unchanged,
 )
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from coati.archive.archive import Archive
     from coati.archive.link_cache import Progress
     from coati.archive.record import Entry
-    from coati.model import Facts, Link, Outcome, PageLinks, Request
+    from coati.model import Facts, Link, Outcome, PageLinks
     from coati.readers.registry import KnowsShortcuts
     from coati.search.provider import LocalProvider
     from coati.web.markup.goals import Predicate
@@ -257,7 +258,7 @@ class ReplaySite:
         return links
 
     def page_text(self, url: str) -> str:
-        """Give what a reader sees of a page; nothing where there is no such page or it cannot be read."""
+        """Return what a reader sees of a page; nothing where there is no such page or it cannot be read."""
         entry = self._entry(url, self._as_of)
         if entry is None:
             return ""
@@ -283,6 +284,17 @@ class ReplaySite:
         if key not in self._relevant:
             self._relevant[key] = self._goal(page.facts)
         return replace(page, relevant=self._relevant[key])
+
+    def relevant_pages(self) -> list[int]:
+        """Return the numbers of the pages that meet the goal; none without one."""
+        if self._goal is None:
+            return []
+        found = []
+        for number, (url, kind) in enumerate(zip(self.truth.urls, self.truth.kinds, strict=True)):
+            page = self.respond(Request(0, Method.GET, url)) if kind is Kind.PAGE else None
+            if isinstance(page, Page) and page.relevant:
+                found.append(number)
+        return found
 
     def _page_of(self, entry: Entry, moment: float | None) -> Outcome:
         is_list = entry.url in self._lists

@@ -95,7 +95,7 @@ class Trace:
             self._rewards[step] = settlement.reward
 
     def steps(self) -> Iterator[Step]:
-        """Give the requests in order."""
+        """Return the requests in order."""
         for step, request in enumerate(self._requests):
             yield Step(
                 step + 1,

@@ -24,7 +24,7 @@ FROM requests WHERE observed_event IS NOT NULL ORDER BY observed_event
 
 
 class CurvePoint(NamedTuple):
-    """What was reached after so many requests; ``other_bytes`` are those of everything but targets."""
+    """What was reached after this many requests; ``other_bytes`` are those of everything but targets."""
 
     requests: int = 0
     targets: int = 0

@@ -134,7 +134,7 @@ class Explanation:
         return joined(*said, element("ul", *reasons) if reasons else None)
 
     def as_json(self) -> dict[str, object]:
-        """Give it as JSON can say it; what is not known is left out."""
+        """Return it as JSON can say it; what is not known is left out."""
         plain = _plain(self)
         if not isinstance(plain, dict):
             raise TypeError("an explanation is a mapping")

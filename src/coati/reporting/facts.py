@@ -96,7 +96,7 @@ class RunFacts:
         return "/".join(self.start_url.split("/", 3)[:3])
 
     def on_site(self, url: str | None) -> str:
-        """Give a URL as one writes it within the site: without what all its addresses begin with."""
+        """Return a URL as one writes it within the site: without what all its addresses begin with."""
         path = (url or "").removeprefix(self.origin)
         return path if path.startswith("/") else url or ""
 

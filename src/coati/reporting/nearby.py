@@ -20,7 +20,7 @@ UNION SELECT url FROM requests WHERE url >= ?1 AND url < ?2 LIMIT ?3
 
 
 def nearest_known(connection: Connection, url: str) -> tuple[str, ...]:
-    """Give the known URLs that look most like this one, the likeliest first."""
+    """Return the known URLs that look most like this one, the likeliest first."""
     found = [other for other in _spellings(url) if connection.execute(_EXACT, (other, other)).fetchone()]
     for prefix in _prefixes(url):
         rows = connection.execute(_BELOW, (prefix, prefix + "\U0010ffff", _MAX_COMPARED))
@@ -32,7 +32,7 @@ def nearest_known(connection: Connection, url: str) -> tuple[str, ...]:
 
 
 def _spellings(url: str) -> Iterator[str]:
-    """Give other ways in which people write the same address."""
+    """Return other ways in which people write the same address."""
     scheme, _, rest = url.partition("://")
     host = host_of(url)
     other_host = host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
@@ -51,7 +51,7 @@ def _spellings(url: str) -> Iterator[str]:
 
 
 def _prefixes(url: str) -> Iterator[str]:
-    """Give the folders above a URL, the nearest first, ending with its host; under both schemes."""
+    """Return the folders above a URL, the nearest first, ending with its host; under both schemes."""
     scheme, _, rest = url.partition("?")[0].partition("://")
     while "/" in rest:
         rest = rest.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""Run folders: what a crawl leaves behind, and how it goes on after a kill."""
+"""Run folders: what a crawl leaves behind, and how it is resumed after a kill."""
 
 from typing import TYPE_CHECKING
 

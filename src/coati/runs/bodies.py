@@ -117,7 +117,7 @@ class TargetFiles:
         return "" if taken or not name else f"{name}/"
 
     def _free_name(self, name: str) -> str:
-        """Give a name that no file has, on no file system: as proposed, else with a number."""
+        """Return a name that no file has, on no file system: as proposed, else with a number."""
         if self._is_free(name):
             return name
         key = name_key(name)

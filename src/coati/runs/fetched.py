@@ -40,7 +40,7 @@ class Fetched:
     strategy: str = ""
 
     def header(self, wanted: str) -> str:
-        """Give the first value of a header by its lower-case name; empty where there is none."""
+        """Return the first value of a header by its lower-case name; empty where there is none."""
         for name, value in self.headers:
             if name.lower() == wanted:
                 return value

@@ -27,7 +27,7 @@ SELECT arm, url, anchor, reward FROM (
 
 
 def write_groups(connection: Connection, label: Callable[[int], str]) -> None:
-    """Work the table out anew, within a transaction of the caller; ``label`` describes an arm in words."""
+    """Work the table out again, within a transaction of the caller; ``label`` describes an arm in words."""
     examples: dict[int, list[dict[str, object]]] = defaultdict(list)
     for arm, url, anchor, reward in connection.execute(_EXAMPLES):
         examples[arm].append({"url": url, "anchor": anchor, "reward": reward})

@@ -1,4 +1,4 @@
-"""What hosts asked for or made necessary: a longer delay, a rest. A run that goes on keeps to it."""
+"""What hosts asked for or made necessary: a longer delay, a rest. A run that is resumed keeps to it."""
 
 from __future__ import annotations
 

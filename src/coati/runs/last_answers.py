@@ -32,7 +32,7 @@ class PastAnswer(NamedTuple):
 
 
 def last_answers(connection: Connection, last_event: int) -> Iterator[PastAnswer]:
-    """Give the answers of the last events, the first of each URL, in the order of observation."""
+    """Return the answers of the last events, the first of each URL, in the order of observation."""
     rows = connection.execute(_ANSWERS, (last_event - _EVENTS, Purpose.VISIT))
     for (_, url, wanted), group in groupby(rows, key=lambda row: row[:3]):
         yield PastAnswer(url, bool(wanted), [link for *_, link in group if link is not None])

@@ -84,7 +84,7 @@ def folder_name(url: str) -> str:
 
 
 def numbered(name: str, number: int) -> str:
-    """Give the variant of a name that is tried when the name itself is taken.
+    """Return the variant of a name that is tried when the name itself is taken.
 
     >>> numbered("table.csv", 2)
     'table-2.csv'
@@ -94,7 +94,7 @@ def numbered(name: str, number: int) -> str:
 
 
 def name_key(name: str) -> str:
-    """Give what is equal for two names that some file system takes for the same.
+    """Return what is equal for two names that some file system takes for the same.
 
     >>> name_key("Étude.CSV") == name_key("étude.csv")
     True

@@ -64,7 +64,7 @@ class PageWarc:
                 return False
 
     def append(self, fetched: Fetched, status: int, body: bytes) -> tuple[Place, str]:
-        """Write a response; gives its place and its body's SHA-256. A full disk leaves the file as it was."""
+        """Write a response; return its place and its body's SHA-256. A full disk changes nothing."""
         if self._end == 0:
             self._write(write_warcinfo({"software": self._software, "format": "WARC File Format 1.1"}))
         media_type = fetched.header("content-type")

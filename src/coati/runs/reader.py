@@ -61,7 +61,7 @@ class RunReader:
         return read_totals(self.connection)
 
     def curve(self) -> Iterator[CurvePoint]:
-        """Give what was reached after each observation, in order."""
+        """Return what was reached after each observation, in order."""
         return (CurvePoint(*row) for row in self.connection.execute(_CURVE))
 
     def skip_counts(self) -> dict[str, int]:

@@ -37,7 +37,7 @@ REASONS: dict[str, Reason] = {
 
 
 def reason_of(text: str) -> Reason:
-    """Give the reason that a `coati.model.Refused` names; a text outside the closed set is a usage error."""
+    """Return the reason that a `coati.model.Refused` names; another text is a usage error."""
     try:
         return REASONS[text]
     except KeyError:

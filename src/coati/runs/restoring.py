@@ -94,7 +94,7 @@ def load_newest(
     unpack: Callable[[bytes], Mapping[str, Any]],
     messages: list[str],
 ) -> Start[S]:
-    """Load the first snapshot that loads, each into a strategy of its own; else begin anew."""
+    """Load the first snapshot that loads, each into a strategy of its own; else begin again."""
     for head, state in snapshots:
         strategy = new_strategy()
         try:

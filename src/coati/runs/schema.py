@@ -303,7 +303,7 @@ def create_database(path: Path, now: float) -> None:
 
 
 def check_version(path: Path) -> None:
-    """Raise `RunVersionError` if this version cannot go on with what another one wrote."""
+    """Raise `RunVersionError` if this version cannot resume what another one wrote."""
     connection = sqlite3.connect(path)
     try:
         (found,) = connection.execute("PRAGMA user_version").fetchone()

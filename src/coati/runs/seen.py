@@ -1,8 +1,8 @@
 """Which URLs the run has met, asked for each link of each page: from memory, not from the database.
 
-A set of 64-bit hashes, about 75 bytes a URL. That two of a million URLs share a hash has a probability of
+A set of 64-bit hashes, about 75 bytes per URL. That two of a million URLs share a hash has a probability of
 about 3 in 100 million; the second would then be taken for known. The hashes are Python's own, which are
-seeded by process, so no site can prepare a collision, and they are made anew when a run is opened.
+seeded by process, so no site can prepare a collision, and they are made again when a run is opened.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SeenUrls:
         self._hashes.update(map(hash, urls))
 
     def fresh(self, urls: Sequence[str]) -> list[int]:
-        """Give the positions of the URLs that are new, the first of each; adds nothing."""
+        """Return the positions of the URLs that are new, the first of each; adds nothing."""
         known = self._hashes
         places = [place for place, key in enumerate(map(hash, urls)) if key not in known]
         if len(places) <= 1:

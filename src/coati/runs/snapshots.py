@@ -39,7 +39,7 @@ class SnapshotForm:
     unpack: Callable[[bytes], State] = unpack
 
     def digest(self) -> str:
-        """Give what differs between two sets of settings."""
+        """Return what differs between two sets of settings."""
         text = json.dumps(self.settings, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -76,7 +76,7 @@ class SnapshotFiles:
     def usable(
         self, last_event: int, form: SnapshotForm, messages: list[str]
     ) -> Iterator[tuple[SnapshotHead, bytes]]:
-        """Give the snapshots that fit the log and the strategy; ``messages`` gets why another does not."""
+        """Return the snapshots that fit the log and the strategy; ``messages`` gets why another does not."""
         for path in self._paths():
             try:
                 head, state = _read(path)

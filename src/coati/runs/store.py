@@ -1,4 +1,4 @@
-"""The folder that a run writes: everything that it did, in order, so that it can be read and gone on with.
+"""The folder that a run writes: everything that it did, in order, so that it can be read and resumed.
 
 A driver uses it like this, in one thread, one step at a time::
 
@@ -163,7 +163,7 @@ class RunStore:
 
     @classmethod
     def open(cls, folder: Path, now: float) -> Self:
-        """Go on with a run: puts right what a kill left behind. Raises `coati.runs.errors.RunError`."""
+        """Resume a run: puts right what a kill left behind. Raises `coati.runs.errors.RunError`."""
         if not holds_run(folder):
             raise NoRunError(f"there is no run in {folder}")
         layout = Layout(folder)
@@ -179,7 +179,7 @@ class RunStore:
         return read_settings(self._layout.settings)
 
     def change_settings(self, settings: Mapping[str, object]) -> None:
-        """Write ``run.toml`` anew: a run may go on with another budget."""
+        """Write ``run.toml`` again: a run may be resumed with another budget."""
         with self._writing():
             write_settings(self._layout.settings, settings)
         self._files.by_folder = _keeps_folders(settings)
@@ -294,7 +294,7 @@ class RunStore:
         return self._log.charged_to(host)
 
     def fresh(self, urls: Sequence[str]) -> list[int]:
-        """Give the places of the URLs that the run has not met, the first of each."""
+        """Return the places of the URLs that the run has not met, the first of each."""
         return self._seen.fresh(urls)
 
     def host_answers(self) -> Iterator[HostAnswer]:

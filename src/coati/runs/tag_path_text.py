@@ -60,7 +60,7 @@ class TagPathTable:
             self._numbers.setdefault(hash(path_from_text(text)), number)
 
     def number(self, path: tuple[str, ...]) -> int | None:
-        """Give the number of a path, None for the empty one; call it within a transaction."""
+        """Return the number of a path, None for the empty one; call it within a transaction."""
         key = hash(path)
         number = self._numbers.get(key)
         if number is not None:

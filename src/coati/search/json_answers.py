@@ -24,6 +24,20 @@ def read_json(body: bytes, content_type: str, hint: str = "") -> dict[str, Any]:
     return answer
 
 
+def list_in(answer: dict[str, Any], *names: str) -> list[Any]:
+    """Return the list that stands there under these names; raises `ValueError` where there is none.
+
+    >>> list_in({"web": {"results": [1]}}, "web", "results")
+    [1]
+    """
+    found: Any = answer
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    if not isinstance(found, list):
+        raise ValueError("no results in the answer")  # noqa: TRY004 - of what came over the network
+    return found
+
+
 def texts_of(found: object, *names: str) -> list[str]:
     """Return these fields of an object as texts; empty where one is missing or no text."""
     if not isinstance(found, dict):

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, unknown_name
+from coati.search.duckduckgo import DuckDuckGo
+from coati.search.host_graph import HostGraph
+from coati.search.key_engines import Brave, GoogleProgrammable, Mojeek
 from coati.search.local_index import LocalIndex
 from coati.search.searxng import SearxNg
 
@@ -47,11 +50,37 @@ def _searxng(value: str, choice: EngineChoice) -> AnyProvider:
     return SearxNg(value, choice.language, choice.max_queries)
 
 
+_BY_PLAN = "each query is billed by your plan"
+
 ENGINES: Mapping[str, EngineRow] = {
     "local": EngineRow(
         "an index of your own archives (`coati search index`); no key, no network", _local, "INDEX"
     ),
     "searxng": EngineRow("a SearXNG server; no key", _searxng, "URL"),
+    "brave": EngineRow(
+        "Brave Search; key in BRAVE_API_KEY",
+        lambda _, choice: Brave(choice.language, choice.max_queries),
+        price=_BY_PLAN,
+    ),
+    "google": EngineRow(
+        "Google Programmable Search; key in GOOGLE_API_KEY, engine in GOOGLE_CSE_ID",
+        lambda _, choice: GoogleProgrammable(choice.language, choice.max_queries),
+        price="100 queries per day are free, others are billed to your account",
+    ),
+    "mojeek": EngineRow(
+        "Mojeek; key in MOJEEK_API_KEY",
+        lambda _, choice: Mojeek(choice.language, choice.max_queries),
+        price=_BY_PLAN,
+    ),
+    "duckduckgo": EngineRow(
+        "DuckDuckGo through the library ddgs (the extra duckduckgo); no key",
+        lambda _, choice: DuckDuckGo(choice.language, choice.max_queries),
+    ),
+    "commoncrawl": EngineRow(
+        "backlinks between hosts, from an extract of a web graph: two host names per line",
+        lambda value, choice: HostGraph(Path(value), choice.max_queries),
+        "FILE",
+    ),
 }
 
 HOW_TO_GET_ONE = (

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from coati.errors import ConfigError
 from coati.readers.hits import Hit, bounded_hits
-from coati.search.json_answers import read_json, texts_of
+from coati.search.json_answers import list_in, read_json, texts_of
 from coati.search.provider import ProviderRequest
 from coati.web.queries import Ability
 from coati.web.urls import normalise
@@ -46,8 +46,5 @@ class SearxNg:
     def read(self, body: bytes, content_type: str) -> Hits:
         """Read an answer; raises `ValueError` where the server does not answer in JSON."""
         answer = read_json(body, content_type, "the server must allow the format json in its settings.yml")
-        results = answer.get("results")
-        if not isinstance(results, list):
-            raise ValueError("no results in the answer")  # noqa: TRY004 - of what came
-        hits = [Hit(*texts_of(found, "url", "title", "content")) for found in results]
+        hits = [Hit(*texts_of(found, "url", "title", "content")) for found in list_in(answer, "results")]
         return bounded_hits(hits, more=bool(hits))

@@ -77,13 +77,13 @@ LIMIT_MEANINGS: Mapping[str, str] = {
 
 
 def with_limits(asked: LiveSettings, limits: Sequence[tuple[str, object]]) -> LiveSettings:
-    """Give the settings of the asking with these limits; those of traps are left to `trap_settings`."""
+    """Return the settings of the asking with these limits; those of traps are left to `trap_settings`."""
     own = {name: value for name, value in limits if name not in _TRAP_LIMITS}
     return replace(asked, **own)  # type: ignore[arg-type]  # their kinds read them
 
 
 def trap_settings(limits: Sequence[tuple[str, object]]) -> TrapSettings:
-    """Give the patience with traps that these limits ask for."""
+    """Return the patience with traps that these limits ask for."""
     own = {_TRAP_LIMITS[name].name: value for name, value in limits if name in _TRAP_LIMITS}
     return replace(TrapSettings(), **own)  # type: ignore[arg-type]  # their kinds read them
 

@@ -31,7 +31,7 @@ _PROXY_SCHEMES = frozenset({"http", "https"})
 
 
 def live_settings(settings: RunSettings) -> LiveSettings:
-    """Give the settings of the live driver; raises `ConfigError` for what no request could carry."""
+    """Return the settings of the live driver; raises `ConfigError` for what no request could carry."""
     headers = [parse_header(text, settings.url) for text in settings.header]
     asked = LiveSettings(
         delay_seconds=settings.delay,

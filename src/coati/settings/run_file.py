@@ -1,8 +1,8 @@
 """Settings to and from TOML: a run file that somebody wrote, and the ``run.toml`` that a run leaves behind.
 
 A run folder is made to be handed on, so what opens doors is not written into it: values of cookies, of
-headers that carry credentials, and a proxy's password stand there as `HIDDEN`. Whoever goes on with such a
-run gives them again.
+headers that carry credentials, and a proxy's password stand there as `HIDDEN`. Whoever resumes such a run
+gives them again.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def read_values(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def with_values(settings: RunSettings, values: Mapping[str, object]) -> RunSettings:
-    """Give settings in which these values, read before, take the place of the old ones."""
+    """Return settings in which these values, read before, take the place of the old ones."""
     changes: dict[str, Any] = dict(values)
     if "limits" in changes:
         changes["limits"] = tuple({**dict(settings.limits), **dict(changes["limits"])}.items())
@@ -68,7 +68,7 @@ def with_values(settings: RunSettings, values: Mapping[str, object]) -> RunSetti
 
 
 def to_toml_values(settings: RunSettings) -> dict[str, object]:
-    """Give what goes into a run's ``run.toml``: all that belongs to the run, defaults included."""
+    """Return what goes into a run's ``run.toml``: all that belongs to the run, defaults included."""
     values: dict[str, object] = {
         name: getattr(settings, name) for name, setting in SETTINGS.items() if setting.of_run
     }

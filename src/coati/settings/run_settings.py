@@ -59,7 +59,7 @@ class Group(StrEnum):
 class Setting:
     """What is known about one setting beside its value.
 
-    ``decides``: a run that goes on with another value would be another run. ``of_run``: it belongs to the
+    ``decides``: a run that is resumed with another value would be another run. ``of_run``: it belongs to the
     run and is written into its ``run.toml``; the others only say how one command is carried out.
     """
 
@@ -302,14 +302,14 @@ class RunSettings:
         "A profile of your own for a software that Coati does not know, as my_module:MyCms; may be repeated.",
         decides=True,
     )
-    max_requests: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after so many requests.")
+    max_requests: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after this many requests.")
     max_bytes: int | None = _setting(
-        None, Group.HOW_MUCH, above_zero(BYTES), "Stop after so many bytes (500MB, 2GiB)."
+        None, Group.HOW_MUCH, above_zero(BYTES), "Stop after this many bytes (500MB, 2GiB)."
     )
     max_time: float | None = _setting(
-        None, Group.HOW_MUCH, above_zero(SECONDS), "Stop after so much time, all sessions together (90s, 2h)."
+        None, Group.HOW_MUCH, above_zero(SECONDS), "Stop after this much time, in all sessions (90s, 2h)."
     )
-    max_targets: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after so many targets.")
+    max_targets: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after this many targets.")
     host_budget: int | None = _setting(
         None, Group.HOW_MUCH, _LIMIT_COUNT, "Ask no host for more than this many requests."
     )
@@ -362,7 +362,7 @@ class RunSettings:
         False,
         Group.HOW,
         FLAG,
-        "Ask again for what earlier sessions of the run called broken, before it goes on.",
+        "Ask again for what earlier sessions of the run called broken, before it resumes.",
         of_run=False,
     )
     archive: str = _setting(
@@ -393,7 +393,7 @@ class RunSettings:
         "Whether all files stand side by side in files/ (flat), or in the folders that the site has (site).",
     )
     events: str = _setting(
-        "", Group.KEEP, PATH, "Append everything that happens to this file, one JSON object a line."
+        "", Group.KEEP, PATH, "Append everything that happens to this file, one JSON object per line."
     )
     format: str = _setting(
         "table", Group.KEEP, choice("format", _FORMATS), "How the result is printed.", of_run=False

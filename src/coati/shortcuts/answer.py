@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # What is read of one answer. A catalogue of ten thousand data sets in one file has about this size.
 MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024
-# Entries that are gone through in one list: no API gives so many on one page.
+# Entries that are gone through in one list: no API gives this many on one page.
 MAX_ENTRIES: Final = 100_000
 _MAX_TEXT_CHARS = 300
 _TAGS = re.compile(r"<[^<>]{0,500}>")

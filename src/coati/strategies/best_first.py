@@ -1,7 +1,7 @@
 """A crawl that follows the link of the highest value first: the frame of FOCUSED and TP-OFF.
 
 What a link is worth, and what is learnt from a fetch, is a `LinkValues`. Links of every kind wait in one
-frontier; the value of a link is fixed when it is met, and all that wait are valued anew only when the values
+frontier; the value of a link is fixed when it is met, and all that wait are valued again only when the values
 say so. Of equal values the link met first is followed, so that values which know nothing yet crawl
 breadth-first.
 """
@@ -36,10 +36,10 @@ class LinkValues(Protocol):
         """Value a new URL that the link ``source`` was redirected to; comes before its `observe`."""
 
     def observe(self, number: int, url: str, outcome: Outcome) -> float | None:
-        """Learn from a fetch; gives the reward that was learnt, if any."""
+        """Learn from a fetch; return the reward that was learnt, if any."""
 
     def turned(self) -> bool:
-        """Say, once, that all that wait must be valued anew."""
+        """Say, once, that all that wait must be valued again."""
 
     def value(self, number: int, url: str) -> float:
         """Value a link that waits."""
@@ -51,7 +51,7 @@ class LinkValues(Protocol):
         """Describe a group."""
 
     def save(self) -> State:
-        """Give what `load` needs."""
+        """Return what `load` needs."""
 
     def load(self, state: State) -> None:
         """Take over what was saved."""
@@ -92,7 +92,7 @@ class BestFirst:
         return -value
 
     def revalue(self, value: Callable[[int], float]) -> None:
-        """Give everything that waits a new value."""
+        """Return everything that waits a new value."""
         self._heap = [(-value(number), number) for _, number in self._heap]
         heapq.heapify(self._heap)
 

@@ -63,7 +63,7 @@ class Estimate:
         return f"about {self.expected:.0f} targets per 1,000 further requests {interval}"
 
     def as_json(self) -> dict[str, float]:
-        """Give it as JSON can say it."""
+        """Return it as JSON can say it."""
         return {"expected": round(self.expected, 2), "low": round(self.low, 2), "high": round(self.high, 2)}
 
 

@@ -33,7 +33,7 @@ class Frontier(Protocol):
         """Take this number out of turn; raises `ValueError` if it does not wait."""
 
     def save(self) -> array[int]:
-        """Give what waits."""
+        """Return what waits."""
 
     def load(self, numbers: array[int]) -> None:
         """Take over what waited."""

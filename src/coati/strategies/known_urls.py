@@ -2,7 +2,7 @@
 
 A crawl may know a million URLs and more, so they are not kept as Python strings: their text lies in one
 buffer, and membership is a set of 64-bit hashes (two of a million URLs share one with a probability of about
-3 in 100 million; the second would then be taken for known). About 160 bytes a URL of 70 characters.
+3 in 100 million; the second would then be taken for known). About 160 bytes per URL of 70 characters.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class KnownUrls:
         return hash(url) in self._hashes
 
     def news(self, urls: Iterable[str]) -> list[int]:
-        """Give the places of URLs that were not added before; one that stands there twice has two."""
+        """Return the places of URLs that were not added before; one that stands there twice has two."""
         hashes = self._hashes
         return [at for at, key in enumerate(map(hash, urls)) if key not in hashes]
 
@@ -61,7 +61,7 @@ class KnownUrls:
         return len(self._ends) - 1
 
     def __getitem__(self, number: int) -> str:
-        """Give the URL with this number."""
+        """Return the URL with this number."""
         start = self._ends[number - 1] if number else 0
         return self._text[start : self._ends[number]].decode()
 
@@ -78,7 +78,7 @@ class KnownUrls:
         raise ValueError(f"{url} is not known")
 
     def save(self) -> dict[str, Any]:
-        """Give the URLs as two values; hashes differ between processes and are made anew."""
+        """Return the URLs as two values; hashes differ between processes and are made again."""
         return {"url_text": bytes(self._text), "url_ends": np.array(self._ends, np.uint64)}
 
     def load(self, state: State) -> None:

@@ -107,19 +107,19 @@ class Addresses:
         }
 
     def page(self, page: int) -> str:
-        """Give the path of a page."""
+        """Return the path of a page."""
         return self._upper_pages.get(page) or self._item(page, self._graph.families[page])
 
     def target(self, target: int) -> str:
-        """Give the path of a target."""
+        """Return the path of a target."""
         return self._file(target, self._graph.targets.owner(target))
 
     def target_type(self, target: int) -> tuple[str, str]:
-        """Give the extension and the media type of a target."""
+        """Return the extension and the media type of a target."""
         return FILE_TYPES[draw(self._seed + _TYPE, target, len(FILE_TYPES))]
 
     def error(self, error: int) -> str:
-        """Give the path of an error; most look like those of items and files."""
+        """Return the path of an error; most look like those of items and files."""
         owner = self._graph.errors.owner(error)
         style = self.error_style(error)
         if style is ErrorStyle.ITEM:
@@ -133,16 +133,16 @@ class Addresses:
         return _ERROR_STYLES[draw(self._seed, error, len(_ERROR_STYLES))]
 
     def redirect(self, redirect: int) -> str:
-        """Give the path of a redirect."""
+        """Return the path of a redirect."""
         pattern = _REDIRECT_URLS[draw(self._seed + _TYPE, redirect, len(_REDIRECT_URLS))]
         return self._write(pattern, redirect)
 
     def other(self, other: int) -> str:
-        """Give the path of something that is neither a page nor a target."""
+        """Return the path of something that is neither a page nor a target."""
         return self._write(self.other_type(other)[0], other)
 
     def other_type(self, other: int) -> tuple[str, str]:
-        """Give the pattern and the media type of such a thing."""
+        """Return the pattern and the media type of such a thing."""
         return OTHER_TYPES[draw(self._seed + _TYPE, other, len(OTHER_TYPES))]
 
     @property
@@ -151,15 +151,15 @@ class Addresses:
         return range((len(self._graph) + 3) // 4)
 
     def pictures_of(self, page: int) -> range:
-        """Give the numbers of the pictures that belong to a page."""
+        """Return the numbers of the pictures that belong to a page."""
         return range(page // 4, page // 4 + 1) if page % 4 == 0 else range(0)
 
     def picture(self, picture: int) -> str:
-        """Give the path of a picture; its extension is on every blocklist."""
+        """Return the path of a picture; its extension is on every blocklist."""
         return f"/pictures/{picture}.jpg"
 
     def title(self, number: int) -> str:
-        """Give some words for a number, the same as in its URL."""
+        """Return some words for a number, the same as in its URL."""
         return self._slug(number).replace("-", " ").capitalize()
 
     def find(self, path: str) -> Found | None:

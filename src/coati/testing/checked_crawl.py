@@ -1,7 +1,7 @@
 """A crawl without a network that watches every step of a strategy.
 
 What happens next (another choice, or which answer arrives) depends only on how much has happened so far, so a
-crawl that is restored half-way goes on exactly as the uninterrupted one did. Time passes by one second per
+crawl that is restored half-way continues exactly as the uninterrupted one did. Time passes by one second per
 event, and jumps ahead where the strategy waits.
 """
 
@@ -103,7 +103,7 @@ class CheckedCrawl:
         self._settled: set[int] = set()
 
     def run(self, until: int | None = None) -> None:
-        """Go on until the crawl is over, or until so many events have happened."""
+        """Go on until the crawl is over, or until this many events have happened."""
         dry = False
         while until is None or len(self.events) < until:
             if len(self._open) < self._limit and not dry and self._turn_to_choose():
@@ -261,7 +261,7 @@ def _check_query(request: Request) -> None:
 
 
 def as_logged(events: Iterable[Event]) -> list[Event]:
-    """Give events as a run's log keeps them: of a page, only links to URLs not yet linked or asked for."""
+    """Return events as a run's log keeps them: of a page, only links to URLs not yet linked or asked for."""
     met: set[str] = set()
     logged: list[Event] = []
     for event in events:

@@ -74,7 +74,7 @@ def check_strategy(
 
 
 def default_sites() -> dict[str, Site]:
-    """Give small sites that differ in what they ask of a strategy, by a name that says it."""
+    """Return small sites that differ in what they ask of a strategy, by a name that says it."""
     base = "http://start.test/"
     moved = {base: Response.redirect("/home"), base + "home": Response.page('<a href="a.csv">A</a>')}
     wasteful = SiteParameters(pages=40, links_per_page=15, error_share=0.3, redirect_share=0.3)

@@ -43,7 +43,7 @@ class DemoRun:
     curve: list[tuple[int, int]]
 
     def requests_until(self, targets: int) -> int | None:
-        """Count the requests until so many targets were in; None if they never were."""
+        """Count the requests until this many targets were in; None if they never were."""
         return next((requests for requests, found in self.curve if found >= targets), None)
 
 
@@ -68,7 +68,7 @@ def main(folder: Path | None = None) -> int:
 
 def _crawl(name: str, url: str, folder: Path) -> DemoRun:
     if holds_run(folder):
-        # The server has another port each time, so an old run could not be gone on with.
+        # The server has another port each time, so an old run could not be resumed.
         shutil.rmtree(folder)
     label, options = _RUNS[name]
     command = ["crawl", url, *options, *_COMMON, "--out", str(folder)]

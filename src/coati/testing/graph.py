@@ -4,7 +4,7 @@ From the start page, hubs branch into categories, each category is a chain of li
 each listing page leads to its items. Where the parameters ask for it, chains without targets go on beyond all
 others, or there are further chains of one page without any. Targets, errors, redirects and other files hang
 on pages. Pages are numbered breadth-first, so the children of a page are consecutive and a lower number never
-lies deeper: any link to a lower number leaves every depth as it is. About 20 bytes a page.
+lies deeper: any link to a lower number leaves every depth as it is. About 20 bytes per page.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class Attached:
         return self._starts[-1]
 
     def of(self, page: int) -> range:
-        """Give the numbers that hang on a page."""
+        """Return the numbers that hang on a page."""
         return range(self._starts[page], self._starts[page + 1])
 
     def owner(self, number: int) -> int:
-        """Give the page on which a number hangs."""
+        """Return the page on which a number hangs."""
         return bisect_right(self._starts, number) - 1
 
 
@@ -84,7 +84,7 @@ class SiteGraph:
         return len(self.roles)
 
     def children(self, page: int) -> range:
-        """Give the pages that hang on a page: items in order, then the next page of the listing."""
+        """Return the pages that hang on a page: items in order, then the next page of the listing."""
         return range(self.first_child[page], self.first_child[page + 1])
 
 
@@ -182,7 +182,7 @@ class _Sections:
     rich_last: float
 
     def families(self, count: int) -> list[int]:
-        """Give the families of so many sections: in turns, then moved as far as is asked for.
+        """Return the families of this many sections: in turns, then moved as far as is asked for.
 
         >>> _Sections((True, False), 1.0).families(4), _Sections((True, False), 0.0).families(4)
         ([1, 1, 0, 0], [0, 1, 0, 1])
@@ -258,7 +258,7 @@ class _PageTree:
         return place > lengths[chain] or chain >= len(lengths) - self._plan.extra
 
     def _branch(self, page: int, position: int, width: int, level: int) -> None:
-        """Give the home page or a hub its even share of the next level."""
+        """Return the home page or a hub its even share of the next level."""
         hubs = self._plan.hub_levels
         is_hub = level < len(hubs)
         below = hubs[level] if is_hub else len(self._lengths)
@@ -289,7 +289,7 @@ class _PageTree:
             self._lengths[chain] -= turn * self._plan.longer // len(chosen)
 
     def _fill(self, page: int) -> None:
-        """Give a listing page its items and, last, the next page of its chain."""
+        """Return a listing page its items and, last, the next page of its chain."""
         number, items = self._listings_grown, self._plan.items
         self._listings_grown += 1
         chain, place, family = self.chain[page], self.place[page], self.families[page]

@@ -41,7 +41,7 @@ def write_csv(table: Table) -> bytes:
 
 
 def write_json(table: Table) -> bytes:
-    """Write one object a row, under the title."""
+    """Write one object per row, under the title."""
     records = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     return json.dumps({"title": table.title, "records": records}, indent=1).encode()
 

@@ -51,7 +51,7 @@ PAPER_SITES = {
 
 
 def paper_site_parameters(name: str, pages: int) -> SiteParameters:
-    """Give parameters like those of a site of the paper, by its two letters, for a site of this many pages.
+    """Return parameters like those of a site of the paper, by its two letters, for a site of this many pages.
 
     A site that is too small for pagination that long is less deep than its model.
 

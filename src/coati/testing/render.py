@@ -113,7 +113,7 @@ class Renderer:
         return children[draw(self._seed + _CHILD, redirect, len(children))]
 
     def _replaced(self, page: int) -> set[int]:
-        """Give the children that a page links to by their old address only."""
+        """Return the children that a page links to by their old address only."""
         return {
             self._moved_page(redirect, page)
             for redirect in self._graph.redirects.of(page)

@@ -134,7 +134,7 @@ def make_bulletin(rng: Random, year: int, number: int) -> DataFile:
 
 
 def _published(name: str, body: bytes, folder: str, rng: Random) -> DataFile:
-    """Give a file its address."""
+    """Return a file its address."""
     if rng.random() < _NUMBERED:
         return DataFile(f"/download/{rng.randrange(1000, 100_000)}", name, body)
     return DataFile(f"{folder}/{name}", name, body)

@@ -111,7 +111,7 @@ async def _start(
 
 
 def _address(number: int) -> str:
-    """Give the n-th address of the loopback network, without those that end in 0 and 255."""
+    """Return the n-th address of the loopback network, without those that end in 0 and 255."""
     return f"127.0.{number // 254}.{number % 254 + 1}"
 
 

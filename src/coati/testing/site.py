@@ -74,7 +74,7 @@ class Response:
         return self.header("Content-Type")
 
     def header(self, name: str) -> str:
-        """Give the first header of this name, in any case of letters; empty if there is none."""
+        """Return the first header of this name, in any case of letters; empty if there is none."""
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), "")
 
@@ -112,13 +112,13 @@ class Site:
         return iter(self.responses)
 
     def to_records(self) -> Iterator[Record]:
-        """Give the site as an archive would hold it, each response rendered only when its turn comes."""
+        """Return the site as an archive would hold it, each response rendered only when its turn comes."""
         for url in self:
             yield record_of(url, self.get(url))
 
 
 def record_of(url: str, response: Response) -> Record:
-    """Give one response as an archive would hold it."""
+    """Return one response as an archive would hold it."""
     location = response.header("Location")
     entry = Entry(
         url,
@@ -131,7 +131,7 @@ def record_of(url: str, response: Response) -> Record:
 
 
 def body_of(url: str, response: Response) -> bytes:
-    r"""Give the body that a server sends for this response, filler where only the size is declared.
+    r"""Return the body that a server sends for this response, filler where only the size is declared.
 
     The filler differs from URL to URL, so that no two files are equal by accident.
 
@@ -147,7 +147,7 @@ _FILLER = b"".join(b"%d,%d,%d,%d,\n" % (i, i + 1, i + 2, i + 3) for i in range(0
 
 
 def body_chunks(url: str, response: Response) -> Iterator[bytes]:
-    """Give the same body in pieces, so that a huge one is never whole in memory."""
+    """Return the same body in pieces, so that a huge one is never whole in memory."""
     if response.body is not None:
         yield response.body
         return

@@ -41,7 +41,7 @@ class SiteParameters:
     # Sections with targets stand last among the sections (1), first (-1), or in turns with the others (0).
     # This decides when a depth-first crawl has them.
     rich_last: float = 0.0
-    # Standard deviation of the targets a page has, where it has any, over their mean (0.2 to 20).
+    # Standard deviation of the targets that a page has, where it has any, over their mean (0.2 to 20).
     reward_spread: float = 1.5
     # Of all URLs: answers with an error (0 to 0.29), redirects, and what is neither page nor target.
     error_share: float = 0.05

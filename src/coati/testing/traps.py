@@ -37,7 +37,7 @@ class Traps:
         return self._months + self._folders + self._visits
 
     def entrances(self) -> list[tuple[str, str]]:
-        """Give path and title of the first page of each trap; honest pages link to them."""
+        """Return path and title of the first page of each trap; honest pages link to them."""
         entrances = []
         if self._months:
             entrances.append((self._month(0), "Calendar"))

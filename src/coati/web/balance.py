@@ -6,7 +6,7 @@ every paragraph that follows. So a page of a few hundred kilobytes can keep lexb
 the memory: 100,000 nested ``<div>``, one tag with 100,000 attributes, 2,000 different ``<b>`` before 2,000
 ``<p>``. Browsers defend themselves with a limit of depth, and so do we.
 
-A page with such signs is written anew before it is parsed: the same tags and texts in the same order, with
+A page with such signs is written again before it is parsed: the same tags and texts in the same order, with
 the attributes that we read and no others, every element closed where its parent ends, at most `MAX_DEPTH`
 deep. Well-formed markup keeps its tree. What a browser would open again, we leave closed; that is the price,
 and only very large or hostile pages pay it.
@@ -136,7 +136,7 @@ def is_heavy(text: str) -> bool:
 
 
 def balanced(text: str) -> tuple[str, bool]:
-    """Write a page with the same links anew, shallow and well-formed; also tell whether its end was cut off.
+    """Write a page with the same links again, shallow and well-formed; also tell whether its end was cut off.
 
     >>> balanced("<ul><li><a href=/x onclick=y()>X<li>Y</table>")
     ('<ul><li><a href=/x >X</a></li><li>Y</li></ul>', False)

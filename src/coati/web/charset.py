@@ -122,7 +122,7 @@ def _in_comment(text: bytes, place: int) -> bool:
 
 
 def _declared_in(attributes: bytes) -> str | None:
-    """Give the label that a meta element declares; None if it says something else."""
+    """Return the label that a meta element declares; None if it says something else."""
     found: dict[str, str] = {}
     for name, *values in _ATTRIBUTE.findall(attributes):
         found.setdefault(name.decode("latin-1"), b"".join(values).decode("latin-1"))

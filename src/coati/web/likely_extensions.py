@@ -115,7 +115,7 @@ _BY_MEDIA_TYPE: dict[str, tuple[str, ...]] = {
 
 
 def likely_extensions(types: TargetTypes) -> tuple[str, ...]:
-    """Give what URLs of such targets probably end with, without dots and in the order of the alphabet.
+    """Return what URLs of such targets probably end with, without dots and in the order of the alphabet.
 
     >>> from coati.web.media import parse_types
     >>> likely_extensions(parse_types("text/csv,.nc"))

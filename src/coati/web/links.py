@@ -194,7 +194,7 @@ def _is_kept(reference: str) -> bool:
 
 
 def _reference(node: LexborNode) -> str | None:
-    """Give what a link element points to, without the fragment; None where that is no other page."""
+    """Return what a link element points to, without the fragment; None where that is no other page."""
     attributes = node.attributes
     reference = attributes.get("href")
     if reference is None or "src" in attributes or "http-equiv" in attributes:
@@ -230,7 +230,7 @@ def _has_nofollow(tree: LexborHTMLParser) -> bool:
 
 
 def _base_url(tree: LexborHTMLParser, url: str) -> str:
-    """Give what references are relative to: the first ``<base href>`` decides, whatever comes of it."""
+    """Return what references are relative to: the first ``<base href>`` decides, whatever comes of it."""
     element = tree.css_first("base[href]")
     reference = element.attributes.get("href") if element is not None else None
     if not reference:
@@ -245,7 +245,7 @@ def _base_url(tree: LexborHTMLParser, url: str) -> str:
 
 
 def _path_of(node: LexborNode, paths: dict[int, tuple[str, ...]]) -> tuple[str, ...]:
-    """Give the tokens from ``html`` down to ``node``, walking up only as far as nobody walked before."""
+    """Return the tokens from ``html`` down to ``node``, walking up only as far as nobody walked before."""
     unknown = []
     path: tuple[str, ...] = ()
     current: LexborNode | None = node

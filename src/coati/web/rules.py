@@ -162,7 +162,7 @@ def _site_of(host: str) -> str:
 
 
 def _above(host: str) -> Iterator[str]:
-    """Give the names that a host stands below, the nearest first."""
+    """Return the names that a host stands below, the nearest first."""
     _, dot, above = host.partition(".")
     while dot:
         yield above

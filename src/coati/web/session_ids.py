@@ -27,7 +27,7 @@ _PATH_FOLDER = re.compile(r"/\(s\([0-9a-z]{16,}\)\)(?=/|\Z)", re.IGNORECASE)
 
 
 def session_free(url: str) -> str:
-    """Give a URL without its session ids; the very same text if it has none.
+    """Return a URL without its session ids; the very same text if it has none.
 
     >>> session_free("http://example.org/list;jsessionid=7F3A9C21?year=2020&PHPSESSID=f00ba4")
     'http://example.org/list?year=2020'

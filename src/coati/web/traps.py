@@ -5,10 +5,10 @@ with numbers folded, and the names of its query's parameters. What it goes by is
 a shape has given since one of its pages last brought a target, be it by a few steps. A shape that keeps
 bringing targets is never cut, however large it is.
 
-- Endless: more than ``max_urls_per_shape`` links of a shape were admitted, a tenth of so many were looked at,
-  and nothing came of it.
-- Too deep: a page was reached through more than ``max_chain`` pages of its own shape, and so many answers of
-  that shape have brought nothing.
+- Endless: more than ``max_urls_per_shape`` links of a shape were admitted, a tenth of this many were looked
+  at, and nothing came of it.
+- Too deep: a page was reached through more than ``max_chain`` pages of its own shape, and this many answers
+  of that shape have brought nothing.
 - Duplicate: the URL differs from one that was met by a session id only; or its shape has given the same page
   ``max_equal_pages`` times in a row; or it stands on a page that was seen so often already. Pages are
   compared without their own address. A few equal pages are no reason: the same frameset may stand in many
@@ -40,7 +40,7 @@ _FOLDED = re.compile(
 # thousand data sets may well be read before the first of them is asked for.
 _LOOKED_AT = 0.1
 
-# A target speaks for the pages on the way to it, of so many shapes: list, data set, its files.
+# A target speaks for the pages on the way to it, of this many shapes: list, data set, its files.
 _WAY = 4
 
 _SHAPES = 1 << 14
@@ -84,7 +84,7 @@ class TrapSettings:
 
 
 def shape_of(url: str) -> str:
-    """Give the shape of a URL in normal form.
+    """Return the shape of a URL in normal form.
 
     >>> shape_of("http://example.org/calendar/2024/11?view=day&page=3")
     'example.org/calendar/0/0?view&page'

@@ -37,7 +37,7 @@ def is_query(url: str) -> bool:
 
 
 def resolve(base: str, reference: str) -> str | None:
-    """Give the normal form of ``reference`` as found on ``base``; None if it is not a web URL.
+    """Return the normal form of ``reference`` as found on ``base``; None if it is not a web URL.
 
     >>> resolve("http://example.org/a/b.html", "../c d.csv#top")
     'http://example.org/c%20d.csv'
@@ -54,7 +54,7 @@ def resolve(base: str, reference: str) -> str | None:
 
 
 def normalise(url: str) -> str | None:
-    """Give the normal form of an absolute URL; None if it is not a web URL.
+    """Return the normal form of an absolute URL; None if it is not a web URL.
 
     >>> normalise("HTTP://Example.org:80/a/../%7Euser/?q=1#x")
     'http://example.org/~user/?q=1'
@@ -143,7 +143,7 @@ def origin_of(url: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Give the host of a URL in normal form, without the port; of a query, a name that no host can have.
+    """Return the host of a URL in normal form, without the port; of a query, a name that no host can have.
 
     >>> host_of("http://example.org:8080/x"), host_of("search://local/?q=rain")
     ('example.org', 'search://local')
@@ -158,7 +158,7 @@ def host_of(url: str) -> str:
 
 
 def path_of(url: str) -> str:
-    """Give the path of a URL in normal form, without the query.
+    """Return the path of a URL in normal form, without the query.
 
     >>> path_of("http://example.org/a/b?c=/d")
     '/a/b'
@@ -167,7 +167,7 @@ def path_of(url: str) -> str:
 
 
 def query_of(url: str) -> str:
-    """Give the query of a URL in normal form, without the question mark.
+    """Return the query of a URL in normal form, without the question mark.
 
     >>> query_of("http://example.org/a?b=1&c")
     'b=1&c'
@@ -176,7 +176,7 @@ def query_of(url: str) -> str:
 
 
 def extension_of(url: str) -> str:
-    """Give the lower-case extension of the last path segment, or an empty string.
+    """Return the lower-case extension of the last path segment, or an empty string.
 
     >>> extension_of("http://example.org/a.b/Report.CSV?x=.html")
     'csv'

@@ -64,6 +64,8 @@ class LiteralDsdd:
 
     def get(self, url: str) -> tuple[Outcome, list[str]]:
         self.asked.append(url)
+        if url not in self.seen:
+            self.seen.append(url)
         outcome = self.fetch(Request(len(self.asked), Method.GET, url))
         if isinstance(outcome, Redirect):
             if outcome.location not in self.seen:

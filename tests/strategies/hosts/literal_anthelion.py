@@ -1,6 +1,6 @@
 """Anthelion word for word as the paper describes it, with lists that are searched from end to end.
 
-For comparison only: no queues, no heaps, counts made anew whenever they are needed.
+For comparison only: no queues, no heaps, counts made again whenever they are needed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Export to the layout of the published kit of SB-CLASSIFIER, so that both run on the same site.
 
-One SQLite file a site, with one table of the same name, and one file that lists the sites. The kit
+One SQLite file per site, with one table of the same name, and one file that lists the sites. The kit
 decides what a URL is by its media type alone, from a fixed list, so a record is exported under a
 type that makes the kit see what the archive says it is. URLs that failed are left out: the kit takes
 what is not in its table for an error. Of a history, the newest moment is exported.
@@ -128,7 +128,7 @@ def _row(archive: Archive, entry: Entry, kind: Kind, export: KitExport) -> Row:
 
 
 def _visible_type(media_type: str, kind: Kind) -> str:
-    """Give the type under which the kit sees this kind, the own one if that serves."""
+    """Return the type under which the kit sees this kind, the own one if that serves."""
     if kind is Kind.PAGE:
         return media_type if "html" in media_type else "text/html"
     if kind is Kind.TARGET:

@@ -30,13 +30,13 @@ class DecodedRecord(NamedTuple):
 
 
 def address_of(capture: Capture) -> str | None:
-    """Give the normal form of what a capture is of; None for what is not on the web."""
+    """Return the normal form of what a capture is of; None for what is not on the web."""
     # wget writes the address in angle brackets, as a draft of the standard had it.
     return normalise(capture.fields.get("warc-target-uri", "").strip("<> "))
 
 
 def date_of(capture: Capture) -> float | None:
-    """Give the time of a capture in seconds since the epoch; None where it does not say."""
+    """Return the time of a capture in seconds since the epoch; None where it does not say."""
     if capture.fields.get("coati-fetched") == "unknown":
         return None
     try:
@@ -83,7 +83,7 @@ def _status(capture: Capture) -> int:
 
 
 def _decode(capture: Capture, headers: dict[str, str]) -> Decoded | None:
-    """Give the body; None where it is too large, or was left out, as our own archives do it."""
+    """Return the body; None where it is too large, or was left out, as our own archives do it."""
     left_out = "warc-truncated" in capture.fields and not capture.body
     if capture.body is None or left_out:
         return None
@@ -96,7 +96,7 @@ def _decode(capture: Capture, headers: dict[str, str]) -> Decoded | None:
 
 
 def _size(capture: Capture, headers: dict[str, str], decoded: Decoded | None) -> int:
-    """Give the size of the whole body, where the capture holds less of it than there was."""
+    """Return the size of the whole body, where the capture holds less of it than there was."""
     own = capture.fields.get("coati-size", "")
     if _SIZE.match(own):
         return int(own)

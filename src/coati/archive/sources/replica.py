@@ -1,7 +1,7 @@
 """Replicas of sites for experiments: a table of URLs, and the bodies of the pages in a tar file.
 
     site.json        name, start_url, origin, license, and more that we do not need
-    urls.tsv.gz      URL, status, media type, size, kind, location, name of the body; one line a URL
+    urls.tsv.gz      URL, status, media type, size, kind, location, name of the body; one line per URL
     bodies.tar.xz    the bodies that the table names
 
 The table is the truth: its ``kind`` column labels each record, so the archive needs no target types.
@@ -162,7 +162,7 @@ class _Bodies:
         self._aside.close()
 
     def take(self, name: str) -> bytes | None:
-        """Give the body of this name; None where there is none, or it cannot be read."""
+        """Return the body of this name; None where there is none, or it cannot be read."""
         self._uses[name] -= 1
         if name in self._places:
             start, length = self._places[name]

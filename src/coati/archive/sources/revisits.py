@@ -40,7 +40,7 @@ class Revisits:
             self._waiting.append(_Waiting(where, url, capture._replace(body=None)))
 
     def resolve(self, files: Sequence[WarcFile], report: Report) -> Iterator[Record]:
-        """Give each revisit with the body that it refers to; report those without."""
+        """Return each revisit with the body that it refers to; report those without."""
         wanted: dict[str, list[int]] = {}
         for place, waiting in enumerate(self._waiting):
             for key in _names_of_original(waiting.capture):

@@ -82,7 +82,7 @@ class SnapshotTables:
         return ArchiveMeta(name, start_url, wishes.types or PRESETS["data"], "snapshots of pages as tables")
 
     def records(self, report: Report, progress: Progress) -> Iterator[Record]:
-        """Give a record per page and change, in the order of time."""
+        """Return a record per page and change, in the order of time."""
         urls, times, links = self._page_urls(), self._times(), self._links()
         for capture in self._feed_captures() if self._are_feeds else self._captures():
             try:

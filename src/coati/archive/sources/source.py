@@ -54,7 +54,7 @@ class Source(Protocol):
         """Say what the archive will say about itself; may read the beginning of the source."""
 
     def records(self, report: Report, progress: Progress) -> Iterator[Record]:
-        """Give the records in the order in which the source has them, URLs in normal form."""
+        """Return the records in the order in which the source has them, URLs in normal form."""
 
 
 def unreported(_damaged: Damaged) -> None:

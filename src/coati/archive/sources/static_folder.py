@@ -54,7 +54,7 @@ class StaticFolder:
 
 
 def _walk(folder: Path, root: Path, report: Report, depth: int) -> Iterator[Path]:
-    """Give the files below a folder in the order of their names."""
+    """Return the files below a folder in the order of their names."""
     if depth > _MAX_DEPTH:
         report(Damaged(str(folder), f"it lies more than {_MAX_DEPTH} folders deep"))
         return

@@ -160,7 +160,7 @@ def _unpack(path: Path, member: zipfile.ZipInfo) -> BinaryIO:
 
 
 def _main_page(zipped: zipfile.ZipFile) -> str | None:
-    """Give the page that the collection says it begins with."""
+    """Return the page that the collection says it begins with."""
     description = _json(_content(zipped, _DESCRIPTION))
     main = description.get("mainPageUrl") or description.get("mainPageURL")
     if isinstance(main, str) and (url := normalise(main)):

@@ -72,7 +72,7 @@ class WarcFiles:
         )
 
     def records(self, report: Report, progress: Progress) -> Iterator[Record]:
-        """Give what the files hold; revisits come last, when their bodies have been found."""
+        """Return what the files hold; revisits come last, when their bodies have been found."""
         for damage in self._known_damage:
             report(damage)
         total = sum(file.size_bytes for file in self._files)

@@ -52,7 +52,7 @@ class Capture(NamedTuple):
 
 
 def read_captures(file: WarcFile, report: Report) -> Iterator[Capture]:
-    """Give responses, resources and revisits in the order of the file; report what is damaged."""
+    """Return responses, resources and revisits in the order of the file; report what is damaged."""
     with file.open() as data:
         start: int | None = 0
         damages = 0
@@ -72,7 +72,7 @@ def read_captures(file: WarcFile, report: Report) -> Iterator[Capture]:
 
 
 def _leap(damages: int) -> int:
-    """Say how much is passed over after so many false starts in a row.
+    """Say how much is passed over after this many false starts in a row.
 
     Each may be as long as headers may be. A file that is made of nothing else would be read over and over.
     """

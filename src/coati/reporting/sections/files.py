@@ -96,7 +96,7 @@ def holdings(connection: Connection, facts: RunFacts) -> Html:
 
 
 def type_name(media_type: str) -> str:
-    """Give the name that people use for a media type.
+    """Return the name that people use for a media type.
 
     >>> type_name("text/csv; charset=utf-8"), type_name("application/x-netcdf")
     ('CSV', 'application/x-netcdf')
@@ -160,7 +160,7 @@ def _where(row: Row) -> Html:
 
 
 def _file_data(rows: list[Row], facts: RunFacts) -> dict[str, object]:
-    """Give the list to the script: what many rows share stands once, as this is most of a long report."""
+    """Return the list to the script: what many rows share stands once, as this is most of a long report."""
     types: dict[str, int] = {}
     pages: dict[str, int] = {"": 0}
     listed = [

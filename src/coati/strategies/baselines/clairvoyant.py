@@ -132,7 +132,7 @@ class _Greedy:
                 self._linked_from.setdefault(target, []).append(place[node])
 
     def order(self) -> Iterator[int]:
-        """Give the URLs' numbers in the order of fetching."""
+        """Return the URLs' numbers in the order of fetching."""
         fetched_targets: set[int] = set()
         while True:
             best = self._best()

@@ -68,7 +68,7 @@ BD_OL = Variant()
 
 @dataclass(frozen=True, slots=True)
 class UserWishes:
-    """What a user may say anew each time that a search goes on: it changes no choice that was made.
+    """What a user may say each time that a search is resumed: it changes no choice that was made.
 
     ``judged`` are URLs that the user accepts or rejects, ``max_queries`` the most that each engine is asked.
     """
@@ -117,6 +117,7 @@ class Dsdd(TaskStrategy):
         self._taught: set[str] = set()
         self._queries = 0
         self._crawling = False
+        self._ranked_seeds: list[int] | None = None
         self._begin(start_urls)
 
     def _begin(self, start_urls: Sequence[str]) -> None:
@@ -147,6 +148,7 @@ class Dsdd(TaskStrategy):
         return self._request(Task(url, Stage.TEACH, arm=int(action)))
 
     def _answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+        self._ranked_seeds = None
         if task.stage is Stage.QUERY:
             return self._query_answered(task, outcome)
         if task.stage is Stage.CANDIDATE:
@@ -419,6 +421,12 @@ class Dsdd(TaskStrategy):
         return (number for number in self._seeds() if number not in self._used_seeds[action])
 
     def _seeds(self) -> list[int]:
+        """Return the seeds; they are ranked once for all that is planned between two observations."""
+        if self._ranked_seeds is None:
+            self._ranked_seeds = self._rank_seeds()
+        return self._ranked_seeds
+
+    def _rank_seeds(self) -> list[int]:
         """Return verified pages, the best for the topic first; where there are none, the most promising."""
         verified = [number for check in self._checks.in_state(CheckState.VERIFIED) for number in check.pages]
         if verified:
@@ -452,6 +460,8 @@ class Dsdd(TaskStrategy):
     # The crawl within the repositories
 
     def _after_choice(self, task: Task) -> None:
+        # What was asked for is known to the run, so that no page tells it as new.
+        self._met.meet(task.url)
         if task.stage is Stage.QUERY:
             engine = host_of(task.url)
             self._asked_of[engine] = self._asked_of.get(engine, 0) + 1
@@ -553,6 +563,7 @@ class Dsdd(TaskStrategy):
     def load(self, state: State) -> None:
         """Take over a saved state."""
         super().load(state)
+        self._ranked_seeds = None
         self._met.load(state)
         self._pages.load(state)
         self._classifier.load(state)

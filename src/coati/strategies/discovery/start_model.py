@@ -36,7 +36,7 @@ NO_MODEL = StartModel()
 
 
 def common_words(pages: Sequence[Mapping[str, int]]) -> frozenset[str]:
-    """Return the words that stand on so many sample pages that they tell nothing about any.
+    """Return the words that stand on this many sample pages that they tell nothing about any.
 
     >>> sorted(common_words([{"the": 3, "rain": 1}] + [{"the": 1}] * 9))
     ['the']

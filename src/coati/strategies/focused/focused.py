@@ -118,7 +118,7 @@ class FocusedValues:
         return np.concatenate([bag_of((url, anchor)), np.full(depth, _DEPTH_AT, np.intp)])
 
     def save(self) -> State:
-        """Give the model, the examples that wait, and what is known of links."""
+        """Return the model, the examples that wait, and what is known of links."""
         return {
             **self._model.save(),
             "example_sizes": [len(bag) for bag in self._bags],

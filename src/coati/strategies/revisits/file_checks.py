@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# A server that says "not found" may be in trouble. Only after so many cycles in a row it is believed.
+# A server that says "not found" may be in trouble. Only after this many cycles in a row it is believed.
 MISSES_UNTIL_GONE = 3
 
 

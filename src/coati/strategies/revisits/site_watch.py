@@ -46,7 +46,7 @@ _WORDS = {FOLLOW: "new link followed", CHECK: "known file asked about"}
 # A new page is followed, and so are the new links on it: a news item, then its file.
 _MOST_DEPTH = 2
 _MOST_HOPS = 5
-# A page that was followed and held so many new files is watched from then on.
+# A page that was followed and held this many new files is watched from then on.
 _FILES_UNTIL_WATCHED = 3
 _GONE = frozenset({404, 410})
 

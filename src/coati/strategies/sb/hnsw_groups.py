@@ -5,7 +5,7 @@ to move a centroid in its graph whenever a path joins. It stands here for compar
 setting.
 
 Taking a point out of the graph tears it: after a few hundred moves half of the groups could not be reached.
-So a moved centroid is added as one more point, the old ones stay as ways to it, and the graph is built anew
+So a moved centroid is added as one more point, the old ones stay as ways to it, and the graph is built again
 when most of its points are old.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # hnswlib's defaults, which the published code uses.
 _CONNECTIVITY = 16
 _EXPANSION = 200
-# How many points a group may have in the graph, on average, before it is built anew.
+# How many points a group may have in the graph, on average, before it is built again.
 _OLD_POINTS = 5
 # The index is asked for a few, and the nearest of them is taken exactly: it alone misses some.
 _CANDIDATES = 32
@@ -105,7 +105,7 @@ class HnswGroups:
         )
 
     def save(self) -> Mapping[str, Any]:
-        """Give the groups' sums; the index is built anew from them."""
+        """Return the groups' sums; the index is built again from them."""
         return self._exact.save()
 
     def load(self, state: Mapping[str, Any]) -> None:

@@ -55,7 +55,7 @@ class LinkModel:
         self._model = _build(model, self._fields * DIMENSIONS)
 
     def texts(self, url: str, link: Link | None) -> Texts:
-        """Give what is looked at; a link of which only the URL is known has no further words."""
+        """Return what is looked at; a link of which only the URL is known has no further words."""
         if self._fields == 1:
             return (url,)
         if link is None:
@@ -71,7 +71,7 @@ class LinkModel:
         self._model.learn([bag_of(texts) for texts in batch], labels)
 
     def save(self) -> dict[str, Any]:
-        """Give the model's numbers."""
+        """Return the model's numbers."""
         return self._model.save()
 
     def load(self, state: Mapping[str, Any]) -> None:

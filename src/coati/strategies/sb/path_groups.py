@@ -40,7 +40,7 @@ class GroupIndex(Protocol):
         """Put a vector into the nearest group that is near enough, or into a new one; give its number."""
 
     def save(self) -> Mapping[str, Any]:
-        """Give what `load` needs."""
+        """Return what `load` needs."""
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over saved groups."""
@@ -139,7 +139,7 @@ class PathGroups:
         return best if similarities[best] >= self.threshold - _SLACK else None
 
     def similarity(self, group: int, vector: SparseVector) -> float:
-        """Give the cosine of a vector and a group's centroid."""
+        """Return the cosine of a vector and a group's centroid."""
         places = self._places[group]
         product = square = 0.0
         for position, value in zip(vector.positions, vector.values, strict=True):
@@ -150,11 +150,11 @@ class PathGroups:
         return product / math.sqrt(square * self._squares[group])
 
     def sums(self, group: int) -> dict[int, float]:
-        """Give the sum of a group's vectors by position."""
+        """Return the sum of a group's vectors by position."""
         return {position: self._values[position][place] for position, place in self._places[group].items()}
 
     def save(self) -> dict[str, Any]:
-        """Give the groups' sums as one sparse table."""
+        """Return the groups' sums as one sparse table."""
         sums = [self.sums(group) for group in range(len(self))]
         return {
             "group_sizes": np.array([len(each) for each in sums], np.int32),

@@ -56,13 +56,13 @@ class TagPathSpace:
         return ((_MULTIPLIER * position) & self._word_mask) >> self._shift
 
     def vector(self, path: tuple[str, ...]) -> SparseVector:
-        """Give the path's vector in the vocabulary as it is after this path has joined it."""
+        """Return the path's vector in the vocabulary as it is after this path has joined it."""
         positions, frequencies = self._frequencies(path)
         sizes = self._bucket_sizes
         return SparseVector(positions, [f / sizes[p] for p, f in zip(positions, frequencies, strict=True)])
 
     def _count(self, path: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        """Give the buckets of the path's n-grams and their term frequencies, which never change."""
+        """Return the buckets of the path's n-grams and their term frequencies, which never change."""
         grams = self._grams(path)
         sums: dict[int, float] = {}
         for gram in grams:
@@ -82,7 +82,7 @@ class TagPathSpace:
         return [_JOINT.join(tokens[i : i + self.ngram]) for i in range(count)]
 
     def save(self) -> dict[str, Any]:
-        """Give the vocabulary in order."""
+        """Return the vocabulary in order."""
         return {"vocabulary": list(self._vocabulary)}
 
     def load(self, state: Mapping[str, Any]) -> None:

@@ -384,7 +384,7 @@ class TagPathStrategy:
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> State:
-        """Give everything, open pages with the links that they have left included."""
+        """Return everything, open pages with the links that they have left included."""
         pools = self._waiting_links
         return {
             **self._known.save(),

@@ -90,7 +90,7 @@ class GroupBenefits:
         return True
 
     def value(self, number: int, url: str) -> float:
-        """Give the mean of the link's group; 0 while learning goes on."""
+        """Return the mean of the link's group; 0 while learning goes on."""
         return 0.0 if self._learning else self._means[self._group_of[number]]
 
     def arm(self, number: int) -> int | None:
@@ -109,7 +109,7 @@ class GroupBenefits:
         return float(sum(kinds[child] is Kind.TARGET for child in self._truth.children[number].tolist()))
 
     def save(self) -> State:
-        """Give the groups and what they are worth; the truth is not saved."""
+        """Return the groups and what they are worth; the truth is not saved."""
         return {
             **self._space.save(),
             **self._groups.save(),

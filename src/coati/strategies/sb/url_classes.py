@@ -35,19 +35,19 @@ class UrlClasses(Protocol):
     """Tells the class of a link."""
 
     def classify(self, url: str, link: Link | None = None) -> tuple[UrlClass, float]:
-        """Give the class of a new link, and how strongly it looks like a target (above 0: it does).
+        """Return the class of a new link, and how strongly it looks like a target (above 0: it does).
 
         ``link`` is for those that look at more than the URL; without it they do with that.
         """
 
     def probed(self, url: str, outcome: Outcome) -> UrlClass:
-        """Give the class that a HEAD tells, and learn from it."""
+        """Return the class that a HEAD tells, and learn from it."""
 
     def learn(self, url: str, outcome: Outcome) -> None:
         """Learn from the fetch of a URL whose class was predicted."""
 
     def save(self) -> State:
-        """Give what `load` needs."""
+        """Return what `load` needs."""
 
     def load(self, state: State) -> None:
         """Take over what was saved."""
@@ -67,14 +67,14 @@ class OracleClasses:
         return (UrlClass.PAGE if kind in {Kind.PAGE, Kind.REDIRECT} else UrlClass.NEITHER), -1.0
 
     def probed(self, url: str, outcome: Outcome) -> UrlClass:
-        """Give the class of a probe that an oracle never makes."""
+        """Return the class of a probe that an oracle never makes."""
         return _class_of(outcome)
 
     def learn(self, url: str, outcome: Outcome) -> None:
         """Learn nothing: all is known."""
 
     def save(self) -> State:
-        """Give nothing: the truth is not saved."""
+        """Return nothing: the truth is not saved."""
         return {}
 
     def load(self, state: State) -> None:
@@ -167,7 +167,7 @@ class LearntClasses:
             self._texts, self._labels = [], []
 
     def save(self) -> State:
-        """Give the model and the examples that wait."""
+        """Return the model and the examples that wait."""
         counters = [self._trainings, self._probes, self._refusals, self._may_probe]
         return {
             **self._model.save(),

@@ -36,7 +36,7 @@ _PROMISED_FILES = 50
 _WEIGHT = 2.0
 # So many of the links that were listed last speak for those that come next.
 _SAMPLE = 8
-# More than these wait among all other links; no honest site offers so many at once.
+# More than these wait among all other links; no honest site offers this many at once.
 _MOST = 256
 
 # Where the row of a page of an API says which list it belongs to.

@@ -200,7 +200,7 @@ def _folder(url: str) -> str:
 
 
 def _first(folder: str, count: int) -> str:
-    """Give the first so many directories of a path that ends with a slash.
+    """Return the first this many directories of a path that ends with a slash.
 
     >>> _first("/a/b/c/", 2), _first("/a/", 2), _first("/", 1)
     ('/a/b/', '/a/', '/')

@@ -6,7 +6,7 @@ its column, so that one table of statistics serves all columns. Digits are folde
 ``/2021/table-7.html`` are links of one kind.
 
 Links repeat their tag paths, their directories and their source pages, so that these parts are kept. Nothing
-of Python's own `hash` is used, since it differs between processes and a crawl goes on in another one.
+of Python's own `hash` is used, since it differs between processes and a crawl may be resumed in another one.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _MAX_EXTENSION = 8
 _MAX_ANCHOR = 60
 _MAX_CONTEXT = 120
 _MAX_SHAPE = 12
-# Anchors of so many words and more are alike.
+# Anchors of this many words and more are alike.
 _LONG = 5
 _MOST_TAILS = 10_000
 
@@ -121,7 +121,7 @@ class _Path(NamedTuple):
 
 
 class Source(NamedTuple):
-    """The page where links were found, made once a page (`LinkKeys.source`)."""
+    """The page where links were found, made once per page (`LinkKeys.source`)."""
 
     directory: int
     page: int
@@ -209,7 +209,7 @@ class LinkKeys:
         return row
 
     def tail_text(self, key: int) -> str:
-        """Give the end of a tag path in words; empty if it is not known."""
+        """Return the end of a tag path in words; empty if it is not known."""
         return self._tails.get(key, "")
 
     def label(self, url: str, tail: int) -> str:
@@ -221,7 +221,7 @@ class LinkKeys:
         return f"{path.rstrip('/')}/{wild} in {self.tail_text(tail) or 'any place'}"
 
     def save(self) -> dict[str, Any]:
-        """Give the words for ends of tag paths; everything else is made anew."""
+        """Return the words for ends of tag paths; everything else is made again."""
         return {"key_tails": [[key, text] for key, text in self._tails.items()]}
 
     def load(self, state: Mapping[str, Any]) -> None:
@@ -262,7 +262,7 @@ def _path_keys(tag_path: tuple[str, ...]) -> _Path:
 
 
 def _around(link: Link) -> list[str]:
-    """Give the words of a link's anchor and of what stands around it."""
+    """Return the words of a link's anchor and of what stands around it."""
     return _WORDS.findall(link.context[:_MAX_CONTEXT].lower())
 
 
@@ -285,7 +285,7 @@ def _parameter_names(query: str) -> str:
 
 
 def key_of(column: int, text: str) -> int:
-    """Give the key for an aspect of one column."""
+    """Return the key for an aspect of one column."""
     return crc32(text.encode("utf-8", "surrogatepass"), column + 1) or 1
 
 

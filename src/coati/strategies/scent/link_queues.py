@@ -1,7 +1,7 @@
 """Waiting links, gathered by kind: links that nothing tells apart share a row of keys, a score and a queue.
 
-Scores change with everything that is learnt, and to work all of them out anew at each step would cost time in
-proportion to the frontier. Here a score may be old. Kinds stand in blocks; the best score of each block is
+Scores change with everything that is learnt, and to work all of them out again at each step would cost time
+in proportion to the frontier. Here a score may be old. Kinds stand in blocks; the best score of each block is
 kept, so that finding the best kind looks at one number a block and then into one block. Whoever owns the
 scores refreshes them: a whole block (`waiting_in`), its best (`best_in`), what is like a link (`alike`).
 
@@ -86,7 +86,7 @@ class LinkQueues:
         return -(-self._size // BLOCK)
 
     def place(self, row: Row) -> int:
-        """Give the kind with this row, a new one if there is none; push a link before anything else."""
+        """Return the kind with this row, a new one if there is none; push a link before anything else."""
         signature = _signature(row)
         kind = self._place_of.get(signature)
         if kind is not None:
@@ -105,15 +105,15 @@ class LinkQueues:
         return kind
 
     def row(self, kind: int) -> Row:
-        """Give a kind's row of keys."""
+        """Return a kind's row of keys."""
         return self._keys[:, kind].copy()
 
     def columns(self, kinds: npt.NDArray[np.intp]) -> npt.NDArray[np.uint32]:
-        """Give the rows of many kinds, one a column."""
+        """Return the rows of many kinds, one a column."""
         return self._keys.take(kinds, axis=1)
 
     def alike(self, row: Row, columns: Iterable[int], most: int) -> npt.NDArray[np.intp]:
-        """Give the kinds with links that share keys of these columns with a row; if too many, the likest."""
+        """Return the kinds with links that share these keys with a row; if too many, the likest."""
         shared = np.zeros(self._size, np.int8)
         for column in columns:
             if row[column] == NOTHING:
@@ -147,12 +147,12 @@ class LinkQueues:
         self._before[behind] = number
 
     def kind_of(self, number: int) -> int | None:
-        """Give the kind of a link that waits."""
+        """Return the kind of a link that waits."""
         kind = self._kind_of[number] if number < len(self._kind_of) else _NONE
         return None if kind == _NONE else kind
 
     def first(self, kind: int) -> int:
-        """Give the link of a kind that is next."""
+        """Return the link of a kind that is next."""
         return self._first[kind]
 
     def take(self, number: int) -> None:
@@ -193,22 +193,22 @@ class LinkQueues:
     # --- scores ---------------------------------------------------------------------------------
 
     def score(self, kind: int) -> float:
-        """Give the score that a kind was given last."""
+        """Return the score that a kind was given last."""
         return float(self._scores[kind])
 
     def set_score(self, kind: int, score: float) -> None:
-        """Give a kind its score."""
+        """Return a kind its score."""
         self._scores[kind] = score
         block = kind // BLOCK
         start = block * BLOCK
         self._block_best[block] = self._scores[start : start + BLOCK].max()
 
     def tie(self, kind: int) -> float:
-        """Give what breaks a tie for or against a kind; the owner adds it to the score."""
+        """Return what breaks a tie for or against a kind; the owner adds it to the score."""
         return float(self._ties[kind])
 
     def best(self) -> int | None:
-        """Give the kind with the highest score, the one in the lowest place among equals."""
+        """Return the kind with the highest score, the one in the lowest place among equals."""
         block = int(self._block_best.argmax())
         if self._block_best[block] == EMPTY:
             return None
@@ -216,19 +216,19 @@ class LinkQueues:
         return start + int(self._scores[start : start + BLOCK].argmax())
 
     def waiting_in(self, block: int) -> npt.NDArray[np.intp]:
-        """Give the kinds of a block that have links waiting."""
+        """Return the kinds of a block that have links waiting."""
         start = block * BLOCK
         return start + np.flatnonzero(self._scores[start : start + BLOCK] != EMPTY)
 
     def best_in(self, block: int, most: int) -> npt.NDArray[np.intp]:
-        """Give the kinds of a block with the highest scores."""
+        """Return the kinds of a block with the highest scores."""
         waiting = self.waiting_in(block)
         if len(waiting) > most:
             waiting = waiting[np.argpartition(self._scores[waiting], len(waiting) - most)[-most:]]
         return waiting
 
     def set_scores(self, kinds: npt.NDArray[np.intp], scores: npt.NDArray[np.float32]) -> None:
-        """Give many kinds their scores; ties are broken here."""
+        """Return many kinds their scores; ties are broken here."""
         self._scores[kinds] = scores + self._ties[kinds]
         first, last = int(kinds.min()) // BLOCK, int(kinds.max()) // BLOCK
         within = self._scores[first * BLOCK : (last + 1) * BLOCK]
@@ -250,7 +250,7 @@ class LinkQueues:
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> dict[str, Any]:
-        """Give the kinds and their queues."""
+        """Return the kinds and their queues."""
         size = self._size
         return {
             "kinds_keys": self._keys[:, :size],

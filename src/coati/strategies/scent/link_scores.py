@@ -1,4 +1,4 @@
-"""What a link is worth: expected targets a request, or targets and their bytes for each byte fetched.
+"""What a link is worth: expected targets per request, or targets and their bytes for each byte fetched.
 
 With pT the probability of a target, pE that of a useless link (an error, a picture, a redirect to what is
 known) and v the targets behind a page, ``pH = (1 - pT)(1 - pE)`` is the probability of a page, and a link's
@@ -41,9 +41,9 @@ _SIZE_KEYS = np.array([Key.EXTENSION, Key.DIRECTORY_EXTENSION])
 _PAGES, _TARGETS = 0, 1
 # What an answer without use costs: mostly an error page.
 _USELESS_BYTES = 2_000.0
-# Scores by bytes are targets in so many bytes, about as many as a request takes.
+# Scores by bytes are targets in this many bytes, about as many as a request takes.
 BYTES_UNIT = 100_000.0
-# Up to so many rows are faster scored one by one than all at once.
+# Up to this many rows are faster scored one by one than all at once.
 _FEW = 6
 
 
@@ -72,7 +72,7 @@ class Expected(NamedTuple):
     doubt: float
 
     def behind(self, share: float) -> float:
-        """Give the expected targets behind a page, with this share of the doubt added to its value."""
+        """Return the expected targets behind a page, with this share of the doubt added to its value."""
         return math.expm1(max(self.value + share * self.doubt, 0.0)) * self.page
 
 
@@ -85,7 +85,7 @@ class _Expected(NamedTuple):
     doubts: Floats
 
     def behind(self, share: float) -> Floats:
-        """Give the expected targets behind a page, with this share of the doubt added to its value."""
+        """Return the expected targets behind a page, with this share of the doubt added to its value."""
         return np.expm1(np.maximum(self.values + np.float32(share) * self.doubts, 0)) * self.page
 
 
@@ -200,7 +200,7 @@ class LinkScores:
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> dict[str, Any]:
-        """Give everything that was learnt."""
+        """Return everything that was learnt."""
         sizes = {} if self._sizes is None else self._sizes.save()
         return {
             **self.odds.save(),

@@ -1,9 +1,9 @@
 """What a fetched page was worth, and what it turns out to be worth as its links are followed.
 
-A page's worth is the best rate, in targets a request, that somebody who stands on it can have: take the ``k``
-most promising of its new links, and the targets that it brought already, over the ``1 + k`` requests that
-this costs. A hub or the next page of a listing thus inherits the worth of what it leads to, discounted at
-each step. The label that is learnt is the logarithm of 1 + worth, so that one page with a thousand files
+A page's worth is the best rate, in targets per request, that somebody who stands on it can have: take the
+``k`` most promising of its new links, and the targets that it brought already, over the ``1 + k`` requests
+that this costs. A hub or the next page of a listing thus inherits the worth of what it leads to, discounted
+at each step. The label that is learnt is the logarithm of 1 + worth, so that one page with a thousand files
 does not outweigh everything else.
 
 What a link promised is replaced by what it brought when it was followed, and if that changes the page's
@@ -77,7 +77,7 @@ class PageLabels:
         self._promised.append(self._promised[number])
 
     def follow(self, number: int, *, target: bool) -> list[Settlement]:
-        """Take note that a link was followed; gives the reward of its page, if it was the last to wait."""
+        """Take note that a link was followed; return the reward of its page, if it was the last to wait."""
         place = self._found_on[number]
         page = self._open.get(place)
         if page is None:
@@ -137,7 +137,7 @@ class PageLabels:
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> dict[str, Any]:
-        """Give what is noted of all URLs, and the open pages."""
+        """Return what is noted of all URLs, and the open pages."""
         pages = [
             [
                 number,
@@ -175,7 +175,7 @@ class PageLabels:
 
 
 def _label(targets: int, promises: Sequence[float]) -> float:
-    """Give the label of a page with so many targets and these promises, the largest first.
+    """Return the label of a page with this many targets and these promises, the largest first.
 
     >>> round(_label(3, [0.9]), 2), round(_label(0, [0.9, 0.9]), 2)
     (1.39, 0.47)

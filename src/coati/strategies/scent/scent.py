@@ -1,4 +1,4 @@
-"""Scent: of all links that wait, follow the one that promises most targets a request.
+"""Scent: of all links that wait, follow the one that promises most targets per request.
 
 One frontier for every link, and no decision beforehand about what is a page and what is a target. A link is
 described by a row of keys (`link_keys`): its URL, its place on the page, its anchor, the page where it was
@@ -6,12 +6,12 @@ found. Three things are learnt of rows, each fetch being one example:
 
 - the probability that the link is a target, and that it is of no use (an error, a picture, a redirect to what
   is known): two logistic models (`coati.learners.hashed_logistic`);
-- how many targets a request it brings to follow it, if it is a page: means over chains of keys, with doubt
+- how many targets per request it brings to follow it, if it is a page: means over chains of keys, with doubt
   (`coati.learners.value_chains`), learnt from labels that look some steps ahead (`page_labels`).
 
-From these follows a link's score, the expected targets a request (`link_scores`); the value is raised by some
-of its doubt, for a kind of link that nobody tried may be good. Where bytes are scarce, scores are targets, or
-bytes of targets, a byte (`Aim`).
+From these follows a link's score, the expected targets per request (`link_scores`); the value is raised by
+some of its doubt, for a kind of link that nobody tried may be good. Where bytes are scarce, scores are
+targets, or bytes of targets, a byte (`Aim`).
 
 Before anything is learnt there is general knowledge: what data files end with, and words such as "download"
 in a dozen languages (`data_words`). It only decides what is tried first.
@@ -98,29 +98,29 @@ class ScentSettings:
     chains: tuple[tuple[Key, ...], ...] = CHAINS
     values: ChainSettings = field(default_factory=ChainSettings)
     # A hedge. It is a dry time while the best score is below this share of what the crawl had so far, or
-    # below so many targets a request; then every so many requests are the sweep's (0: no sweep).
+    # below this many targets per request; then one in this many requests is the sweep's (0: no sweep).
     dry: float = 0.5
     poor: float = 0.1
     sweep_every: int = 2
     # Whether links of a kind are passed over after one that disappointed (`LinkQueues.skip_ahead`).
     leaps: bool = True
-    # One block of kinds is scored anew every so many requests; and whether links that are like one that was
-    # better than expected are scored anew at once.
+    # One block of kinds is scored again once per this many requests; and whether links that are like one that
+    # was better than expected are scored again at once.
     refresh_every: int = 8
     spread_news: bool = True
     # With more kinds than this waiting, new links are described by their general keys only.
     most_kinds: int = 1 << 16
 
 
-# The labels that the words of a link stand for: about two targets a request, and hardly any.
+# The labels that the words of a link stand for: about two targets per request, and hardly any.
 _GOOD, _BAD = 1.0, 0.05
-# The best kind is scored anew before it is used; if it fell, so are the next best, at most so often.
+# The best kind is scored again before it is used; if it fell, so are the next best, at most so often.
 _TRIES = 4
 _NEXT_BEST = 64
 # A score that fell by less than this share is still the best.
 _FALL = 0.03
 # A page surprises by this much of a label, a target by this much of a probability; and what tells which links
-# are like it, of which so many are scored anew.
+# are like it, of which this many are scored again.
 _SURPRISE = 0.2
 _ALIKE_BY = (
     Key.DIRECTORY_EXTENSION,
@@ -132,7 +132,7 @@ _ALIKE_BY = (
 _MOST_ALIKE = 256
 # The sweep passes over links with less than this share of the best score.
 _HOPELESS = 0.1
-# Redirects are followed at once up to so many in a row.
+# Redirects are followed at once up to this many in a row.
 _MOST_HOPS = 5
 # Groups of links that get a number of their own, for reports.
 _MOST_ARMS = 10_000
@@ -360,7 +360,7 @@ class Scent:
         return self._send(_Sent(number, _API, self._apis.take(number), _NOTHING, score))
 
     def _best(self) -> tuple[int, Expected] | None:
-        """Give the link to take, and what is expected of it."""
+        """Return the link to take, and what is expected of it."""
         self._refresh()
         best = self._best_kind()
         if best is None:
@@ -374,7 +374,7 @@ class Scent:
         return self._kinds.first(kind), expected
 
     def _best_kind(self) -> tuple[int, Expected] | None:
-        """Give the kind with the highest score that has not fallen since, and what is expected of it."""
+        """Return the kind with the highest score that has not fallen since, and what is expected of it."""
         kinds = self._kinds
         asked_for = self._asked_for()
         self._lower(asked_for)
@@ -400,7 +400,7 @@ class Scent:
             self._score_anew(kind, 0.0)
 
     def _asked_for(self) -> set[int]:
-        """Give the kinds of which one link is in flight and others wait."""
+        """Return the kinds of which one link is in flight and others wait."""
         return {
             sent.kind
             for sent in self._in_flight.values()
@@ -412,7 +412,7 @@ class Scent:
         every = self._settings.sweep_every
         if not every or self._step % every:
             return False
-        # What is poor is said in targets a request.
+        # What is poor is said in targets per request.
         poor = self._settings.poor if self._settings.aim is Aim.TARGETS_A_REQUEST else 0.0
         return best < max(self._settings.dry * self._scores.so_far, poor)
 
@@ -461,7 +461,7 @@ class Scent:
         return self._scores.expect(self._kinds.row(kind))
 
     def _judge(self, kind: int, hope: float) -> tuple[float, Expected]:
-        """Give a kind's score of now, and what is expected of it."""
+        """Return a kind's score of now, and what is expected of it."""
         row = self._kinds.row(kind)
         expected = self._scores.expect(row)
         return self._scores.score(row, expected, hope) + self._kinds.tie(kind), expected
@@ -470,7 +470,7 @@ class Scent:
         self._kinds.set_score(kind, self._judge(kind, hope)[0])
 
     def _score_new(self, columns: npt.NDArray[np.uint32]) -> list[tuple[float, float]]:
-        """Give the score of each row, and the targets that it promises to the page that links to it."""
+        """Return the score of each row, and the targets that it promises to the page that links to it."""
         settings = self._settings
         return [
             (score, target + settings.discount * behind)
@@ -581,7 +581,7 @@ class Scent:
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> State:
-        """Give everything that was learnt, what waits, and what is in flight."""
+        """Return everything that was learnt, what waits, and what is in flight."""
         return {
             **self._known.save(),
             **self._kinds.save(),

@@ -47,7 +47,7 @@ class Sweep:
             self._order[min(path.rstrip("/").count("/"), DEPTHS)].append(number)
 
     def next(self, wanted: Callable[[int], bool]) -> int | None:
-        """Give the next link that is wanted; those that are not are passed over for good."""
+        """Return the next link that is wanted; those that are not are passed over for good."""
         for depth, order in enumerate(self._order):
             for at in range(self._passed[depth], len(order)):
                 self._passed[depth] = at + 1
@@ -58,7 +58,7 @@ class Sweep:
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> dict[str, Any]:
-        """Give the folders and the order."""
+        """Return the folders and the order."""
         return {
             "sweep_folders": np.array(sorted(self._folders), np.uint32),
             "sweep_order": np.concatenate([np.array(order, np.int32) for order in self._order]),

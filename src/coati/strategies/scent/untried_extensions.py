@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Columns = npt.NDArray[np.uint32]
 
 _MASK = np.uint32((1 << 16) - 1)
-# A try lowers the chance as so many misses would: from 1/4 to 1/16 to 1/28.
+# A try lowers the chance as this many misses would: from 1/4 to 1/16 to 1/28.
 _WEIGHT = 12.0
 # So many tries are counted; one more stands for what pages end with.
 _MOST_TRIES = 254
@@ -52,11 +52,11 @@ class UntriedExtensions:
         self._first_chance = chance
 
     def least(self, row: Row) -> float:
-        """Give the least probability of a target for one row."""
+        """Return the least probability of a target for one row."""
         return float(self._chances[self._tries[row[Key.EXTENSION] & _MASK]])
 
     def least_all(self, columns: Columns) -> npt.NDArray[np.float32]:
-        """Give it for many rows, one a column."""
+        """Return it for many rows, one a column."""
         return np.asarray(self._chances[self._tries[columns[Key.EXTENSION] & _MASK]])
 
     def tried(self, row: Row, *, target: bool) -> None:
@@ -73,7 +73,7 @@ class UntriedExtensions:
             self._chances[0] = min(self._first_chance, found)
 
     def save(self) -> dict[str, Any]:
-        """Give the tries."""
+        """Return the tries."""
         return {
             "untried_tries": self._tries,
             "untried_chances": self._chances,

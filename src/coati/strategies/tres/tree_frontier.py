@@ -81,7 +81,7 @@ class Pick(NamedTuple):
 
 
 class TreeFrontier:
-    """Numbers that wait, by rows of so many features. Nodes are numbered in the order of their making.
+    """Numbers that wait, by rows of this many features. Nodes are numbered in the order of their making.
 
     >>> frontier = TreeFrontier(features=1)
     >>> for number in range(4): frontier.push(number, np.array([number % 2], np.float32))
@@ -116,7 +116,7 @@ class TreeFrontier:
         return (len(self._splits) + 1) // 2
 
     def row(self, number: int) -> Rows:
-        """Give the row of a number that waits."""
+        """Return the row of a number that waits."""
         return self._rows[number]
 
     def push(self, number: int, row: Rows) -> None:
@@ -213,7 +213,7 @@ class TreeFrontier:
         return len(self._splits) - 1
 
     def save(self) -> dict[str, Any]:
-        """Give the tree, what waits in it and the steps."""
+        """Return the tree, what waits in it and the steps."""
         numbers = [number for waiting in self._waiting for number in waiting]
         rows = [self._rows[number] for number in numbers]
         return {

@@ -72,7 +72,7 @@ class TextClassifier(Protocol):
     """Tells texts like the example pages from others; trained before the crawl."""
 
     def probability(self, text: str) -> float:
-        """Give the probability that a text is relevant."""
+        """Return the probability that a text is relevant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +280,7 @@ class TresStrategy:
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> State:
-        """Give everything but what was given: the classifier and the texts are the same next time."""
+        """Return everything but what was given: the classifier and the texts are the same next time."""
         return {
             **self._known.save(),
             **self._tree.save(),

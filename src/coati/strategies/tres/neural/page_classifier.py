@@ -90,12 +90,12 @@ class KeywordBiLstm:
             self._torch.set_flush_denormal(False)
 
     def probability(self, text: str) -> float:
-        """Give the probability that a text is like the positive examples."""
+        """Return the probability that a text is like the positive examples."""
         no, yes = self.logits([text])[0].tolist()
         return sigmoid(yes - no)
 
     def logits(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Give what the network says for and against each text."""
+        """Return what the network says for and against each text."""
         with self._torch.no_grad():
             output = self._run(self._network, [self._read(text) for text in texts])
         return np.asarray(output.numpy(), np.float32)
@@ -179,7 +179,7 @@ class KeywordBiLstm:
         return network["joint"](torch.cat([network["dense"](torch.cat(ends, 1)), bins], 1))
 
     def _ends(self, lstm: Any, texts: Sequence[list[int]]) -> Any:  # noqa: ANN401
-        """Give the state after each text's last word; what it is padded with comes later, and is not seen."""
+        """Return the state after each text's last word; what it is padded with is not seen."""
         torch = self._torch
         longest = max(map(len, texts))
         padded = torch.tensor([text + [0] * (longest - len(text)) for text in texts])

@@ -9,7 +9,7 @@ from coati.errors import UsageError
 
 
 def pytorch() -> Any:  # noqa: ANN401 - the library is optional, and so are its types
-    """Give the module ``torch``; without it, say how to get it."""
+    """Return the module ``torch``; without it, say how to get it."""
     try:
         return import_module("torch")
     except ImportError as error:

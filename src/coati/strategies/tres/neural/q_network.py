@@ -44,7 +44,7 @@ class TorchDoubleQ:
         return self._memory.steps >= self._settings.start
 
     def values(self, rows: Rows) -> npt.NDArray[np.float64]:
-        """Give the value of each action."""
+        """Return the value of each action."""
         with self._torch.no_grad():
             found = self._network(self._torch.from_numpy(np.ascontiguousarray(rows)))[:, 0]
         return np.asarray(found.numpy(), np.float64)
@@ -79,7 +79,7 @@ class TorchDoubleQ:
         return nn.Sequential(*layers, nn.Linear(width, 1))
 
     def save(self) -> dict[str, Any]:
-        """Give both networks, Adam's memory and the steps."""
+        """Return both networks, Adam's memory and the steps."""
         weights = list(self._network.parameters())
         adam = [self._optimizer.state.get(weight, {}) for weight in weights]
         zero = [self._torch.zeros_like(weight) for weight in weights]

@@ -47,7 +47,7 @@ class WordVectors:
         self.vectors = np.concatenate([np.zeros((1, vectors.shape[1]), np.float32), vectors])
 
     def numbers(self, words: Sequence[str]) -> list[int]:
-        """Give the number of each word."""
+        """Return the number of each word."""
         return [self.number_of.get(word, 0) for word in words]
 
     def expand(self, keywords: Collection[str]) -> frozenset[str]:

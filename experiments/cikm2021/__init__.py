@@ -1,0 +1,1 @@
+"""The tables of the DSDD paper on generated webs."""

@@ -1,0 +1,45 @@
+"""DuckDuckGo, through the library ddgs (the extra ``duckduckgo``): no key, and no promise that it lasts."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from coati.errors import ConfigError
+from coati.readers.hits import Hit, bounded_hits
+from coati.search.json_answers import texts_of
+from coati.web.queries import Ability
+
+if TYPE_CHECKING:
+    from coati.readers.hits import Hits
+    from coati.web.queries import Query
+
+_RESULTS = 20
+
+
+class DuckDuckGo:
+    """Asks DuckDuckGo; the library talks to it by itself."""
+
+    name = "duckduckgo"
+    abilities = frozenset({Ability.KEYWORDS})
+    delay_seconds = 3.0
+
+    def __init__(self, language: str = "en", max_queries: int | None = None) -> None:
+        if find_spec("ddgs") is None:
+            raise ConfigError("duckduckgo needs the library ddgs: pip install coati[duckduckgo]")
+        self.max_queries = max_queries
+        self._region = "us-en" if language == "en" else f"wt-{language.partition('-')[0].lower()}"
+
+    def search(self, query: Query) -> Hits:
+        """Answer a query; raises `ConnectionError` where it cannot be asked now."""
+        from ddgs import DDGS
+        from ddgs.exceptions import DDGSException
+
+        try:
+            found = DDGS().text(query.text, region=self._region, max_results=_RESULTS, page=query.page)
+        except DDGSException as error:
+            if "no results" in str(error).lower():
+                return bounded_hits(())
+            raise ConnectionError("DuckDuckGo does not answer") from error
+        hits = [Hit(*texts_of(each, "href", "title", "body")) for each in found]
+        return bounded_hits(hits, more=len(hits) == _RESULTS)

@@ -1,0 +1,157 @@
+"""Prospect: our own search for repositories, made to spend few requests on each one that it verifies.
+
+It differs from DSDD in what the paper leaves on the table:
+
+- **Paid by verification.** An arm is paid for sites that are verified, and charged for every request that its
+  finds cost, those of checks included. What looks good and proves to be nothing stops paying.
+- **Doubt.** A check goes on only while files turn up: each file buys some more pages. Most sites that fail
+  fail after a few pages, not after 200.
+- **Best first.** Within a check, links go first whose address has words that led to files on other sites.
+- **Contrast.** Terms for queries are those that verified pages have and other analysed pages have not.
+- **Small batches**, so that the next choice knows more, and one page per site and batch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from coati.model import Page
+from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd
+from coati.strategies.discovery.site_checks import CheckState, site_of
+from coati.strategies.discovery.start_model import NO_MODEL
+from coati.strategies.discovery.tasks import Stage, Task
+from coati.web.page_words import words_in
+from coati.web.urls import path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coati.model import Outcome, Settlement
+    from coati.strategies.discovery.analysed_pages import AnalysedPage
+    from coati.strategies.discovery.dsdd import UserWishes
+    from coati.strategies.discovery.settings import DiscoverySettings
+    from coati.strategies.discovery.site_checks import SiteCheck
+    from coati.strategies.discovery.start_model import StartModel
+    from coati.strategies.state import State
+
+# Seeds and terms per pull.
+_BATCH = 4
+# A check looks at this many pages, and at this many more for each file that it found.
+_PATIENCE, _PAGES_PER_FILE = 8, 6
+# A site whose pages were refused by the classifier this often is not looked at again.
+_LOOKS_PER_SITE = 2
+# Words of addresses that promise files before anything is learnt, and what that promise counts.
+_PROMISING = frozenset(
+    {"data", "dataset", "datasets", "download", "downloads", "statistics", "catalog", "catalogue", "open"}
+    | {"files", "file", "tables", "table", "resource", "resources", "export", "records", "archive", "series"}
+)
+_PROMISE = 0.5
+_CONTRAST_PAGES = 200
+
+
+class Prospect(Dsdd):
+    """DSDD's loop with our own economy."""
+
+    def __init__(
+        self,
+        start_urls: Sequence[str],
+        settings: DiscoverySettings,
+        start_model: StartModel = NO_MODEL,
+        wishes: UserWishes = NO_WISHES,
+    ) -> None:
+        # By word of an address: how many pages with it were fetched in checks, and how many linked to files.
+        self._fetched_with: Counter[str] = Counter()
+        self._paid_with: Counter[str] = Counter()
+        self._looks: Counter[str] = Counter()
+        small = replace(settings, seeds_per_pull=_BATCH, terms_per_pull=_BATCH)
+        super().__init__(start_urls, small, start_model, wishes=wishes)
+
+    def _propose(self, url: str, found_by: Task, depth: int = 0) -> bool:
+        site = site_of(url)
+        if self._looks[site] >= _LOOKS_PER_SITE:
+            return False
+        proposed = super()._propose(url, found_by, depth)
+        self._looks[site] += proposed
+        return proposed
+
+    def _worth(self, page: AnalysedPage) -> float:
+        return 0.0
+
+    def _check_answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+        check = self._checks[task.group]
+        files = len(check.files)
+        settled = super()._check_answered(task, request_id, outcome)
+        self._count(check.arm, 0.0)
+        if isinstance(outcome, Page):
+            words = _words_of(task.url)
+            self._fetched_with.update(words)
+            if len(check.files) > files:
+                self._paid_with.update(words)
+        return settled
+
+    def _want_for_check(self, check: SiteCheck, url: str, depth: int) -> None:
+        if self._want(Task(url, Stage.CHECK, check.number, depth, worth=self._promise(url))):
+            check.asked += 1
+            check.waiting += 1
+
+    def _promise(self, url: str) -> float:
+        """Return how likely a page is to link to files, by the best word of its address."""
+        rates = [
+            (self._paid_with[word] + _PROMISE * (word in _PROMISING)) / (self._fetched_with[word] + 1)
+            for word in _words_of(url)
+        ]
+        return max(rates, default=0.0)
+
+    def _conclude(self, check: SiteCheck) -> None:
+        super()._conclude(check)
+        patience = _PATIENCE + _PAGES_PER_FILE * len(check.files)
+        if check.state is CheckState.OPEN and check.fetched >= patience:
+            self._decide(check, CheckState.REJECTED)
+
+    def _decide(self, check: SiteCheck, state: CheckState) -> None:
+        super()._decide(check, state)
+        if state is CheckState.VERIFIED and check.arm in self._used_seeds:
+            self._rewards[check.arm] = self._rewards.get(check.arm, 0.0) + 1
+            self._found.setdefault(check.arm, 0)
+
+    def _rank_seeds(self) -> list[int]:
+        """Return the best page of each verified site; where there are none, the most promising pages."""
+        seeds: dict[str, int] = {}
+        for number in super()._rank_seeds():
+            seeds.setdefault(self._pages[number].site, number)
+        return list(seeds.values())
+
+    def _terms(self, seeds: Sequence[Mapping[str, int]], without: set[str], most: int) -> list[str]:
+        """Return the words that verified pages have and other analysed pages have not."""
+        verified = {number for check in self._checks.in_state(CheckState.VERIFIED) for number in check.pages}
+        others = [number for number in range(len(self._pages)) if number not in verified][-_CONTRAST_PAGES:]
+        here = Counter(word for seed in seeds for word in seed if word not in without)
+        there = Counter(word for number in others for word in self._pages[number].words)
+
+        def contrast(word: str) -> float:
+            share = (here[word] + 0.5) / (len(seeds) + 1)
+            other = (there[word] + 0.5) / (len(others) + 1)
+            # A word that one page alone has leads to that page.
+            return share * math.log(share / other) if here[word] > 1 or len(seeds) == 1 else -1.0
+
+        ranked = sorted(here, key=lambda word: (-contrast(word), word))
+        return [word for word in ranked if contrast(word) > 0][:most]
+
+    def save(self) -> State:
+        """Return everything."""
+        learnt = [[word, count, self._paid_with[word]] for word, count in sorted(self._fetched_with.items())]
+        return {**super().save(), "address_words": learnt, "looks": sorted(self._looks.items())}
+
+    def load(self, state: State) -> None:
+        """Take over a saved state."""
+        super().load(state)
+        self._fetched_with = Counter({word: count for word, count, _ in state["address_words"]})
+        self._paid_with = Counter({word: paid for word, _, paid in state["address_words"] if paid})
+        self._looks = Counter(dict(state["looks"]))
+
+
+def _words_of(url: str) -> list[str]:
+    return words_in(path_of(url))
