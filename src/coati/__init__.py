@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from coati.jobs.crawl_run import CrawlRun
     from coati.jobs.crawling import crawl, preview
     from coati.jobs.experimenting import ExperimentResults, experiment
+    from coati.jobs.inspecting import Inspection, inspect
     from coati.jobs.options import CrawlOptions
     from coati.jobs.preview import Preview
     from coati.jobs.replaying import ReplayResults, replay
@@ -50,6 +51,7 @@ __all__ = [
     "Explanation",
     "FilesHarvested",
     "ImportedArchive",
+    "Inspection",
     "PagesHarvested",
     "Preview",
     "Progress",
@@ -69,6 +71,7 @@ __all__ = [
     "find_runs",
     "harvest",
     "import_archive",
+    "inspect",
     "open_run",
     "preview",
     "replay",
@@ -90,6 +93,8 @@ _PLACES = {
     "CrawlRun": "coati.jobs.crawl_run",
     "crawl": "coati.jobs.crawling",
     "preview": "coati.jobs.crawling",
+    "Inspection": "coati.jobs.inspecting",
+    "inspect": "coati.jobs.inspecting",
     "ExperimentResults": "coati.jobs.experimenting",
     "experiment": "coati.jobs.experimenting",
     "CrawlOptions": "coati.jobs.options",

@@ -51,12 +51,13 @@ class NearbyText(NamedTuple):
 
     ``row`` is the text of the table row, list item or definition that holds the link, its cells apart by
     `CELL_MARK`; ``heading`` is the heading above the link, or the data set that it belongs to; ``licence`` is
-    the one that a list states. Empty where there is none.
+    the one that a list states, ``archived`` where a web archive keeps it. Empty where there is none.
     """
 
     row: str = ""
     heading: str = ""
     licence: str = ""
+    archived: str = ""
 
 
 CELL_MARK: Final = " | "

@@ -69,7 +69,7 @@ def test_a_million_hits_are_a_thousand() -> None:
 
 def test_long_texts_are_cut_and_long_addresses_left_out() -> None:
     found = bounded_hits([Hit("http://a.test/", "a" * 10**6, "b " * 10**6), Hit("h" * (MAX_URL_CHARS + 1))])
-    ((_, title, snippet),) = found.hits
+    ((_, title, snippet, *_),) = found.hits
     assert (len(title), len(snippet)) == (300, 1000)
 
 

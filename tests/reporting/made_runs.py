@@ -121,7 +121,7 @@ def fill_run(folder: Path, requests: int) -> Path:
             ),
         )
         connection.executemany(
-            "INSERT INTO links VALUES (?, 1, ?, 'a link', NULL, NULL, NULL, NULL, NULL, NULL)",
+            "INSERT INTO links VALUES (?, 1, ?, 'a link', NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
             ((n, f"{start}{n}") for n in range(2 * requests)),
         )
         connection.executemany(

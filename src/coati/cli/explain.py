@@ -88,6 +88,8 @@ def _met(told: Explanation) -> Iterator[tuple[str, str]]:
         yield "met by", f"a redirect from {met.redirected_from}"
     if met.found_on:
         yield "met on", met.found_on
+    if met.found_by:
+        yield "found by", met.found_by
     if met.anchor:
         yield "link text", met.anchor
     if met.context and met.context != met.anchor:

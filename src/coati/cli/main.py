@@ -60,6 +60,9 @@ COMMANDS = {
     "explain": LazyCommand("coati.cli.explain:explain", "Say which rule or score decided about a URL."),
     "export": LazyCommand("coati.cli.export:export", "Write the statements of a harvest for other tools."),
     "harvest": LazyCommand("coati.cli.harvest:harvest", "Spend one budget over many sites."),
+    "inspect": LazyCommand(
+        "coati.cli.inspect:inspect", "Say what software a site runs, and what it lists, in a few requests."
+    ),
     "learn": LazyCommand("coati.cli.learn:learn", "Train models from examples of your own."),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."

@@ -14,6 +14,7 @@ from coati.jobs.run_summary import RunSummary
 from coati.reporting.reasons import meaning_of
 from coati.reporting.sections.groups import best_groups
 from coati.reporting.start_page import failed_start
+from coati.runs.found_by import found_by
 from coati.runs.reader import RunReader
 from coati.stop_reasons import STOPPED_AT_START
 from coati.units import format_bytes
@@ -28,6 +29,8 @@ GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
 """
 
 _UNREACHED = "SELECT url, reason, deferred_until FROM deferred LIMIT ?"
+
+_GONE = "SELECT url, archived, last_seen, known FROM gone ORDER BY url LIMIT ?"
 
 _SHOWN = 5
 _IN_JSON = 50
@@ -65,9 +68,11 @@ def _details(folder: Path, count: int) -> dict[str, list[dict[str, object]]]:
                 }
                 for row in best_groups(reader.connection, count)
             ],
+            "found_by": [way._asdict() for way in found_by(reader.connection)],
             "media_types": rows(_TYPES, "media_type", "targets", "bytes"),
             "error_reasons": rows(_ERRORS, "reason", "requests"),
             "unreached_addresses": rows(_UNREACHED, "url", "reason", "until"),
+            "gone": rows(_GONE, "url", "archived", "last_seen", "known"),
             "skip_reasons": [{"reason": reason, "urls": urls} for reason, urls in skips],
         }
 
@@ -89,6 +94,13 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
         ],
     )
     _section(
+        "Found by",
+        [
+            f"{row['targets']:>6,} targets from {row['requests']:,} requests  {row['way']}"
+            for row in details["found_by"]
+        ],
+    )
+    _section(
         "Types of targets",
         [
             f"{row['targets']:>6,}  {row['media_type']} ({format_bytes(float(str(row['bytes'])))})"
@@ -99,6 +111,10 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
     _section(
         f"Not reached yet: `coati crawl {shlex.quote(summary.folder)}` asks again",
         [f"{row['url']} ({row['reason']})" for row in details["unreached_addresses"]],
+    )
+    _section(
+        "Gone from the site, but kept by a web archive",
+        [f"{row['url']}  {row['archived']}" for row in details["gone"]],
     )
     _section("Left alone", [f"{row['urls']:>6,}  {_in_words(row)}" for row in details["skip_reasons"]])
 

@@ -82,8 +82,8 @@ class HashedLogistic:
         """The log-odds of a row of which nothing is known."""
         return self._bias[0], self._bias[1]
 
-    def learn(self, row: Rows, answers: tuple[bool, bool]) -> None:
-        """Take one step for one example."""
+    def learn(self, row: Rows, answers: tuple[bool, bool], *, bias: bool = True) -> None:
+        """Take one step for one example; without ``bias``, only its own keys learn from it."""
         places = row & self._mask
         cells = self._table.take(places, axis=1)
         weights, gradients = cells[:MODELS], cells[MODELS:]
@@ -97,7 +97,7 @@ class HashedLogistic:
         weights -= np.array([[self._rate * error] for error in errors], np.float32) / np.sqrt(gradients)
         self._table[:, places] = cells
         self._table[:, 0] = self._no_key
-        for model, error in enumerate(errors):
+        for model, error in enumerate(errors if bias else ()):
             self._bias_gradients[model] += error * error
             self._bias[model] -= self._rate * error / math.sqrt(self._bias_gradients[model])
         size = self._table.shape[1]

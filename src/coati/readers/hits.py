@@ -9,10 +9,13 @@ tag path ``search > ENGINE > hit`` lets a strategy learn what an engine's hits a
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.readers.listed import Listed
+from coati.readers.dates import seconds_of
+from coati.readers.listed import API_PAGE, ARCHIVED, Listed
+from coati.web.queries import Ability, parse_query
 from coati.web.urls import MAX_URL_CHARS, host_of
 
 if TYPE_CHECKING:
@@ -24,14 +27,23 @@ HITS_TYPE = "application/vnd.coati.hits+json"
 MAX_HITS = 1000
 _MAX_TITLE_CHARS = 300
 _MAX_SNIPPET_CHARS = 1000
+_MAX_SEEN_CHARS = 30
+# What every engine tells.
+_ALL = frozenset({"url", "title", "snippet"})
 
 
 class Hit(NamedTuple):
-    """One result of a search, as the engine gave it; the URL may be anything."""
+    """One result of a search, as the engine gave it; the URL may be anything.
+
+    An index of a web archive tells on which day it saw the URL last (``seen``, as 2019-12-31), and where what
+    it saw is kept (``archived``).
+    """
 
     url: str
     title: str = ""
     snippet: str = ""
+    seen: str = ""
+    archived: str = ""
 
 
 class Hits(NamedTuple):
@@ -48,9 +60,15 @@ def bounded_hits(hits: Iterable[Hit], *, more: bool = False) -> Hits:
     'All files'
     """
     kept = [
-        Hit(url, _words(title, _MAX_TITLE_CHARS), _words(snippet, _MAX_SNIPPET_CHARS))
-        for url, title, snippet in islice(hits, MAX_HITS)
-        if len(url) <= MAX_URL_CHARS
+        Hit(
+            hit.url,
+            _words(hit.title, _MAX_TITLE_CHARS),
+            _words(hit.snippet, _MAX_SNIPPET_CHARS),
+            hit.seen[:_MAX_SEEN_CHARS],
+            hit.archived,
+        )
+        for hit in islice(hits, MAX_HITS)
+        if len(hit.url) <= MAX_URL_CHARS and len(hit.archived) <= 2 * MAX_URL_CHARS
     ]
     return Hits(tuple(kept), more)
 
@@ -58,7 +76,7 @@ def bounded_hits(hits: Iterable[Hit], *, more: bool = False) -> Hits:
 def write_hits(found: Hits) -> bytes:
     """Write a page of results in the form that `read_hits` reads, within bounds."""
     found = bounded_hits(found.hits, more=found.more)
-    return json.dumps({"hits": [hit._asdict() for hit in found.hits], "more": found.more}).encode()
+    return json.dumps({"hits": [_written(hit) for hit in found.hits], "more": found.more}).encode()
 
 
 def read_hits(body: bytes) -> Hits:
@@ -70,16 +88,36 @@ def read_hits(body: bytes) -> Hits:
     try:
         found = json.loads(body)
         hits, more = found["hits"], bool(found["more"])
-        given = (Hit(str(hit["url"]), str(hit["title"]), str(hit["snippet"])) for hit in hits)
-        return bounded_hits(given, more=more)
+        return bounded_hits(map(_read, hits), more=more)
     except (ValueError, TypeError, LookupError, RecursionError):
         return Hits()
 
 
 def list_hits(body: bytes, address: str) -> Iterator[Listed]:
-    """Go through the answer to a query as a page."""
-    path = ("search", host_of(address).rpartition("/")[2], "hit")
-    return (Listed(hit.url, path, hit.title, context=hit.snippet) for hit in read_hits(body).hits)
+    """Go through the answer to a query as a page; that for a site leads to its own next page."""
+    engine = host_of(address).rpartition("/")[2]
+    found = read_hits(body)
+    query = parse_query(address)
+    if query.ability is not Ability.SITE:
+        path = ("search", engine, "hit")
+        yield from (Listed(hit.url, path, hit.title, context=hit.snippet) for hit in found.hits)
+        return
+    if found.more:
+        yield Listed(replace(query, page=query.page + 1).address, ("search", engine, API_PAGE))
+    path = ("search", engine, ARCHIVED)
+    for hit in found.hits:
+        yield Listed(hit.url, path, hit.title, seconds_of(hit.seen), hit.snippet, archived=hit.archived)
+
+
+def _written(hit: Hit) -> dict[str, object]:
+    """Return a hit as it is written; what only web archives tell is left out where there is none."""
+    told = hit._asdict().items()
+    return {name: value for name, value in told if name in _ALL or value}
+
+
+def _read(told: dict[str, object]) -> Hit:
+    url, title, snippet = (str(told[name]) for name in ("url", "title", "snippet"))
+    return Hit(url, title, snippet, str(told.get("seen", "")), str(told.get("archived", "")))
 
 
 def _words(text: str, most: int) -> str:

@@ -18,6 +18,9 @@ API_PROBE: Final = "api probe"
 """How the tag path of an address of a site's own software ends (`coati.shortcuts`): one that lists files, and
 one that may. No element of HTML is called so."""
 
+ARCHIVED: Final = "archived"
+"""How the tag path of an address ends that an index of a web archive knows."""
+
 _APIS: Final = frozenset({API_PAGE, API_PROBE})
 
 
@@ -39,7 +42,8 @@ class Listed(NamedTuple):
     """One entry of a list; ``reference`` may be relative, ``modified`` is in seconds since the epoch.
 
     Without a ``context`` of its own, the anchor is all the text around it. ``heading`` names what the entry
-    belongs to, such as the data set of a file, and ``licence`` is the one that the list states.
+    belongs to, such as the data set of a file, ``licence`` is the one that the list states, and ``archived``
+    is where a web archive keeps what it saw there.
     """
 
     reference: str
@@ -49,3 +53,4 @@ class Listed(NamedTuple):
     context: str | None = None
     heading: str = ""
     licence: str = ""
+    archived: str = ""

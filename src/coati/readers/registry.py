@@ -15,12 +15,12 @@ from coati.readers.feed import read_feed
 from coati.readers.formats import Format
 from coati.readers.hits import list_hits
 from coati.readers.lines import read_lines
-from coati.readers.listed import names_list
+from coati.readers.listed import is_api, names_list
 from coati.readers.robots import read_robots
 from coati.readers.sitemap import read_sitemap
 from coati.readers.unpacking import unpack
 from coati.web.links import LinkExtractor
-from coati.web.urls import resolve
+from coati.web.urls import is_query, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -132,14 +132,15 @@ class PageReader:
         links: list[Link] = []
         texts: list[NearbyText] = []
         refused: list[tuple[str, Refusal]] = []
-        for reference, path, anchor, modified, context, heading, licence in entries:
-            target = resolve(url, reference)
+        for reference, path, anchor, modified, context, heading, licence, archived in entries:
+            # Only the reader of hits makes queries, and only for the next page of the same one.
+            target = reference if is_query(reference) and is_api(path) else resolve(url, reference)
             if target is None:
                 continue
             refusal = self._refusal(target, names_list=names_list(path))
             if refusal is None:
                 links.append(Link(target, path, anchor, anchor if context is None else context, modified))
-                texts.append(NearbyText(heading=heading, licence=licence))
+                texts.append(NearbyText(heading=heading, licence=licence, archived=archived))
             else:
                 refused.append((target, refusal))
         return LinkList(links, nearby_texts=texts), refused

@@ -27,6 +27,7 @@ from coati.reporting.found_repositories import SiteVerdict, verdict_on
 from coati.reporting.learnt import explained_by_strategy, settings_of
 from coati.reporting.nearby import nearest_known
 from coati.reporting.reasons import meaning_of
+from coati.runs.found_by import way_of
 from coati.runs.outcomes import DEFERRED, REFUSED
 from coati.runs.reader import RunReader
 from coati.strategies.strategy import Explained
@@ -262,7 +263,9 @@ def _asked(connection: Connection, url: str) -> tuple[Asked, ...]:
 def _meeting(connection: Connection, url: str) -> Meeting | None:
     link: Row | None = connection.execute(_LINK, (url,)).fetchone()
     if link is not None:
-        return Meeting(link["found_on"], link["anchor"], link["path"], link["context"] or link["anchor"])
+        context = link["context"] or link["anchor"]
+        way = way_of(link["path"]) if link["path"] else None
+        return Meeting(link["found_on"], link["anchor"], link["path"], context, found_by=way)
     redirect = connection.execute(_REDIRECT, (url,)).fetchone()
     return None if redirect is None else Meeting(redirected_from=redirect["url"])
 

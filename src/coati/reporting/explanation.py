@@ -35,6 +35,7 @@ class Meeting:
     tag_path: str | None = None
     context: str | None = None
     redirected_from: str | None = None
+    found_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from coati.reporting.facts import read_facts
 from coati.reporting.markup import Html, element, shortened, trusted
 from coati.reporting.sections.course import course
 from coati.reporting.sections.files import holdings
+from coati.reporting.sections.gone import gone
 from coati.reporting.sections.groups import groups
 from coati.reporting.sections.headline import headline
 from coati.reporting.sections.next_steps import next_steps
@@ -41,9 +42,11 @@ def report_page(run: RunReader) -> str:
     connection.execute("BEGIN")
     try:
         facts = read_facts(run)
+        taken_off = gone(connection)
         sections = (
             *repositories(connection),
             (relevant_pages if facts.seeks_pages else holdings)(connection, facts),
+            *(() if taken_off is None else (taken_off,)),
             course(connection, facts),
             troubles(connection),
             next_steps(connection, facts),

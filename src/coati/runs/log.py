@@ -83,8 +83,8 @@ LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
 WHERE links.id = ?
 """
 _ADD_LINK = """
-INSERT INTO links (page, url, anchor, context, tag_path, modified, row_text, heading, licence)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO links (page, url, anchor, context, tag_path, modified, row_text, heading, licence, archived)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _ADD_RULES = "INSERT INTO robots (url, status, size_bytes, reason, fetched_at) VALUES (?, ?, ?, ?, ?)"
 _ADD_LIST = "INSERT INTO lists VALUES (?, ?) ON CONFLICT DO NOTHING"
@@ -269,8 +269,9 @@ class RunLog:
                 None if row in {"", context} else row,
                 heading or None,
                 licence or None,
+                archived or None,
             )
-            for (url, path, anchor, context, modified), (row, heading, licence) in zip(
+            for (url, path, anchor, context, modified), (row, heading, licence, archived) in zip(
                 page.new, page.nearby_texts, strict=True
             )
         ]

@@ -120,7 +120,8 @@ CREATE TABLE links (
     modified TEXT,
     row_text TEXT,
     heading TEXT,
-    licence TEXT
+    licence TEXT,
+    archived TEXT
 );
 CREATE INDEX links_by_url ON links (url);
 CREATE INDEX links_by_page ON links (page);
@@ -228,6 +229,11 @@ SELECT links.id, links.url, links.anchor, links.context, links.row_text, links.h
 FROM links
 LEFT JOIN tag_paths ON tag_paths.id = links.tag_path
 JOIN requests ON requests.id = links.page;
+
+CREATE VIEW gone AS
+SELECT links.url, links.archived, links.modified AS last_seen, links.context AS known, requests.status
+FROM links JOIN requests ON requests.link = links.id
+WHERE links.archived IS NOT NULL AND requests.kind = 'broken' AND requests.status IN (404, 410);
 
 CREATE VIEW skipped_with_source AS
 SELECT skipped.url, skipped.reason, requests.url AS found_on

@@ -15,6 +15,7 @@ from coati.assembly import (
 )
 from coati.live.plan import CrawlPlan
 from coati.runs.snapshots import SnapshotForm
+from coati.search.web_archives import HINTS
 from coati.settings.discovery import providers_of, with_discovery
 from coati.settings.limits import trap_settings
 from coati.settings.live_settings import live_settings
@@ -106,6 +107,6 @@ def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:
         stop=resources.stop,
         one_site=settings.rules.scope is not Scope.ANY and len({host_of(url) for url in settings.urls}) == 1,
         more_start_urls=settings.more_start_urls,
-        providers=providers_of(settings),
+        providers=(*(HINTS[name]() for name in settings.hint_names), *providers_of(settings)),
         shortcuts=build_shortcuts(settings.shortcuts, settings.strategy, settings.profile),
     )

@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 
 from coati.assembly import DISCOVERY, LIVE_STRATEGIES, REGISTRY, SHORTCUTS, SITE_STRATEGIES, build_goal
 from coati.budget import Budget
-from coati.errors import ConfigError
+from coati.errors import ConfigError, unknown_name
 from coati.live.settings import LiveSettings
 from coati.readers.robots import robots_url
+from coati.search.web_archives import HINTS
 from coati.settings.limits import LIMITS
 from coati.settings.setting_types import (
     BYTES,
@@ -34,8 +35,9 @@ from coati.settings.setting_types import (
     choice,
 )
 from coati.web.media import parse_types
+from coati.web.queries import Ability, Query
 from coati.web.rules import Rules, Scope
-from coati.web.urls import is_query
+from coati.web.urls import is_query, resolve
 
 T = TypeVar("T")
 
@@ -302,6 +304,14 @@ class RunSettings:
         "A profile of your own for a software that Coati does not know, as my_module:MyCms; may be repeated.",
         decides=True,
     )
+    hints: str = _setting(
+        "",
+        Group.WHERE,
+        TEXT,
+        f"Ask indexes of the web for files of the site, linked or not ({', '.join(HINTS)}), separated by"
+        " commas. They are told which site you look at.",
+        decides=True,
+    )
     max_requests: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after this many requests.")
     max_bytes: int | None = _setting(
         None, Group.HOW_MUCH, above_zero(BYTES), "Stop after this many bytes (500MB, 2GiB)."
@@ -425,6 +435,7 @@ class RunSettings:
             _compiled(pattern)
         if self.quiet and self.verbose:
             raise ConfigError("quiet says nothing and verbose says more: leave one of them out")
+        self._check_hints()
         if self.per_host > self.concurrency:
             raise ConfigError(
                 f"per_host is {self.per_host} and concurrency is {self.concurrency}: no more than"
@@ -449,11 +460,23 @@ class RunSettings:
 
     @property
     def more_start_urls(self) -> tuple[str, ...]:
-        """Where the crawl begins beside the user's URLs: the robots.txt of their hosts, for its sitemaps."""
-        if not self.sitemaps:
-            return ()
-        robots = dict.fromkeys(robots_url(url) for url in self.urls if not is_query(url))
-        return tuple(url for url in robots if url not in self.urls)
+        """Where the crawl begins beside the user's URLs: the robots.txt of their hosts, and hints."""
+        own = [url for url in self.urls if not is_query(url)]
+        robots = [robots_url(url) for url in own] if self.sitemaps else []
+        sites = dict.fromkeys(resolve(url, "/") or url for url in own)
+        hints = [Query(name, site, Ability.SITE).address for name in self.hint_names for site in sites]
+        return tuple(url for url in dict.fromkeys((*robots, *hints)) if url not in self.urls)
+
+    def _check_hints(self) -> None:
+        for name in self.hint_names:
+            if name not in HINTS:
+                raise unknown_name("index for hints", name, HINTS)
+
+    @property
+    def hint_names(self) -> tuple[str, ...]:
+        """The indexes that are asked for hints."""
+        names = dict.fromkeys(name.strip().lower() for name in self.hints.split(","))
+        return tuple(name for name in names if name)
 
     @property
     def start_urls(self) -> tuple[str, ...]:

@@ -76,12 +76,16 @@ _HEADS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """The API of one software, which lists ``files`` at ``base_url``, the root of a host."""
+    """The API of one software, which lists ``files`` at ``base_url``, the root of a host.
+
+    ``most`` is what it gives at most on one page, whatever it is asked for.
+    """
 
     software: str
     base_url: str
     files: Sequence[ApiFile]
     state: ApiState = ApiState.WHOLE
+    most: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a software that has no API here."""
@@ -121,7 +125,8 @@ class Api:
         odd = self.state is ApiState.ODD
         listed = self.listed
         # An odd one counts wrongly, too.
-        asked = Asked(url, _ODD_PAGE if odd else _USUAL_PAGE, 3 * len(listed) if odd else len(listed))
+        most = _ODD_PAGE if odd else self.most or _USUAL_PAGE
+        asked = Asked(url, most, 3 * len(listed) if odd else len(listed))
         return ANSWERS[self.software](asked, listed)
 
     def mark(self, page: Response) -> Response:
@@ -197,7 +202,11 @@ def files_of(site: Site) -> list[ApiFile]:
 
 
 def with_api(
-    site: Site, software: str, state: ApiState = ApiState.WHOLE, files: Sequence[ApiFile] | None = None
+    site: Site,
+    software: str,
+    state: ApiState = ApiState.WHOLE,
+    files: Sequence[ApiFile] | None = None,
+    most: int | None = None,
 ) -> Site:
     """Put an API in front of a site; without ``files`` it lists those that the site has.
 
@@ -209,7 +218,7 @@ def with_api(
     'application/json'
     """
     root = resolve(site.start_url, "/") or site.start_url
-    api = Api(software, root, files_of(site) if files is None else files, state)
+    api = Api(software, root, files_of(site) if files is None else files, state, most)
     return Site(site.start_url, _Responses(site, api))
 
 

@@ -46,7 +46,7 @@ class StubEngine:
 
     >>> engine = StubEngine([IndexedPage("http://a.test/", "Rain", "Rain by month")])
     >>> engine.search(Query("stub", "rain")).hits
-    (Hit(url='http://a.test/', title='Rain', snippet='Rain by month'),)
+    (Hit(url='http://a.test/', title='Rain', snippet='Rain by month', seen='', archived=''),)
     """
 
     pages: Iterable[IndexedPage]
@@ -150,7 +150,7 @@ class _Answers(Mapping[str, Response]):
         page = int(given.pop("page", "1"))
         ability, text = next(iter(given.items()))
         found = self._engine.search(Query(self._engine.name, text, Ability(ability), page))
-        results = [{"url": url, "title": title, "content": snippet} for url, title, snippet in found.hits]
+        results = [{"url": url, "title": title, "content": snippet} for url, title, snippet, *_ in found.hits]
         body = json.dumps({"results": results, "more": found.more}).encode()
         return Response.file("application/json", body)
 

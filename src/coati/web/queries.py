@@ -1,10 +1,11 @@
 """A query to a search engine as an address, so that it can be asked for, logged and replayed like any URL.
 
-There are three of them, each with ``&page=`` from the second page of results on::
+There are four of them, each with ``&page=`` from the second page of results on::
 
     search://ENGINE/?q=WORDS          pages with these words
     search://ENGINE/?related=URL      pages like this one
     search://ENGINE/?backlinks=URL    pages that link to this one
+    search://ENGINE/?site=URL         files of this site, as an index of a web archive knows them
 
 Only a strategy makes queries. No page can: `coati.web.urls.resolve` and `normalise` know web addresses alone,
 so a link or a redirect to ``search://`` leads nowhere, and nobody else spends the user's quota.
@@ -33,6 +34,7 @@ class Ability(StrEnum):
     KEYWORDS = "q"
     RELATED = "related"
     BACKLINKS = "backlinks"
+    SITE = "site"
 
 
 @dataclass(frozen=True, slots=True)

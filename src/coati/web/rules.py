@@ -112,7 +112,8 @@ class Rules:
         means a sitemap by the patterns for what is found from it.
         """
         scope = Scope.HOST if self.scope is Scope.PATH else self.scope
-        return None if url in self._starts or self._in_scope(url, scope) else Refusal.SCOPE
+        admitted = url in self._starts or is_query(url) or self._in_scope(url, scope)
+        return None if admitted else Refusal.SCOPE
 
     def _unwanted(self, url: str) -> Refusal | None:
         if any(pattern.search(url) for pattern in self.exclude):

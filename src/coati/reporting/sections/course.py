@@ -7,11 +7,14 @@ from sqlite3 import Connection, Row
 from coati.reporting.charts import Axes, Line, Mark, bar, line_chart
 from coati.reporting.curve import Curve, read_curve
 from coati.reporting.facts import RunFacts
-from coati.reporting.markup import Html, element, joined, web_link
+from coati.reporting.markup import Html, element, joined, shortened, web_link
 from coati.reporting.tables import Cell, Column, table
+from coati.runs.found_by import FoundBy, found_by
 from coati.units import format_bytes, format_count, format_share
 
 _PAGES_SHOWN = 15
+# Start addresses and links: nothing to tell apart.
+_USUAL_WAYS = 2
 _PAGES = """
 SELECT found_on, count(*) AS files FROM targets
 WHERE found_on IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, min(request) LIMIT ?
@@ -28,6 +31,9 @@ def course(connection: Connection, facts: RunFacts) -> Html:
     found = element("figure", _found_chart(curve), element("figcaption", _FOUND))
     volume = element("figure", _volume_chart(curve), element("figcaption", _volume_words(facts)))
     parts.append(element("div", found, volume, class_="figures"))
+    ways = found_by(connection)
+    if len(ways) > _USUAL_WAYS:
+        parts += [element("h3", "By which way"), _ways_table(ways)]
     pages = connection.execute(_PAGES, (_PAGES_SHOWN,)).fetchall()
     if pages:
         parts += [element("h3", "Pages with most files"), _pages_table(pages, facts)]
@@ -91,6 +97,30 @@ def _pages_table(rows: list[Row], facts: RunFacts) -> Html:
         for row in rows
     ]
     return table(columns, cells, "Pages that link to most files")
+
+
+def _ways_table(ways: list[FoundBy]) -> Html:
+    columns = (
+        Column("Found by"),
+        Column("Files", numeric=True),
+        Column(""),
+        Column("Requests", numeric=True),
+        Column("Pages among them", numeric=True),
+        Column("Failed", numeric=True),
+    )
+    most = max(1, *(way.targets for way in ways))
+    cells = [
+        (
+            shortened(way.way, 60),
+            Cell(format_count(way.targets), way.targets),
+            bar(way.targets, most),
+            Cell(format_count(way.requests), way.requests),
+            Cell(format_count(way.pages), way.pages),
+            Cell(format_count(way.errors), way.errors),
+        )
+        for way in ways
+    ]
+    return table(columns, cells, "Ways by which files were found")
 
 
 def _whole(value: float) -> str:

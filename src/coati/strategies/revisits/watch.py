@@ -20,8 +20,6 @@ from coati.strategies.revisits.visits import Visit, Visits
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy.typing as npt
-
     from coati.model import Hosts, Outcome
     from coati.strategies.revisits.cycles import Cycles
     from coati.strategies.revisits.links import Relevant
@@ -115,7 +113,8 @@ class Watch:
         )
         self._urls: list[str] = []
         self._page_of: dict[str, int] = {}
-        self._out_links: list[npt.NDArray[np.uint64]] = []
+        # As bytes, since an array of its own would cost each page a hundred more.
+        self._out_links: list[bytes] = []
         # Pages that nobody has looked at yet, and those of them that were not even asked for.
         self._unseen: set[int] = set()
         self._unasked: dict[int, None] = {}
@@ -175,7 +174,7 @@ class Watch:
             if url not in self._page_of:
                 page = self._page_of[url] = len(self._urls)
                 self._urls.append(url)
-                self._out_links.append(np.zeros(0, np.uint64))
+                self._out_links.append(b"")
                 self.visits.add_page(self._sites.add(url))
                 self._links.ignore(url)
                 if not self.settings.cold:
@@ -213,6 +212,13 @@ class Watch:
         del self._unasked[page]
         # The cycle in which first looks are made is spent by them.
         self._last_cycle = self._cycles.at(now)
+
+    def _look_over(self, page: int) -> None:
+        if page in self._unseen:
+            self._unseen.remove(page)
+            if not self._unseen:
+                # What was large keeps its room, and most watches never need it again.
+                self._unseen, self._unasked = set(), dict(self._unasked)
 
     def _is_time(self, now: float) -> bool:
         """Tell whether a cycle begins that has a page to visit."""
@@ -303,7 +309,7 @@ class Watch:
             self._give_back(asked)
         visit = self._visit(asked, outcome)
         self._hops.pop(asked.page, None)
-        self._unseen.discard(asked.page)
+        self._look_over(asked.page)
         self.visits.add(visit)
         self.scheduler.learn(visit, self.visits)
         return [Settlement(request_id, float(len(visit.new)))]
@@ -334,7 +340,7 @@ class Watch:
         first = page in self._unseen
         if not isinstance(outcome, Page):
             seen = isinstance(outcome, Unchanged)
-            out_links = self._out_links[page].tolist() if seen else []
+            out_links = np.frombuffer(self._out_links[page], np.uint64).tolist() if seen else []
             counting = self._links.counting(int(self.visits.site[page]), out_links)
             return Visit(page, moment, cycle, [], counting, out_links, seen=seen, first=first)
         out_links = list(outcome.out_links or ())
@@ -343,7 +349,7 @@ class Watch:
         new = self._links.find(counting, cycle)
         if not first:
             self._tell(page, met, set(new), cycle)
-        self._out_links[page] = np.array(out_links, np.uint64)
+        self._out_links[page] = np.array(out_links, np.uint64).tobytes()
         return Visit(page, moment, cycle, [] if first else new, counting, out_links, first=first)
 
     def _tell(self, page: int, met: Iterable[tuple[int, str]], new: set[int], cycle: int) -> None:
@@ -356,8 +362,8 @@ class Watch:
             "sites": self._sites.save(),
             **self._links.save(),
             **self.visits.save(),
-            "out_links": np.concatenate([np.zeros(0, np.uint64), *self._out_links]),
-            "out_link_counts": np.array([len(links) for links in self._out_links], np.int32),
+            "out_links": b"".join(self._out_links),
+            "out_link_bytes": np.array(list(map(len, self._out_links)), np.int64),
             "unseen": sorted(self._unseen),
             "unasked": list(self._unasked),
             "again": list(self._again),
@@ -378,8 +384,9 @@ class Watch:
         self._sites.load(state["sites"])
         self._links.load(state)
         self.visits.load(state)
-        ends = np.cumsum(state["out_link_counts"])
-        self._out_links = [part.copy() for part in np.split(state["out_links"], ends)[:-1]]
+        ends = np.cumsum(state["out_link_bytes"]).tolist()
+        joined = state["out_links"]
+        self._out_links = [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]
         self._unseen, self._unasked = set(state["unseen"]), dict.fromkeys(state["unasked"])
         self._again, self._hops = deque(state["again"]), dict(state["hops"])
         self._deferred.load(state["deferred"], int)

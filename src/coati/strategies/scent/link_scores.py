@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 # The log-odds of a target and of a useless link, of which nothing is known.
 _BIAS = (-1.0, -3.0)
+# Where a link stood, apart from what its address is like.
+_PLACE = np.array([Key.ELEMENT, Key.TAIL, Key.TAG_PATH, Key.SOURCE, Key.TAIL_EXTENSION])
 # What tells sizes.
 _SIZE_KEYS = np.array([Key.EXTENSION, Key.DIRECTORY_EXTENSION])
 _PAGES, _TARGETS = 0, 1
@@ -140,6 +142,12 @@ class LinkScores:
         self._paid += paid
         if answer.target:
             self._gained += paid if self._aim is Aim.BYTES_A_BYTE else 1.0
+
+    def learn_place(self, row: Row) -> None:
+        """Learn that a link was of no use, and blame the place where it stood alone."""
+        place = np.zeros_like(row)
+        place[_PLACE] = row[_PLACE]
+        self.odds.learn(place, (False, True), bias=False)
 
     def score_all(self, columns: Rows, *, hope: float, caution: float) -> list[tuple[float, float, float]]:
         """Score some rows, one a column.

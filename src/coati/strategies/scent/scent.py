@@ -39,7 +39,7 @@ import numpy as np
 
 from coati.learners.value_chains import ChainSettings
 from coati.model import Deferred, Method, Page, Redirect, Refused, Request, Target
-from coati.readers.listed import is_api
+from coati.readers.listed import ARCHIVED, is_api
 from coati.strategies.deferrals import Deferrals
 from coati.strategies.known_urls import KnownUrls
 from coati.strategies.scent.api_pages import API_ELEMENTS, ApiPages
@@ -140,6 +140,8 @@ _OTHER_LINKS = "other links"
 _NOTHING = Expected(0.0, 1.0, 0.0, 0.0)
 
 
+# The last part of the tag path of what an index of a web archive knows.
+_HINT = key_of(Key.ELEMENT, ARCHIVED)
 # The kind of a page of an API, which stands in no place of the frontier.
 _API = -2
 # Where bytes are scarce, scores are not targets per request: an API is asked while it is worth this much.
@@ -276,7 +278,11 @@ class Scent:
             return self._observe_api(request_id, sent, sent.row, outcome)
         target, page = isinstance(outcome, Target), isinstance(outcome, Page)
         listed = sent.row is not None and self._apis.lists(sent.row)
-        self._scores.learn(sent.row, LinkOutcome(target, page, outcome.size_bytes), counts=not listed)
+        if sent.row is not None and int(sent.row[Key.ELEMENT]) == _HINT and not (target or page):
+            # Files that went are what an index of old is full of: they say nothing of the site's links.
+            self._scores.learn_place(sent.row)
+        else:
+            self._scores.learn(sent.row, LinkOutcome(target, page, outcome.size_bytes), counts=not listed)
         settled = self._labels.follow(sent.number, target=target)
         label = math.inf if target else -math.inf
         if isinstance(outcome, Page):

@@ -1,0 +1,93 @@
+"""``coati inspect``: what software a site runs, what it lists, and which command to use."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
+from coati.cli.terminal import say
+from coati.jobs.inspecting import FEW_REQUESTS
+from coati.jobs.inspecting import inspect as inspect_site
+from coati.model import Failure, Refused
+from coati.settings.run_file import with_values
+from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.units import format_count
+
+if TYPE_CHECKING:
+    from coati.jobs.inspecting import Inspection, ListShown
+
+_OPTIONS = ("types", "profile", "max_requests", "delay", "contact", "header", "proxy", "limits", "format")
+_SHOWN_TYPES = 8
+# What a dry run may ask for: enough for a portal of five thousand data sets.
+INVENTORY_REQUESTS = 60
+
+_ABOUT = f"""Say what software a site runs, what it lists, and which command to use.
+
+URL is the site's start page. The start page, robots.txt, the API of the software that shows there, and some
+sitemaps are asked for: {FEW_REQUESTS} requests at most, unless --max-requests says otherwise. Nothing is
+kept.
+"""
+
+
+@click.command(
+    cls=SettingsCommand,
+    params=[click.Argument(["url"]), *(setting_option(SETTINGS[name]) for name in _OPTIONS)],
+    help=_ABOUT,
+)
+@click.pass_context
+def inspect(ctx: click.Context, /, url: str, **_: object) -> int:
+    """Ask, print, and return the exit code."""
+    settings = with_values(RunSettings(), given_settings(ctx))
+    return show_inspection(inspect_site(url, settings), settings.format)
+
+
+def list_only(settings: RunSettings) -> int:
+    """Show what the software of a site lists: ``coati crawl --shortcuts only --dry-run``."""
+    wanted = settings if settings.max_requests else replace(settings, max_requests=INVENTORY_REQUESTS)
+    return show_inspection(inspect_site(settings.url, wanted), settings.format)
+
+
+def show_inspection(found: Inspection, form: str) -> int:
+    """Print what was found out, and return the exit code."""
+    if form == "json":
+        say(json.dumps(found.as_json()))
+    else:
+        _print(found)
+    return found.exit_code
+
+
+def _print(found: Inspection) -> None:
+    say(found.final_url, bold=True)
+    if isinstance(found.outcome, Refused | Failure):
+        say(f"  could not be looked at: {found.outcome.reason}")
+        return
+    titles = ", ".join(shown.title for shown in found.software)
+    say(f"  software:    {titles or 'none that Coati knows'}")
+    say(f"  start page:  {format_count(found.links, 'link')}")
+    if not found.lists:
+        say("  lists:       none: no API, no sitemap")
+    for shown in found.lists:
+        _print_list(shown)
+    for name, error in found.broken.items():
+        say(f"the profile {name} was left out: it raised {error}", err=True)
+    say(f"  asked for:   {format_count(found.requests, 'request')}")
+    say(f"Next: {found.command}")
+
+
+def _print_list(shown: ListShown) -> None:
+    say(f"\n  {shown.name}: {shown.address}")
+    if not shown.pages:
+        say(f"      {shown.answer}")
+        return
+    more = ", and it goes on" if shown.more else ""
+    listed = format_count(shown.links, "address", "addresses")
+    pages = format_count(shown.pages, "page")
+    say(f"      {listed} on {pages}{more}; {format_count(shown.wanted)} of the wanted types")
+    for kind, files in list(shown.types.items())[:_SHOWN_TYPES]:
+        say(f"      {files:>7,} {kind}")
+    for example in shown.examples[:1]:
+        say(f"      such as {example}")

@@ -1,0 +1,276 @@
+"""What a site runs and what it lists, in a few requests: what `coati inspect` shows.
+
+The start page, robots.txt, the API of the software that the start page shows, and some sitemaps are asked
+for, politely and under the rules of a crawl, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from coati.assembly import build_shortcuts
+from coati.budget import Budget
+from coati.errors import ConfigError
+from coati.jobs.preview import REFUSED, UNREACHABLE
+from coati.model import Failure, LinkList, Page, Refused
+from coati.readers.listed import is_api, names_list
+from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.run_settings import RunSettings
+from coati.shortcuts.recognition import recognise
+from coati.strategies.baselines.simple_orders import FrontierStrategy
+from coati.strategies.frontier import Fifo
+from coati.web.likely_extensions import likely_extensions
+from coati.web.media import parse_types
+from coati.web.urls import extension_of, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from coati.live.outcomes import FetchResult
+    from coati.model import Link, Outcome, PageLinks, Request, Settlement
+
+FEW_REQUESTS = 12
+"""What an inspection may ask for unless it is told otherwise."""
+
+_MOST_SITEMAPS = 3
+# The format that an API tells, behind the title: "Taxes (CSV)".
+_FORM = re.compile(r"\(([^()]{1,60})\)\Z")
+_WORD = re.compile(r"[a-z0-9]{2,12}\Z")
+_NO_ENTRY = frozenset({401, 403, 407, 429, 451})
+_CLOSED = frozenset({401, 403, 405, 451})
+_MISSING = frozenset({404, 410})
+
+
+@dataclass(frozen=True, slots=True)
+class SoftwareShown:
+    """A software that the start page shows; ``sure`` says that its API shows, too."""
+
+    profile: str
+    title: str
+    addresses: tuple[str, ...]
+    sure: bool
+
+
+@dataclass(slots=True)
+class ListShown:
+    """One list of files: where it comes from, and what was read of it.
+
+    ``name`` is the beginning of its tag paths (``wordpress > application``), or ``sitemap``. ``more`` says
+    that it goes on behind what was read.
+    """
+
+    name: str
+    address: str
+    answer: str = "not asked for"
+    pages: int = 0
+    links: int = 0
+    wanted: int = 0
+    more: bool = False
+    types: dict[str, int] = field(default_factory=dict)
+    examples: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What was found out; ``outcome`` is what came of the start address, redirects followed."""
+
+    url: str
+    final_url: str
+    outcome: Outcome
+    requests: int
+    links: int
+    software: list[SoftwareShown]
+    lists: list[ListShown]
+    broken: dict[str, str]
+
+    @property
+    def command(self) -> str:
+        """The command that makes most of it."""
+        found = {shown.name for shown in self.lists if shown.wanted}
+        if any(name != "sitemap" for name in found):
+            return f"coati crawl {self.url}"
+        return f"coati crawl {self.url} --sitemaps" if found else f"coati crawl {self.url}"
+
+    @property
+    def exit_code(self) -> int:
+        """What the command ends with: 0, or 3 and 4 where the start page could not be had."""
+        outcome = self.outcome
+        if isinstance(outcome, Refused):
+            return REFUSED
+        if isinstance(outcome, Failure):
+            return REFUSED if outcome.status in _NO_ENTRY else UNREACHABLE
+        return 0
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON can say it."""
+        return {
+            "url": self.url,
+            "final_url": self.final_url,
+            "outcome": type(self.outcome).__name__.lower(),
+            "status": getattr(self.outcome, "status", None),
+            "requests": self.requests,
+            "links": self.links,
+            "software": [asdict(shown) for shown in self.software],
+            "lists": [asdict(shown) for shown in self.lists],
+            "broken": self.broken,
+            "command": self.command,
+        }
+
+
+def inspect(url: str, settings: RunSettings | None = None) -> Inspection:
+    """Ask a site for its start page and its lists; ``max_requests`` of the settings bounds it.
+
+    Raises `coati.errors.ConfigError` where ``url`` is no web address.
+    """
+    start = normalise(url if "://" in url else f"https://{url}")
+    if start is None:
+        raise ConfigError(f"{url!r} is no web address; one looks like https://www.example.org/")
+    settings = replace(settings or RunSettings(), urls=(start,))
+    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    from coati.live.running import crawl
+
+    asked = replace(settings, sitemaps=True)
+    seen = _Seen()
+    plan = crawl_plan(asked, CrawlResources(on_fetched=seen.take))
+    shortcuts = build_shortcuts("only" if settings.shortcuts == "only" else "auto", "scent", settings.profile)
+    strategy = _ListsOnly(asked.start_urls)
+    budget = Budget(max_requests=settings.max_requests or FEW_REQUESTS)
+    result = crawl(
+        replace(plan, new_strategy=lambda: strategy, shortcuts=shortcuts, budget=budget, defers=False)
+    )
+    final_url, reading = seen.last(settings.url)
+    software = [] if reading is None else recognise(final_url, reading.headers, reading.body or b"")
+    return Inspection(
+        url=settings.url,
+        final_url=final_url,
+        outcome=Failure(0, 0, "interrupted") if reading is None else reading.outcome,
+        requests=result.progress.requests,
+        links=strategy.start_links,
+        software=[SoftwareShown(*found) for found in software],
+        lists=_lists(strategy, likely_extensions(parse_types(settings.types))),
+        broken={} if shortcuts is None else dict(shortcuts.broken),
+    )
+
+
+class _Seen:
+    """What came of each address."""
+
+    def __init__(self) -> None:
+        self._results: dict[str, FetchResult] = {}
+
+    def take(self, request: Request, result: FetchResult) -> None:
+        self._results[request.url] = result
+
+    def last(self, url: str) -> tuple[str, FetchResult | None]:
+        """Return where redirects lead from an address, and what came there."""
+        for _ in range(len(self._results)):
+            location = getattr(getattr(self._results.get(url), "outcome", None), "location", None)
+            if location is None:
+                break
+            url = location
+        return url, self._results.get(url)
+
+
+class _ListsOnly(FrontierStrategy):
+    """Asks for the start addresses, and for what they and further lists name as lists."""
+
+    def __init__(self, start_urls: Sequence[str]) -> None:
+        super().__init__(start_urls, Fifo())
+        self._urls: dict[int, str] = {}
+        self._sitemaps = 0
+        # The tag path of each list that was named, and what came of it.
+        self.named: dict[str, tuple[str, ...]] = {}
+        self.answers: dict[str, Outcome] = {}
+        self.start_links = 0
+
+    def _request(self, number: int) -> Request:
+        request = super()._request(number)
+        self._urls[request.id] = request.url
+        return request
+
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
+        """Keep what came, and let only lists wait."""
+        url = self._urls[request_id]
+        self.answers[url] = outcome
+        if isinstance(outcome, Page):
+            if url not in self.named and not self.start_links:
+                links = outcome.links
+                offered = (is_api(links.link(place).tag_path) for place in range(len(links.urls)))
+                self.start_links = len(links.urls) - sum(takewhile(bool, offered))
+            outcome = replace(outcome, links=LinkList(self._further(outcome.links)))
+        return super().observe(request_id, outcome, now)
+
+    def _further(self, links: PageLinks) -> list[Link]:
+        found = []
+        for place, url in enumerate(links.urls):
+            link = links.link(place)
+            if not names_list(link.tag_path):
+                break
+            if not is_api(link.tag_path):
+                self._sitemaps += 1
+                if self._sitemaps > _MOST_SITEMAPS:
+                    continue
+            self.named.setdefault(url, link.tag_path)
+            found.append(link)
+        return found
+
+
+def _lists(strategy: _ListsOnly, wanted: Collection[str]) -> list[ListShown]:
+    shown: dict[str, ListShown] = {}
+    types: dict[str, Counter[str]] = {}
+    for url, path in strategy.named.items():
+        name = " > ".join(path[:-1]) if is_api(path) else "sitemap"
+        known = shown.setdefault(name, ListShown(name, url))
+        outcome = strategy.answers.get(url)
+        if not isinstance(outcome, Page):
+            known.more = known.more or (outcome is None and known.pages > 0)
+            known.answer = known.answer if known.pages else _answer(outcome)
+            continue
+        known.pages += 1
+        known.answer = "read"
+        for place, target in enumerate(outcome.links.urls):
+            link = outcome.links.link(place)
+            if names_list(link.tag_path):
+                continue
+            kind = type_of(link)
+            known.links += 1
+            known.wanted += kind in wanted
+            types.setdefault(name, Counter())[kind or "page or unknown"] += 1
+            if len(known.examples) < _MOST_SITEMAPS:
+                known.examples.append(target)
+    for name, counted in types.items():
+        shown[name].types = dict(counted.most_common())
+    return list(shown.values())
+
+
+def _answer(outcome: Outcome | None) -> str:
+    """Say in words why a list was not read."""
+    if outcome is None:
+        return "not asked for: the budget was spent"
+    if isinstance(outcome, Refused):
+        return f"left alone: {outcome.reason}"
+    status = getattr(outcome, "status", 0)
+    if status in _CLOSED:
+        return f"closed (status {status})"
+    if status in _MISSING:
+        return f"not there (status {status})"
+    return outcome.reason if isinstance(outcome, Failure) else f"no list (status {status})"
+
+
+def type_of(link: Link) -> str:
+    """Return the type of a listed file, as an extension: the one of its address, or what its list tells.
+
+    >>> from coati.model import Link
+    >>> type_of(Link("http://a.test/x?id=1", ("ckan", "resource", "url"), "Taxes", "Taxes (CSV)"))
+    'csv'
+    """
+    extension = extension_of(link.url)
+    if extension:
+        return extension
+    told = _FORM.search(link.context)
+    word = told[1].lower().rpartition("/")[2] if told else ""
+    return word if _WORD.match(word) else ""

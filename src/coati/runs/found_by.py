@@ -1,0 +1,75 @@
+"""What led a run to its files: links, sitemaps, feeds, APIs, web archives or search engines, each apart.
+
+A tag path says it by its first part (`coati.readers.listed`, `coati.shortcuts`): ``html`` for a link,
+``urlset`` for a sitemap, the name of a software for its API.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from coati.readers.listed import ARCHIVED
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+_FIRST_PARTS = {
+    "html": "links",
+    "urlset": "sitemaps",
+    "sitemapindex": "sitemaps",
+    "robots.txt": "sitemaps",
+    "rss": "feeds",
+    "rdf": "feeds",
+    "feed": "feeds",
+    "text": "lists of addresses",
+}
+_START = "start addresses"
+
+# Where a redirect led belongs to the link that began it.
+_REQUESTS = """
+SELECT coalesce(own.path, before.path) AS path, sum(requests.charged) AS requests,
+       sum(requests.new_target) AS targets, sum(requests.kind IS 'html') AS pages,
+       sum(requests.kind IS 'broken') AS errors
+FROM requests
+LEFT JOIN links AS link ON link.id = requests.link
+LEFT JOIN tag_paths AS own ON own.id = link.tag_path
+LEFT JOIN requests AS origin ON origin.id = requests.redirected_from
+LEFT JOIN links AS origin_link ON origin_link.id = origin.link
+LEFT JOIN tag_paths AS before ON before.id = origin_link.tag_path
+WHERE requests.observed_event IS NOT NULL
+GROUP BY 1
+"""
+
+
+class FoundBy(NamedTuple):
+    """What one way of finding cost and brought; ``errors`` are requests that failed."""
+
+    way: str
+    requests: int
+    targets: int
+    pages: int
+    errors: int
+
+
+def way_of(tag_path: str | None) -> str:
+    """Name the way by which a link with this tag path, as it is written in a run, was found.
+
+    >>> way_of("html > body > a"), way_of("wordpress > media > source_url")
+    ('links', 'API of wordpress')
+    """
+    if not tag_path:
+        return _START
+    parts = tag_path.split(" > ")
+    if parts[0] == "search" and len(parts) > 1:
+        return f"{'web archive' if parts[-1] == ARCHIVED else 'search engine'} {parts[1]}"
+    return _FIRST_PARTS.get(parts[0]) or f"API of {parts[0]}"
+
+
+def found_by(connection: Connection) -> list[FoundBy]:
+    """Return each way of finding with what it brought, the best first."""
+    ways: dict[str, list[int]] = {}
+    for path, *numbers in connection.execute(_REQUESTS):
+        known = ways.setdefault(way_of(path), [0, 0, 0, 0])
+        ways[way_of(path)] = [had + number for had, number in zip(known, numbers, strict=True)]
+    found = [FoundBy(way, *numbers) for way, numbers in ways.items()]
+    return sorted(found, key=lambda each: (-each.targets, -each.requests, each.way))

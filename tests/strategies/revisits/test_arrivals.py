@@ -1,0 +1,167 @@
+"""What `arrivals` expects, part by part."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coati.strategies.revisits.arrivals import Arrivals, ThompsonArrivals
+from coati.strategies.revisits.daily_profile import DailyProfile
+from coati.strategies.revisits.expected_cover import ExpectedCover
+from coati.strategies.revisits.link_samples import LinkSamples
+from coati.strategies.revisits.scheduler import Cycle
+from coati.strategies.revisits.visits import Visit, Visits
+
+HOUR = 3600.0
+START = 500_000 * HOUR
+
+
+class Watched:
+    """A scheduler that is told of visits, cycle by cycle, without a strategy around it."""
+
+    def __init__(self, scheduler: Arrivals, pages: int) -> None:
+        self.scheduler, self.visits = scheduler, Visits()
+        self.known: set[int] = set()
+        for _ in range(pages):
+            self.visits.add_page(0)
+
+    def see(self, page: int, cycle: int, links: list[int] | None, *, first: bool = False) -> None:
+        new = [link for link in links or () if link not in self.known]
+        visit = Visit(
+            page, START + HOUR * cycle, cycle, new, links or [], [], seen=links is not None, first=first
+        )
+        self.visits.add(visit)
+        self.scheduler.learn(visit, self.visits)
+        self.known.update(new)
+
+    def picks(self, cycle: int, count: int) -> list[tuple[int, float]]:
+        now = Cycle(cycle, START + HOUR * cycle, count, None, self.visits)
+        self.scheduler.begin(now)
+        taken = []
+        for _ in range(count):
+            pick = self.scheduler.pick(now)
+            assert pick is not None
+            now.take(pick.page)
+            self.scheduler.take(pick.page)
+            taken.append((pick.page, pick.score))
+        return taken
+
+
+def test_the_page_where_more_came_is_first_and_expectations_grow_with_time() -> None:
+    watched = Watched(Arrivals(), 2)
+    for page in (0, 1):
+        watched.see(page, 0, [page], first=True)
+    for cycle in range(1, 9):
+        watched.see(0, cycle, [100 + cycle])
+        watched.see(1, cycle, [1000 + 3 * cycle + number for number in range(3)])
+    (first, more), (_, less) = watched.picks(9, 2)
+    assert first == 1
+    # A link per hour, and three; hours are as busy as each other.
+    assert less == pytest.approx(1, rel=0.15)
+    assert more == pytest.approx(3, rel=0.15)
+    assert watched.picks(11, 1)[0][1] == pytest.approx(3 * more, rel=0.15)
+
+
+def test_pages_that_show_the_same_links_are_taken_once() -> None:
+    watched = Watched(Arrivals(), 3)
+    for page in range(3):
+        watched.see(page, 0, [page], first=True)
+    for cycle in range(1, 9):
+        same = [100 + 2 * cycle, 101 + 2 * cycle]
+        watched.see(0, cycle, same)
+        watched.see(1, cycle, same)
+        watched.see(2, cycle, [1000 + cycle])
+    picks = watched.picks(9, 3)
+    assert [page for page, _ in picks[1:]] == [2, 1 - picks[0][0]]
+    # What is left is what may come to it alone, of which eight hours say little.
+    assert picks[2][1] < picks[0][1] / 4
+
+
+def test_a_link_that_was_known_before_is_no_arrival() -> None:
+    samples = LinkSamples()
+    assert samples.add(0, new=[7], there=[7], at=2 * HOUR, since=HOUR) == 1
+    assert samples.add(1, new=[], there=[7], at=4 * HOUR, since=3 * HOUR) == 0
+    assert samples.add(2, new=[], there=[7], at=4 * HOUR, since=HOUR) == 1
+    links, pages = samples.pairs
+    assert (links.tolist(), pages.tolist()) == ([0, 0], [0, 2])
+
+
+def test_old_samples_are_forgotten() -> None:
+    samples = LinkSamples()
+    for hour in range(10):
+        samples.add(hour % 2, new=[hour], there=[hour], at=hour * HOUR, since=-1.0)
+    samples.forget(7 * HOUR)
+    assert samples.found_at.tolist() == [7 * HOUR, 8 * HOUR, 9 * HOUR]
+    links, pages = samples.pairs
+    assert (links.tolist(), pages.tolist()) == ([0, 1, 2], [1, 0, 1])
+    assert samples.add(5, new=[], there=[3, 8], at=10 * HOUR, since=-1.0) == 1
+
+
+def test_a_page_that_shows_nothing_relevant_is_expected_to_bring_nothing() -> None:
+    watched = Watched(Arrivals(), 3)
+    watched.see(0, 0, [1], first=True)
+    watched.see(1, 0, [2, 3], first=True)
+    watched.see(2, 0, [], first=True)
+    for cycle in range(1, 5):
+        watched.see(0, cycle, [10 + cycle])
+    expected = dict(watched.picks(5, 3))
+    # Nothing but what it shows is known of page 1.
+    assert expected[1] > expected[0] > 0
+    assert expected[2] == 0
+
+
+def test_each_failure_in_a_row_halves_what_is_expected() -> None:
+    watched = Watched(Arrivals(), 1)
+    watched.see(0, 0, [1], first=True)
+    for cycle in range(1, 5):
+        watched.see(0, cycle, [10 + cycle])
+    before = watched.picks(5, 1)[0][1]
+    watched.see(0, 5, None)
+    watched.see(0, 5, None)
+    assert watched.picks(5, 1)[0][1] == pytest.approx(before / 4)
+    watched.see(0, 5, [15])
+    assert watched.picks(6, 1)[0][1] > before / 2
+
+
+def test_busy_hours_count_more() -> None:
+    profile = DailyProfile()
+    monday = 4 * 24 * HOUR
+    for week in range(30):
+        for hour in range(24):
+            at = monday + (week * 168 + hour) * HOUR
+            profile.learn(at, at + HOUR, 5 if hour == 12 else 1)
+    profile.settle()
+    noon = profile.between(np.array(monday + 12 * HOUR), monday + 13 * HOUR)
+    night = profile.between(np.array(monday + 2 * HOUR), monday + 3 * HOUR)
+    assert noon > 3 * night
+    assert profile.between(np.array(monday), monday + 168 * HOUR) == pytest.approx(168)
+
+
+def test_thompson_draws_the_same_for_the_same_seed_and_cycle() -> None:
+    def scores(seed: int) -> list[tuple[int, float]]:
+        watched = Watched(ThompsonArrivals(seed), 2)
+        for page in (0, 1):
+            watched.see(page, 0, [page], first=True)
+            watched.see(page, 1, [10 + page])
+        return watched.picks(2, 2)
+
+    assert scores(1) == scores(1) != scores(2)
+
+
+def test_beyond_the_candidates_pages_follow_in_the_order_of_their_scores() -> None:
+    pages = 600
+    visits = Visits()
+    for _ in range(pages):
+        visits.add_page(0)
+    none = np.zeros(0, np.int32)
+    cover = ExpectedCover(np.arange(pages, dtype=np.float64), none, none, np.zeros(0), per_cycle=1)
+    cycle = Cycle(0, 0.0, pages, None, visits)
+    taken = []
+    for _ in range(pages):
+        page = cover.best(cycle)
+        assert page is not None
+        cycle.take(page)
+        cover.take(page)
+        taken.append(page)
+    assert taken == list(range(pages))[::-1]
+    assert cover.best(cycle) is None
