@@ -49,6 +49,7 @@ from coati.web.sniffing import sniffed_type
 from coati.web.urls import normalise, resolve
 
 _URL: Final = "http://example.org/folder/page"
+_QUERY: Final = "search://engine/?q=data"
 _API_URL: Final = "http://example.org/api/records?q=data&page=1&start=0&rows=100&offset=0&limit=100&size=100"
 _LINKS_READ: Final = 200
 _MAX_UNPACKED: Final = 1 << 20
@@ -62,11 +63,11 @@ class Target(NamedTuple):
     may_raise: tuple[type[BaseException], ...] = ()
 
 
-def _page(form: Format, content_type: str = "") -> Callable[[bytes], object]:
+def _page(form: Format, content_type: str = "", url: str = _URL) -> Callable[[bytes], object]:
     reader = PageReader(Rules(_URL))
 
     def read(body: bytes) -> None:
-        page = reader.read(form, body, _URL, content_type)
+        page = reader.read(form, body, url, content_type)
         for place in range(min(len(page.links.urls), _LINKS_READ)):
             page.links.link(place)
             page.links.nearby_text(place)
@@ -213,7 +214,7 @@ TARGETS: Final[Mapping[str, Target]] = {
     "feed": Target(_page(Format.FEED), words.XML),
     "lines": Target(_page(Format.LINES), words.TEXT),
     "robots": Target(_page(Format.ROBOTS), words.TEXT),
-    "hits": Target(_page(Format.HITS), words.HITS),
+    "hits": Target(_page(Format.HITS, url=_QUERY), words.HITS),
     "api": Target(_api, words.API),
     "rules": Target(_rules, words.TEXT),
     "answer": Target(_answer, words.ANSWER),
