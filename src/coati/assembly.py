@@ -34,6 +34,7 @@ from coati.strategies.hosts.anthelion import (
     random_host,
     static_classifier,
 )
+from coati.strategies.hosts.host_yield import HostYield
 from coati.strategies.hosts.known_labels import TruthLabels
 from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
 from coati.strategies.revisits.relevance import parse_relevance
@@ -334,6 +335,11 @@ REGISTRY: Mapping[str, StrategyRow] = {
         lambda given: anthelion(given.start_urls, given.seed, given.settings.hosts),
         _HOSTS,
         ("hosts",),
+    ),
+    "host-yield": StrategyRow(
+        "ours, many hosts: the host whose next pages promise most relevant ones per request",
+        lambda given: HostYield(given.start_urls, given.seed),
+        ("coati.strategies.hosts.host_yield",),
     ),
     "random-host": StrategyRow(
         "many hosts: any host, then any of its pages (the random crawl of CIKM 2014)",

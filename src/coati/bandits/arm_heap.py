@@ -49,6 +49,10 @@ class ArmHeap:
         """Return the score that an arm was last given."""
         return self._scores[arm]
 
+    def scores(self) -> list[tuple[int, float]]:
+        """Return the arms that are in, each with its score."""
+        return [(arm, self._scores[arm]) for arm in self._arms]
+
     def put(self, arm: int, score: float, second: float = 0.0) -> None:
         """Let an arm in, or change its score."""
         while arm >= len(self._places):

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _REFERENCES = {"clairvoyant": ("black", "--"), "omniscient": ("grey", ":")}
 _FORMATS = ("png", "svg")
 _SHARE_PCT = 90
+# As many as matplotlib has before it begins again.
+_COLOURS = 10
 
 
 def draw_figures(study: Study, folder: Path) -> list[Path]:
@@ -37,6 +39,9 @@ def draw_figures(study: Study, folder: Path) -> list[Path]:
     if "curves" in study.experiment.figures:
         for site in study.sites:
             files += _save(_curves(study, site), folder / f"{name}-{site.name}")
+    if "shares" in study.experiment.figures:
+        for site in study.sites:
+            files += _save(_relevant_shares(study, site), folder / f"{name}-{site.name}")
     if "groups" in study.experiment.figures:
         files += _save(_groups(study), folder / f"{name}-groups")
     return files
@@ -83,6 +88,27 @@ def _curves(study: Study, site: SiteFacts) -> Figure:
     figure.suptitle(
         f"{site.name}: {totals.urls:,} URLs, {totals.targets:,} targets; mean ± 1 standard deviation"
     )
+    return figure
+
+
+def _relevant_shares(study: Study, site: SiteFacts) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 5.6), layout="constrained")
+    axes = figure.subplots()
+    for place, variant in enumerate(shown_rows(study.experiment)):
+        results = study.of(site.name, variant)
+        pages = np.linspace(0, max(int(each.values["requests"] or 0) for each in results), CURVE_POINTS)[1:]
+        shares = [np.searchsorted(each.found(), pages, side="right") / pages for each in results]
+        # More rows than colours: the second round is dashed.
+        style = "-" if place < _COLOURS else "--"
+        axes.plot(pages, np.mean(shares, axis=0), label=variant.label, linestyle=style, linewidth=1.6)
+    axes.set(xlabel="pages fetched", ylabel="relevant pages, share of those fetched")
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(frameon=False, loc="outside lower center", ncols=3, fontsize="small")
+    figure.suptitle(f"{study.experiment.title}: {site.totals.urls:,} pages, mean over seeds")
     return figure
 
 

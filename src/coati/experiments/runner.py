@@ -17,8 +17,9 @@ from coati.experiments.examples import ExampleFile, collect_examples, read_examp
 from coati.experiments.recording import RecordingStrategy
 from coati.experiments.site_runs import SiteRunOptions, built_for, run_on_site
 from coati.experiments.sites import Places, SiteFacts, describe, open_site
-from coati.experiments.spec import BOUNDS, PLAIN, ArchivedSite, GeneratedSite, Variant
+from coati.experiments.spec import BOUNDS, PLAIN, ArchivedSite, GeneratedSite, GeneratedWeb, Variant
 from coati.experiments.trials import Trial, TrialResult, measured
+from coati.experiments.web_trials import describe_web, run_web_trial
 from coati.experiments.workers import Job, Lost, Workers
 from coati.replaying.measures import SiteTotals
 
@@ -66,7 +67,7 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
     reused, total = len(found) - len(missing), len(found)
     progress("runs", reused, total)
     trials = list(missing.values())
-    tasks = [Job(run_trial, (trial, file), str(trial.archive)) for file, trial in missing.items()]
+    tasks = [_job(trial, file, places) for file, trial in missing.items()]
     for done, (number, result) in enumerate(workers.run(tasks), start=reused + 1):
         if isinstance(result, Lost):
             raise ExperimentError(
@@ -83,18 +84,26 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
     return Study(experiment, sites, results, reused)
 
 
+def _job(trial: Trial, file: Path, places: Places) -> Job:
+    if trial.web is not None:
+        return Job(run_web_trial, (trial, file, places.open_web), f"{trial.site} {trial.seed}")
+    return Job(run_trial, (trial, file), str(trial.archive))
+
+
 def _trials(
     experiment: Experiment, sites: Sequence[SiteFacts], examples: Sequence[ExampleFile], folder: Path
 ) -> dict[Trial, Path]:
     """List every run of an experiment, with the file that keeps its result."""
     trials = []
+    webs = {each.name: each for each in experiment.sites if isinstance(each, GeneratedWeb)}
     for site in sites:
         others = tuple(each for each in examples if each.archive != site.digest)
         for variant in rows(experiment):
             given = others if Need.EXAMPLES in strategy_row(variant.strategy).needs else ()
             for seed in experiment.seeds_of(variant.strategy):
                 what = site.name, site.archive, site.digest, variant, seed, experiment.budget, given
-                trials.append(Trial(*what, site.types))
+                trial = Trial(*what, site.types)
+                trials.append(replace(trial, web=webs.get(site.name), classify=experiment.classify))
     return {trial: folder / f"{trial.key()}.json" for trial in trials}
 
 
@@ -123,18 +132,23 @@ def run_trial(cache: WorkerCache, task: tuple[Trial, Path]) -> TrialResult:
 def _prepare(
     experiment: Experiment, places: Places, workers: Workers, progress: Progress
 ) -> tuple[SiteFacts, ...]:
-    folders = []
+    found: dict[int, SiteFacts] = {}
+    folders: dict[int, tuple[str, Path, str]] = {}
     for number, site in enumerate(experiment.sites):
         progress("finding sites", number, len(experiment.sites))
+        if isinstance(site, GeneratedWeb):
+            found[number] = describe_web(site, places.open_web(site, experiment.seeds[0]))
+            continue
         types = site.types if isinstance(site, ArchivedSite) else ""
-        folders.append((site.name, places.find(site), types))
-    found: dict[int, SiteFacts] = {}
-    for number, facts in workers.run(Job(describe, place) for place in folders):
+        folders[number] = (site.name, places.find(site), types)
+    numbers = list(folders)
+    for place, facts in workers.run(Job(describe, folder) for folder in folders.values()):
+        number = numbers[place]
         if isinstance(facts, Lost):
             raise ExperimentError(f"the site {folders[number][0]} cannot be read: {facts.reason}")
         site = experiment.sites[number]
         generated = isinstance(site, GeneratedSite)
         scale = f"{site.pages:,} pages, seed {site.seed}" if isinstance(site, GeneratedSite) else ""
         found[number] = replace(facts, generated=generated, scale=scale)
-        progress("reading sites", len(found), len(folders))
-    return tuple(found[number] for number in range(len(folders)))
+        progress("reading sites", len(found), len(experiment.sites))
+    return tuple(found[number] for number in range(len(experiment.sites)))

@@ -13,7 +13,7 @@ import numpy as np
 from coati.archive.archive import Archive
 from coati.errors import UsageError
 from coati.experiments.deciding_code import modules_digest
-from coati.experiments.spec import ExperimentSite, GeneratedSite
+from coati.experiments.spec import ExperimentSite, GeneratedSite, GeneratedWeb
 from coati.model import Kind
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
@@ -21,10 +21,14 @@ from coati.web.media import parse_types
 
 if TYPE_CHECKING:
     from coati.experiments.workers import WorkerCache
+    from coati.replaying.web import Web
     from coati.strategies.truth import SiteTruth
 
 MakeSite = Callable[[GeneratedSite, Path], None]
 """Writes a generated site as an archive into a folder that does not exist yet."""
+
+OpenWeb = Callable[[GeneratedWeb, int], "Web"]
+"""Makes a web of many hosts from its figures and a seed; other processes call it, too."""
 
 _ARCHIVE_FILE = "archive.toml"
 _GENERATOR = ("coati.testing.generator", "coati.testing.paper_sites")
@@ -53,10 +57,20 @@ class SiteFacts:
 class Places:
     """Knows where the archives of an experiment are, and makes those that are generated."""
 
-    def __init__(self, archives: Path | None, cache: Path, make_site: MakeSite) -> None:
+    def __init__(
+        self, archives: Path | None, cache: Path, make_site: MakeSite, open_web: OpenWeb | None = None
+    ) -> None:
         self._archives = archives
         self._cache = cache
         self._make_site = make_site
+        self._open_web = open_web
+
+    @property
+    def open_web(self) -> OpenWeb:
+        """What makes webs of many hosts."""
+        if self._open_web is None:
+            raise UsageError("nobody has said how webs of many hosts are made")
+        return self._open_web
 
     def holds(self, name: str) -> bool:
         """Tell whether there is an archive of this name."""
@@ -64,6 +78,8 @@ class Places:
 
     def find(self, site: ExperimentSite) -> Path:
         """Return the archive of a site; raises `UsageError` where there is none."""
+        if isinstance(site, GeneratedWeb):
+            raise TypeError("a web of many hosts is made when it is needed")
         if isinstance(site, GeneratedSite):
             return self._generated(site)
         if self._archives is None:

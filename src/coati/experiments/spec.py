@@ -21,6 +21,7 @@ _MAX_FILE_BYTES = 1 << 20
 _MAX_SEEDS = 1000
 
 FIGURES = {
+    "shares": "the share of relevant pages against the pages fetched (webs of many hosts)",
     "curves": "targets against requests, and target bytes against other bytes",
     "groups": "the mean reward of the ten best groups",
 }
@@ -35,7 +36,7 @@ PLAIN = "bfs"
 _KEYS = (
     "table", "title", "source", "measures", "published", "seeds", "first_seed", "bounds", "figures", "sites",
     "strategies", "variants", "budget", "early_stops", "joined", "examples",
-    "fewer_seeds", "compared", "halves",
+    "fewer_seeds", "classify", "compared", "halves",
 )  # fmt: skip
 
 
@@ -71,7 +72,24 @@ class GeneratedSite:
         return f"{self.model}-like"
 
 
-ExperimentSite = ArchivedSite | GeneratedSite
+@dataclass(frozen=True, slots=True)
+class GeneratedWeb:
+    """A made-up web of many hosts with the figures of a paper's, ``scale`` times as large.
+
+    The seed of a run makes the web, too: runs with the same seed meet the same one.
+    """
+
+    model: str
+    scale: float
+    goal: str = "classic"
+
+    @property
+    def name(self) -> str:
+        """What it is called in results."""
+        return f"{self.model}-like"
+
+
+ExperimentSite = ArchivedSite | GeneratedSite | GeneratedWeb
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +112,9 @@ class Experiment:
 
     ``examples`` names the archives that give example pages to those that need some, ``fewer_seeds`` how many
     seeds are enough for a strategy that takes long. ``compared`` is the row whose wins and losses against the
-    others are listed; ``halves``: the best row of half of the sites is reported on the other half.
+    others are listed; ``halves``: the best row of half of the sites is reported on the other half. With
+    ``classify`` nothing is crawled: this many pages of a web, half of them relevant, are judged and then
+    learnt from, one after the other.
     """
 
     table: str
@@ -112,6 +132,7 @@ class Experiment:
     joined: bool = False
     examples: tuple[str, ...] = ()
     fewer_seeds: Mapping[str, int] = field(default_factory=dict)
+    classify: int = 0
     compared: str = ""
     halves: bool = False
 
@@ -141,7 +162,7 @@ class Experiment:
         kept = tuple(
             site
             for site in self.sites
-            if not sites or site.name in sites or (GENERATED in sites and isinstance(site, GeneratedSite))
+            if not sites or site.name in sites or (GENERATED in sites and not isinstance(site, ArchivedSite))
         )
         if not kept:
             raise ConfigError("this experiment has no generated sites")
@@ -201,6 +222,7 @@ def parse_experiment(table: Mapping[str, object], folder: Path) -> Experiment:
         joined=take(table, "joined", bool, default=False, where=where),
         examples=_examples(table, sites),
         fewer_seeds=_fewer_seeds(table),
+        classify=take(table, "classify", int, 0, where),
         compared=_compared(table),
         halves=take(table, "halves", bool, default=False, where=where),
     )
@@ -242,8 +264,10 @@ def _site(value: object) -> ExperimentSite:
     if isinstance(value, str):
         return _archived(value)
     if not isinstance(value, Mapping):
-        form = "a folder's name, or a table such as { generated } or { archive, types }"
+        form = "a folder's name, or a table such as { generated }, { archive, types } or { web, scale }"
         raise ConfigError(f"the site {value!r} should be {form}")
+    if "web" in value:
+        return _web(value)
     if "archive" in value:
         where = "an archived site"
         refuse_unknown(value, ("archive", "types"), where)
@@ -256,6 +280,15 @@ def _site(value: object) -> ExperimentSite:
     if pages < 1:
         raise ConfigError(f"{where} has no pages: say how many, so that its scale is known")
     return GeneratedSite(need(value, "generated", where), pages, take(value, "seed", int, 0, where))
+
+
+def _web(value: Mapping[str, object]) -> GeneratedWeb:
+    where = "a generated web"
+    refuse_unknown(value, ("web", "scale", "goal"), where)
+    scale = take(value, "scale", float, 0.0, where)
+    if not 0 < scale <= 1:
+        raise ConfigError(f"{where}: scale is {scale}, and should be above 0 and at most 1")
+    return GeneratedWeb(need(value, "web", where), scale, take(value, "goal", str, "classic", where))
 
 
 def _examples(table: Mapping[str, object], sites: Sequence[ExperimentSite]) -> tuple[str, ...]:

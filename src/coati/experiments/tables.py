@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from coati.assembly import Need, strategy_row
 from coati.experiments.measures import in_words, measure
+from coati.experiments.spec import GeneratedWeb
 from coati.experiments.summaries import GENERATED, REPLICAS, Entry, Spread, entries, shown_rows
 from coati.replaying.example_pages import MOST_PAGES
 
@@ -118,15 +119,22 @@ def objects(study: Study) -> list[dict[str, Any]]:
         }
         # A mean over sites is no run.
         for seed, value in () if entry.site in {REPLICAS, GENERATED} else entry.values:
-            found.append({**head, "kind": "run", "seed": seed, **_said(value), **_no_spread(entry)})
+            said = {**_said(value), **_by_name(entry, value)}
+            found.append({**head, "kind": "run", "seed": seed, **said, **_no_spread(entry)})
         found.append({**head, "kind": "summary", "seed": None, **_summary(entry)})
     return found
+
+
+def _by_name(entry: Entry, value: float | None) -> dict[str, Any]:
+    """Say the measure of experiments over many hosts under its own name, too."""
+    return {entry.measure: value} if entry.measure == "relevant_share" else {}
 
 
 def _summary(entry: Entry) -> dict[str, Any]:
     spread = entry.spread
     return {
         **_said(spread.median),
+        **_by_name(entry, spread.median),
         "runs": spread.runs,
         "mean": _finite(spread.mean),
         "sd": _finite(spread.sd),
@@ -189,7 +197,9 @@ def _notes(study: Study) -> list[str]:
     if experiment.published.numbers:
         notes.append(f"paper: {experiment.source or 'published'}, as printed there.")
     notes += _example_notes(experiment)
-    if any(site.generated for site in study.sites):
+    if any(isinstance(site, GeneratedWeb) for site in experiment.sites):
+        notes.append("-like: a generated web with some figures of the paper's data; each seed makes another.")
+    elif any(site.generated for site in study.sites):
         notes.append(
             "-like: a generated site with some figures of the paper's site of that name, not that site."
         )

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from coati.budget import Budget
     from coati.experiments.examples import ExampleFile
     from coati.experiments.recording import RecordingStrategy
-    from coati.experiments.spec import Variant
+    from coati.experiments.spec import GeneratedWeb, Variant
     from coati.replaying.driver import Replay
     from coati.replaying.measures import SiteTotals
     from coati.strategies.strategy import Strategy
@@ -61,6 +61,8 @@ class Trial:
     budget: Budget
     examples: tuple[ExampleFile, ...] = ()
     types: str = ""
+    web: GeneratedWeb | None = None
+    classify: int = 0
 
     @property
     def settings(self) -> StrategySettings:
@@ -91,6 +93,7 @@ class Trial:
             asdict(self.budget),
             [each.content for each in self.examples],
             self.types,
+            *([self.classify] if self.classify else []),
         ]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 

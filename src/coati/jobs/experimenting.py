@@ -15,7 +15,7 @@ from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
 from coati.experiments.sites import Places
 from coati.experiments.spec import read_experiment
 from coati.experiments.tables import Table, objects
-from coati.jobs.generated_sites import write_generated
+from coati.jobs.generated_sites import open_generated_web, write_generated
 from coati.jobs.html import rows_table
 
 OnProgress = Callable[[str, int, int], None]
@@ -81,7 +81,12 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"--out {folder}: no folder can be made there ({error.strerror})") from error
-    places = Places(None if archives is None else Path(archives), folder / SITES_FOLDER, write_generated)
+    places = Places(
+        None if archives is None else Path(archives),
+        folder / SITES_FOLDER,
+        write_generated,
+        open_generated_web,
+    )
     left_out: tuple[str, ...] = ()
     if sites and not strategies:
         described, left_out = without_examples(described, places)

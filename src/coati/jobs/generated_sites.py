@@ -1,4 +1,4 @@
-"""Writes the generated sites of experiments as archives."""
+"""Makes what experiments generate: sites, which are written as archives, and webs of many hosts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
+from coati.errors import unknown_name
 from coati.testing.generator import generate_site
+from coati.testing.host_web import HostWeb
 from coati.testing.paper_sites import paper_site_parameters
+from coati.testing.web_parameters import WebParameters
 from coati.web.media import PRESETS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coati.experiments.spec import GeneratedSite
+    from coati.experiments.spec import GeneratedSite, GeneratedWeb
+
+# The papers whose data a web can be like.
+_WEBS = ("cikm2014",)
 
 
 def write_generated(site: GeneratedSite, folder: Path) -> None:
@@ -24,3 +30,10 @@ def write_generated(site: GeneratedSite, folder: Path) -> None:
     with Archive.create(folder, meta) as archive, archive.bulk():
         for record in made.to_records():
             archive.add(record)
+
+
+def open_generated_web(web: GeneratedWeb, seed: int) -> HostWeb:
+    """Generate a web like that of a paper."""
+    if web.model not in _WEBS:
+        raise unknown_name("generated web", web.model, _WEBS)
+    return HostWeb(WebParameters.at_scale(web.scale), seed, web.goal)

@@ -5,6 +5,7 @@ from coati.testing.apis import Api, ApiState, ArchiveWithApi, with_api
 from coati.testing.checked_crawl import ContractError
 from coati.testing.checks import check_policy, check_strategy, default_sites
 from coati.testing.generator import generate_site
+from coati.testing.host_web import HostWeb
 from coati.testing.paper_sites import paper_site_parameters
 from coati.testing.respond import Responder
 from coati.testing.sample_site import sample_site
@@ -13,6 +14,7 @@ from coati.testing.server import Seen, SiteServer, serve
 from coati.testing.server_process import ServerProcess, serve_in_process
 from coati.testing.site import Response, Site, body_of
 from coati.testing.site_parameters import SiteParameters
+from coati.testing.web_parameters import WebParameters
 
 __all__ = [
     "Api",
@@ -20,6 +22,7 @@ __all__ = [
     "ApiState",
     "ArchiveWithApi",
     "ContractError",
+    "HostWeb",
     "HttpEngine",
     "IndexedPage",
     "Responder",
@@ -30,6 +33,7 @@ __all__ = [
     "SiteParameters",
     "SiteServer",
     "StubEngine",
+    "WebParameters",
     "body_of",
     "check_policy",
     "check_strategy",

@@ -36,7 +36,8 @@ class AnthelionSettings:
     ``score`` is one of `coati.strategies.hosts.host_scores`, ``explore`` is lambda, ``half_after`` m (0:
     lambda does not decay), ``learner`` one of `coati.strategies.hosts.page_models`, ``classify`` when a page
     is judged, ``batch`` after how many pages the classifier learns, ``training_pages`` how many pages a
-    static classifier was trained on.
+    static classifier was trained on, ``training_parents`` whether it was told their parents' true labels (in
+    the published code all of them are "not relevant").
     """
 
     score: str = "success-rate"
@@ -46,6 +47,7 @@ class AnthelionSettings:
     classify: str = ON_EXPLORE
     batch: int = 5
     training_pages: int = 100_000
+    training_parents: bool = True
     features: FeatureSettings = field(default_factory=FeatureSettings)
 
     def check(self) -> None:
@@ -70,8 +72,10 @@ def static_classifier(
 ) -> HostBandit:
     """Take the best page of all, by a classifier that was trained on random pages and learns nothing more."""
     settings.check()
-    model = StaticModel(settings.learner, settings.features, labels, settings.training_pages, seed)
-    return _best_page(start_urls, seed, model)
+    examples = labels.sample(settings.training_pages, seed)
+    if not settings.training_parents:
+        examples = (example._replace(page=example.page._replace(parent=False)) for example in examples)
+    return _best_page(start_urls, seed, StaticModel(settings.learner, settings.features, examples))
 
 
 def label_oracle(start_urls: Sequence[str], seed: int, labels: KnownLabels) -> HostBandit:

@@ -16,9 +16,9 @@ from coati.strategies.chance import draw
 from coati.strategies.hosts.page_features import FeatureSettings, FoundPage, features_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from coati.strategies.hosts.known_labels import KnownLabels
+    from coati.strategies.hosts.known_labels import KnownLabels, LabelledPage
 
 LEARNERS: Final = {"nb": "naive Bayes", "ht": "a Hoeffding tree"}
 
@@ -107,13 +107,11 @@ class OnlineModel:
 class StaticModel:
     """Was trained beforehand on pages drawn at random, and learns nothing more."""
 
-    def __init__(
-        self, learner: str, features: FeatureSettings, labels: KnownLabels, pages: int, seed: int
-    ) -> None:
+    def __init__(self, learner: str, features: FeatureSettings, examples: Iterable[LabelledPage]) -> None:
         self._learner = make_learner(learner)
         self._features = features
-        for example in labels.sample(pages, seed):
-            self._learner.learn([features_of(example.page, features)], [example.relevant])
+        for page, relevant in examples:
+            self._learner.learn([features_of(page, features)], [relevant])
 
     def promise(self, page: FoundPage) -> float:
         """Ask the learner."""

@@ -1,0 +1,157 @@
+"""Runs over a web of many hosts: crawls, and classifiers without a crawl."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import time
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coati.assembly import StrategyInputs, strategy_row
+from coati.experiments.deciding_code import modules_digest
+from coati.experiments.sites import OpenWeb, SiteFacts
+from coati.experiments.trials import Trial, TrialResult
+from coati.replaying.driver import replay
+from coati.replaying.measures import SiteTotals
+from coati.strategies.hosts.page_models import OnlineModel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coati.experiments.spec import GeneratedWeb
+    from coati.experiments.workers import WorkerCache
+    from coati.model import Hosts, Later, Outcome, Request, Settlement
+    from coati.replaying.web import Web
+    from coati.strategies.state import State
+    from coati.strategies.strategy import Strategy
+
+_GENERATOR = ("coati.testing.host_web",)
+# How many pages tell which share of a web is relevant.
+_LOOKED_AT = 20_000
+
+
+class TimedChoices:
+    """A strategy whose choices are timed."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+        self.seconds = 0.0
+
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        """Let the strategy choose."""
+        begun = time.process_time()
+        request = self._strategy.choose(now, hosts)
+        self.seconds += time.process_time() - begun
+        return request
+
+    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
+        """Let the strategy observe."""
+        return self._strategy.observe(request_id, outcome, now)
+
+    def redo(self, request: Request, now: float) -> None:
+        """Let the strategy make a logged choice."""
+        self._strategy.redo(request, now)
+
+    def save(self) -> State:
+        """Return the state of the strategy."""
+        return self._strategy.save()
+
+    def load(self, state: State) -> None:
+        """Let the strategy take over a state."""
+        self._strategy.load(state)
+
+    def arm_label(self, arm: int) -> str:
+        """Return the strategy's label of an arm."""
+        return self._strategy.arm_label(arm)
+
+
+def describe_web(site: GeneratedWeb, web: Web) -> SiteFacts:
+    """Sum a web up; how many of its pages are relevant is told from some of them."""
+    share = float(np.mean([example.relevant for example in web.sample(_LOOKED_AT, 0)]))
+    relevant = round(share * web.pages)
+    facts = f"{site!r} {modules_digest(_GENERATOR)}"
+    return SiteFacts(
+        name=site.name,
+        archive=Path(),
+        digest=hashlib.sha256(facts.encode()).hexdigest(),
+        start_url=web.start_urls[0],
+        totals=SiteTotals(web.pages, relevant, 0, 0),
+        available=web.pages,
+        pages_with_targets_pct=None,
+        target_mb_mean=None,
+        target_mb_sd=None,
+        target_depth_mean=None,
+        target_depth_sd=None,
+        generated=True,
+        scale=f"{web.hosts:,} hosts, goal {site.goal}",
+    )
+
+
+def run_web_trial(cache: WorkerCache, task: tuple[Trial, Path, OpenWeb]) -> TrialResult:
+    """Make one run and keep its result; called in a process of its own."""
+    trial, file, open_web = task
+    place = (trial.web, trial.seed)
+    if trial.web is not None and cache.get("web of") != place:
+        cache.clear()
+        cache.update({"web of": place, "web": open_web(trial.web, trial.seed or 0)})
+    result = _classified(trial, cache["web"]) if trial.classify else _crawled(trial, cache["web"])
+    result.write(file)
+    return result
+
+
+def _crawled(trial: Trial, web: Web) -> TrialResult:
+    row = strategy_row(trial.variant.strategy)
+    given = StrategyInputs(tuple(web.start_urls), trial.seed or 0, trial.variant.settings, labels=web)
+    strategy = TimedChoices(row.build(given))
+    run = replay(web, strategy, trial.budget)
+    wanted = np.frombuffer(run.trace.targets, np.uint32)
+    requests = max(1, len(run.trace))
+    found = np.flatnonzero(np.diff(wanted, prepend=np.uint32(0))) + 1
+    values: dict[str, float | None] = {
+        "requests": len(run.trace),
+        "targets": len(found),
+        "relevant_share": len(found) / requests,
+        "choice_ms": 1000 * strategy.seconds / requests,
+        "cpu_seconds": round(run.cpu_seconds, 4),
+        "cpu_ms_per_request": 1000 * run.cpu_seconds / requests,
+    }
+    return _result(trial, run.stop, values, found.astype(np.uint32).tobytes())
+
+
+def _classified(trial: Trial, web: Web) -> TrialResult:
+    """Judge each page and learn from it then, as the paper's Table 1 does."""
+    settings = trial.variant.settings.hosts
+    settings.check()
+    model = OnlineModel(settings.learner, settings.features, settings.batch)
+    right = judged = 0
+    begun = time.process_time()
+    for page, relevant in list(web.balanced(trial.classify, trial.seed or 0)):
+        right += (model.promise(page) > 0) == relevant
+        model.learn(page, relevant=relevant)
+        judged += 1
+    seconds = time.process_time() - begun
+    values: dict[str, float | None] = {
+        "requests": judged,
+        "accuracy": right / max(1, judged),
+        "cpu_seconds": round(seconds, 4),
+        "cpu_ms_per_request": 1000 * seconds / max(1, judged),
+    }
+    return _result(trial, "all pages were judged", values, b"")
+
+
+def _result(trial: Trial, stop: str, values: dict[str, float | None], found: bytes) -> TrialResult:
+    return TrialResult(
+        site=trial.site,
+        strategy=trial.variant.strategy,
+        seed=trial.seed,
+        stop=stop,
+        values=values,
+        found_at=base64.b64encode(zlib.compress(found)).decode(),
+        volume_pct=[],
+        groups=[],
+        confusion={},
+    )
