@@ -136,9 +136,12 @@ def test_hosts_that_do_not_answer_end_with_a_reason(coati: Coati, addresses: Pat
         file.write("http://127.0.0.9:1/\n")
     said = coati("harvest", addresses, "--goal", "classic", "--max-requests", 30, *USUAL)
     assert said.code == 0, said.err
-    *_, total = objects(said.out)
+    *hosts, total = objects(said.out)
     assert total["relevant"] > 0
     assert total["requests"] <= 30
+    reasons = {host["host"]: host["ended"] for host in hosts}
+    assert reasons["127.0.0.9"]
+    assert reasons["127.0.0.1"] is None
 
 
 def test_a_harvest_of_pages_that_was_killed_continues(

@@ -42,11 +42,8 @@ _CONCURRENCY = 64
 JSON_LD = "pages.jsonl"
 
 _HOSTS = """
-SELECT requests.host, sum(requests.charged) AS requests,
-       sum(requests.kind = 'html' AND requests.charged > 0) AS pages,
-       sum(requests.new_target) AS relevant, sum(requests.kind = 'broken') AS errors, hosts.ended
-FROM requests LEFT JOIN hosts ON hosts.host = requests.host WHERE requests.observed_event IS NOT NULL
-GROUP BY requests.host ORDER BY relevant DESC, requests, requests.host
+SELECT host, requests, pages, targets, errors, ended FROM host_totals
+ORDER BY targets DESC, requests, host
 """
 
 

@@ -216,6 +216,15 @@ JOIN files ON files.name = targets.file
 LEFT JOIN requests AS finder ON finder.id = targets.found_by
 LEFT JOIN groups ON groups.arm = targets.arm;
 
+CREATE VIEW host_totals AS
+SELECT requests.host, coalesce(sum(charged), 0) AS requests,
+       coalesce(sum(kind = 'html' AND charged > 0), 0) AS pages, coalesce(sum(new_target), 0) AS targets,
+       coalesce(sum(kind = 'broken'), 0) AS errors,
+       coalesce(hosts.ended, CASE WHEN sum(kind IN ('html', 'target', 'other', 'redirect', 'unchanged')) = 0
+           THEN max(reason) END) AS ended
+FROM requests LEFT JOIN hosts ON hosts.host = requests.host
+WHERE observed_event IS NOT NULL GROUP BY requests.host;
+
 CREATE VIEW statements_with_pages AS
 SELECT requests.url AS page_url, requests.host, statements.syntax, statements.subject, statements.predicate,
        statements.object, statements.object_kind, statements.language, statements.datatype,

@@ -23,12 +23,7 @@ SELECT requests.url, requests.host, pages.title, pages.facts FROM requests
 JOIN pages ON pages.request = requests.id WHERE requests.new_target AND pages.relevant
 ORDER BY requests.observed_event LIMIT ?
 """
-_HOSTS = """
-SELECT requests.host, sum(new_target) AS relevant, sum(kind = 'html' AND charged > 0) AS pages,
-       sum(charged) AS requests, hosts.ended
-FROM requests LEFT JOIN hosts ON hosts.host = requests.host WHERE observed_event IS NOT NULL
-GROUP BY requests.host ORDER BY relevant DESC, requests LIMIT ?
-"""
+_HOSTS = "SELECT * FROM host_totals ORDER BY targets DESC, requests, host LIMIT ?"
 
 
 def relevant_pages(connection: Connection, _facts: RunFacts) -> Html:
@@ -92,7 +87,7 @@ def _hosts_table(rows: list[Row]) -> Html:
     cells = [
         (
             row["host"],
-            Cell(format_count(row["relevant"]), row["relevant"]),
+            Cell(format_count(row["targets"]), row["targets"]),
             Cell(format_count(row["pages"]), row["pages"]),
             Cell(format_count(row["requests"]), row["requests"]),
             row["ended"] or "",
