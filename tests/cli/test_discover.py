@@ -32,7 +32,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
 def how(web: tuple[Path, Path, Path], *more: object) -> list[object]:
     archive, index, model = web
     options = ["--search", f"local={index}", "--archive", archive, "--offline", "--start-model", model]
-    return ["discover", "rain", *options, "--quiet", *more]
+    return ["discover", "rain", *options, "--strategy", "dsdd", "--quiet", *more]
 
 
 def test_finds_the_repositories_of_an_archive(coati: Coati, web: tuple[Path, Path, Path]) -> None:
@@ -75,6 +75,17 @@ def test_explain_says_why(coati: Coati, web: tuple[Path, Path, Path]) -> None:
     assert "the word “" in accepted
     rejected = coati("explain", "fewfiles.test", "--run", "rain").out
     assert "fewfiles.test is rejected: too few data files: 9" in rejected
+
+
+def test_our_own_strategy_is_the_default(coati: Coati, web: tuple[Path, Path, Path]) -> None:
+    archive, index, model = web
+    options = ["--search", f"local={index}", "--archive", archive, "--offline", "--start-model", model]
+    said = coati("discover", "rain", *options, "--quiet", "--out", "rain", "--format", "json")
+    *found, summary = lines_of(said.out)
+    assert summary["strategy"] == "prospect"
+    assert {repository["site"] for repository in found} == ALL
+    again = lines_of(coati("discover", "rain", "--quiet", "--format", "json").out)
+    assert again[-1]["strategy"] == "prospect"
 
 
 def test_table_for_people(coati: Coati, web: tuple[Path, Path, Path]) -> None:

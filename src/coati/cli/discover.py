@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from coati.discovering.searching import Discovered
     from coati.jobs.run_place import RunPlace
 
-DEFAULT_STRATEGY = "dsdd"
 _SHOWN = 20
 
 _HINTS = {
@@ -61,7 +60,7 @@ def _parameters() -> list[click.Parameter]:
 @click.pass_context
 def discover(ctx: click.Context, /, topic: tuple[str, ...], **_: object) -> int:
     """Find out what is wanted, and do it."""
-    place = find_search_place(topic, {"strategy": DEFAULT_STRATEGY, **given_settings(ctx)})
+    place = find_search_place(topic, given_settings(ctx))
     try:
         return _run(place)
     except RunWriteError as error:

@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
+from coati.discovering.catalogue_software import Software, software_of
 from coati.learners.bm25 import bm25
 from coati.runs.durable import write_whole
 from coati.strategies.discovery.actions import Action
@@ -135,18 +136,23 @@ class DatasetPage:
     marked: bool
 
 
-def read_repositories(connection: sqlite3.Connection, findings: Sequence[Finding]) -> list[Repository]:
+def read_repositories(
+    folder: Path, connection: sqlite3.Connection, findings: Sequence[Finding]
+) -> list[Repository]:
     """Put together what the strategy found and what the log knows of it."""
     verified = 0
     found = []
     for finding in findings:
         is_verified = finding.state is CheckState.VERIFIED
         verified += is_verified
-        found.append(_repository(connection, finding, verified if is_verified else None))
+        software = software_of(folder, connection, finding.site)
+        found.append(_repository(connection, finding, verified if is_verified else None, software))
     return found
 
 
-def _repository(connection: sqlite3.Connection, finding: Finding, rank: int | None) -> Repository:
+def _repository(
+    connection: sqlite3.Connection, finding: Finding, rank: int | None, software: Software
+) -> Repository:
     trail = tuple(_trail(connection, finding.url))
     hosts = (finding.site, f"www.{finding.site}")
     formats = Counter(
@@ -171,8 +177,8 @@ def _repository(connection: sqlite3.Connection, finding: Finding, rank: int | No
         pages_found=finding.pages_found,
         formats=dict(formats.most_common()),
         marked_pages=marked,
-        software=finding.software,
-        api=finding.api,
+        software=software.title,
+        api=software.api,
         terms=finding.terms,
         decided_at=finding.decided_at,
     )

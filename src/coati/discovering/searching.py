@@ -113,7 +113,7 @@ def _searcher(strategy: Strategy) -> Searcher:
 
 def _results(settings: RunSettings, folder: Path, result: CrawlResult, strategy: Searcher) -> Discovered:
     with closing(sqlite3.connect(Layout(folder).database, isolation_level=None)) as connection:
-        sites = read_repositories(connection, strategy.findings())
+        sites = read_repositories(folder, connection, strategy.findings())
         pages = read_dataset_pages(connection, sites, settings.words)
         write_results(folder, connection, sites, pages)
     waiting = strategy.queries_waiting

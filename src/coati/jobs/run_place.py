@@ -18,7 +18,7 @@ from coati.live.origin_headers import basic_authorisation
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings
-from coati.settings.discovery import search_settings
+from coati.settings.discovery import DEFAULT_SEARCH, search_settings
 from coati.settings.live_settings import live_settings
 from coati.settings.run_file import read_values, require_no_hidden, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
@@ -91,7 +91,9 @@ def find_search_place(start: Sequence[str], given: Mapping[str, object]) -> RunP
     folder = Path(str(values["out"]))
     resumed = holds_run(folder) and not _never_began(folder)
     stored = _stored(folder) if holds_run(folder) else {}
-    if stored and not stored.get("words"):
+    if not stored:
+        values.setdefault("strategy", DEFAULT_SEARCH)
+    elif not stored.get("words"):
         raise ConfigError(f"{folder} holds a crawl, not a search: `coati crawl {folder}` resumes it")
     # Where a search begins follows from the rest; resuming changes it no more than the rest.
     complete = search_settings(with_values(RunSettings(), {**stored, **values}))

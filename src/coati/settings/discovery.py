@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from coati.settings.run_settings import RunSettings
     from coati.strategies.discovery.start_model import StartModel
 
+# What measured best (experiments/cikm2021).
+DEFAULT_SEARCH = "prospect"
+
 
 @lru_cache(8)
 def _providers(search: tuple[str, ...], choice: EngineChoice) -> tuple[AnyProvider, ...]:

@@ -35,8 +35,6 @@ class Finding:
     pages_found: int
     decided_at: int
     terms: tuple[str, ...] = ()
-    software: str = ""
-    api: str = ""
 
     @classmethod
     def of_check(
