@@ -2,6 +2,8 @@
 
     python -m benchmarks.side_by_side BEFORE AFTER [--archives DIR] [--only NAME,...] [--rounds 3] [--quick]
 
+Where BEFORE cannot read the archives of AFTER, --archives-before names those that it imported itself.
+
 Each round runs a benchmark once in each checkout, with its own code and its own version of the benchmark; the
 order changes from round to round, since the speed of a shared machine does too. Of every number that a
 benchmark prints, the table shows the medians and the ratio, after to before: the median over the rounds, and
@@ -127,12 +129,27 @@ def _words(number: Number) -> str:
 @click.argument("before", type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path))
 @click.argument("after", type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path))
 @click.option("--archives", type=click.Path(exists=True, resolve_path=True), help="As for `benchmarks.run`.")
+@click.option(
+    "--archives-before",
+    type=click.Path(exists=True, resolve_path=True),
+    help="The archives for BEFORE, where it reads another format.  [default: the same]",
+)
 @click.option("--only", default="", help="Benchmarks, separated by commas.  [default: all]")
 @click.option("--rounds", default=_ROUNDS, show_default=True)
 @click.option("--quick", is_flag=True, help="Small sizes: shows that everything runs, proves nothing.")
-def main(before: Path, after: Path, archives: str | None, only: str, rounds: int, *, quick: bool) -> None:
+def main(  # noqa: PLR0913 - one per option
+    before: Path,
+    after: Path,
+    archives: str | None,
+    archives_before: str | None,
+    only: str,
+    rounds: int,
+    *,
+    quick: bool,
+) -> None:
     """Run the benchmarks of two checkouts in turns, and print a table for each as soon as it is there."""
     chosen = arguments(archives, quick=quick)
+    options = {before: arguments(archives_before or archives, quick=quick), after: chosen}
     for name in only.split(",") if only else chosen:
         if name not in chosen:
             raise click.UsageError(f"{name} is none of {', '.join(chosen)}")
@@ -140,7 +157,7 @@ def main(before: Path, after: Path, archives: str | None, only: str, rounds: int
         for turn in range(rounds):
             for checkout in (before, after) if turn % 2 == 0 else (after, before):
                 click.echo(f"{name}, round {turn + 1} of {rounds}: {checkout.name}", err=True)
-                results[checkout].append(_run(checkout, name, chosen[name]))
+                results[checkout].append(_run(checkout, name, options[checkout][name]))
         rows = list(compare(results[before], results[after]))
         commits = [circumstances(checkout)["commit"] for checkout in (before, after)]
         report(f"{name}: before {commits[0]}, after {commits[1]}, rounds: {rounds}", rows, "table")

@@ -2,7 +2,9 @@
 
 import ipaddress
 import os
+import signal
 import sys
+import threading
 
 import hypothesis
 
@@ -28,3 +30,9 @@ def _refuse_the_network(event: str, arguments: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_refuse_the_network)
+
+# A shell lets what it starts in the background ignore Ctrl-C, and a hang-up under `nohup`; what we start
+# would inherit that, and a test of Ctrl-C would wait for ever. So how the tests were started makes no odds.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)

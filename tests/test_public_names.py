@@ -18,7 +18,10 @@ PUBLIC = [
     "EventKind",
     "ExperimentResults",
     "Explanation",
+    "FilesHarvested",
     "ImportedArchive",
+    "Inspection",
+    "PagesHarvested",
     "Preview",
     "Progress",
     "ReplayResults",
@@ -35,7 +38,9 @@ PUBLIC = [
     "explain",
     "export_archive",
     "find_runs",
+    "harvest",
     "import_archive",
+    "inspect",
     "open_run",
     "preview",
     "replay",
@@ -70,5 +75,6 @@ def test_importing_coati_imports_nothing_heavy() -> None:
 
 
 def test_a_crawl_takes_every_setting_by_name() -> None:
+    # A new setting is added to `coati.jobs.options.CrawlOptions`, with its type.
     of_crawls = {name for name, setting in SETTINGS.items() if setting.group is not Group.DISCOVER}
     assert set(CrawlOptions.__annotations__) == of_crawls - OF_COMMANDS

@@ -5,10 +5,13 @@ from collections.abc import Mapping
 
 import pytest
 
+from coati.readers.formats import Format
 from coati.readers.listed import Listed
+from coati.readers.registry import PageReader
 from coati.shortcuts.answer import MAX_ANSWER_BYTES
 from coati.shortcuts.registry import PROFILES
 from coati.shortcuts.shortcuts import Shortcuts
+from coati.web.titles import best_title
 
 HOST = "https://a.test"
 
@@ -286,3 +289,12 @@ def test_paging_ends_where_nothing_more_is_listed_whatever_the_total_says() -> N
     assert pages_of(read(far, {"result": {"count": 10**9, "results": [full, full]}})) == []
     negative = "/wp-json/wp/v2/media?per_page=100&page=1"
     assert pages_of(read(negative, [{"source_url": "/a"}], {"X-WP-TotalPages": "-5"})) == []
+
+
+def test_the_format_of_a_file_does_not_become_its_title() -> None:
+    url = HOST + "/wp-json/wp/v2/media?per_page=100&page=1"
+    media = [{"source_url": "/7.pdf", "mime_type": "application/pdf", "title": {"rendered": "7.pdf"}}]
+    reader = PageReader(shortcuts=Shortcuts())
+    page = reader.read(Format.API, json.dumps(media).encode(), url, "application/json").links
+    row, heading, *_ = page.nearby_text(0)
+    assert best_title(page.link(0).anchor, row, heading, "", "") == "7.pdf"

@@ -20,6 +20,7 @@ class CrawlOptions(TypedDict, total=False):
     exclude: Sequence[str]
     exclude_host: Sequence[str]
     sitemaps: bool
+    hints: str
     shortcuts: str
     profile: Sequence[str]
     max_requests: int | None

@@ -140,7 +140,7 @@ class PageReader:
             refusal = self._refusal(target, names_list=names_list(path))
             if refusal is None:
                 links.append(Link(target, path, anchor, anchor if context is None else context, modified))
-                texts.append(NearbyText(heading=heading, licence=licence, archived=archived))
+                texts.append(NearbyText(_row(anchor, context), heading, licence, archived))
             else:
                 refused.append((target, refusal))
         return LinkList(links, nearby_texts=texts), refused
@@ -170,6 +170,11 @@ class PageReader:
             # What is cut off is another address than was meant.
             text = text.rpartition("\n")[0]
         return READERS[form](text), truncated
+
+
+def _row(anchor: str, context: str | None) -> str:
+    """Return what names a listed file: the text around it may add its format, which does not."""
+    return anchor if anchor and context is not None and context.startswith(anchor) else ""
 
 
 class _Offered:

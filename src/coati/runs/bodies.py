@@ -98,16 +98,18 @@ class TargetFiles:
         try:
             with self._log.transaction():
                 self._log.connection.execute("INSERT OR REPLACE INTO unfinished_files VALUES (?)", (name,))
-            place.parent.mkdir(parents=True, exist_ok=True)
+            if place.parent != self._files:
+                place.parent.mkdir(parents=True, exist_ok=True)
             draft.replace(place)
         except BaseException:
             # On a full disk it would only be in the way; the request is made again.
             draft.unlink(missing_ok=True)
             raise
-        for folder in (place.parent, *place.parent.parents):
+        folder = place.parent
+        sync_folder(folder)
+        while folder != self._files:
+            folder = folder.parent
             sync_folder(folder)
-            if folder == self._files:
-                break
 
     def _folder_for(self, url: str) -> str:
         """Return the folder of a URL; none where a file has taken the name of one of its folders."""

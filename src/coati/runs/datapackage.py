@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from sqlite3 import Connection
 
-_START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
+_START = "SELECT url FROM requests ORDER BY id LIMIT 1"
 _FILES = """
 SELECT files.name, files.size_bytes, files.sha256, files.media_type,
        targets.url, targets.title, targets.found_on, targets.licence, targets.modified
 FROM targets JOIN files ON files.name = targets.file ORDER BY files.rowid, targets.request
 """
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9._-]+")
 _MAX_NAME_CHARS = 80
 
@@ -111,4 +112,4 @@ def _free(name: str, names: set[str]) -> str:
 
 
 def _json(value: dict[str, object]) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode()
+    return _ENCODER.encode(value).encode()

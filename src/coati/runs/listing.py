@@ -38,28 +38,37 @@ SELECT 'files/' || targets.file, targets.title, coalesce(targets.found_on, ''), 
 FROM targets JOIN files ON files.name = targets.file ORDER BY targets.request
 """
 
+# So much of the file is in memory at a time.
+_PIECE_CHARS = 1 << 16
+
 # A cell that begins with one of these is a formula to a spreadsheet, and these texts come from the web.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def listing_lines(connection: Connection) -> Iterator[bytes]:
-    """Return the lines of the file, one row per target, in the order of fetching."""
+    """Return the file in pieces of whole lines, one row per target, in the order of fetching."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
     # The mark tells spreadsheets that this is UTF-8; other tools skip it.
-    yield "\ufeff".encode()
-    yield _line(tuple(COLUMNS))
+    text.write("\ufeff")
+    writer.writerow(COLUMNS)
     for row in listing_rows(connection):
-        yield _line(tuple(harmless(cell) if isinstance(cell, str) else cell for cell in row))
+        if text.tell() > _PIECE_CHARS:
+            yield _taken(text)
+        writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
+    yield _taken(text)
+
+
+def _taken(text: io.StringIO) -> bytes:
+    piece = text.getvalue().encode()
+    text.seek(0)
+    text.truncate()
+    return piece
 
 
 def listing_rows(connection: Connection) -> Iterator[tuple[object, ...]]:
     """Return the targets in the order of fetching, as the columns say; their texts are the web's."""
     return (tuple(row) for row in connection.execute(_ROWS))
-
-
-def _line(row: tuple[object, ...]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(row)
-    return text.getvalue().encode()
 
 
 def harmless(cell: str) -> str:

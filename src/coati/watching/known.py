@@ -1,7 +1,8 @@
 """What a watch begins from: the pages and files of finished crawls, or a list of pages.
 
-Of a crawl it takes the pages that files hung on, where the crawl began, and the sitemaps and feeds that it
-read, since they are the cheapest pages to watch. Every address that the crawl met is known, and no news.
+Of a crawl it takes the pages that files hung on, those of the same groups, where the crawl began, and the
+sitemaps and feeds that it read, since they are the cheapest pages to watch. Every address that the crawl met
+is known, and no news.
 """
 
 from __future__ import annotations
@@ -44,6 +45,12 @@ _PAGES = """
 SELECT pages.url, count(DISTINCT targets.url) AS files FROM targets
 JOIN pages ON pages.request = targets.found_by
 GROUP BY pages.url ORDER BY files DESC, pages.url
+"""
+# Pages that hung in the same places as those are like them, though no file was on them yet.
+_ALIKE = """
+SELECT pages.url, groups.mean_reward FROM pages
+JOIN requests ON requests.id = pages.request JOIN groups ON groups.arm = requests.arm
+WHERE groups.mean_reward > 0 ORDER BY groups.mean_reward DESC, pages.request
 """
 _LISTS = "SELECT DISTINCT lists.url FROM lists JOIN requests USING (url) WHERE requests.kind = 'html'"
 _FILES = """
@@ -135,7 +142,8 @@ def _of_crawl(folder: Path) -> Known:
                 " let it find some, or give a list of pages"
             )
         lists = [url for (url,) in connection.execute(_LISTS)]
-        urls = dict.fromkeys([*settings.start_urls, *lists, *pages[:MOST_PAGES]])
+        alike = [url for url, _ in connection.execute(_ALIKE)]
+        urls = list(dict.fromkeys([*settings.start_urls, *lists, *pages, *alike]))[:MOST_PAGES]
         files = {
             url: KnownFile(digest, Validators(*rest)) for url, digest, *rest in connection.execute(_FILES)
         }

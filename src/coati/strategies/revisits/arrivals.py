@@ -171,6 +171,15 @@ class Arrivals:
         """Expect the links of a page no more on others."""
         self._cover.take(page)
 
+    @property
+    def has_learnt(self) -> bool:
+        """Whether it can tell pages apart: from the first cycle on, by what stands on them."""
+        return True
+
+    def explore(self, page: int) -> None:
+        """Note that a page was taken that was not picked here: nothing is expected of its links any more."""
+        self.take(page)
+
     def learn(self, visit: Visit, visits: Visits) -> None:
         """Learn what came since the page was last seen."""
         known = self._pages.rows(len(visits))[:, visit.page]

@@ -13,10 +13,9 @@ import numpy as np
 
 from coati.bandits.sleeping_ucb import SleepingUcb
 from coati.strategies.revisits.by_age import ages_in_hours
-from coati.strategies.revisits.scheduler import EXPLORED, Pick, Ranking
+from coati.strategies.revisits.scheduler import EXPLORED, Pick, Ranking, Scheduler
 
 if TYPE_CHECKING:
-    from coati.strategies.revisits.predicting import Predicting
     from coati.strategies.revisits.scheduler import Cycle
     from coati.strategies.revisits.visits import Visit, Visits
     from coati.strategies.state import State
@@ -38,6 +37,17 @@ class Shares(Protocol):
 
     def load(self, state: State) -> None:
         """Take over a saved state."""
+
+
+class Expecting(Scheduler, Protocol):
+    """A scheduler that can be told of pages that somebody else took."""
+
+    @property
+    def has_learnt(self) -> bool:
+        """Whether what it expects is worth a share of a cycle yet."""
+
+    def explore(self, page: int) -> None:
+        """Note that a page was taken that was not picked here."""
 
 
 class FixedShare:
@@ -107,9 +117,9 @@ class BanditShare:
 
 
 class Exploring:
-    """The first part of a cycle by a predicting scheduler, the rest by age."""
+    """The first part of a cycle by what is expected, the rest by age."""
 
-    def __init__(self, expected: Predicting, shares: Shares) -> None:
+    def __init__(self, expected: Expecting, shares: Shares) -> None:
         self._expected = expected
         self._shares = shares
         self._by_age = Ranking(np.zeros(0))

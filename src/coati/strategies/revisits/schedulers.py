@@ -66,6 +66,11 @@ SCHEDULERS: Mapping[str, SchedulerRow] = {
         _modules("arrivals"),
         seeded=True,
     ),
+    "arrivals-rr": SchedulerRow(
+        "watches: arrivals for three quarters of a cycle, rr for the rest, so that no page is forgotten",
+        lambda _: Exploring(Arrivals(), FixedShare(0.75)),
+        _modules("arrivals", "exploring"),
+    ),
     "rr": SchedulerRow(
         "watches: the page that was visited longest ago", lambda _: RoundRobin(), _modules("by_age")
     ),
