@@ -118,7 +118,6 @@ def preview(
 
     place = crawl_place(start, run_file=run_file, **options)
     # It needs Scrapy, which takes a second to import.
-    from coati.jobs.preview import preview_place
 
     return run_beside_loop(lambda: preview_place(place), StopSignal())
 
