@@ -36,6 +36,9 @@ from coati.readers.registry import PageReader
 from coati.readers.robots import named_sitemaps
 from coati.readers.unpacking import unpack
 from coati.runs.names import file_name, folder_name
+from coati.shortcuts.answer import Answer
+from coati.shortcuts.registry import PROFILES
+from coati.shortcuts.seen_page import SeenPage
 from coati.web.charset import decode_page
 from coati.web.content_codings import CodingError, Unpacking, codings_of
 from coati.web.facts import EXTRACTORS, facts_of
@@ -46,6 +49,8 @@ from coati.web.sniffing import sniffed_type
 from coati.web.urls import normalise, resolve
 
 _URL: Final = "http://example.org/folder/page"
+_QUERY: Final = "search://engine/?q=data"
+_API_URL: Final = "http://example.org/api/records?q=data&page=1&start=0&rows=100&offset=0&limit=100&size=100"
 _LINKS_READ: Final = 200
 _MAX_UNPACKED: Final = 1 << 20
 
@@ -58,11 +63,11 @@ class Target(NamedTuple):
     may_raise: tuple[type[BaseException], ...] = ()
 
 
-def _page(form: Format, content_type: str = "") -> Callable[[bytes], object]:
+def _page(form: Format, content_type: str = "", url: str = _URL) -> Callable[[bytes], object]:
     reader = PageReader(Rules(_URL))
 
     def read(body: bytes) -> None:
-        page = reader.read(form, body, _URL, content_type)
+        page = reader.read(form, body, url, content_type)
         for place in range(min(len(page.links.urls), _LINKS_READ)):
             page.links.link(place)
             page.links.nearby_text(place)
@@ -73,6 +78,15 @@ def _page(form: Format, content_type: str = "") -> Callable[[bytes], object]:
 
 def _facts(body: bytes) -> None:
     facts_of(EXTRACTORS, body, "text/html")
+
+
+def _api(body: bytes) -> None:
+    """Let every profile read the answer of an API, and look at it as a page."""
+    answer = Answer.of(_API_URL, body, "application/json", {"x-wp-totalpages": "3"})
+    page = SeenPage.of(_URL, (), body)
+    for profile in PROFILES:
+        list(islice(profile.read(answer), _LINKS_READ))
+        list(profile.recognise(page) or ())
 
 
 def _rules(body: bytes) -> None:
@@ -200,7 +214,8 @@ TARGETS: Final[Mapping[str, Target]] = {
     "feed": Target(_page(Format.FEED), words.XML),
     "lines": Target(_page(Format.LINES), words.TEXT),
     "robots": Target(_page(Format.ROBOTS), words.TEXT),
-    "hits": Target(_page(Format.HITS), words.HITS),
+    "hits": Target(_page(Format.HITS, url=_QUERY), words.HITS),
+    "api": Target(_api, words.API),
     "rules": Target(_rules, words.TEXT),
     "answer": Target(_answer, words.ANSWER),
     "headers": Target(_headers, words.HEADER),

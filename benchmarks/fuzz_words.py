@@ -57,6 +57,18 @@ HITS = (
     b"more",
 )
 
+API = (
+    b"{", b"}", b"[", b"]", b",", b":", b"null", b"true", b"1", b"-1", b"1e999", b'"', b'""', b'"x"', b"[[[[",
+    b'"result":', b'"results":', b'"resources":', b'"url":', b'"count":', b'"total":', b'"data":',
+    b'"items":',
+    b'"dataset":', b'"distribution":', b'"downloadURL":', b'"title":', b'"name":', b'"files":', b'"entries":',
+    b'"links":', b'"next":', b'"hits":', b'"_embedded":', b'"attributes":', b'"http://example.org/a.csv"',
+    b'"@type":', b'"Dataset"', b'"value":', b'"d":', b'"query":', b"<OAI-PMH>", b"<record>",
+    b"<dc:identifier>",
+    b"<resumptionToken>", b"<csw:GetRecordsResponse", b"<gmd:URL>", b"</", b">", b"<rdf:RDF>",
+    b"<dcat:Dataset>",
+)
+
 URLS = (
     b"http://", b"https:", b"//", b"/", b"\\", b"@", b":", b"?", b"#", b"%", b"%2e", b"..", b".", b"[",
     b"]", b"xn--", b"\xc3\xbc", b"a", b"\n", b" ", b"0x7f.1", b"localhost", b"&", b"=",

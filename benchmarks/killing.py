@@ -19,6 +19,7 @@ from typing import NamedTuple
 import click
 
 from coati.cli.main import run
+from coati.runs.layout import holds_run
 from coati.testing.lists import with_lists
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
@@ -222,6 +223,8 @@ class Trial:
 
 
 def _whole_targets(folder: Path) -> Iterator[str]:
+    if not holds_run(folder):
+        return
     with sqlite3.connect(folder / "run.sqlite") as database:
         rows = database.execute("SELECT url, file, sha256 FROM targets").fetchall()
     for url, name, sha256 in rows:

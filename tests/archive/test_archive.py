@@ -15,7 +15,7 @@ from coati.archive import archive as archive_module
 from coati.archive import volumes
 from coati.archive.archive import Archive
 from coati.archive.index import FILE_NAME as INDEX
-from coati.archive.record import Record
+from coati.archive.record import ArchiveMeta, Record
 from coati.archive.recovery import rebuild_index
 from coati.errors import ArchiveError, CorruptRecordError, NotArchivedError, UsageError
 from tests.archive.samples import META, SITE, make, page, volume
@@ -376,3 +376,22 @@ def test_a_killed_writer_loses_nothing_that_it_had_added(tmp_path: Path) -> None
             archive.check(f"http://example.test/{number}")
         archive.add(page("http://example.test/new"))
     assert not rebuild_index(folder).damages
+
+
+@pytest.mark.parametrize(
+    "left", [(), ("index.sqlite",), ("index.sqlite", "index.sqlite-journal", "archive.toml.new")]
+)
+def test_what_a_kill_at_the_very_beginning_leaves_is_begun_anew(
+    tmp_path: Path, left: tuple[str, ...]
+) -> None:
+    folder = tmp_path / "archive"
+    (folder / "warc").mkdir(parents=True)
+    for name in left:
+        (folder / name).write_bytes(b"")
+    meta = ArchiveMeta(name="begun", start_url="http://example.org/", types=None)
+    with Archive.create(folder, meta):
+        assert (folder / "archive.toml").is_file()
+    (folder / "archive.toml").unlink()
+    (folder / "warc" / "0.warc.gz").write_bytes(b"records")
+    with pytest.raises(UsageError, match="not an empty folder"):
+        Archive.create(folder, meta)

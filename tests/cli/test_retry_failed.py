@@ -113,3 +113,10 @@ def test_a_run_that_goes_on_knows_its_own_past(coati: Coati, tmp_path: Path) -> 
     assert coati("show", "run").code == 0
     assert coati("explain", f"{site.base}/hub", "--run", "run").code == 0
     assert (tmp_path / "run" / "report.html").exists()
+
+
+def test_what_a_kill_at_the_very_beginning_leaves_is_no_obstacle(coati: Coati, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.toml.new").write_bytes(b"url")
+    with scripted({"/": page("/a.csv"), "/a.csv": file()}) as site:
+        assert coati("crawl", site.start, *FAST, "--out", "run", "--format", "json").json["targets"] == 1

@@ -8,7 +8,14 @@ from collections.abc import Callable
 import pytest
 
 from coati.live import event_loop
-from coati.live.event_loop import NO_STALLS, CrawlLoop, Stalls, seconds_of_server, stalls_of_loop
+from coati.live.event_loop import (
+    NO_STALLS,
+    CrawlLoop,
+    Stalls,
+    count_stalls_from_here,
+    seconds_of_server,
+    stalls_of_loop,
+)
 
 
 class Clock:
@@ -103,3 +110,18 @@ def test_turns_that_take_too_long_are_counted(monkeypatch: pytest.MonkeyPatch) -
         assert runner.run(turns()).times >= 3
     with asyncio.Runner() as runner:
         assert runner.run(turns()) == NO_STALLS
+
+
+def test_what_was_before_the_crawl_is_not_counted(clock: Clock) -> None:
+    async def turns() -> tuple[Stalls, Stalls]:
+        clock.now += 5.0
+        await asyncio.sleep(0)
+        before = stalls_of_loop()
+        clock.now += 5.0
+        count_stalls_from_here()
+        clock.now += 2.0
+        await asyncio.sleep(0)
+        return before, stalls_of_loop()
+
+    with asyncio.Runner(loop_factory=CrawlLoop) as runner:
+        assert runner.run(turns()) == (Stalls(1, 5.0), Stalls(1, 2.0))

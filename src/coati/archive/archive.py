@@ -23,6 +23,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from coati.archive import index, recovery, volumes, warc_record
+from coati.archive.description import FILE_NAME as DESCRIPTION
 from coati.archive.description import lock_archive, read_description, upgrade_description, write_description
 from coati.archive.index import Index, Row
 from coati.archive.record import ArchiveMeta, Entry, Record
@@ -71,12 +72,15 @@ class Archive:
     @classmethod
     def create(cls, folder: Path, meta: ArchiveMeta) -> Archive:
         """Begin an archive in a folder that is new or empty, open for writing."""
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if folder.exists() and not _is_empty(folder):
             raise UsageError(f"{folder} already exists and is not an empty folder")
         (folder / volumes.FOLDER_NAME).mkdir(parents=True, exist_ok=True)
+        for begun in folder.glob(index.FILE_NAME + "*"):
+            begun.unlink()
+        # The description comes last: a folder that has one is an archive.
+        rows = Index.create(folder / index.FILE_NAME)
         write_description(folder, meta)
         lock = lock_archive(folder)
-        rows = Index.create(folder / index.FILE_NAME)
         return cls(folder, meta, rows, _volumes(folder, meta), lock)
 
     @classmethod
@@ -144,6 +148,10 @@ class Archive:
     def captures(self, url: str) -> list[Entry]:
         """List what is held of a URL, oldest first."""
         return [row.entry for row in self._history(url)]
+
+    def captures_at(self, url: str, moment: float) -> list[Entry]:
+        """List what is held of a URL that was captured at one time."""
+        return [row.entry for row in self._index.captures_at(url, moment)]
 
     def older_entries(self) -> Iterator[Entry]:
         """Return all captures but the newest of each URL, by URL and time; none where there is no history."""
@@ -374,3 +382,14 @@ def _volumes(folder: Path, meta: ArchiveMeta) -> Volumes:
         "description": f"records of {meta.start_url}",
     }
     return Volumes(folder / volumes.FOLDER_NAME, info, volumes.MAX_VOLUME_BYTES)
+
+
+def _is_empty(folder: Path) -> bool:
+    """Tell whether a folder holds nothing, or what a process leaves that was killed while it began one."""
+    if not folder.is_dir():
+        return False
+    begun = (volumes.FOLDER_NAME, DESCRIPTION + ".new")
+    names = {entry.name for entry in folder.iterdir()}
+    left = {name for name in names if name not in begun and not name.startswith(index.FILE_NAME)}
+    records = folder / volumes.FOLDER_NAME
+    return not left and not (records.is_dir() and any(records.iterdir()))

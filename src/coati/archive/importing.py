@@ -113,7 +113,7 @@ def _dated(record: Record, now: float) -> Record:
 def _is_held(archive: Archive, record: Record) -> bool:
     """Tell whether the same capture came before, as where files overlap."""
     entry = record.entry
-    if entry.fetched_at is None or entry not in archive.captures(entry.url):
+    if entry.fetched_at is None or entry not in archive.captures_at(entry.url, entry.fetched_at):
         return False
     return archive.record(entry.url, entry.fetched_at).body == record.body
 

@@ -170,6 +170,11 @@ class Index:
         """Return all rows of a URL in the order of time."""
         return [self._row(values) for values in self._query(_CAPTURES, (url,))]
 
+    def captures_at(self, url: str, moment: float) -> list[Row]:
+        """Return the rows of a URL of one time."""
+        rows = self._query(f"{_SELECT} WHERE url = ? AND fetched_at = ?", (url, moment))
+        return [self._row(values) for values in rows]
+
     def holder(self, url: str, body_digest: str) -> Row | None:
         """Return the capture of a URL that holds a body itself."""
         for values in self._query(_HOLDER, (url, body_digest)):

@@ -20,7 +20,6 @@ from coati.errors import ConfigError, UsageError
 from coati.jobs.crawl_run import CrawlRun
 from coati.jobs.live_progress import CrawlView, in_notebook, shown
 from coati.jobs.own_thread import run_beside_loop
-from coati.jobs.preview import Preview, preview_place
 from coati.jobs.run_place import RunPlace, find_place, forget_failed_start
 from coati.live.stop_signal import StopSignal
 from coati.reporting.writing import write_report
@@ -39,6 +38,7 @@ from coati.web.urls import host_of
 
 if TYPE_CHECKING:
     from coati.jobs.options import CrawlOptions
+    from coati.jobs.preview import Preview
     from coati.live.plan import CrawlResult
     from coati.live.progress import Event, OnEvent, OnProgress, Progress
     from coati.runs.totals import Totals
@@ -113,6 +113,9 @@ def preview(
     start: str | Sequence[str] = (), *, run_file: str | Path | None = None, **options: Unpack[CrawlOptions]
 ) -> Preview:
     """Return what such a crawl would do, at the price of robots.txt and the start addresses."""
+    # It needs Scrapy, which takes a second to import.
+    from coati.jobs.preview import preview_place
+
     place = crawl_place(start, run_file=run_file, **options)
     return run_beside_loop(lambda: preview_place(place), StopSignal())
 

@@ -32,7 +32,15 @@ if TYPE_CHECKING:
 
 # What a run that was killed in its first moments leaves behind.
 _BEGINNINGS = frozenset(
-    {"run.toml", "run.sqlite", "run.sqlite-journal", "run.sqlite-wal", "run.sqlite-shm", "state"}
+    {
+        "run.toml",
+        "run.toml.new",
+        "run.sqlite",
+        "run.sqlite-journal",
+        "run.sqlite-wal",
+        "run.sqlite-shm",
+        "state",
+    }
 )
 
 # Nothing came of these but the answer that ended them, so trying again means beginning again.

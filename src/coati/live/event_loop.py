@@ -58,6 +58,11 @@ class _TurnTimes(selectors.DefaultSelector):
         self.came_after = deque([self._returned_at] * 2, maxlen=2)
         self.stalls = NO_STALLS
 
+    def restart(self) -> None:
+        """Let the turn that is under way begin now, and be the first that counts."""
+        self._returned_at = time.monotonic()
+        self.stalls = NO_STALLS
+
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         worked_from, begun = self._returned_at, time.monotonic()
         self.stalls = self.stalls.after(begun - worked_from)
@@ -75,6 +80,10 @@ class CrawlLoop(asyncio.SelectorEventLoop):
         self.request_spacing = RequestSpacing()
         self._turns = _TurnTimes()
         super().__init__(self._turns)
+
+    def crawl_begins(self) -> None:
+        """Count stalls from here: loading what a crawl needs is none."""
+        self._turns.restart()
 
     @property
     def stalls(self) -> Stalls:
@@ -94,6 +103,13 @@ def stalls_of_loop() -> Stalls:
         if isinstance(loop, CrawlLoop):
             return loop.stalls
     return NO_STALLS
+
+
+def count_stalls_from_here() -> None:
+    """Forget the stalls of the running loop, if it is ours."""
+    loop = asyncio.get_running_loop()
+    if isinstance(loop, CrawlLoop):
+        loop.crawl_begins()
 
 
 def seconds_of_server(started: float) -> float:

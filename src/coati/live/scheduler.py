@@ -33,6 +33,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from coati.errors import CoatiError, ConfigError
 from coati.live.drive import Drive
+from coati.live.event_loop import count_stalls_from_here
 from coati.live.outcomes import API, LIST, REQUEST, FetchResult, ResponseReader
 from coati.live.pace import PaceMiddleware, pace_settings
 from coati.live.plan import CrawlPlan
@@ -161,6 +162,7 @@ class StrategyScheduler(BaseScheduler):
         self._rules = self._crawler.get_downloader_middleware(ObeyRobotsMiddleware)
         self._crawler.signals.connect(self._on_spider_error, signals.spider_error)
         drive.counts.start_clock()
+        count_stalls_from_here()
         left = drive.seconds_left()
         if left is not None:
             self._deadline_call = call_later(max(0.0, left), self._on_deadline)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from coati.strategies.revisits.by_age import ages_in_hours
 from coati.strategies.revisits.daily_profile import DailyProfile
 from coati.strategies.revisits.expected_cover import ExpectedCover
 from coati.strategies.revisits.link_samples import LinkSamples
@@ -44,6 +45,10 @@ PRIOR_HOURS = 2.0
 _HALF_LIVES = 3.0
 # A site is drawn to all sites as if an average page of theirs had been looked back on for this long.
 _SITE_PRIOR_HOURS = 24.0
+# Each page is taken to show this part of what pages show on average, beside what it shows.
+_SHOWN_PRIOR = 0.2
+# Of pages that promise as much as each other, the one that waited longest goes first.
+_PER_HOUR_OF_WAITING = 1e-6
 _HOUR_SECONDS = 3600.0
 _MOST_FAILURES = 8
 _ROOM = 64
@@ -124,14 +129,16 @@ class Arrivals:
         factors = self._factors(cycle, rates) * 0.5 ** known[_Pages.FAILURES]
         alone = self._prior_hours * rates.usual * self._looking_back(self._profile.between(looked_at, now))
         per_page = factors / (rates.hours + self._prior_hours)
-        self._cover = ExpectedCover(
-            alone * per_page, links, pages, came[links] * per_page[pages], cycle.per_cycle
-        )
+        waited = _PER_HOUR_OF_WAITING * ages_in_hours(cycle)
+        worth = came[links] * per_page[pages]
+        self._cover = ExpectedCover(alone * per_page + waited, links, pages, worth, cycle.per_cycle)
 
     def _rates(self, visits: Visits, links: Floats) -> Rates:
         """Sum up what is known of each page, and what is usual for a page of its site that shows as much."""
         known = self._pages.rows(len(visits))
         hours, shown = known[_Pages.LOOKED_BACK], known[_Pages.SHOWN]
+        # A page that shows nothing now may show something tomorrow.
+        shown = shown + _SHOWN_PRIOR * (shown.mean() if len(shown) else 0.0)
         sites = int(visits.site.max(initial=-1)) + 1
         links_of_site = np.bincount(visits.site, links, minlength=sites)
         chances_of_site = np.bincount(visits.site, hours * shown, minlength=sites)
