@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from coati.settings.run_settings import RunSettings
 
 FILE_NAME = "watch.toml"
-DEFAULT_SCHEDULER = "arrivals"
+# Links to files stay where they are. So a page that hardly ever has something new is worth a look now and
+# then, which the schedulers that only expect do not give it (`benchmarks.watch_live`).
+DEFAULT_SCHEDULER = "arrivals-rr"
 
 
 @dataclass(frozen=True, slots=True)
