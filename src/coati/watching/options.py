@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coati.settings.run_settings import RunSettings
 
 FILE_NAME = "watch.toml"
-DEFAULT_SCHEDULER = "arrivals-thompson"
+DEFAULT_SCHEDULER = "arrivals"
 
 
 @dataclass(frozen=True, slots=True)
