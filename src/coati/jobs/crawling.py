@@ -113,12 +113,10 @@ def preview(
     start: str | Sequence[str] = (), *, run_file: str | Path | None = None, **options: Unpack[CrawlOptions]
 ) -> Preview:
     """Return what such a crawl would do, at the price of robots.txt and the start addresses."""
-    # It brings Scrapy.
+    # It needs Scrapy, which takes a second to import.
     from coati.jobs.preview import preview_place
 
     place = crawl_place(start, run_file=run_file, **options)
-    # It needs Scrapy, which takes a second to import.
-
     return run_beside_loop(lambda: preview_place(place), StopSignal())
 
 
