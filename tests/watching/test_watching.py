@@ -232,3 +232,11 @@ def test_the_command(site: Script, coati: Coati) -> None:
     assert json.loads(listed.out)["what"] == "new"
     wrong = coati("watch", "site", "--diff", "soon")
     assert (wrong.code, "neither a day" in wrong.err) == (2, True)
+
+
+@pytest.mark.usefixtures("crawled")
+def test_a_cycle_that_ended_early_is_told(site: Script, coati: Coati) -> None:
+    site.routes.clear()
+    site.routes["*"] = answer(403)
+    said = coati("watch", "site", "--once", "--every", "1ms")
+    assert (said.code, "ended early: the site refuses us" in said.err) == (4, True)

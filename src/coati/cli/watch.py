@@ -13,6 +13,7 @@ import click
 
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
+from coati.stop_reasons import StopReason
 from coati.strategies.revisits.relevance import FORMS
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.units import format_count, format_seconds, parse_seconds
@@ -147,6 +148,8 @@ def _wait_until(at: float) -> bool:
 def _show(result: CycleResult, form: str) -> None:
     for message in result.messages:
         say(f"Note: {message}", err=True)
+    if result.stop is not StopReason.FINISHED:
+        say(f"The cycle ended early: {result.stop.value}. What is left waits for the next one.", err=True)
     if form == "json":
         for change in result.changes:
             say(json.dumps({"change": change.what, **change.as_json()}, ensure_ascii=False))
