@@ -1073,8 +1073,10 @@ def nasty_server(robots: Robots = Robots.ALLOW, packets: Packets = Packets.TOGET
         listening.close()
         for task, writer in conversations.items():
             task.cancel()
-            # Closing alone would wait for a client that does not read.
-            writer.transport.abort()
+            # Closing alone would wait for a client that does not read. One that has just gone by itself has
+            # left its loop, which asyncio does not expect.
+            with suppress(AttributeError):
+                writer.transport.abort()
         await asyncio.gather(*conversations, return_exceptions=True)
         await asyncio.sleep(0)
 

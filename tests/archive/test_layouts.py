@@ -83,5 +83,5 @@ def test_what_cannot_be_a_source_is_refused(tmp_path: Path) -> None:
         open_source([tmp_path / "text"], "replica", Wishes())
     with pytest.raises(UsageError, match="no WARC file"):
         open_source([tmp_path / "site"], "warc", Wishes())
-    with pytest.raises(ConfigError, match="Known: auto, folder, replica, wacz, warc"):
+    with pytest.raises(ConfigError, match="Known: auto, folder, replica, snapshots, wacz, warc"):
         open_source([tmp_path / "site"], "wrac", Wishes())

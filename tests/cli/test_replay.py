@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from coati.assembly import LIVE_STRATEGIES, REGISTRY, SITE_STRATEGIES
+from coati.assembly import DISCOVERY, LIVE_STRATEGIES, REGISTRY, SITE_STRATEGIES
 from coati.cli.main import run
 from coati.cli.replay import replay
 from coati.cli.strategies import strategies
@@ -251,6 +251,6 @@ def test_the_strategies_are_listed_with_what_they_do() -> None:
     listed = CliRunner().invoke(strategies, ["--format", "json"])
     rows = [json.loads(line) for line in listed.stdout.splitlines()]
     assert {row["name"]: row["replay_only"] for row in rows} == {
-        name: row.replay_only for name, row in REGISTRY.items()
+        name: row.replay_only for name, row in {**REGISTRY, **DISCOVERY}.items()
     }
     assert all(row["summary"] for row in rows)

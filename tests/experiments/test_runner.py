@@ -19,12 +19,14 @@ from coati.experiments.spec import (
     ArchivedSite,
     Experiment,
     GeneratedSite,
+    GeneratedWeb,
+    Variant,
     parse_experiment,
     read_experiment,
 )
 from coati.experiments.tables import objects, result_table
 from coati.experiments.workers import Job, Lost, Workers
-from coati.jobs.generated_sites import write_generated
+from coati.jobs.generated_sites import open_generated_web, write_generated
 from tests.experiments.jobs import count, die, die_once, fail, hang
 from tests.experiments.made_sites import DEGENERATE, small_archive, write_archive
 from tests.experiments.test_spec import SHIPPED, SMALL
@@ -40,7 +42,8 @@ def silent(_doing: str, _done: int, _total: int) -> None:
 
 
 def run(experiment: Experiment, tmp_path: Path, jobs: int = 0) -> Study:
-    places = Places(tmp_path / "archives", tmp_path / "out" / SITES_FOLDER, write_generated)
+    cache = tmp_path / "out" / SITES_FOLDER
+    places = Places(tmp_path / "archives", cache, write_generated, open_generated_web)
     return run_experiment(experiment, places, tmp_path / "out", jobs, silent)
 
 
@@ -64,6 +67,13 @@ def comparable(study: Study) -> list[dict[str, Any]]:
     return [each for each in objects(study) if each["measure"] != "late_cost_ratio"]
 
 
+def briefly_trained(variant: Variant) -> Variant:
+    """Give a variant that learns from at most 50 pages before it crawls."""
+    hosts = variant.settings.hosts
+    hosts = replace(hosts, training_pages=min(50, hosts.training_pages))
+    return replace(variant, settings=replace(variant.settings, hosts=hosts))
+
+
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
 def test_every_shipped_experiment_runs_for_50_steps(file: Path, tmp_path: Path) -> None:
     experiment = read_experiment(file).narrowed(frozenset(), 1, 50)
@@ -74,12 +84,25 @@ def test_every_shipped_experiment_runs_for_50_steps(file: Path, tmp_path: Path) 
     # The deepest; they differ in their parameters only, and the generator has tests of its own.
     deepest = [site for site in generated if site.model == "ju"] or generated[:1]
     chosen = [replace(site, pages=80) for site in deepest]
-    study = run(replace(experiment, sites=(*archived, *chosen), examples=("other",)), tmp_path)
+    webs = [replace(site, scale=0.001) for site in experiment.sites if isinstance(site, GeneratedWeb)]
+    if webs:
+        variants = tuple(briefly_trained(variant) for variant in experiment.variants)
+        experiment = replace(experiment, variants=variants, classify=min(50, experiment.classify))
+    study = run(replace(experiment, sites=(*archived, *chosen, *webs), examples=("other",)), tmp_path)
     found = objects(study)
     assert {each["measure"] for each in found} == set(experiment.measures)
-    assert all(
-        result.values["requests"] == 50 for (_, row, _), result in study.results.items() if row == "bfs"
-    )
+    # A web has pages enough for every row.
+    large = {site.name for site in webs}
+    steps = [
+        result.values["requests"]
+        for (site, row, _), result in study.results.items()
+        if row == "bfs" or site in large
+    ]
+    assert set(steps) <= {50}
+    assert len(steps) >= len(webs) * len(experiment.variants)
+    runs = [each for each in found if each["kind"] == "run" and each["site"] in large]
+    assert len(runs) == len(webs) * len(experiment.variants) * len(experiment.measures)
+    assert all(isinstance(each["value"], float) for each in runs)
     names = {path.suffix for path in write_outputs(study, tmp_path / "out", parquet=True)}
     assert {".jsonl", ".md", ".parquet"} <= names
     assert ({".png", ".svg"} <= names) == bool(experiment.figures)

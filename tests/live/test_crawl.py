@@ -82,7 +82,6 @@ def test_a_page_that_never_has_enough_cookies_ends() -> None:
     [
         ({"max_requests": 3}, StopReason.BUDGET_REQUESTS, 3),
         ({"max_targets": 1}, StopReason.BUDGET_TARGETS, 3),
-        ({"max_bytes": 1}, StopReason.BUDGET_BYTES, 1),
     ],
 )
 def test_budgets_end_a_crawl(limit: dict[str, int], stop: StopReason, requests: int) -> None:
@@ -91,6 +90,14 @@ def test_budgets_end_a_crawl(limit: dict[str, int], stop: StopReason, requests: 
     assert crawled.result.stop is stop
     assert crawled.result.progress.requests == requests
     assert len(server.asked) == requests + 1  # and robots.txt
+
+
+def test_a_body_beyond_the_budget_of_bytes_is_given_back() -> None:
+    with scripted(SMALL) as server:
+        crawled = crawl_from(server.start, max_bytes=1)
+    assert crawled.result.stop is StopReason.BUDGET_BYTES
+    assert (crawled.result.progress.requests, crawled.result.progress.bytes) == (0, 0)
+    assert server.paths == ["/robots.txt", "/"]
 
 
 def test_a_budget_holds_with_many_requests_in_flight() -> None:
@@ -191,8 +198,9 @@ def test_progress_and_events_are_told() -> None:
     with scripted(SMALL) as server:
         crawled = crawl_from(server.start, on_progress=told.append)
     assert told[-1] == crawled.result.progress
-    assert [event.what for event in crawled.events[:4]] == [
+    assert [event.what for event in crawled.events[:5]] == [
         EventKind.CHOSEN,
+        EventKind.RULES,
         EventKind.OBSERVED,
         EventKind.CHOSEN,
         EventKind.OBSERVED,

@@ -128,7 +128,7 @@ def test_parameters_and_case_of_a_named_type_do_not_matter() -> None:
         (" , ,", "presets: data"),
         ("tabels", "did you mean 'tables'?"),
         ("csv", "an extension starts with a dot"),
-        ("data,zzz", "Known: all-files, archives, data, data-extended, documents, tables"),
+        ("data,zzz", "Known: all-files, archives, data, data-extended, documents, none, tables"),
         (".", "is no extension"),
         (".tar.gz", "after the last dot|follows the last dot"),
         (".a b", "is no extension"),
