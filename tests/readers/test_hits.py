@@ -94,3 +94,9 @@ def test_what_is_damaged_holds_no_hits(body: bytes) -> None:
 @given(st.binary() | st.recursive(st.none() | st.text(), st.lists).map(json.dumps).map(str.encode))
 def test_nothing_raises(body: bytes) -> None:
     assert hits_page(body, ADDRESS).links.urls == []
+
+
+@pytest.mark.parametrize("address", ["https://a.test/", "search://cdx/?site=http://a.test/&page=9999"])
+def test_where_no_next_page_can_be_asked_for_hits_are_links_alone(address: str) -> None:
+    body = write_hits(Hits((Hit("http://a.test/x"),), more=True))
+    assert list(PageReader(None).read(Format.HITS, body, address).links.urls) == ["http://a.test/x"]

@@ -21,7 +21,7 @@ class SparseLogistic:
     """The probability that something holds, from the numbers of its features.
 
     >>> model = SparseLogistic(dimensions=8, rate=0.3)
-    >>> for _ in range(20):
+    >>> for _ in range(50):
     ...     model.learn({1, 2}, label=True)
     ...     model.learn({2, 3}, label=False)
     >>> model.predict({1, 2}) > 0.9, model.predict({3}) < 0.2

@@ -13,9 +13,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from coati.errors import UsageError
 from coati.readers.dates import seconds_of
 from coati.readers.listed import API_PAGE, ARCHIVED, Listed
-from coati.web.queries import Ability, parse_query
+from coati.web.queries import Ability, Query, parse_query
 from coati.web.urls import MAX_URL_CHARS, host_of
 
 if TYPE_CHECKING:
@@ -94,19 +95,38 @@ def read_hits(body: bytes) -> Hits:
 
 
 def list_hits(body: bytes, address: str) -> Iterator[Listed]:
-    """Go through the answer to a query as a page; that for a site leads to its own next page."""
+    """Go through the answer to a query as a page; that for a site leads to its own next page.
+
+    Nothing raises: at an address that is no query, hits are hits and there is no next page.
+    """
     engine = host_of(address).rpartition("/")[2]
     found = read_hits(body)
-    query = parse_query(address)
-    if query.ability is not Ability.SITE:
+    query = _query_at(address)
+    if query is None or query.ability is not Ability.SITE:
         path = ("search", engine, "hit")
         yield from (Listed(hit.url, path, hit.title, context=hit.snippet) for hit in found.hits)
         return
-    if found.more:
-        yield Listed(replace(query, page=query.page + 1).address, ("search", engine, API_PAGE))
+    following = _page_after(query) if found.more else None
+    if following is not None:
+        yield Listed(following.address, ("search", engine, API_PAGE))
     path = ("search", engine, ARCHIVED)
     for hit in found.hits:
         yield Listed(hit.url, path, hit.title, seconds_of(hit.seen), hit.snippet, archived=hit.archived)
+
+
+def _query_at(address: str) -> Query | None:
+    try:
+        return parse_query(address)
+    except UsageError:
+        return None
+
+
+def _page_after(query: Query) -> Query | None:
+    """Return the query for the next page of results; None behind the last that can be asked for."""
+    try:
+        return replace(query, page=query.page + 1)
+    except UsageError:
+        return None
 
 
 def _written(hit: Hit) -> dict[str, object]:

@@ -23,7 +23,8 @@ MOST_WAITING = 10_000
 # tenth to twentieth case, so fewer would give up on some of them.
 _MOST_BARREN = 40
 
-_NUMBERS = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
+# From the beginning of a run alone, and never back over it: time grows with the length of an address.
+_NUMBERS = re.compile(r"(?<![0-9a-f])[a-f]*+[0-9][0-9a-f]*+")
 
 
 class Followed(NamedTuple):

@@ -16,10 +16,14 @@ MAX_SCRIPT_CHARS = 1 << 20
 # Values that are looked at in all scripts of a page.
 _MAX_VALUES = 200_000
 
-# What people put around a script, though JSON allows no comments.
+# What people put around a script, though JSON allows no comments: at the beginning of a line. One that is not
+# closed takes the rest, so that its end is looked for once.
 _COMMENT = re.compile(
-    r"^\s*(?:<!--.*?-->|/\*.*?\*/)|^\s*//[^\n]*$|(?:/\*.*?\*/|-->)\s*\Z", re.DOTALL | re.MULTILINE
+    r"^[^\S\n]*+(?://[^\n]*+|<!--(?:.*?-->|(?P<open>.*+))|/\*(?:.*?\*/|(?P<unclosed>.*+)))",
+    re.DOTALL | re.MULTILINE,
 )
+# And behind a script, which is read backwards.
+_BEHIND = re.compile(r"(?:\s++|/\*.*?\*/|>--)*+", re.DOTALL)
 _KEY = re.compile(r'"\s{0,9}:')
 _TYPE = re.compile(r'"@type"\s{0,9}:\s{0,9}"([^"\\]{1,99})"')
 
@@ -63,7 +67,18 @@ def _parsed(script: str) -> object:
     try:
         return json.loads(script, strict=False, parse_int=str)
     except ValueError:
-        return json.loads(_COMMENT.sub("", script), strict=False, parse_int=str)
+        return json.loads(_without_comments(script), strict=False, parse_int=str)
+
+
+def _without_comments(script: str) -> str:
+    """Leave out the comments before, between and behind the lines of a script.
+
+    >>> _without_comments('/* a */ {"b": 1} /* c */ -->').strip()
+    '{"b": 1}'
+    """
+    text = _COMMENT.sub(lambda found: "" if found.lastgroup is None else found[0], script)
+    behind = _BEHIND.match(text[::-1])
+    return text if behind is None else text[: len(text) - behind.end()]
 
 
 def _count_keys(beginning: str, types: set[str]) -> int:

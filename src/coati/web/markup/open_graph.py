@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
 _NAMESPACES = frozenset({"og", "music", "video", "article", "book", "profile", "product"})
-_PREFIX = re.compile(r"(\w+):\s*[^\s]+")
+_PREFIX = re.compile(r"(?<!\w)(\w++):\s*+\S++")
 
 
 def count_open_graph(tree: LexborHTMLParser) -> int:
