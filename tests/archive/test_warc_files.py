@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from coati.archive.record import ArchiveMeta, Record
@@ -245,6 +245,13 @@ def test_a_file_that_ends_anywhere_gives_the_records_before(tmp_path: Path, data
     )
 
 
+def unpacks_to(member: bytes, record: bytes) -> bool:
+    try:
+        return gzip.decompress(member) == record
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damage_costs_the_record_that_it_touches(tmp_path: Path, data: st.DataObject) -> None:
@@ -252,6 +259,8 @@ def test_damage_costs_the_record_that_it_touches(tmp_path: Path, data: st.DataOb
     hit = data.draw(st.integers(0, 5))
     place = data.draw(st.integers(10, len(members[hit]) - 1))
     members[hit][place] ^= 1 << data.draw(st.integers(0, 7))
+    # The last bits before the check sum only fill a byte up: whatever they are, the record is as it was.
+    assume(not unpacks_to(bytes(members[hit]), SIX[hit]))
     records, (damaged,) = read(b"".join(members), folder=tmp_path)
     assert urls(records) == [str(number) for number in range(6) if number != hit]
     assert damaged.where.endswith(f"byte {sum(map(len, members[:hit]))}")
