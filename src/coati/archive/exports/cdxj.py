@@ -14,7 +14,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from coati.errors import UsageError
+from coati.archive.exports.new_file import new_file
 from coati.web.media import essence
 from coati.web.urls import host_of, is_query, path_of, query_of
 
@@ -49,17 +49,9 @@ def cdxj_lines(archive: Archive) -> list[str]:
 
 def export_cdxj(archive: Archive, path: Path) -> int:
     """Write the index of an archive's WARC files in a new file; returns the number of its lines."""
-    if path.exists():
-        raise UsageError(f"{path} already exists")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = cdxj_lines(archive)
-    partial = path.with_name(path.name + ".partial")
-    try:
+    with new_file(path) as partial:
+        lines = cdxj_lines(archive)
         partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        partial.rename(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
     return len(lines)
 
 

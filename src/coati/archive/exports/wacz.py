@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from selectolax.lexbor import LexborHTMLParser
 
 from coati.archive.exports.cdxj import cdxj_lines
+from coati.archive.exports.new_file import new_file
 from coati.archive.kinds import kind_of
-from coati.errors import ArchiveError, UsageError
+from coati.errors import ArchiveError
 from coati.model import Kind
 from coati.version import __version__
 from coati.web.link_names import page_title
@@ -43,17 +44,8 @@ _COPY_BYTES = 1 << 20
 
 def export_wacz(archive: Archive, path: Path, progress: Progress) -> int:
     """Write all captures of an archive in one new file; returns its size in bytes."""
-    if path.exists():
-        raise UsageError(f"{path} already exists")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as zipped:
-            _write(archive, _Parts(zipped), progress)
-        partial.rename(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    with new_file(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as zipped:
+        _write(archive, _Parts(zipped), progress)
     return path.stat().st_size
 
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from coati.archive.archive import Archive
-from coati.errors import UsageError
+from coati.archive.exports.new_file import new_file
 
 
 def export_warc(archive: Archive, path: Path) -> int:
@@ -14,17 +14,8 @@ def export_warc(archive: Archive, path: Path) -> int:
 
     All captures are in it, those of one URL at several moments too.
     """
-    if path.exists():
-        raise UsageError(f"{path} already exists")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    try:
-        with partial.open("wb") as joined:
-            for volume in archive.volume_paths():
-                with volume.open("rb") as file:
-                    shutil.copyfileobj(file, joined)
-        partial.rename(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    with new_file(path) as partial, partial.open("wb") as joined:
+        for volume in archive.volume_paths():
+            with volume.open("rb") as file:
+                shutil.copyfileobj(file, joined)
     return path.stat().st_size
