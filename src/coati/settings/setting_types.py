@@ -146,6 +146,7 @@ NUMBER = SettingType("X", _read_number)
 BYTES = SettingType("SIZE", _read_bytes)
 SECONDS = SettingType("TIME", _read_seconds)
 FLAG = SettingType("true|false", _read_flag, flag=True)
-STOP_LEVEL = SettingType("LEVEL", _read_stop_level, choices={OFF: "never", **dict.fromkeys(LEVELS, "")})
+_STOP_LEVELS = {OFF: "never", **{name: f"below {floor:.0f}" for name, floor in LEVELS.items()}}
+STOP_LEVEL = SettingType("LEVEL", _read_stop_level, choices=_STOP_LEVELS)
 TEXTS = SettingType("TEXT", read_texts, many=True)
 URLS = SettingType("URL", read_urls, many=True)
