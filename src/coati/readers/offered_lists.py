@@ -1,4 +1,4 @@
-"""The lists that a page offers beside its links: sitemaps of an index or a robots.txt, feeds of a web page."""
+"""The lists that a page offers beside its links: sitemaps of an index or a robots.txt, feeds of a page."""
 
 from __future__ import annotations
 
