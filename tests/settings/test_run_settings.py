@@ -22,6 +22,7 @@ from coati.settings.run_file import (
 )
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.toml_writer import to_toml
+from coati.web.rules import Refusal
 from coati.web.traps import TrapSettings
 from tests.driving import ask
 
@@ -237,3 +238,10 @@ def test_the_strategy_of_a_crawl_knows_what_wanted_files_end_with() -> None:
         return request.url.rpartition(".")[2]
 
     assert [first(f".{ending}") for ending in ("px", "nc", "sav")] == ["px", "nc", "sav"]
+
+
+def test_published_strategies_keep_to_the_published_rule_for_traps() -> None:
+    long_file = URL + "x" * 400 + ".csv"
+    assert RunSettings(urls=(URL,)).rules.refusal(long_file) is None
+    assert RunSettings(urls=(URL,), types="application/pdf").rules.refusal(long_file) is Refusal.TOO_LONG
+    assert RunSettings(urls=(URL,), strategy="sb-classifier").rules.refusal(long_file) is Refusal.TOO_LONG

@@ -76,8 +76,12 @@ def told(result: CycleResult) -> list[tuple[str, str]]:
 def test_the_first_cycle_looks_and_announces_nothing(site: Script, crawled: Path) -> None:
     site.asked.clear()
     first = cycle(crawled)
-    assert (told(first), first.pages, first.followed, first.checked) == ([], 2, 0, 0)
-    assert sorted(site.paths) == ["/", "/data", "/robots.txt"]
+    # Two pages, and the usual place of a sitemap, where there is none.
+    assert (told(first), first.pages, first.followed, first.checked) == ([], 3, 0, 0)
+    assert sorted(site.paths) == ["/", "/data", "/robots.txt", "/sitemap.xml"]
+    site.asked.clear()
+    assert cycle(crawled).pages == 2
+    assert "/sitemap.xml" not in site.paths
 
 
 def test_new_changed_and_gone_files_are_found_and_kept(site: Script, crawled: Path) -> None:
@@ -173,6 +177,39 @@ def test_a_site_that_moved_is_told_as_such(site: Script, coati: Coati) -> None:
     assert cycle(source, per_cycle=20).moved
 
 
+def test_sitemaps_and_feeds_that_the_site_offers_are_watched(site: Script, crawled: Path) -> None:
+    def listed(*paths: str) -> Route:
+        entries = "".join(f"<url><loc>{site.base}{path}</loc></url>" for path in paths)
+        return lambda exchange: exchange.answer(200, f"<urlset>{entries}</urlset>", "application/xml")
+
+    def fed(*paths: str) -> Route:
+        items = "".join(f"<item><link>{site.base}{path}</link></item>" for path in paths)
+        return lambda exchange: exchange.answer(200, f"<rss><channel>{items}</channel></rss>", "text/xml")
+
+    head = '<link rel="alternate" type="application/rss+xml" href="news.rss"><a href="/data">Data</a>'
+    site.routes["/"] = lambda exchange: exchange.answer(200, head)
+    robots = f"Sitemap: {site.base}/map.xml\n"
+    site.routes["/robots.txt"] = lambda exchange: exchange.answer(200, robots, "text/plain")
+    site.routes["/map.xml"] = listed("/data", "/old.csv")
+    site.routes["/news.rss"] = fed("/about")
+    first = cycle(crawled)
+    assert (told(first), first.pages) == ([], 4)
+    site.routes["/map.xml"] = listed("/data", "/old.csv", "/mapped.csv")
+    site.routes["/news.rss"] = fed("/fed.csv", "/about")
+    for name in ("mapped", "fed", "old"):
+        site.routes[f"/{name}.csv"] = file(name.encode())
+    assert sorted(told(cycle(crawled))) == [("new", "fed.csv"), ("new", "mapped.csv")]
+
+
+def test_a_page_that_is_gone_is_visited_no_more(site: Script, crawled: Path) -> None:
+    cycle(crawled)
+    del site.routes["/data"]
+    results = [cycle(crawled) for _ in range(4)]
+    assert [result.pages for result in results] == [2, 2, 2, 1]
+    said = [any("no longer visited" in message for message in result.messages) for result in results]
+    assert said == [False, False, True, False]
+
+
 def test_a_site_that_is_down_for_a_cycle_is_asked_again(site: Script, crawled: Path) -> None:
     cycle(crawled)
     site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
@@ -221,7 +258,7 @@ def test_a_cycle_shorter_than_politeness_allows_is_refused(crawled: Path) -> Non
 def test_the_command(site: Script, coati: Coati) -> None:
     first = coati("watch", "site", "--once", "--every", "1ms", "--format", "json")
     assert first.code == 0
-    assert json.loads(first.out)["pages"] == 2
+    assert json.loads(first.out)["pages"] == 3
     assert "announces nothing" in first.err
     site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
     site.routes["/c.csv"] = file(b"c\n1\n")

@@ -40,6 +40,7 @@ from coati.runs.store import Recorded
 from coati.search.engines import Engines
 from coati.stop_reasons import StopReason
 from coati.strategies.strategy import Expects
+from coati.web.facts import FEEDS
 from coati.web.out_links import with_out_links
 from coati.web.urls import host_of
 
@@ -95,7 +96,8 @@ class Drive:
         self._again: deque[Request] = deque()
         self._hops: OrderedDict[str, int] = OrderedDict()
         self._endings = StopRules(plan.early_stop, one_site=plan.one_site, defers=plan.defers)
-        self.lists = ListAddresses((*plan.start_urls, *(() if plan.store is None else plan.store.lists())))
+        logged = () if plan.store is None else plan.store.lists()
+        self.lists = ListAddresses((*plan.start_urls, *logged), feeds=FEEDS in plan.extractors)
         self.engines = (
             Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
         )

@@ -13,7 +13,15 @@ from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from coati.assembly import DISCOVERY, LIVE_STRATEGIES, REGISTRY, SHORTCUTS, SITE_STRATEGIES, build_goal
+from coati.assembly import (
+    DISCOVERY,
+    LIVE_STRATEGIES,
+    REGISTRY,
+    SHORTCUTS,
+    SITE_STRATEGIES,
+    build_goal,
+    strategy_row,
+)
 from coati.budget import Budget
 from coati.errors import ConfigError, unknown_name
 from coati.live.settings import LiveSettings
@@ -34,6 +42,7 @@ from coati.settings.setting_types import (
     at_least,
     choice,
 )
+from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from coati.web.queries import Ability, Query
 from coati.web.rules import Rules, Scope
@@ -529,6 +538,8 @@ class RunSettings:
             include=tuple(_compiled(pattern) for pattern in self.include),
             exclude=tuple(_compiled(pattern) for pattern in self.exclude),
             exclude_hosts=frozenset(host.lower() for host in self.exclude_host),
+            traps=strategy_row(self.strategy).traps,
+            wanted_extensions=frozenset(likely_extensions(parse_types(self.types))),
         )
 
 
