@@ -478,6 +478,7 @@ class Drive:
             skipped=result.skipped,
             lists=lists,
             strategy=self.plan.strategy,
+            sent=result.sent,
             missing=", ".join(words for drop, words in MISSING.items() if drop in result.drops),
         )
         return store.record(fetched)
