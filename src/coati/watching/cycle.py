@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from coati.runs.changes import read_changes, write_new
 from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
@@ -18,7 +19,7 @@ from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteW
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.state import pack, unpack
 from coati.watching.atom_feed import write_feed
-from coati.watching.changes import find_changes, read_changes, write_new
+from coati.watching.changes import find_changes
 from coati.watching.known import MOST_PAGES
 from coati.watching.one_cycle import OneCycle
 from coati.web.facts import EXTRACTORS, FEEDS
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
     from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
+    from coati.runs.changes import Change
     from coati.settings.run_settings import RunSettings
-    from coati.watching.changes import Change
     from coati.watching.known import Known
     from coati.watching.options import WatchOptions
 
