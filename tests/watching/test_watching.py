@@ -260,11 +260,11 @@ def test_the_crawl_stays_as_it_was(crawled: Path) -> None:
 def test_a_list_of_pages_is_watched(site: Script, tmp_path: Path) -> None:
     pages = tmp_path / "pages.txt"
     pages.write_text(f"{site.base}/data\n", encoding="utf-8")
-    found = find_watch([pages], OPTIONS, None, delay=0.0)
+    found = find_watch([pages], OPTIONS, None, {"delay": 0.0})
     assert told(once(found)) == []
     site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
     site.routes["/c.csv"] = file(b"c\n1\n")
-    assert told(once(find_watch([pages], OPTIONS, None, delay=0.0))) == [("new", "c.csv")]
+    assert told(once(find_watch([pages], OPTIONS, None, {"delay": 0.0}))) == [("new", "c.csv")]
     assert found.folder.name == "pages.watch"
 
 
@@ -283,7 +283,7 @@ def test_what_cannot_be_watched_is_refused_in_words(site: Script, coati: Coati, 
 
 def test_a_cycle_shorter_than_politeness_allows_is_refused(crawled: Path) -> None:
     with pytest.raises(ConfigError, match="too short for 120 requests"):
-        find_watch([crawled], {"every": 60.0}, None, delay=1.0)
+        find_watch([crawled], {"every": 60.0}, None, {"delay": 1.0})
 
 
 @pytest.mark.usefixtures("crawled")

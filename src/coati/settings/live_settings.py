@@ -38,6 +38,8 @@ def live_settings(settings: RunSettings) -> LiveSettings:
         concurrency=settings.concurrency,
         per_host=settings.per_host,
         contact=settings.contact,
+        agent=settings.user_agent,
+        max_bytes_per_second=settings.limit_rate,
         max_file_bytes=settings.max_file_size,
         headers=tuple((name, value) for origin, name, value in headers if not origin),
         origin_headers=tuple(header for header in headers if header.origin),
@@ -70,7 +72,11 @@ def parse_header(text: str, start_url: str) -> OriginHeader:
         if url is None or path_of(url) != "/":
             raise ConfigError("not a host for a header: write it as `example.org Name: value`")
         return OriginHeader(origin_of(url), name.strip(), value.strip())
-    return OriginHeader(origin_of(start) if start and is_secret(name) else "", name.strip(), value.strip())
+    if not is_secret(name):
+        return OriginHeader("", name.strip(), value.strip())
+    if not start.startswith("http"):
+        raise ConfigError("say for which host the header is, as it carries a secret: `HOST Name: value`")
+    return OriginHeader(origin_of(start), name.strip(), value.strip())
 
 
 def split_header(text: str) -> tuple[str, str]:

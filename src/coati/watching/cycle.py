@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from coati.live.event_files import events_logged
+from coati.live.event_lines import end_lines
 from coati.runs.changes import read_changes, write_new
 from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
@@ -18,6 +20,7 @@ from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
 from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteWatchSettings
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.state import pack, unpack
+from coati.version import __version__
 from coati.watching.atom_feed import write_feed
 from coati.watching.changes import find_changes
 from coati.watching.known import MOST_PAGES
@@ -107,10 +110,13 @@ def run_cycle(
     begun = (folder / "run.sqlite").is_file()
     values = to_toml_values(settings)
     store = RunStore.open(folder, clock()) if begun else RunStore.create(folder, values, clock())
-    with store:
+    with store, events_logged(settings.log_file, None) as (on_event, log):
         before = _last_event(folder)
-        plan = _plan(settings, known, options, CrawlResources(store=store, on_progress=on_progress))
-        result = crawl_live(replace(plan, clock=clock))
+        log(f"coati {__version__}: a cycle in {folder.absolute()}")
+        resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
+        result = crawl_live(replace(_plan(settings, known, options, resources), clock=clock))
+        for line in end_lines(result):
+            log(line)
     counted = _counts(folder, before)
     return replace(
         counted,
