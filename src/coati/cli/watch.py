@@ -14,19 +14,19 @@ import click
 from coati.cli.setting_options import given_settings, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
+from coati.runs.changes import read_changes
 from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason
 from coati.strategies.revisits.relevance import FORMS
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.units import format_count, format_seconds, parse_seconds
-from coati.watching.changes import read_changes
 from coati.watching.options import WatchOptions
 from coati.watching.telling import Listeners
 from coati.watching.watch import find_watch, is_watch, watch_once
 from coati.watching.watch import watch as watch_for_ever
 
 if TYPE_CHECKING:
-    from coati.watching.changes import Change
+    from coati.runs.changes import Change
     from coati.watching.cycle import CycleResult
     from coati.watching.watch import WatchPlace
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
+from coati.runs.changes import read_changes, write_new
 from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
@@ -21,7 +22,7 @@ from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.state import pack, unpack
 from coati.version import __version__
 from coati.watching.atom_feed import write_feed
-from coati.watching.changes import find_changes, read_changes, write_new
+from coati.watching.changes import find_changes
 from coati.watching.known import MOST_PAGES
 from coati.watching.one_cycle import OneCycle
 from coati.web.facts import EXTRACTORS, FEEDS
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
     from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
+    from coati.runs.changes import Change
     from coati.settings.run_settings import RunSettings
-    from coati.watching.changes import Change
     from coati.watching.known import Known
     from coati.watching.options import WatchOptions
 

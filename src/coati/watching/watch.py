@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, UsageError
+from coati.reporting.writing import write_report
 from coati.runs.layout import holds_run
 from coati.settings.run_file import require_no_hidden, with_values
 from coati.stop_reasons import StopReason
@@ -99,6 +100,7 @@ def watch_once(
         publish(place.folder, place.known)
     result = run_cycle(place.folder, place.known, place.options, clock, on_progress)
     trouble = tell_changes(place.folder, listeners or Listeners())
+    write_report(place.folder)
     return replace(result, messages=(*result.messages, *trouble))
 
 
