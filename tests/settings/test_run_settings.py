@@ -63,6 +63,8 @@ def test_every_field_of_the_live_driver_can_be_set() -> None:
         "concurrency",
         "per_host",
         "contact",
+        "agent",
+        "max_bytes_per_second",
         "max_file_bytes",
         "headers",
         "origin_headers",

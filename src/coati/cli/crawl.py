@@ -18,9 +18,9 @@ from coati.cli.setting_options import (
 )
 from coati.cli.terminal import say
 from coati.jobs.crawling import CrawlCallbacks, CrawlStart, carry_out
-from coati.jobs.event_lines import stalls_line
 from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.run_place import RunPlace, find_place
+from coati.live.event_lines import stalls_line
 from coati.runs.errors import RunWriteError
 from coati.settings.run_file import read_run_file
 from coati.settings.run_settings import SETTINGS, Group

@@ -16,7 +16,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from coati.jobs.event_lines import event_line
+from coati.live.event_lines import event_line
 from coati.live.progress import Event, EventKind, Progress
 from coati.stop_reasons import StopReason
 from coati.units import format_bytes, format_count, format_seconds

@@ -40,6 +40,7 @@ from coati.runs.store import Recorded
 from coati.search.engines import Engines
 from coati.stop_reasons import StopReason
 from coati.strategies.strategy import Expects
+from coati.web.facts import FEEDS
 from coati.web.out_links import with_out_links
 from coati.web.urls import host_of
 
@@ -94,7 +95,8 @@ class Drive:
         self._open: dict[int, _Open] = {}
         self._again: deque[Request] = deque()
         self._hops: OrderedDict[str, int] = OrderedDict()
-        self.lists = ListAddresses((*plan.start_urls, *(() if plan.store is None else plan.store.lists())))
+        logged = () if plan.store is None else plan.store.lists()
+        self.lists = ListAddresses((*plan.start_urls, *logged), feeds=FEEDS in plan.extractors)
         self.engines = (
             Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
         )
@@ -478,6 +480,7 @@ class Drive:
             skipped=result.skipped,
             lists=lists,
             strategy=self.plan.strategy,
+            sent=result.sent,
             missing=", ".join(words for drop, words in MISSING.items() if drop in result.drops),
         )
         return store.record(fetched)
