@@ -35,6 +35,8 @@ _PAGE_SECONDS = 10
 # Tasks of a page that may run without its time going on, before it is made to.
 _MOST_TASKS = 100_000
 _LOOK_SECONDS = 0.1
+# A page whose time is up is read as it is; it has so long to let us, and a share of its time.
+_GRACE_SECONDS, _GRACE_SHARE = 1.0, 0.25
 # What Playwright may take for one step that runs no script of the page.
 _STEP_SECONDS = 20.0
 _START_SECONDS = 90.0
@@ -191,7 +193,8 @@ class Browser:
             os.kill(process, signal.SIGKILL)
 
 
-@dataclass(slots=True)
+# Without slots: Playwright keeps what it makes of a method in the object.
+@dataclass(eq=False)
 class _Visit:
     """One page in the browser."""
 
@@ -201,71 +204,86 @@ class _Visit:
     limits: PageLimits
     fetching: int = 0
     entered: bool = False
+    page: Page | None = None
+    serving: set[asyncio.Task[None]] = field(default_factory=set)
     leads_to: str = ""
-    crashed: bool = False
+    crashed: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def carry_out(
         self, browser: PlaywrightBrowser, agent: str, memory: Callable[[], Awaitable[int]]
     ) -> Rendered:
+        """Open the page and read it when it is ready, unless a bound is broken before."""
         context = await _step(
             browser.new_context(user_agent=agent, accept_downloads=False, service_workers="block")
         )
+        reading = asyncio.ensure_future(self._read(context))
+        guarding = asyncio.ensure_future(self._guard(memory))
         try:
-            page = await self._open(context)
-            await self._settle(memory)
-            markup = await _step(page.evaluate(_READ_PAGE, self.limits.characters), self.limits.seconds)
-            return Rendered(markup, self.leads_to)
-        except TimeoutError as error:
-            raise RenderError("its scripts do not end") from error
+            await asyncio.wait({reading, guarding}, return_when=asyncio.FIRST_COMPLETED)
+            if not reading.done():
+                raise RenderError(guarding.result())
+            return reading.result()
         finally:
+            tasks = (reading, guarding, *self.serving)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             with contextlib.suppress(Exception):
-                await asyncio.wait_for(context.close(), _STEP_SECONDS)
+                await _step(context.close())
+
+    async def _read(self, context: BrowserContext) -> Rendered:
+        page = await self._open(context)
+        await self.over.wait()
+        return Rendered(await page.evaluate(_READ_PAGE, self.limits.characters), self.leads_to)
+
+    async def _guard(self, memory: Callable[[], Awaitable[int]]) -> str:
+        """Watch a page until it breaks a bound; return which."""
+        spent = 0.0
+        while spent < self.limits.seconds + max(_GRACE_SECONDS, _GRACE_SHARE * self.limits.seconds):
+            begun = time.monotonic()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.crashed.wait(), _LOOK_SECONDS)
+            if self.crashed.is_set():
+                return "it crashed, mostly for want of memory"
+            if await memory() > self.limits.memory_bytes:
+                return "it takes too much memory"
+            if not self.fetching:
+                spent += time.monotonic() - begun
+            if spent >= self.limits.seconds:
+                # What is there by now is read, if the page lets us.
+                self.over.set()
+        return "its scripts do not end"
 
     async def _open(self, context: BrowserContext) -> Page:
         await _step(context.route("**/*", self._serve))
         await _step(context.route_web_socket("**/*", lambda socket: socket.close()))
-        page = await _step(context.new_page())
-        page.on("crash", lambda _: self._crash())
+        page = self.page = await _step(context.new_page())
+        page.on("crash", lambda _: self.crashed.set())
         # A window of its own is none of the page.
         page.on("popup", lambda popup: asyncio.ensure_future(popup.close()))
         session = await _step(context.new_cdp_session(page))
         session.on("Emulation.virtualTimeBudgetExpired", lambda _: self.over.set())
-        await _step(page.goto(self.url, wait_until="commit"))
-        await _step(
-            session.send(
-                "Emulation.setVirtualTimePolicy",
-                {
-                    "policy": "pauseIfNetworkFetchesPending",
-                    "budget": 1000 * _PAGE_SECONDS,
-                    "maxVirtualTimeTaskStarvationCount": _MOST_TASKS,
-                },
-            )
+        await page.goto(self.url, wait_until="commit")
+        await session.send(
+            "Emulation.setVirtualTimePolicy",
+            {
+                "policy": "pauseIfNetworkFetchesPending",
+                "budget": 1000 * _PAGE_SECONDS,
+                "maxVirtualTimeTaskStarvationCount": _MOST_TASKS,
+            },
         )
         return page
 
-    async def _settle(self, memory: Callable[[], Awaitable[int]]) -> None:
-        """Wait until the page's own time is over, or its share of real time."""
-        spent = 0.0
-        while not self.over.is_set() and spent < self.limits.seconds:
-            begun = time.monotonic()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.over.wait(), _LOOK_SECONDS)
-            if not self.fetching:
-                spent += time.monotonic() - begun
-            if await memory() > self.limits.memory_bytes:
-                raise RenderError("it takes too much memory")
-        if self.crashed:
-            raise RenderError("it crashed, mostly for want of memory")
-
-    def _crash(self) -> None:
-        self.crashed = True
-        self.over.set()
-
     async def _serve(self, route: Route) -> None:
         """Answer what the browser asks for; the page itself is at hand."""
+        task = asyncio.current_task()
+        if task is not None:
+            self.serving.add(task)
+            task.add_done_callback(self.serving.discard)
         asked = route.request
-        try:
+        # The page may be gone by now, or its browser; whoever waits for it is told.
+        with contextlib.suppress(Exception):
             if asked.is_navigation_request():
                 await self._navigate(route)
                 return
@@ -276,21 +294,24 @@ class _Visit:
             finally:
                 self.fetching -= 1
             await (route.abort() if answer is None else _fulfil(route, answer))
-        except Exception:  # noqa: BLE001 - the page is gone, or its browser; whoever waits for it is told
-            return
 
     async def _navigate(self, route: Route) -> None:
         """Give the page itself, once; where it wants to go is noted, and it stays."""
-        asked = route.request
-        in_main_frame = asked.frame.parent_frame is None
-        if in_main_frame and not self.entered:
+        if not self.entered:
             self.entered = True
             await _fulfil(route, self.answer)
             return
-        if in_main_frame and asked.method == "GET" and not self.leads_to:
-            self.leads_to = asked.url
+        if not self.leads_to and route.request.method == "GET" and self._is_own(route):
+            self.leads_to = route.request.url
         # Nothing to show: the document stays what it is.
         await route.fulfill(status=204)
+
+    def _is_own(self, route: Route) -> bool:
+        """Tell whether the page itself goes somewhere, and not a frame in it or a window beside it."""
+        try:
+            return self.page is not None and route.request.frame == self.page.main_frame
+        except Exception:  # noqa: BLE001 - a window that is just being opened has none
+            return False
 
 
 async def _fulfil(route: Route, answer: Answer) -> None:

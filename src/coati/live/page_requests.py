@@ -82,14 +82,17 @@ class KeptAnswers:
 
 @dataclass(slots=True)
 class PageRequests:
-    """The requests of one page. ``charge`` asks the budget; what was refused is in ``skipped``."""
+    """The requests of one page; what was refused is in ``skipped``.
+
+    ``charge`` asks the budget for one request, and takes one that was not sent back with -1.
+    """
 
     crawler: Crawler
     rules: Rules
     referer: str
     kept: KeptAnswers
     most: int
-    charge: Callable[[], bool]
+    charge: Callable[[int], bool]
     made: int = 0
     received_bytes: int = 0
     skipped: dict[str, Reason] = field(default_factory=dict)
@@ -125,7 +128,7 @@ class PageRequests:
         if refusal is not None:
             self.skipped[url] = refusal
             return None
-        if self.made >= self.most or not self.charge():
+        if self.made >= self.most or not self.charge(1):
             return None
         self.made += 1
         headers = {name: value for name, value in asked.headers.items() if name.lower() in _HEADERS}
@@ -134,16 +137,21 @@ class PageRequests:
         try:
             response = await self.crawler.engine.download_async(request)
         except PrivateAddressError:
-            self.skipped[url] = SkipReason.PRIVATE_ADDRESS
+            self._take_back(url, SkipReason.PRIVATE_ADDRESS)
         except IgnoreRequest as error:
-            if "robots.txt" in str(error):
-                self.skipped[url] = SkipReason.ROBOTS
+            self._take_back(url, SkipReason.ROBOTS if "robots.txt" in str(error) else SkipReason.HOST_FAILING)
         except Exception:  # noqa: BLE001 - a page lives with what does not come
             return None
         else:
             self.received_bytes += len(response.body)
             return None if _went_to_disk(request) else response
         return None
+
+    def _take_back(self, url: str, reason: SkipReason) -> None:
+        """Charge nothing for what was not sent, and say why it was not."""
+        self.skipped[url] = reason
+        self.made -= 1
+        self.charge(-1)
 
 
 def _went_to_disk(request: ScrapyRequest) -> bool:

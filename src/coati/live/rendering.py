@@ -32,7 +32,7 @@ from scrapy.http import HtmlResponse
 
 from coati.live.browser import Answer, PageLimits, RenderError, let_go, share_browser
 from coati.live.find_browser import find_browser
-from coati.live.outcomes import API, BODY_FILE, LIST, NOT_RENDERED, RENDERED, REQUEST, RenderNote
+from coati.live.outcomes import API, BODY_FILE, NOT_RENDERED, RENDERED, REQUEST, RenderNote
 from coati.live.page_requests import KeptAnswers, PageRequests
 from coati.live.settings import LiveSettings, RenderMode
 from coati.live.spider import drive_of
@@ -116,7 +116,7 @@ class RenderMiddleware:
             response.url,
             self._kept,
             self._most_requests,
-            lambda: self._charge(request),
+            lambda attempts: self._charge(request, attempts),
         )
         begun = time.monotonic()
         note = RenderNote()
@@ -140,7 +140,7 @@ class RenderMiddleware:
         """Tell whether a response is an HTML page of the crawl, which was not rendered before."""
         if request.method != "GET" or response.status not in _SUCCESS or HEADER in response.headers:
             return False
-        if REQUEST not in request.meta or any(request.meta.get(key) for key in (LIST, API, BODY_FILE)):
+        if REQUEST not in request.meta or any(request.meta.get(key) for key in (API, BODY_FILE)):
             return False
         declared = _content_type(response)
         if "html" not in sniffed_type(declared, response.body):
@@ -158,9 +158,9 @@ class RenderMiddleware:
         page = self._links.extract(response.body, response.url, _content_type(response))
         return set(page.links.urls)
 
-    def _charge(self, request: Request) -> bool:
-        chosen = request.meta[REQUEST]
-        return self._drive is None or (self._drive.is_open(chosen.id) and self._drive.charge(chosen.id))
+    def _charge(self, request: Request, attempts: int) -> bool:
+        drive, number = self._drive, request.meta[REQUEST].id
+        return drive is None or (drive.is_open(number) and drive.charge(number, attempts))
 
     async def _render(self, response: Response, asks: PageRequests) -> Rendered:
         if self._browser is None:
