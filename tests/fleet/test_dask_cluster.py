@@ -11,10 +11,10 @@ import pytest
 from coati.bandits.slice_choice import SliceSizes
 from coati.errors import ConfigError
 from coati.fleet import dask_cluster
-from coati.fleet.client import FleetHarvest
+from coati.fleet.client import FleetHarvest, harvest_fleet
 from coati.fleet.dask_cluster import DaskCluster
 from coati.testing.server import SiteServer, serve
-from tests.fleet.test_client import files_harvest, harvest_fleet, make
+from tests.fleet.test_client import files_harvest, make
 
 if TYPE_CHECKING:
     from distributed import LocalCluster

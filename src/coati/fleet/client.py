@@ -27,7 +27,7 @@ from coati.fleet.worker_health import WorkerHealth
 from coati.harvesting.files import FilesHarvest
 from coati.harvesting.sites import HarvestSite
 from coati.live.progress import Progress
-from coati.settings.run_file import to_toml_values
+from coati.settings.run_file import require_named_hosts, require_no_hidden, to_toml_values
 from coati.stop_reasons import StopReason
 from coati.toml_writer import to_toml
 from coati.web.rules import Scope
@@ -64,6 +64,8 @@ class FleetHarvest:
 
     def __post_init__(self) -> None:
         """Refuse crawls that leave their site: nobody could hold a lease for them."""
+        require_named_hosts(self.files.settings)
+        require_no_hidden(self.files.settings)
         if Scope(self.files.settings.scope) is Scope.ANY:
             raise ConfigError("a fleet crawls site by site: --scope any is for one machine")
 

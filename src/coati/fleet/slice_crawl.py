@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coati.assembly import stop_rule
 from coati.budget import Budget
 from coati.fleet.generations import ChainBrokenError, Manifest, RunState
 from coati.fleet.leases import HeldLease, LeaseLostError
@@ -22,7 +23,7 @@ from coati.fleet.slice_turns import SliceTurns
 from coati.fleet.tables import write_tables
 from coati.fleet.worker import Worker
 from coati.harvesting.folder import summary_of
-from coati.harvesting.site_crawls import Standing, is_done, site_early_stop, site_settings, standing_of
+from coati.harvesting.site_crawls import Standing, is_done, site_settings, standing_of
 from coati.live.plan import CrawlResult
 from coati.live.stop_signal import StopSignal
 from coati.reporting.page import report_page
@@ -64,7 +65,7 @@ class SliceCrawl:
 
     def run(self, worker: Worker) -> SliceResult:
         """Crawl to the end of the slice; raises what the crawl raised."""
-        early_stop = site_early_stop(self._settings)
+        early_stop = stop_rule(self._settings.stop_when_dry)
         standing = standing_of(self._folder, self._order.per_site, early_stop)
         if standing is Standing.DONE:
             self._lease.release()

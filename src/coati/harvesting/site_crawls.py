@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from coati.assembly import build_early_stop
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.settings.run_file import with_values
@@ -53,11 +52,6 @@ def site_settings(settings: RunSettings, site: HarvestSite, per_site: Budget) ->
     )
 
 
-def site_early_stop(settings: RunSettings) -> EarlyStop | None:
-    """Return what ends the crawl of a site that yields too little, if that is wanted."""
-    return build_early_stop("dry") if settings.stop_when_dry else None
-
-
 def standing_of(folder: Path, per_site: Budget, early_stop: EarlyStop | None) -> Standing:
     """Say where the crawl in a folder stands; ``early_stop`` is told what the crawl has seen so far."""
     if not holds_run(folder):
@@ -67,7 +61,7 @@ def standing_of(folder: Path, per_site: Budget, early_stop: EarlyStop | None) ->
         reason = sessions[-1].stop_reason if sessions else None
         for point in run.curve():
             if early_stop is not None:
-                early_stop.observe(point.requests, point.targets)
+                early_stop.observe(point.requests, point.targets, point.score)
     if reason in _FAILED_STARTS and not totals.pages and not totals.targets:
         return Standing.FAILED_START
     return Standing.DONE if is_done(reason, totals, per_site) else Standing.UNDER_WAY
