@@ -107,6 +107,7 @@ class Need(StrEnum):
     TRUTH = "the truth about the site"
     EXAMPLES = "example pages of other sites"
     OUT_LINKS = "all out-links of a page"
+    LISTED_LINKS = "out-links of a page that an API listed before"
     LABELS = "which pages of all hosts are relevant"
     HISTORY = "pages that are visited again"
 
@@ -246,6 +247,7 @@ _TAG_PATHS = (
 )
 _SCENT = ("coati.strategies.scent.scent",)
 _SCENT_SETTINGS = ("scent", "likely_extensions")
+_LISTED_LINKS = frozenset({Need.LISTED_LINKS})
 _HOSTS = ("coati.strategies.hosts.anthelion",)
 _KNOWS_LABELS = frozenset({Need.LABELS})
 _PLANNED = ("coati.strategies.baselines.clairvoyant",)
@@ -285,6 +287,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _scent(Aim.TARGETS_A_REQUEST),
         _SCENT,
         _SCENT_SETTINGS,
+        _LISTED_LINKS,
         shortcuts=True,
     ),
     "scent-bytes": StrategyRow(
@@ -292,6 +295,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _scent(Aim.TARGETS_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        _LISTED_LINKS,
         shortcuts=True,
     ),
     "scent-volume": StrategyRow(
@@ -299,6 +303,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _scent(Aim.BYTES_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        _LISTED_LINKS,
         shortcuts=True,
     ),
     "sb-oracle": StrategyRow(

@@ -61,7 +61,8 @@ def run_on_site(
         if options.on_run is not None:
             options.on_run(strategy, seed, requests, targets)
 
-    how = ReplayOptions(out_links=Need.OUT_LINKS in strategy_row(strategy).needs)
+    needs = strategy_row(strategy).needs
+    how = ReplayOptions(out_links=Need.OUT_LINKS in needs, listed_links=Need.LISTED_LINKS in needs)
     built = built or built_for(site, strategy, seed, options)
     return replay(site, built, options.budget, options.early_stop(), tell, how)
 

@@ -110,11 +110,14 @@ class ApiPages:
     def score(self, row: Row) -> float:
         """Return the expected targets per request of a page; a request in flight counts as one in vain."""
         known = self._lists.get(int(row[_LIST])) or _List()
+        promise = _CHANCES.get(int(row[Key.ELEMENT]), 0.0)
         if known.sample is None:
-            behind = _CHANCES.get(int(row[Key.ELEMENT]), 0.0) * _PROMISED_FILES
+            behind = promise * _PROMISED_FILES
             return behind / (1 + behind) * _WEIGHT / (_WEIGHT + known.asked)
         listed = known.links / known.good
-        return self._chance(known.sample) * known.good / known.asked * listed / (1 + listed)
+        # One good answer is no proof that the next one is as good: the last page of a list is often empty.
+        good = (known.good + _WEIGHT * promise) / (known.asked + _WEIGHT)
+        return self._chance(known.sample) * good * listed / (1 + listed)
 
     def _chance(self, sample: npt.NDArray[np.uint32]) -> float:
         told = self._scores.score_all(sample, hope=0.0, caution=0.0)
