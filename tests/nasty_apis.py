@@ -134,7 +134,15 @@ async def dropped(exchange: Exchange) -> None:
 @api
 async def wrong_kinds(exchange: Exchange) -> None:
     """Give numbers, lists and nothing where addresses and entries should be."""
-    entries = [None, 7, "text", [], {"source_url": None}, {"source_url": ["/a.csv"]}, {"source_url": 7}]
+    entries: list[object] = [
+        None,
+        7,
+        "text",
+        [],
+        {"source_url": None},
+        {"source_url": ["/a.csv"]},
+        {"source_url": 7},
+    ]
     await exchange.answer(json.dumps(entries).encode(), JSON)
 
 
