@@ -69,7 +69,7 @@ def store_url() -> str:
 
 
 def files_harvest(server: SiteServer, out: Path, **settings: object) -> FilesHarvest:
-    chosen = with_values(RunSettings(), {"types": "data", "delay": 0.0, "stop_when_dry": False, **settings})
+    chosen = with_values(RunSettings(), {"types": "data", "delay": 0.0, "stop_when_dry": "off", **settings})
     return FilesHarvest(urls=tuple(site.start_url for site in server.sites), out=out, settings=chosen)
 
 

@@ -42,7 +42,7 @@ def server() -> Iterator[SiteServer]:
 
 @pytest.fixture
 def order(server: SiteServer) -> SliceOrder:
-    settings = with_values(RunSettings(), {"types": "data", "delay": 0.0, "stop_when_dry": False})
+    settings = with_values(RunSettings(), {"types": "data", "delay": 0.0, "stop_when_dry": "off"})
     (site,) = sites_of([server.url])
     store = f"memory://{uuid.uuid4().hex}"
     return SliceOrder(store=store, site=site, settings=settings, requests=12, times=LONG)
