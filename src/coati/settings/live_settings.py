@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError
-from coati.live.origin_headers import OriginHeader
+from coati.live.origin_headers import OriginHeader, is_secret
 from coati.live.settings import LiveSettings
 from coati.settings.limits import with_limits
 from coati.web.urls import host_of, normalise, origin_of, path_of
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 # What a header or a cookie may be called (RFC 9110 token).
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
-_SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|session|credential", re.IGNORECASE)
 
 _MAX_COOKIE_FILE_BYTES = 1 << 20
 _COOKIE_FIELDS = 7
@@ -90,15 +89,6 @@ def split_header(text: str) -> tuple[str, str]:
     named = "." in first or first == "localhost"
     bound = first.startswith(("http://", "https://")) or (named and ":" not in first and ":" in rest)
     return (first, rest.strip()) if bound else ("", text)
-
-
-def is_secret(name: str) -> bool:
-    """Tell whether a header carries what opens doors, by its name.
-
-    >>> is_secret("Authorization"), is_secret("Accept-Language")
-    (True, False)
-    """
-    return _SECRET_HEADER.search(name) is not None
 
 
 def parse_cookies(text: str, host: str) -> tuple[tuple[str, str], ...]:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, unknown_name
+from coati.live.origin_headers import is_secret
 from coati.settings.credentials import authorisation
 from coati.settings.limits import LIMIT_DEFAULTS
-from coati.settings.live_settings import is_secret, split_header
+from coati.settings.live_settings import split_header
 from coati.settings.run_settings import SETTINGS, RunSettings
 
 if TYPE_CHECKING:
