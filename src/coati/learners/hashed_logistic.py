@@ -61,7 +61,7 @@ class HashedLogistic:
         """Return both probabilities for many rows, one a column: an array of 2 x rows."""
         odds = np.add.reduce(self._table.take(columns))[:, MODELS:].T
         odds += np.array(self._bias, np.float32)[:, None]
-        np.clip(odds, -FAR, FAR, out=odds)
+        np.maximum(odds, np.float32(-FAR), out=odds)
         return np.asarray(1 / (1 + np.exp(-odds)))
 
     def weights(self, row: Rows) -> npt.NDArray[np.float32]:
@@ -72,11 +72,11 @@ class HashedLogistic:
         """Take one step for one example; without ``bias``, only its own keys learn from it."""
         cells = self._table.take(row)
         gradients, weights = cells[:, :MODELS], cells[:, MODELS:]
-        predicted = self._probabilities(cells)
-        errors = [predicted[model] - answers[model] for model in range(MODELS)]
-        gradients += np.array([error * error for error in errors], np.float32)
-        steps = np.array([self._rate * error for error in errors], np.float32)
-        weights -= steps / np.sqrt(gradients + np.float32(_GRADIENTS_BEFORE))
+        first, second = self._probabilities(cells)
+        errors = (first - answers[0], second - answers[1])
+        both = np.array(errors, np.float32)
+        gradients += both * both
+        weights -= np.float32(self._rate) * both / np.sqrt(gradients + np.float32(_GRADIENTS_BEFORE))
         self._table.put(row, cells)
         for model, error in enumerate(errors if bias else ()):
             self._bias_gradients[model] += error * error

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Keys = npt.NDArray[np.uint32]
     Cells = npt.NDArray[np.float32]
 
-# A table that is fuller than this doubles; it is looked at each time that one write came per this many places.
+# A table that is fuller than this doubles; it is looked at after one write per this many places.
 _FULL = 0.25
 _LOOK = 256
 
@@ -36,10 +36,14 @@ class HashedTable:
     """
 
     def __init__(self, numbers: int, bits: int = 18, most_bits: int = 20) -> None:
-        self._cells = np.zeros((1 << bits, numbers), np.float32)
-        self._mask = np.uint32((1 << bits) - 1)
         self._most = 1 << most_bits
         self._writes = 0
+        self._resize(np.zeros((1 << bits, numbers), np.float32))
+
+    def _resize(self, cells: Cells) -> None:
+        self._cells = cells
+        self._mask = np.uint32(len(cells) - 1)
+        self._look_every = max(1, len(cells) // _LOOK)
 
     def __len__(self) -> int:
         """Count the places."""
@@ -54,13 +58,12 @@ class HashedTable:
         self._cells[keys & self._mask] = cells
         self._cells[0] = 0
         self._writes += 1
-        if not self._writes % max(1, len(self) // _LOOK):
+        if not self._writes % self._look_every:
             self._make_room()
 
     def _make_room(self) -> None:
         if len(self) < self._most and np.count_nonzero(self._cells[:, 0]) > _FULL * len(self):
-            self._cells = np.concatenate([self._cells, self._cells])
-            self._mask = np.uint32(len(self) - 1)
+            self._resize(np.concatenate([self._cells, self._cells]))
 
     def save(self, name: str) -> dict[str, Any]:
         """Return what was written, under this name."""
@@ -74,6 +77,5 @@ class HashedTable:
     def load(self, state: Mapping[str, Any], name: str) -> None:
         """Take over what was saved under this name."""
         size, self._writes = state[f"{name}_size"]
-        self._cells = np.zeros((size, self._cells.shape[1]), np.float32)
+        self._resize(np.zeros((size, self._cells.shape[1]), np.float32))
         self._cells[state[f"{name}_places"]] = state[f"{name}_cells"]
-        self._mask = np.uint32(size - 1)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     Row = npt.NDArray[np.uint32]
     Rows = npt.NDArray[np.uint32]
     Values = npt.NDArray[np.float32]
-    Stats = Sequence[float]
 
 # The smallest variances that a chain may claim: as a weight, so that no chain silences all others, and as
 # doubt, so that nothing divides by zero.
@@ -120,11 +119,12 @@ class ValueChains:
 
     def predict(self, row: Row) -> tuple[float, float]:
         """Return one row's value and its standard deviation."""
-        stats = self._stats(row).tolist()
+        stats = self._table.take(row[self._take]).tolist()
+        within = self._settings.within
         weights = weighted = sure = 0.0
-        for at, chain in enumerate(self._places, len(self._take)):
-            mean, variance, doubt = self._descend(stats[at], [stats[place] for place in chain])
-            weight = self._weight(doubt, variance)
+        for root, chain in zip(self._roots.tolist(), self._places, strict=True):
+            mean, variance, doubt = self._descend(root, chain, stats)
+            weight = 1 / (doubt + within * variance + _LEAST_WEIGHED)
             weights += weight
             weighted += weight * mean
             sure += 1 / (doubt + _LEAST_DOUBT)
@@ -139,7 +139,7 @@ class ValueChains:
         settings = self._settings
         strength = np.float32(settings.strength)
         stats = np.empty((3, len(self._take) + len(self._roots), columns.shape[1]), np.float32)
-        stats[:, : len(self._take)] = np.moveaxis(self._table.take(columns[self._take]), -1, 0)
+        stats[:, : len(self._take)] = self._table.take(columns[self._take]).transpose(2, 0, 1)
         stats[:, len(self._take) :] = self._roots.T[..., None]
         inside = stats.take(self._grid, axis=1)
         around = inside.copy()
@@ -151,8 +151,8 @@ class ValueChains:
         counts, totals, squares = around
         kept = 1 - counts
         twice = totals + totals
-        mean = np.full(counts.shape[1:], settings.prior_mean, np.float32)
-        variance = before = np.full_like(mean, settings.prior_variance)
+        mean = np.float32(settings.prior_mean)
+        variance = before = np.float32(settings.prior_variance)
         for level, count in enumerate(counts):
             before = variance
             mean = totals[level] + kept[level] * mean
@@ -169,23 +169,27 @@ class ValueChains:
         stats = self._table.take(row).tolist()
         found = []
         for root, chain in zip(self._roots.tolist(), self._chains, strict=True):
-            mean, variance, doubt = self._descend(root, [stats[column] for column in chain])
+            mean, variance, doubt = self._descend(root, chain, stats)
             seen = [column for column in chain if stats[column][0]] or [chain[0]]
             visits, total, _ = stats[seen[-1]]
             own = total / visits if visits else mean
             visits -= self._priors.get(int(row[seen[-1]]), 0.0)
-            found.append(Evidence(seen[-1], max(0.0, visits), own, mean, self._weight(doubt, variance)))
+            weight = 1 / (doubt + self._settings.within * variance + _LEAST_WEIGHED)
+            found.append(Evidence(seen[-1], max(0.0, visits), own, mean, weight))
         whole = sum(part.weight for part in found)
         return [part._replace(weight=part.weight / whole) for part in found]
 
-    def _descend(self, root: Stats, chain: Sequence[Stats]) -> tuple[float, float, float]:
+    def _descend(
+        self, root: Sequence[float], chain: Sequence[int], stats: Sequence[Sequence[float]]
+    ) -> tuple[float, float, float]:
         """Walk one chain from its root to its last key; gives mean, variance within, and doubt."""
         # The hot loop of a crawl: comparisons instead of calls of max().
         settings = self._settings
         strength = settings.strength
         mean, variance, doubt = settings.prior_mean, settings.prior_variance, 0.0
         count, total, squares = root
-        for inner_count, inner_total, inner_squares in chain:
+        for place in chain:
+            inner_count, inner_total, inner_squares = stats[place]
             count -= inner_count
             if count > 0:
                 total = total - inner_total if total > inner_total else 0.0
@@ -200,9 +204,6 @@ class ValueChains:
             spread = squares - mean * (2 * total - count * mean)
             variance = ((spread if spread > 0 else 0.0) + strength * variance) / (count + strength)
         return mean, variance, doubt
-
-    def _weight(self, doubt: float, variance: float) -> float:
-        return 1 / (doubt + self._settings.within * variance + _LEAST_WEIGHED)
 
     def _stats(self, row: Row) -> Values:
         """Return the statistics of the keys that chains are made of, then those of the roots."""

@@ -23,7 +23,7 @@ shallowest first (`sweep`): the home page of a section is more often such a hub 
 Pages of the API of a site's own software (`api_pages`) are arms beside all links: the best of them is taken
 when it promises more than the best link.
 
-Scores are kept by kind of link (`link_kinds`) and refreshed where it counts: the best one before it is used
+Scores are kept by kind of link (`link_queues`) and refreshed where it counts: the best one before it is used
 and the next best if it fell, what is like a pleasant surprise at once, and everything else in turn. So the
 cost of a request does not grow with the crawl beyond what `most_kinds` allows.
 """
