@@ -17,6 +17,10 @@ _FORMATS = (
 )
 _PATH = re.compile(rf"\.(?:{_FORMATS})(?:\.(?:gz|zip|bz2|xz|zst))?\Z", re.IGNORECASE)
 _TOLD = re.compile(rf"\((?:[a-z]{{1,20}}/)?(?:{_FORMATS})\)\Z", re.IGNORECASE)
+_OTHER_FILES = re.compile(
+    r"\((?:(?:application|image|audio|video)/[a-z0-9.+-]{1,80}|pdf|docx?|odt|pptx?|odp|txt)\)\Z",
+    re.IGNORECASE,
+)
 _QUERY = re.compile(
     r"(?:\A|[&;])(?:format|type|accessType|outputFormat)=(csv|json|xlsx?|xml|shapefile|geojson|DOWNLOAD)(?:\Z|[&;])",
     re.IGNORECASE,
@@ -59,6 +63,15 @@ def is_dataset_format(text: str) -> bool:
     [True, True, False, False]
     """
     return _TOLD.search(text) is not None
+
+
+def tells_format(text: str) -> bool:
+    """Tell whether the text beside a link ends with any format: then the link leads to a file, not to a page.
+
+    >>> tells_format("Plan (application/pdf)"), tells_format("Plan (draft)"), tells_format("Page (text/html)")
+    (True, False, False)
+    """
+    return is_dataset_format(text) or bool(_OTHER_FILES.search(text))
 
 
 def file_format(url: str) -> str:

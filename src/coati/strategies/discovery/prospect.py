@@ -28,7 +28,7 @@ from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd
 from coati.strategies.discovery.site_checks import CheckState, site_of
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
-from coati.web.dataset_files import is_dataset_format
+from coati.web.dataset_files import is_dataset_format, tells_format
 from coati.web.page_words import words_in
 from coati.web.urls import path_of, url_hash
 
@@ -73,6 +73,8 @@ class Prospect(Dsdd):
         self._paid_with: Counter[str] = Counter()
         self._looks: Counter[str] = Counter()
         self._apis: set[str] = set()
+        # Files of the answer that is being read: nobody looks for links in them.
+        self._no_pages: set[str] = set()
         self._verified_at = 0
         small = replace(settings, seeds_per_pull=_BATCH, terms_per_pull=_BATCH)
         super().__init__(start_urls, small, start_model, wishes=wishes)
@@ -122,9 +124,11 @@ class Prospect(Dsdd):
         files = len(check.files)
         self._note_apis(outcome)
         if isinstance(outcome, Page) and task.url in self._apis:
-            links = map(outcome.links.link, range(len(outcome.links.urls)))
+            links = list(map(outcome.links.link, range(len(outcome.links.urls))))
             check.files.update(url_hash(link.url) for link in links if is_dataset_format(link.context))
+            self._no_pages = {link.url for link in links if tells_format(link.context)}
         settled = super()._check_answered(task, request_id, outcome)
+        self._no_pages = set()
         self._count(check.arm, 0.0)
         if isinstance(outcome, Page):
             words = _words_of(task.url)
@@ -134,7 +138,7 @@ class Prospect(Dsdd):
         return settled
 
     def _look_deeper(self, check: SiteCheck, urls: Iterable[str], depth: int) -> None:
-        urls = list(urls)
+        urls = [url for url in urls if url not in self._no_pages]
         for url in urls:
             # By its name it may look like a file: data.json.
             if url in self._apis and site_of(url) == check.site:
