@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coati.cli.completion import RunOrUrl
 from coati.cli.crawl_result import show_result
 from coati.cli.setting_options import (
     SettingsCommand,
@@ -44,7 +45,7 @@ of a run file (max_requests); options win over variables, and variables over the
 
 def _parameters() -> list[click.Parameter]:
     start = click.Argument(
-        ["start"], nargs=-1, envvar=SETTINGS["urls"].variable, metavar="[START]...", type=str
+        ["start"], nargs=-1, envvar=SETTINGS["urls"].variable, metavar="[START]...", type=RunOrUrl()
     )
     run_file = click.Option(
         ["--run-file"],

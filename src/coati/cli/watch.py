@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coati.cli.completion import RunPath
 from coati.cli.setting_options import given_settings, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
@@ -43,7 +44,7 @@ _ASKING = (
 
 
 @click.command()
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=click.Path(path_type=Path))
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=RunPath())
 @click.option("--once", is_flag=True, help="Run one cycle and end, for cron.")
 @click.option("--every", help=f"How long a cycle is.  [default: {format_seconds(_DEFAULTS.every)}]")
 @click.option("--per-cycle", type=click.IntRange(min=1), help="Pages to visit per cycle.  [default: 50]")
