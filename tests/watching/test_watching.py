@@ -136,7 +136,8 @@ def test_a_command_and_a_hook_are_told_at_least_once(site: Script, crawled: Path
     site.routes["/c.csv"] = file(b"c\n1\n")
     with scripted({}) as other:
         other.routes["/hook"] = hook
-        listeners = Listeners(f'echo "$COATI_WHAT $COATI_URL" >> {tmp_path}/told', other.base + "/hook")
+        script = f'echo "$1 $COATI_URL" >> {tmp_path}/told'
+        listeners = Listeners.named(f"sh -c '{script}' sh {{what}}", other.base + "/hook")
         failed = cycle(crawled, listeners)
         assert failed.messages[-1].endswith("the hook answered with status 500")
         assert not (crawled.with_name("site.watch") / TOLD).exists()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coati.cli.completion import RunOrUrl
-from coati.cli.crawl_result import show_result
+from coati.cli.crawl_result import say_commands_wait, show_result
 from coati.cli.setting_options import (
     SettingsCommand,
     given_settings,
@@ -113,7 +113,9 @@ def _run(place: RunPlace) -> int:
             _say_what_begins(place, start.totals)
 
     with shown(view, quiet=settings.quiet, verbose=settings.verbose) as on_progress:
-        callbacks = CrawlCallbacks(on_start=begin, on_progress=on_progress, on_event=view.on_event)
+        callbacks = CrawlCallbacks(
+            on_start=begin, on_progress=on_progress, on_event=view.on_event, on_commands=say_commands_wait
+        )
         run = carry_out(place, callbacks)
     if settings.verbose and (line := stalls_line(run.result.progress.stalls)):
         say(line, err=True)

@@ -63,7 +63,13 @@ _ASKING = (
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The folder of the watch.  [default: SOURCE.watch]"
 )
-@click.option("--exec", "command", default="", help="A command to run for each change; it gets COATI_URL, …")
+@click.option(
+    "--exec",
+    "command",
+    default="",
+    help="Run this command for each change, with {what}, {url}, {file} and {id} in the place of what they"
+    " stand for; no shell reads it.",
+)
 @click.option(
     "--notify", default="", metavar="URL", help="A web hook that gets each change as JSON, by POST."
 )
@@ -115,7 +121,7 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     if delay is not None:
         asking["delay"] = parse_seconds(delay)
     place = find_watch(sources, values, out, asking)
-    listeners = Listeners(command, notify)
+    listeners = Listeners.named(command, notify)
     _say_what_begins(place)
 
     def show(result: CycleResult) -> None:
