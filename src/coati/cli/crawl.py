@@ -14,6 +14,7 @@ from coati.cli.setting_options import (
     SettingsCommand,
     given_settings,
     misspelt_variables,
+    no_stop_option,
     setting_option,
 )
 from coati.cli.terminal import say
@@ -64,7 +65,7 @@ def _parameters() -> list[click.Parameter]:
         for name, setting in SETTINGS.items()
         if name != "urls" and setting.group is not Group.DISCOVER
     ]
-    return [start, *options, run_file, from_file]
+    return [start, *options, no_stop_option(), run_file, from_file]
 
 
 @click.command(cls=SettingsCommand, params=_parameters(), help=_ABOUT)
@@ -108,7 +109,7 @@ def _run(place: RunPlace) -> int:
     view = CrawlView(settings.budget)
 
     def begin(start: CrawlStart) -> None:
-        view.dry_spell, view.seconds_before = start.early_stop, start.seconds
+        view.early_stop, view.seconds_before = start.early_stop, start.seconds
         if not settings.quiet:
             _say_what_begins(place, start.totals)
 

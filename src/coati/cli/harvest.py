@@ -10,7 +10,7 @@ import click
 
 from coati.budget import Budget
 from coati.cli.harvest_result import show_files, show_pages
-from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
+from coati.cli.setting_options import SettingsCommand, given_settings, no_stop_option, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
 from coati.harvesting.files import FilesHarvest, harvest_files
@@ -58,6 +58,7 @@ def _parameters() -> list[click.Parameter]:
     return [
         click.Argument(["source"], metavar="[LIST]", required=False, type=click.Path(path_type=Path)),
         *(setting_option(SETTINGS[name]) for name in _SETTINGS),
+        no_stop_option(),
         click.Option(
             ["--from", "discovery"],
             type=click.Path(path_type=Path),

@@ -15,6 +15,7 @@ from coati.search.registry import ENGINES
 from coati.search.web_archives import HINTS
 from coati.settings.limits import LIMIT_MEANINGS
 from coati.settings.run_settings import SETTINGS, Group, Setting
+from coati.strategies.stop_when_dry import OFF
 from coati.units import format_bytes, format_seconds
 from coati.web.media import PRESETS
 
@@ -91,6 +92,13 @@ def setting_option(setting: Setting) -> click.Option:
     )
 
 
+def no_stop_option() -> click.Option:
+    """Make the short way to say that nothing but a budget or the last link ends a crawl."""
+    return click.Option(
+        ["--no-stop-when-dry", "stop_when_dry"], flag_value=OFF, help="The same as `--stop-when-dry off`."
+    )
+
+
 def shown_default(setting: Setting) -> str:
     """Say the default in words, where there is one worth saying."""
     text = default_text(setting)
@@ -100,8 +108,6 @@ def shown_default(setting: Setting) -> str:
 def default_text(setting: Setting) -> str:
     """Write a default as a user would write it."""
     value = setting.default
-    if setting.name == "stop_when_dry":
-        return "stop when dry"
     if value is None or value is False or value in ("", ()):
         return ""
     if setting.kind.word == "SIZE" and isinstance(value, int):

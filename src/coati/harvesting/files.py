@@ -16,7 +16,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
-from coati.assembly import build_early_stop
+from coati.assembly import stop_rule
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summary
@@ -215,7 +215,7 @@ def _plan(
             "concurrency": 1,
         },
     )
-    early_stop = build_early_stop("dry") if settings.stop_when_dry else None
+    early_stop = stop_rule(settings.stop_when_dry)
     if holds_run(folder) and not _go_on(folder, harvest.per_site, early_stop):
         return None
     values = to_toml_values(settings)
@@ -234,7 +234,7 @@ def _go_on(folder: Path, per_site: Budget, early_stop: EarlyStop | None) -> bool
         reason = sessions[-1].stop_reason if sessions else None
         for point in run.curve():
             if early_stop is not None:
-                early_stop.observe(point.requests, point.targets)
+                early_stop.observe(point.requests, point.targets, point.score)
     if reason in _FAILED_STARTS and not totals.pages and not totals.targets:
         rmtree(folder)
         return True

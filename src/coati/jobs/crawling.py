@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Unpack
 from coati.archive.archive import Archive
 from coati.archive.description import FILE_NAME as ARCHIVE_FILE
 from coati.archive.record import ArchiveMeta
-from coati.assembly import build_early_stop
+from coati.assembly import stop_rule
 from coati.errors import ConfigError, UsageError
 from coati.jobs.crawl_run import CrawlRun
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
@@ -33,7 +33,6 @@ from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.retrying import retry_plans
 from coati.settings.run_file import read_run_file, read_values, to_toml_values
 from coati.stop_reasons import StopReason
-from coati.strategies.dry_spell import DrySpell
 from coati.version import __version__
 from coati.web.media import parse_types
 from coati.web.rules import Rules
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from coati.live.progress import Event, OnEvent, OnProgress, Progress
     from coati.runs.totals import Totals
     from coati.settings.run_settings import RunSettings
+    from coati.strategies.stop_when_dry import StopWhenDry
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class CrawlStart:
     place: RunPlace
     totals: Totals
     seconds: float
-    early_stop: DrySpell | None
+    early_stop: StopWhenDry | None
 
 
 OnStart = Callable[[CrawlStart], None]
@@ -97,7 +97,7 @@ def crawl(
     stop = stop or StopSignal()
 
     def begin(begun: CrawlStart) -> None:
-        view.dry_spell, view.seconds_before = begun.early_stop, begun.seconds
+        view.early_stop, view.seconds_before = begun.early_stop, begun.seconds
 
     def tell(event: Event) -> None:
         view.on_event(event)
@@ -210,17 +210,13 @@ def _drive(settings: RunSettings, resources: CrawlResources) -> CrawlResult:
     return crawl_live(crawl_plan(settings, resources))
 
 
-def _early_stop(place: RunPlace) -> DrySpell | None:
+def _early_stop(place: RunPlace) -> StopWhenDry | None:
     """Make the rule that ends a crawl that has run dry; that of a resumed run remembers what it has seen."""
-    if not place.settings.stop_when_dry:
-        return None
-    rule = build_early_stop("dry")
-    if not isinstance(rule, DrySpell):
-        raise TypeError("the rule named dry is another one")
-    if place.resumed:
+    rule = stop_rule(place.settings.stop_when_dry)
+    if rule is not None and place.resumed:
         with RunReader(place.folder) as reader:
             for point in reader.curve():
-                rule.observe(point.requests, point.targets)
+                rule.observe(point.requests, point.targets, point.score)
     return rule
 
 

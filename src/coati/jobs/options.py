@@ -14,7 +14,7 @@ class CrawlOptions(TypedDict, total=False):
     goal: Sequence[str]
     strategy: str
     seed: int
-    stop_when_dry: bool
+    stop_when_dry: str | float | bool
     scope: str
     include: Sequence[str]
     exclude: Sequence[str]

@@ -34,6 +34,7 @@ from coati.settings.setting_types import (
     INTEGER,
     PATH,
     SECONDS,
+    STOP_LEVEL,
     TEXT,
     TEXTS,
     URLS,
@@ -42,6 +43,7 @@ from coati.settings.setting_types import (
     at_least,
     choice,
 )
+from coati.strategies.stop_when_dry import NORMAL
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from coati.web.queries import Ability, Query
@@ -208,8 +210,12 @@ class RunSettings:
     seed: int = _setting(
         0, Group.WHAT, INTEGER, "The same seed and the same site give the same crawl.", decides=True
     )
-    stop_when_dry: bool = _setting(
-        True, Group.WHAT, FLAG, "Stop when hardly any target can be expected from further requests."
+    stop_when_dry: str = _setting(
+        NORMAL,
+        Group.WHAT,
+        STOP_LEVEL,
+        "Stop when hardly any target can be expected from further requests: `off`, `careful`, `normal`,"
+        " `eager`, or a number of targets per 1,000 requests.",
     )
     words: str = _setting(
         "",
