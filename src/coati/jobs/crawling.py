@@ -170,7 +170,10 @@ def _finish(
 
 
 def _crawl(
-    place: RunPlace, callbacks: CrawlCallbacks, early_stop: DrySpell | None, commands: FileCommands | None
+    place: RunPlace,
+    callbacks: CrawlCallbacks,
+    early_stop: StopWhenDry | None,
+    commands: FileCommands | None,
 ) -> CrawlResult:
     settings = place.settings
     with ExitStack() as stack:
