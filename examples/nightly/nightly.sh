@@ -26,7 +26,7 @@ mkdir -p watches
 for site in harvest/sites/*/; do
     site=$(basename "$site")
     [ "$(wc -l < "harvest/sites/$site/files.csv")" -gt 1 ] || continue
-    coati watch "harvest/sites/$site" --out "watches/$site.watch" --once --every 20h \
+    coati watch "harvest/sites/$site" --out "watches/$site.watch" --once --every "${WATCH_EVERY:-20h}" \
         --quiet --log-file watch.log --format json >> watch.jsonl
     note $? "the watch of $site"
 done

@@ -21,7 +21,7 @@ NIGHTLY = Path(__file__).parents[2] / "examples" / "nightly"
 def night(folder: Path) -> subprocess.CompletedProcess[str]:
     # As at the end of an installation: `coati` is in the path.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    known = {**os.environ, "PATH": path, "COATI_DELAY": "0"}
+    known = {**os.environ, "PATH": path, "COATI_DELAY": "0", "WATCH_EVERY": "1s"}
     job = ["sh", str(NIGHTLY / "nightly.sh"), str(folder)]
     return subprocess.run(job, env=known, capture_output=True, text=True, check=False)
 
@@ -56,8 +56,8 @@ def _ask_duckdb(folder: Path) -> None:
     script = (NIGHTLY / "load.sql").read_text(encoding="utf-8")
     subprocess.run([sys.executable, "-c", code], cwd=folder, input=script, text=True, check=True)
     with duckdb.connect(str(folder / "nightly.duckdb"), read_only=True) as database:
-        assert database.execute("SELECT file FROM files").fetchall() == [("a.csv",)]
-        assert database.execute("SELECT change FROM changes").fetchall() == [("new",)]
+        assert database.execute("SELECT file FROM files").fetchall() == [("files/a.csv",)]
+        assert database.execute("SELECT what FROM changes").fetchall() == [("new",)]
 
 
 def test_a_folder_without_a_list_is_told(tmp_path: Path) -> None:

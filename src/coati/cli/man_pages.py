@@ -75,6 +75,8 @@ def _commands(group: click.Group, name: str, ctx: click.Context) -> Iterator[str
 def _roff(text: str) -> str:
     """Write a text so that troff shows it as it is."""
     text = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-").replace("`", "\\(ga")
+    # A long list of choices may be broken between two of them.
+    text = text.replace("|", "|\\:")
     text = "".join(sign if sign.isascii() else f"\\[u{ord(sign):04X}]" for sign in text)
     # A line that begins so would be an instruction.
     return f"\\&{text}" if text.startswith((".", "'")) else text
