@@ -51,3 +51,5 @@ class CrawlOptions(TypedDict, total=False):
     folders: str
     events: str | Path
     log_file: str | Path
+    exec: str
+    exec_timeout: float | str
