@@ -38,7 +38,7 @@ _LOOK_SECONDS = 0.1
 # A page whose time is up is read as it is; it has so long to let us, and a share of its time.
 _GRACE_SECONDS, _GRACE_SHARE = 1.0, 0.25
 # What Playwright may take for one step that runs no script of the page.
-_STEP_SECONDS = 20.0
+_STEP_SECONDS = 60.0
 _START_SECONDS = 90.0
 _CLOSE_SECONDS = 5.0
 # A browser grows with what it has shown.
