@@ -32,9 +32,8 @@ import numpy as np
 
 from benchmarks.reporting import circumstances
 from coati.archive.archive import Archive
-from coati.assembly import REGISTRY, SITE_STRATEGIES, Need, build_strategy
-from coati.budget import Budget
-from coati.replaying.driver import replay
+from coati.assembly import REGISTRY, SITE_STRATEGIES, Need
+from coati.experiments.site_runs import SiteRunOptions, run_on_site
 from coati.replaying.example_pages import example_pages, joined
 from coati.replaying.site import ReplaySite
 
@@ -83,8 +82,8 @@ def _decide(folder: Path, names: Sequence[str], examples: TresExamples | None) -
         site = ReplaySite(archive)
         for name in names:
             given = examples if Need.EXAMPLES in REGISTRY[name].needs else None
-            strategy = build_strategy(name, site.start_urls, _SEED, site.truth, examples=given)
-            found[name] = summed_up(replay(site, strategy, Budget()).trace)
+            run = run_on_site(site, name, _SEED, SiteRunOptions(examples=given))
+            found[name] = summed_up(run.trace)
         return {"archive": archive.digest()[:12], "strategies": found}
 
 

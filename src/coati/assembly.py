@@ -24,7 +24,6 @@ from coati.strategies.discovery.prospect import Prospect
 from coati.strategies.discovery.search_engine import SearchEngineOnly
 from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
-from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
 from coati.strategies.focused.focused import focused
 from coati.strategies.hosts.anthelion import (
@@ -47,10 +46,12 @@ from coati.strategies.sb.tp_off import TpOffSettings, tp_off
 from coati.strategies.sb.url_classes import LearntClasses, OracleClasses
 from coati.strategies.scent.link_scores import Aim
 from coati.strategies.scent.scent import Scent, ScentSettings
+from coati.strategies.stop_when_dry import StopWhenDry, floor_of
 from coati.strategies.tres.tres import tres_light
 from coati.web.facts import EXTRACTORS
 from coati.web.likely_extensions import DATA_EXTENSIONS
 from coati.web.markup.goals import Goal, parse_goal
+from coati.web.rules import TrapRule
 
 if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
@@ -107,6 +108,7 @@ class Need(StrEnum):
     TRUTH = "the truth about the site"
     EXAMPLES = "example pages of other sites"
     OUT_LINKS = "all out-links of a page"
+    LISTED_LINKS = "out-links of a page that an API listed before"
     LABELS = "which pages of all hosts are relevant"
     HISTORY = "pages that are visited again"
 
@@ -119,7 +121,8 @@ class StrategyRow:
     ``settings`` the fields of `StrategySettings` that it reads: a change of anything else voids none of its
     snapshots and results. ``seeded`` says whether a seed changes what it does, ``extractors`` name the facts
     about pages that it reads (`coati.web.facts`), ``shortcuts`` that a live crawl offers it those of a site
-    (`coati.shortcuts`) unless the user says otherwise.
+    (`coati.shortcuts`) unless the user says otherwise. ``traps`` tells which URLs it is not shown since they
+    look like traps: strategies of the paper that published a rule keep to that one.
     """
 
     summary: str
@@ -130,6 +133,7 @@ class StrategyRow:
     seeded: bool = True
     extractors: tuple[str, ...] = ()
     shortcuts: bool = False
+    traps: TrapRule = TrapRule.OURS
 
     def settings_read(self, settings: StrategySettings) -> dict[str, Any]:
         """Return the settings that it reads, as plain values."""
@@ -246,6 +250,7 @@ _TAG_PATHS = (
 )
 _SCENT = ("coati.strategies.scent.scent",)
 _SCENT_SETTINGS = ("scent", "likely_extensions")
+_LISTED_LINKS = frozenset({Need.LISTED_LINKS})
 _HOSTS = ("coati.strategies.hosts.anthelion",)
 _KNOWS_LABELS = frozenset({Need.LABELS})
 _PLANNED = ("coati.strategies.baselines.clairvoyant",)
@@ -273,18 +278,21 @@ REGISTRY: Mapping[str, StrategyRow] = {
         lambda given: focused(given.start_urls),
         ("coati.strategies.focused.focused",),
         seeded=False,
+        traps=TrapRule.PUBLISHED,
     ),
     "sb-classifier": StrategyRow(
         "learns which groups of similar tag paths lead to targets (EDBT 2026)",
         _sb_classifier,
         _TAG_PATHS,
         ("tag_paths", "batch", "robust_probes", "group_index", "url_model", "url_context"),
+        traps=TrapRule.PUBLISHED,
     ),
     "scent": StrategyRow(
         "ours: the link that promises most targets per request, by all that is seen of it",
         _scent(Aim.TARGETS_A_REQUEST),
         _SCENT,
         _SCENT_SETTINGS,
+        _LISTED_LINKS,
         shortcuts=True,
     ),
     "scent-bytes": StrategyRow(
@@ -292,6 +300,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _scent(Aim.TARGETS_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        _LISTED_LINKS,
         shortcuts=True,
     ),
     "scent-volume": StrategyRow(
@@ -299,6 +308,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _scent(Aim.BYTES_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        _LISTED_LINKS,
         shortcuts=True,
     ),
     "sb-oracle": StrategyRow(
@@ -307,6 +317,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _TAG_PATHS,
         ("tag_paths", "group_index"),
         _KNOWS,
+        traps=TrapRule.PUBLISHED,
     ),
     "tp-off": StrategyRow(
         "learns the worth of tag paths from 3,000 requests that it knows the truth of (ACEBot)",
@@ -315,6 +326,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         ("tag_paths", "warm_up"),
         _KNOWS,
         seeded=False,
+        traps=TrapRule.PUBLISHED,
     ),
     "tres-light": StrategyRow(
         "TRES with a light page classifier: told which links are pages, learns from example pages",
@@ -322,6 +334,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         ("coati.strategies.tres.tres",),
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
+        traps=TrapRule.PUBLISHED,
     ),
     "tres": StrategyRow(
         "TRES with its neural networks (needs the extra tres); the same advantages",
@@ -329,6 +342,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         ("coati.strategies.tres.neural",),
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
+        traps=TrapRule.PUBLISHED,
     ),
     "anthelion": StrategyRow(
         "many hosts: the host with the best success rate, there the page that looks best (CIKM 2014)",
@@ -569,5 +583,11 @@ def build_early_stop(name: str) -> EarlyStop | None:
     if name not in EARLY_STOPS:
         raise unknown_name("early stop", name, EARLY_STOPS)
     if name == "dry":
-        return DrySpell()
+        return StopWhenDry()
     return PaperEarlyStop() if name == "paper" else None
+
+
+def stop_rule(level: str) -> StopWhenDry | None:
+    """Build the rule that ends a live crawl, by its level; None for "off"."""
+    floor = floor_of(level)
+    return None if floor is None else StopWhenDry(floor)

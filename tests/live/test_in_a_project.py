@@ -12,6 +12,7 @@ from scrapy.http import HtmlResponse, Response
 from coati.errors import ConfigError
 from coati.live.scheduler import plan_of_project
 from coati.strategies.baselines.simple_orders import depth_first
+from coati.web.rules import TrapRule
 from tests.live.plain_spider import PlainSpider
 from tests.live.scripted import Exchange, Route, answer, file, page, scripted
 
@@ -225,3 +226,16 @@ def test_what_is_missing_is_said(settings: Mapping[str, object], start: str) -> 
     crawler.settings.setdict(dict(settings), priority="cmdline")
     with pytest.raises(ConfigError):
         plan_of_project(ProjectSpider(start), crawler)
+
+
+def test_the_rules_of_a_project_are_those_of_its_strategy_and_types() -> None:
+    start = "http://example.org/"
+    for settings, traps in (
+        ({"COATI_STRATEGY": "bfs"}, TrapRule.OURS),
+        ({"COATI_STRATEGY": "sb-classifier"}, TrapRule.PUBLISHED),
+        ({"COATI_STRATEGY": depth_first}, TrapRule.OURS),
+    ):
+        crawler = Crawler(ProjectSpider)
+        crawler.settings.setdict({**settings, "COATI_TYPES": "text/csv"}, priority="cmdline")
+        rules = plan_of_project(ProjectSpider(start), crawler).rules
+        assert (rules.traps, rules.wanted_extensions) == (traps, frozenset({"csv"}))

@@ -22,6 +22,7 @@ from coati.settings.run_file import (
 )
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.toml_writer import to_toml
+from coati.web.rules import Refusal
 from coati.web.traps import TrapSettings
 from tests.driving import ask
 
@@ -35,8 +36,25 @@ def given(**values: object) -> RunSettings:
 def test_defaults_are_polite() -> None:
     live = live_settings(given())
     assert (live.delay_seconds, live.concurrency, live.per_host, live.robots) == (1.0, 1, 1, True)
-    assert given().stop_when_dry
+    assert given().stop_when_dry == "normal"
     assert not given().sitemaps
+
+
+@pytest.mark.parametrize(
+    ("written", "level"),
+    [
+        (True, "normal"),
+        (False, "off"),
+        ("no", "off"),
+        ("eager", "eager"),
+        (7, "7"),
+        ("1", "1"),
+        ("2.5", "2.5"),
+    ],
+)
+def test_the_level_of_stopping(written: object, level: str) -> None:
+    """Run files of older versions say true or false."""
+    assert given(stop_when_dry=written).stop_when_dry == level
 
 
 def test_every_field_of_the_live_driver_can_be_set() -> None:
@@ -45,6 +63,8 @@ def test_every_field_of_the_live_driver_can_be_set() -> None:
         "concurrency",
         "per_host",
         "contact",
+        "agent",
+        "max_bytes_per_second",
         "max_file_bytes",
         "headers",
         "origin_headers",
@@ -235,3 +255,10 @@ def test_the_strategy_of_a_crawl_knows_what_wanted_files_end_with() -> None:
         return request.url.rpartition(".")[2]
 
     assert [first(f".{ending}") for ending in ("px", "nc", "sav")] == ["px", "nc", "sav"]
+
+
+def test_published_strategies_keep_to_the_published_rule_for_traps() -> None:
+    long_file = URL + "x" * 400 + ".csv"
+    assert RunSettings(urls=(URL,)).rules.refusal(long_file) is None
+    assert RunSettings(urls=(URL,), types="application/pdf").rules.refusal(long_file) is Refusal.TOO_LONG
+    assert RunSettings(urls=(URL,), strategy="sb-classifier").rules.refusal(long_file) is Refusal.TOO_LONG

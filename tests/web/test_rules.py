@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coati.errors import ConfigError
-from coati.web.rules import Refusal, Rules, Scope
+from coati.web.rules import Refusal, Rules, Scope, TrapRule
 from coati.web.urls import normalise
 from tests.web.nasty import urls
 
@@ -119,11 +119,43 @@ def test_every_refusal_says_why_in_words() -> None:
 
 
 def test_a_url_may_be_350_characters_longer_than_the_start() -> None:
-    rules = Rules("http://example.org/")
     longest = "http://example.org/" + "x" * 350
-    assert rules.refusal(longest) is None
-    assert rules.refusal(longest + "x") is Refusal.TOO_LONG
-    assert Rules("http://example.org/", traps=False).refusal(longest + "x") is None
+    for traps in (TrapRule.OURS, TrapRule.PUBLISHED):
+        rules = Rules("http://example.org/", traps=traps)
+        assert rules.refusal(longest) is None
+        assert rules.refusal(longest + "x") is Refusal.TOO_LONG
+    assert Rules("http://example.org/", traps=TrapRule.OFF).refusal(longest + "x") is None
+
+
+def test_length_counts_letters_not_what_they_take_on_the_way() -> None:
+    letter = "%D0%B6"
+    longest = "http://example.org/" + letter * 350
+    ours, published = (
+        Rules("http://example.org/", traps=rule) for rule in (TrapRule.OURS, TrapRule.PUBLISHED)
+    )
+    assert ours.refusal(longest) is None
+    assert ours.refusal(longest + letter) is Refusal.TOO_LONG
+    assert published.refusal(longest) is Refusal.TOO_LONG
+    # Bytes that are no letter count as one each, as a reader would see them.
+    assert ours.refusal("http://example.org/" + "%FF" * 350) is None
+    assert ours.refusal("http://example.org/" + "%FF" * 351) is Refusal.TOO_LONG
+
+
+def test_a_long_name_of_a_wanted_file_is_no_trap() -> None:
+    url = "http://example.org/" + "x" * 400 + ".csv"
+    assert Rules("http://example.org/").refusal(url) is None
+    pdf = Rules("http://example.org/", wanted_extensions=frozenset({"pdf"}))
+    assert pdf.refusal(url) is Refusal.TOO_LONG
+    assert Rules("http://example.org/", traps=TrapRule.PUBLISHED).refusal(url) is Refusal.TOO_LONG
+    # What repeats itself is one all the same.
+    assert Rules("http://example.org/").refusal("http://example.org/a/a/a/b.csv") is Refusal.REPEATS
+
+
+@given(st.text("ab/%61&=?.csv", max_size=500).map(lambda path: START + path))
+def test_our_rule_refuses_nothing_that_the_published_one_admits(url: str) -> None:
+    normal = normalise(url)
+    if normal is not None and Rules(START, traps=TrapRule.PUBLISHED).refusal(normal) is None:
+        assert Rules(START).refusal(normal) is None
 
 
 @pytest.mark.parametrize(
@@ -152,7 +184,7 @@ def test_a_url_may_be_350_characters_longer_than_the_start() -> None:
 def test_a_trap_repeats_a_part_three_times(path: str, *, trap: bool) -> None:
     url = "http://example.org/" + path
     assert Rules("http://example.org/").refusal(url) is (Refusal.REPEATS if trap else None)
-    assert Rules("http://example.org/", traps=False).refusal(url) is None
+    assert Rules("http://example.org/", traps=TrapRule.OFF).refusal(url) is None
 
 
 def test_the_blocklist_is_the_runs() -> None:

@@ -14,7 +14,7 @@ from coati.archive.kinds import kind_of
 from coati.archive.link_cache import LinkCache
 from coati.model import Kind
 from coati.web.media import essence
-from coati.web.rules import Rules
+from coati.web.rules import Rules, TrapRule
 
 _MAX_EXAMPLES = 20
 _TAG = re.compile(r"[.#]")
@@ -74,7 +74,7 @@ def count_contents(archive: Archive) -> ArchiveContents:
 def find_outside_links(archive: Archive, progress: Callable[[int, int], None] | None = None) -> OutsideLinks:
     """Look for links that a crawl of the site would follow and the archive has no answer for."""
     meta = archive.meta
-    rules = Rules(meta.start_url, blocked_extensions=meta.blocked_extensions, traps=False)
+    rules = Rules(meta.start_url, blocked_extensions=meta.blocked_extensions, traps=TrapRule.OFF)
     cache = LinkCache.of(archive, progress)
     met: set[str] = set()
     outside: dict[str, str] = {}

@@ -61,9 +61,10 @@ def run_on_site(
         if options.on_run is not None:
             options.on_run(strategy, seed, requests, targets)
 
-    how = ReplayOptions(out_links=Need.OUT_LINKS in strategy_row(strategy).needs)
+    row = strategy_row(strategy)
+    how = ReplayOptions(out_links=Need.OUT_LINKS in row.needs, listed_links=Need.LISTED_LINKS in row.needs)
     built = built or built_for(site, strategy, seed, options)
-    return replay(site, built, options.budget, options.early_stop(), tell, how)
+    return replay(site.under(row.traps), built, options.budget, options.early_stop(), tell, how)
 
 
 def compare_on_site(

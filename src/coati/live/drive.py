@@ -34,12 +34,14 @@ from coati.live.trap_filter import trap_filter
 from coati.live.visits import Visits
 from coati.model import AT_THE_END, Deferred, Failure, Later, Method, Page, Redirect, Refused, Request
 from coati.readers.list_addresses import ListAddresses
+from coati.readers.listed_links import ListedLinks
 from coati.runs.fetched import Fetched
 from coati.runs.reasons import SkipReason
 from coati.runs.store import Recorded
 from coati.search.engines import Engines
 from coati.stop_reasons import StopReason
 from coati.strategies.strategy import Expects
+from coati.web.facts import FEEDS
 from coati.web.out_links import with_out_links
 from coati.web.urls import host_of
 
@@ -94,12 +96,14 @@ class Drive:
         self._open: dict[int, _Open] = {}
         self._again: deque[Request] = deque()
         self._hops: OrderedDict[str, int] = OrderedDict()
-        self._endings = StopRules(plan.early_stop, one_site=plan.one_site, defers=plan.defers)
-        self.lists = ListAddresses((*plan.start_urls, *(() if plan.store is None else plan.store.lists())))
+        logged = () if plan.store is None else plan.store.lists()
+        self.lists = ListAddresses((*plan.start_urls, *logged), feeds=FEEDS in plan.extractors)
         self.engines = (
             Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
         )
+        self._listed_links = self._listed_before()
         self._strategy = self._restore()
+        self._endings = StopRules(plan.early_stop, self._strategy, one_site=plan.one_site, defers=plan.defers)
         past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
         self.visits = Visits(plan.store, plan.earlier)
@@ -123,6 +127,14 @@ class Drive:
         self._messages = (*store.messages, *(() if self.plan.strategy else restored.messages))
         self.counts = CrawlCounts(restored.totals)
         return restored.strategy
+
+    def _listed_before(self) -> ListedLinks:
+        """Return what APIs listed in earlier sessions."""
+        store, shortcuts = self.plan.store, self.plan.shortcuts
+        if store is None or shortcuts is None:
+            return ListedLinks()
+        apis = [url for url in store.lists() if shortcuts.reads(url)]
+        return ListedLinks(apis, (url for api in apis for url in store.links_of(api)))
 
     def now(self) -> float:
         """Return the time of the run."""
@@ -236,7 +248,9 @@ class Drive:
         self.counts.settle(request, recorded.outcome, settlements)
         self._keep(settlements)
         self._tell_observed(state, result, charged)
-        end = self._endings.after(result.outcome, charged, self.counts, hopeless=self.outages.hopeless)
+        end = self._endings.after(
+            request, result.outcome, charged, self.counts, hopeless=self.outages.hopeless
+        )
         if end is not None:
             self.stop(end)
         self._end_host(host_of(request.url), result.outcome, charged)
@@ -264,6 +278,8 @@ class Drive:
         if self.plan.out_links and isinstance(result.outcome, Page) and request.method is Method.GET:
             # Before traps are left out: what counts is what stands there.
             result = replace(result, outcome=with_out_links(result.outcome))
+        if self.plan.listed_links and request.method is Method.GET:
+            result = replace(result, outcome=self._listed_links.told(request.url, result.outcome))
         return self._sift(request, self._bound_redirects(request, result), state.visited)
 
     def stop(self, reason: StopReason) -> None:
@@ -476,6 +492,7 @@ class Drive:
             skipped=result.skipped,
             lists=lists,
             strategy=self.plan.strategy,
+            sent=result.sent,
             missing=", ".join(words for drop, words in MISSING.items() if drop in result.drops),
         )
         return store.record(fetched)

@@ -44,7 +44,8 @@ class CrawlPlan:
     ``new_strategy`` makes the strategy as it stands before its first choice; a run that is resumed is
     restored from ``store``, which then needs ``form``. Without a store nothing is kept. ``archive`` answers
     what it holds, if that is not older than ``archive_max_age_seconds``, and takes what it does not;
-    ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page.
+    ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page,
+    ``listed_links``: those that an API listed before.
     ``one_site`` is false for strategies that choose among hosts, and ``defers`` where what met an outage is
     not asked again, or by somebody else.
     ``strategy`` names the strategy in a log that holds several; only the sole one has none.
@@ -74,6 +75,7 @@ class CrawlPlan:
     archive_max_age_seconds: float | None = None
     offline: bool = False
     out_links: bool = False
+    listed_links: bool = False
     extractors: Mapping[str, Extractor] = field(default_factory=lambda: NO_EXTRACTORS)
     goal: Predicate | None = None
     early_stop: EarlyStop | None = None

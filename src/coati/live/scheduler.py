@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard
 from urllib.parse import urlsplit
 
 from scrapy import Request as ScrapyRequest
@@ -34,6 +34,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from coati.errors import CoatiError, ConfigError
 from coati.live.drive import Drive
 from coati.live.event_loop import count_stalls_from_here
+from coati.live.origin_headers import sent_headers
 from coati.live.outcomes import API, LIST, REQUEST, FetchResult, ResponseReader
 from coati.live.pace import PaceMiddleware, pace_settings
 from coati.live.plan import CrawlPlan
@@ -46,8 +47,9 @@ from coati.pacing.host_pace import HostPace, Wait
 from coati.pacing.paced_choices import PacedChoices
 from coati.runs.reasons import SkipReason
 from coati.stop_reasons import StopReason
+from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
-from coati.web.rules import Rules, Scope
+from coati.web.rules import Rules, Scope, TrapRule
 from coati.web.urls import host_of, is_query, normalise, resolve
 
 if TYPE_CHECKING:
@@ -309,6 +311,8 @@ class StrategyScheduler(BaseScheduler):
         try:
             result = self._reader.read(chosen, response)
             from_archive = "archived" in response.flags
+            if request is not None and not from_archive:
+                result = self._with_sent(chosen, request, result)
             self._drive.finish(chosen.id, result, from_archive=from_archive)
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
@@ -316,6 +320,12 @@ class StrategyScheduler(BaseScheduler):
         if not from_archive:
             self._gives_up(chosen)
         return None if self._links is None else self._parse(chosen, response, result.outcome, self._links)
+
+    def _with_sent(self, chosen: Request, request: ScrapyRequest, result: FetchResult) -> FetchResult:
+        """Add what was sent for a page, as far as it may be kept; a query is sent by its engine."""
+        if not isinstance(result.outcome, Page) or result.unsent or is_query(chosen.url):
+            return result
+        return replace(result, sent=sent_headers(request, self._drive.plan.settings.origin_headers))
 
     def _parse(
         self, chosen: Request, response: Response, outcome: Outcome, links: SpiderLinks
@@ -442,20 +452,38 @@ def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:
     if not wanted:
         raise ConfigError("COATI_STRATEGY names no strategy")
     scope = Scope(settings.get("COATI_SCOPE", "domain"))
+    types = parse_types(settings.get("COATI_TYPES", "data"))
     return CrawlPlan(
         new_strategy=_strategy_factory(wanted, start_urls, settings.getint("COATI_SEED")),
-        rules=Rules(start_urls[0], scope, more_start_urls=tuple(start_urls[1:])),
+        rules=Rules(
+            start_urls[0],
+            scope,
+            traps=_trap_rule(wanted),
+            wanted_extensions=frozenset(likely_extensions(types)),
+            more_start_urls=tuple(start_urls[1:]),
+        ),
         one_site=scope is not Scope.ANY,
-        types=parse_types(settings.get("COATI_TYPES", "data")),
+        types=types,
         settings=LiveSettings(max_redirects=settings.getint("REDIRECT_MAX_TIMES")),
         # Scrapy's own retries come before, and a project has its own ideas of them.
         defers=False,
     )
 
 
+def _is_name(wanted: object) -> TypeGuard[str]:
+    return isinstance(wanted, str) and "." not in wanted
+
+
+def _trap_rule(wanted: object) -> TrapRule:
+    rule: TrapRule = TrapRule.OURS
+    if _is_name(wanted):
+        rule = load_object("coati.assembly.strategy_row")(wanted).traps
+    return rule
+
+
 def _strategy_factory(wanted: object, start_urls: Sequence[str], seed: int) -> Callable[[], Strategy]:
     """Find a strategy: by its name, by the path of a function of the start URLs, or as such a function."""
-    if isinstance(wanted, str) and "." not in wanted:
+    if _is_name(wanted):
         # By path, as a Scrapy project names all its components: this package knows no strategy.
         build = load_object("coati.assembly.build_strategy")
         return lambda: build(wanted, start_urls, seed)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from coati.model import Page, Redirect
 from coati.readers.listed import is_api, names_list
+from coati.readers.offered_lists import offered_feeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,8 +23,8 @@ class ListAddresses:
 
     They are the start addresses, what one of them redirects to, and what one of them names as a further list:
     the sitemaps of an index or of a robots.txt. So are the pages of an API that any page offers
-    (`coati.shortcuts`). Whoever drives the crawl tells what was observed; a run's log keeps what came of it
-    (the table ``lists``).
+    (`coati.shortcuts`), and with ``feeds`` the feeds that any page offers in its head. Whoever drives the
+    crawl tells what was observed; a run's log keeps what came of it (the table ``lists``).
 
     >>> lists = ListAddresses(["http://example.org/"])
     >>> lists.observe("http://example.org/", Redirect(301, 0, "http://www.example.org/"))
@@ -32,9 +33,10 @@ class ListAddresses:
     True
     """
 
-    def __init__(self, urls: Iterable[str]) -> None:
+    def __init__(self, urls: Iterable[str], *, feeds: bool = False) -> None:
         # In order, so that exploring meets the same limit in the same way.
         self._urls = dict.fromkeys(urls)
+        self._feeds = feeds
 
     def __contains__(self, url: str) -> bool:
         """Tell whether an address is read as a list."""
@@ -49,7 +51,9 @@ class ListAddresses:
 
     def observe(self, url: str, outcome: Outcome) -> Sequence[str]:
         """Learn from what came of an address; returns the addresses that became known by it."""
-        named = _named(outcome) if url in self._urls else _apis(outcome)
+        named = [*(_named(outcome) if url in self._urls else _apis(outcome))]
+        if self._feeds and isinstance(outcome, Page):
+            named += offered_feeds(url, outcome)
         new = dict.fromkeys(each for each in named if each not in self._urls)
         kept = tuple(new)[: max(0, MAX_LISTS - len(self._urls))]
         self._urls.update(dict.fromkeys(kept))

@@ -11,7 +11,7 @@ SITEMAPS_OF_INDEX: Final[TagPath] = ("sitemapindex", "sitemap", "loc")
 SITEMAPS_OF_ROBOTS: Final[TagPath] = ("robots.txt", "sitemap")
 LINES_OF_TEXT: Final[TagPath] = ("text", "line")
 
-_NAMES_LISTS: Final = frozenset({SITEMAPS_OF_INDEX, SITEMAPS_OF_ROBOTS})
+_NAMES_SITEMAPS: Final = frozenset({SITEMAPS_OF_INDEX, SITEMAPS_OF_ROBOTS})
 
 API_PAGE: Final = "api page"
 API_PROBE: Final = "api probe"
@@ -35,7 +35,12 @@ def is_api(tag_path: TagPath) -> bool:
 
 def names_list(tag_path: TagPath) -> bool:
     """Tell whether a link leads to a further list: a sitemap, or a page of an API."""
-    return tag_path in _NAMES_LISTS or is_api(tag_path)
+    return names_sitemap(tag_path) or is_api(tag_path)
+
+
+def names_sitemap(tag_path: TagPath) -> bool:
+    """Tell whether a link leads to a sitemap that an index or a robots.txt names."""
+    return tag_path in _NAMES_SITEMAPS
 
 
 class Listed(NamedTuple):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,8 +35,9 @@ from coati.readers.robots import is_robots
 from coati.search.engines import Engines
 from coati.strategies.truth import SiteTruth
 from coati.web.facts import LazyFacts
+from coati.web.likely_extensions import DATA_EXTENSIONS, likely_extensions
 from coati.web.media import essence
-from coati.web.rules import Rules, Scope
+from coati.web.rules import Rules, Scope, TrapRule
 from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
@@ -67,6 +70,9 @@ class ReplaySite:
     Where the archive is a history, the site is shown as it was at the time ``as_of``, or at the time that
     `respond` is told; without either, as it was last. A URL whose first capture is later answers with that
     one: when it began to exist nobody knows, and who finds a link to it may follow it.
+
+    There is one truth per site, by our own rule for traps, the widest: whatever it counts, a crawler may ask
+    for. `under` shows the site to a strategy with a narrower rule; what that one misses counts against it.
     """
 
     def __init__(  # noqa: PLR0913 - each by name
@@ -84,6 +90,7 @@ class ReplaySite:
         shortcuts: KnowsShortcuts | None = None,
     ) -> None:
         meta = archive.meta
+        types = types or meta.types
         self.name = meta.name
         self.start_urls = tuple(_start_url(archive, url) for url in start_urls or (meta.start_url,))
         self.start_url, *more = self.start_urls
@@ -91,6 +98,7 @@ class ReplaySite:
             self.start_url,
             scope,
             blocked_extensions=meta.blocked_extensions,
+            wanted_extensions=DATA_EXTENSIONS if types is None else frozenset(likely_extensions(types)),
             more_start_urls=tuple(more),
         )
         self._archive = archive
@@ -99,26 +107,45 @@ class ReplaySite:
         # What the goal said of pages: the same for every run.
         self._relevant: dict[str | tuple[str, float], bool] = {}
         self._engines = Engines(providers)
-        self._types = types or meta.types
+        self._types = types
         self._cache = LinkCache.of(archive, progress)
         self._shortcuts = shortcuts
-        self._reader = PageReader(self.rules, shortcuts)
         self._use_link_cache = use_link_cache
-        admitted = [self.rules.refusal(url) is None for url in self._cache.url_names]
-        self._admitted = np.array(admitted, bool)
         self._names = np.array([*self._cache.url_names, ""], object)[:-1]
-        # What is answered again and again, by URL, in a history by URL and moment.
-        self._pages: dict[str | tuple[str, float], Page] = {}
         # Pages that could not be read, or not to their end, in words.
         self.remarks = {remark.partition(": ")[0]: remark for remark in self._cache.remarks}
-        # What can be reached at all: no trap hides a target from the truth.
-        self._reach = replace(self.rules, traps=False)
-        # What start pages offer beside their links.
-        self._offers: dict[str, Sequence[str]] = {}
-        # What list addresses list (`coati.readers.list_addresses`): for a crawl, and for the truth.
-        self._lists: dict[str, tuple[PageLinks, Sequence[str]]] = {}
-        ListAddresses(self.start_urls).explore(self._read_list)
+        self._apply_rules()
         self.truth = self._explore()
+        # URLs of the truth that are refused, where the rules are narrower than the truth's.
+        self._refused: frozenset[str] = frozenset()
+
+    def _apply_rules(self) -> None:
+        """Work out what the rules leave of the site's links."""
+        self._reader = PageReader(self.rules, self._shortcuts)
+        admitted = [self.rules.refusal(url) is None for url in self._cache.url_names]
+        self._admitted = np.array(admitted, bool)
+        # What is answered again and again, by URL, in a history by URL and moment.
+        self._pages: dict[str | tuple[str, float], Page] = {}
+        # What start pages offer beside their links, and what list addresses list (`coati.readers`).
+        self._offers: dict[str, Sequence[str]] = {}
+        self._lists: dict[str, PageLinks] = {}
+        ListAddresses(self.start_urls).explore(self._read_list)
+
+    def under(self, traps: TrapRule) -> ReplaySite:
+        """Return the site as it is for who keeps to this rule for traps; the truth stays the same."""
+        narrower = traps is TrapRule.PUBLISHED and self.rules.traps is not traps
+        return (self._published or self) if narrower else self
+
+    @cached_property
+    def _published(self) -> ReplaySite | None:
+        """The site under the published rule; None where no URL makes a difference."""
+        other = copy(self)
+        other.rules = replace(self.rules, traps=TrapRule.PUBLISHED)
+        other._apply_rules()  # noqa: SLF001 - one of us
+        urls = (url for url in self.truth.urls if url not in other._lists)  # noqa: SLF001
+        other._refused = frozenset(url for url in urls if other.rules.refusal(url))  # noqa: SLF001
+        differs = other._refused or not np.array_equal(other._admitted, self._admitted)  # noqa: SLF001
+        return other if differs else None
 
     @property
     def definition(self) -> str:
@@ -144,8 +171,8 @@ class ReplaySite:
         if entry is None and is_query(request.url):
             return self._engines.respond(request.url, self.rules)
         number = self.truth.number_of.get(request.url)
-        if entry is None or number is None:
-            refusal = self._reach.refusal(request.url)
+        if entry is None or number is None or request.url in self._refused:
+            refusal = self.rules.refusal(request.url)
             if refusal is not None:
                 return Refused(refusal.value)
         if entry is None:
@@ -209,12 +236,11 @@ class ReplaySite:
             return Page(entry.status, entry.size_bytes, links)
         if found is None:
             return Other(entry.status, entry.size_bytes, essence(entry.media_type))
-        links, reachable = found
-        self._lists[url] = links, reachable.urls
-        return Page(entry.status, entry.size_bytes, links)
+        self._lists[url] = found
+        return Page(entry.status, entry.size_bytes, found)
 
-    def _links_of_list(self, entry: Entry, moment: float | None) -> tuple[PageLinks, PageLinks] | None:
-        """Read the links of a list that a crawl follows, and all that lead on; None if it is no list."""
+    def _links_of_list(self, entry: Entry, moment: float | None) -> PageLinks | None:
+        """Read the links of a list; None if it is no list."""
         url, kind = entry.url, kind_of(entry, self._types)
         form: Format | None = None
         body = b""
@@ -230,11 +256,7 @@ class ReplaySite:
         if form is None:
             return None
         headers = self._archive.record(url, moment).headers if form is Format.API else ()
-        links, reachable = (
-            PageReader(rules, self._shortcuts).read(form, body, url, entry.media_type, headers).links
-            for rules in (self.rules, self._reach)
-        )
-        return links, reachable
+        return self._reader.read(form, body, url, entry.media_type, headers).links
 
     def _offered(self, entry: Entry, moment: float | None, links: PageLinks) -> PageLinks:
         """Put what a page offers beside its links before them, if there are shortcuts."""
@@ -253,9 +275,8 @@ class ReplaySite:
     def _listed(self, entry: Entry, moment: float | None) -> PageLinks:
         """Return what a list address lists, at a moment of a history if there is one."""
         if moment is None:
-            return self._lists[entry.url][0]
-        links, _ = self._links_of_list(entry, moment) or (NO_LINKS, NO_LINKS)
-        return links
+            return self._lists[entry.url]
+        return self._links_of_list(entry, moment) or NO_LINKS
 
     def page_text(self, url: str) -> str:
         """Return what a reader sees of a page; nothing where there is no such page or it cannot be read."""
@@ -334,8 +355,6 @@ class ReplaySite:
     def _explore(self) -> SiteTruth:
         """Number everything that can be reached from the starts, breadth-first in document order."""
         cache = self._cache
-        rules = self._reach
-        reachable = np.array([rules.refusal(url) is None for url in cache.url_names], bool)
         # URLs in the cache have a number there; others (locations of redirects) are known by name only.
         urls = list(dict.fromkeys(self.start_urls))
         number_of = {url: number for number, url in enumerate(urls)}
@@ -353,15 +372,15 @@ class ReplaySite:
             sizes.append(entry.size_bytes if entry is not None and kind is not Kind.BROKEN else 0)
             names: list[str] = []
             if url in self._lists:
-                names = list(dict.fromkeys(self._lists[url][1]))
+                names = list(dict.fromkeys(self._lists[url].urls))
             elif kind is Kind.PAGE and entry is not None:
                 moment = None if self._as_of is None else entry.moment
                 targets = cache.link_urls(self._link_numbers(entry, moment))
-                linked = self._names[targets[reachable[targets]]].tolist()
+                linked = self._names[targets[self._admitted[targets]]].tolist()
                 names = list(dict.fromkeys((*self._offers.get(url, ()), *linked)))
             elif kind is Kind.REDIRECT and entry is not None:
                 location = resolve(url, entry.location)
-                names = [location] if location is not None and rules.refusal(location) is None else []
+                names = [location] if location is not None and self.rules.refusal(location) is None else []
             found = []
             for name in names:
                 child = number_of.setdefault(name, len(urls))

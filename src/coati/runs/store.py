@@ -313,6 +313,11 @@ class RunStore:
         """Return the addresses that the run reads as lists of links, beside those that it began at."""
         return [url for (url,) in self._log.connection.execute("SELECT url FROM lists")]
 
+    def links_of(self, url: str) -> list[str]:
+        """Return the links that were new when the run was answered by an address."""
+        found = "SELECT links.url FROM requests JOIN links ON links.page = requests.id WHERE requests.url = ?"
+        return [link for (link,) in self._log.connection.execute(found, (url,))]
+
     def last_answers(self) -> Iterator[PastAnswer]:
         """Go through the last answers to GETs, in order, with the links that each brought."""
         return last_answers(self._log.connection, self._log.last_event)

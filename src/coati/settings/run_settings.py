@@ -13,7 +13,15 @@ from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from coati.assembly import DISCOVERY, LIVE_STRATEGIES, REGISTRY, SHORTCUTS, SITE_STRATEGIES, build_goal
+from coati.assembly import (
+    DISCOVERY,
+    LIVE_STRATEGIES,
+    REGISTRY,
+    SHORTCUTS,
+    SITE_STRATEGIES,
+    build_goal,
+    strategy_row,
+)
 from coati.budget import Budget
 from coati.errors import ConfigError, unknown_name
 from coati.live.settings import LiveSettings
@@ -26,6 +34,7 @@ from coati.settings.setting_types import (
     INTEGER,
     PATH,
     SECONDS,
+    STOP_LEVEL,
     TEXT,
     TEXTS,
     URLS,
@@ -34,6 +43,8 @@ from coati.settings.setting_types import (
     at_least,
     choice,
 )
+from coati.strategies.stop_when_dry import NORMAL
+from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from coati.web.queries import Ability, Query
 from coati.web.rules import Rules, Scope
@@ -199,8 +210,12 @@ class RunSettings:
     seed: int = _setting(
         0, Group.WHAT, INTEGER, "The same seed and the same site give the same crawl.", decides=True
     )
-    stop_when_dry: bool = _setting(
-        True, Group.WHAT, FLAG, "Stop when hardly any target can be expected from further requests."
+    stop_when_dry: str = _setting(
+        NORMAL,
+        Group.WHAT,
+        STOP_LEVEL,
+        "Stop when hardly any target can be expected from further requests: `off`, `careful`, `normal`,"
+        " `eager`, or a number of targets per 1,000 requests.",
     )
     words: str = _setting(
         "",
@@ -344,6 +359,31 @@ class RunSettings:
         TEXT,
         "An address or page of yours, told to the site so that its owner can reach you.",
     )
+    user_agent: str = _setting(
+        "",
+        Group.HOW,
+        TEXT,
+        "The name to ask under, in the place of Coati/VERSION; the contact stands behind it. robots.txt is"
+        " obeyed for this name and for Coati.",
+    )
+    limit_rate: int | None = _setting(
+        None, Group.HOW, above_zero(BYTES), "Take at most this many bytes per second, in all (500kB)."
+    )
+    user: str = _setting(
+        "",
+        Group.HOW,
+        TEXT,
+        "The user name of the start URL's origin (basic authentication), or of another (`HOST NAME`); its"
+        " password is read from --password-file.",
+        of_run=False,
+    )
+    password_file: str = _setting(
+        "",
+        Group.HOW,
+        PATH,
+        "A file whose first line is the password of --user; it is sent to that origin and kept nowhere.",
+        of_run=False,
+    )
     header: tuple[str, ...] = _setting(
         (),
         Group.HOW,
@@ -404,6 +444,12 @@ class RunSettings:
     )
     events: str = _setting(
         "", Group.KEEP, PATH, "Append everything that happens to this file, one JSON object per line."
+    )
+    log_file: str = _setting(
+        "",
+        Group.KEEP,
+        PATH,
+        "Append what --verbose would say to this file, with times, whatever the screen shows.",
     )
     format: str = _setting(
         "table", Group.KEEP, choice("format", _FORMATS), "How the result is printed.", of_run=False
@@ -498,6 +544,8 @@ class RunSettings:
             include=tuple(_compiled(pattern) for pattern in self.include),
             exclude=tuple(_compiled(pattern) for pattern in self.exclude),
             exclude_hosts=frozenset(host.lower() for host in self.exclude_host),
+            traps=strategy_row(self.strategy).traps,
+            wanted_extensions=frozenset(likely_extensions(parse_types(self.types))),
         )
 
 

@@ -9,7 +9,7 @@ driver and every strategy interchangeable:
 3. A redirect is an outcome. Whether the next hop is worth a request is the strategy's decision.
 4. Only links to URLs that it has not met before tell a strategy anything, and a log keeps no others, so a
    crawl that was restored from its log has learnt the same. A strategy whose registry row asks for all
-   out-links gets their hashes too (`coati.model.Page.out_links`).
+   out-links, or for those that an API listed before, gets their hashes too (`coati.model.Page.out_links`).
 5. The same calls give the same answers: randomness comes from the seed and the number of choices made
    (`coati.strategies.chance`), never from a clock or from global state. Times are those that the log keeps.
 6. `Deferred` is no answer: the pull is undone, and the link is asked again from its time on, under a new id
@@ -62,6 +62,24 @@ class Expects(Protocol):
         """Return the value of the next choice, mostly in targets per request; it leaves no trace.
 
         None where nothing is known yet; 0 where nothing waits.
+        """
+
+
+class Outlook(NamedTuple):
+    """What waits: how many links, and how many targets the best of them promise."""
+
+    waiting: int
+    promised: float
+
+
+@runtime_checkable
+class Foresees(Protocol):
+    """What a strategy has that can say what all of its waiting links promise, for forecasts."""
+
+    def outlook(self, requests: int) -> Outlook | None:
+        """Return the targets that the best links for this many requests promise, doubt not added.
+
+        None where its scores are no targets per request. It leaves no trace, and may look at all that waits.
         """
 
 

@@ -5,20 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from coati.live.event_files import events_logged
+from coati.live.event_lines import end_lines
+from coati.runs.changes import read_changes, write_new
 from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
 from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.run_file import to_toml_values
 from coati.stop_reasons import StopReason
+from coati.strategies.revisits.file_checks import MISSES_UNTIL_GONE
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
 from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteWatchSettings
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.state import pack, unpack
+from coati.strategies.stop_when_dry import OFF
+from coati.version import __version__
 from coati.watching.atom_feed import write_feed
-from coati.watching.changes import find_changes, read_changes, write_new
+from coati.watching.changes import find_changes
+from coati.watching.known import MOST_PAGES
 from coati.watching.one_cycle import OneCycle
+from coati.web.facts import EXTRACTORS, FEEDS
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 
@@ -28,8 +36,8 @@ if TYPE_CHECKING:
 
     from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
+    from coati.runs.changes import Change
     from coati.settings.run_settings import RunSettings
-    from coati.watching.changes import Change
     from coati.watching.known import Known
     from coati.watching.options import WatchOptions
 
@@ -39,8 +47,18 @@ _NEARLY_ALL = 0.8
 
 _THIS_SESSION = """
 SELECT arm, kind, status, count(*) AS requests, total(charged) AS charged FROM requests
-WHERE observed_event IS NOT NULL AND chosen_event > ? AND kind IS NOT 'deferred' GROUP BY arm, kind, status
+WHERE observed_event IS NOT NULL AND chosen_event > ? AND kind IS NOT 'deferred'
+AND url NOT LIKE '%/robots.txt' GROUP BY arm, kind, status
 """
+# Pages that were not there at their last three visits, the last of them in this session.
+_PAGES_GONE = """
+SELECT url FROM (
+    SELECT url, kind IS 'broken' AND status IN (404, 410) AS missing, chosen_event,
+           row_number() OVER (PARTITION BY url ORDER BY observed_event DESC) AS place
+    FROM requests WHERE observed_event IS NOT NULL AND arm < ? AND kind IS NOT 'deferred'
+) WHERE place <= ? GROUP BY url HAVING sum(missing) = ? AND max(chosen_event) > ?
+"""
+_NAMED = 3
 _LAST_EVENT = "SELECT max(coalesce(max(chosen_event), 0), coalesce(max(observed_event), 0)) FROM requests"
 _RUN_ID = "SELECT value FROM about WHERE name = 'run_id'"
 
@@ -93,15 +111,18 @@ def run_cycle(
     begun = (folder / "run.sqlite").is_file()
     values = to_toml_values(settings)
     store = RunStore.open(folder, clock()) if begun else RunStore.create(folder, values, clock())
-    with store:
+    with store, events_logged(settings.log_file, None) as (on_event, log):
         before = _last_event(folder)
-        plan = _plan(settings, known, options, CrawlResources(store=store, on_progress=on_progress))
-        result = crawl_live(replace(plan, clock=clock))
+        log(f"coati {__version__}: a cycle in {folder.absolute()}")
+        resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
+        result = crawl_live(replace(_plan(settings, known, options, resources), clock=clock))
+        for line in end_lines(result):
+            log(line)
     counted = _counts(folder, before)
     return replace(
         counted,
         stop=result.stop,
-        messages=result.messages,
+        messages=(*result.messages, *_pages_gone(folder, before)),
         changes=tuple(publish(folder, known)),
     )
 
@@ -126,7 +147,7 @@ def _settings(known: Known, options: WatchOptions) -> RunSettings:
         archive="",
         offline=False,
         sitemaps=False,
-        stop_when_dry=False,
+        stop_when_dry=OFF,
         max_requests=None,
         max_bytes=None,
         max_time=None,
@@ -142,6 +163,7 @@ def _plan(settings: RunSettings, known: Known, options: WatchOptions, resources:
         new_strategy=lambda: OneCycle(new_site_watch(known, options)),
         form=SnapshotForm("watch", belongs, pack, unpack),
         out_links=True,
+        extractors={FEEDS: EXTRACTORS[FEEDS]} if known.whole_site else {},
         earlier=known.earlier,
         more_start_urls=(*plan.more_start_urls, *known.lists),
     )
@@ -153,10 +175,15 @@ def new_site_watch(known: Known, options: WatchOptions) -> SiteWatch:
     watch = Watch(
         known.pages,
         SCHEDULERS[options.scheduler].build(SchedulerInputs(options.seed)),
-        WatchSettings(per_cycle=options.per_cycle, every_seconds=options.every, per_site=options.per_site),
+        WatchSettings(
+            per_cycle=options.per_cycle,
+            every_seconds=options.every,
+            per_site=options.per_site,
+            misses_until_gone=MISSES_UNTIL_GONE,
+        ),
         parse_relevance(options.relevant, extensions),
     )
-    limits = SiteWatchSettings(options.follow, options.check)
+    limits = SiteWatchSettings(options.follow, options.check, MOST_PAGES)
     return SiteWatch(watch, known.value, limits, known.files, known.met)
 
 
@@ -164,6 +191,16 @@ def _last_event(folder: Path) -> int:
     with RunReader(folder) as run:
         (event,) = run.connection.execute(_LAST_EVENT).fetchone()
     return int(event)
+
+
+def _pages_gone(folder: Path, before: int) -> list[str]:
+    times = MISSES_UNTIL_GONE
+    with RunReader(folder) as run:
+        gone = [url for (url,) in run.connection.execute(_PAGES_GONE, (FOLLOW, times, times, before))]
+    if not gone:
+        return []
+    more = f" and {len(gone) - _NAMED:,} more" if len(gone) > _NAMED else ""
+    return [f"not there in {times} visits in a row, so no longer visited: {', '.join(gone[:_NAMED])}{more}"]
 
 
 def _counts(folder: Path, before: int) -> CycleResult:

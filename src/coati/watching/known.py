@@ -14,6 +14,7 @@ import numpy as np
 
 from coati.errors import CoatiError, ConfigError, UsageError
 from coati.harvesting.seeds import read_seeds
+from coati.readers.robots import robots_url
 from coati.reporting.learnt import restored_strategy, settings_of
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
@@ -52,7 +53,12 @@ SELECT pages.url, groups.mean_reward FROM pages
 JOIN requests ON requests.id = pages.request JOIN groups ON groups.arm = requests.arm
 WHERE groups.mean_reward > 0 ORDER BY groups.mean_reward DESC, pages.request
 """
-_LISTS = "SELECT DISTINCT lists.url FROM lists JOIN requests USING (url) WHERE requests.kind = 'html'"
+# Sitemaps and feeds that the crawl read: as lists, or because nobody wanted XML as files.
+_LISTS = """
+SELECT DISTINCT url FROM requests WHERE kind = 'html' AND url NOT LIKE '%/robots.txt'
+AND (url IN (SELECT url FROM lists) OR media_type LIKE '%/xml%' OR media_type LIKE '%rss+xml%'
+     OR media_type LIKE '%atom+xml%')
+"""
 _FILES = """
 SELECT targets.url, targets.sha256, requests.etag, requests.last_modified
 FROM targets JOIN requests ON requests.id = targets.request ORDER BY targets.request
@@ -95,7 +101,10 @@ class HashSet:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known when a watch begins; ``settings`` say how its sites are asked."""
+    """What is known when a watch begins; ``settings`` say how its sites are asked.
+
+    Where ``whole_site``, the feeds that pages offer are watched, too; of a list, what it names and no more.
+    """
 
     settings: RunSettings
     pages: tuple[str, ...]
@@ -103,6 +112,7 @@ class Known:
     files: dict[str, KnownFile] = field(default_factory=dict)
     met: HashSet = field(default_factory=lambda: HashSet.of(()))
     value: LinkValue = lambda _link, _page: _LIKE_A_PAGE
+    whole_site: bool = False
 
     def earlier(self, url: str) -> Visited | None:
         """Tell what the crawl was given of a file; pages are asked for in full, to compare their links."""
@@ -143,13 +153,14 @@ def _of_crawl(folder: Path) -> Known:
             )
         lists = [url for (url,) in connection.execute(_LISTS)]
         alike = [url for url, _ in connection.execute(_ALIKE)]
-        urls = list(dict.fromkeys([*settings.start_urls, *lists, *pages, *alike]))[:MOST_PAGES]
+        robots = [robots_url(url) for url in settings.urls]
+        urls = list(dict.fromkeys([*settings.start_urls, *robots, *lists, *pages, *alike]))[:MOST_PAGES]
         files = {
             url: KnownFile(digest, Validators(*rest)) for url, digest, *rest in connection.execute(_FILES)
         }
         met = HashSet.of([url for (url,) in connection.execute(_MET)])
         value = _learnt(run, settings) or _by_extension(settings)
-        return Known(settings, tuple(urls), tuple(lists), files, met, value)
+        return Known(settings, tuple(urls), (*robots, *lists), files, met, value, whole_site=True)
 
 
 def _joined(crawls: Sequence[Known]) -> Known:
@@ -169,6 +180,7 @@ def _joined(crawls: Sequence[Known]) -> Known:
         met,
         # What one site's crawl learnt says little about another site's links.
         _by_extension(first.settings),
+        whole_site=True,
     )
 
 

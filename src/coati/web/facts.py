@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from coati.model import NO_FACTS, Facts
 from coati.web.dataset_markup import dataset_markup
+from coati.web.feed_links import feed_links
 from coati.web.markup.detector import markup_of
 from coati.web.page_text import text_of
 from coati.web.page_words import page_words
@@ -18,11 +19,14 @@ from coati.web.page_words import page_words
 Extractor = Callable[[bytes, str], object]
 """From the bytes and the content type of a page to what JSON can hold; nothing raises."""
 
+FEEDS = "feeds"
+
 EXTRACTORS: Mapping[str, Extractor] = {
     "text": text_of,
     "markup": markup_of,
     "words": page_words,
     "dataset_markup": dataset_markup,
+    FEEDS: feed_links,
 }
 """The extractors by the name under which their fact stands in ``Page.facts``."""
 

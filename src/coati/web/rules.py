@@ -10,8 +10,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from coati.errors import ConfigError
+from coati.web.likely_extensions import DATA_EXTENSIONS
 from coati.web.media import BLOCKED_EXTENSIONS
 from coati.web.public_suffixes import is_public_suffix
 from coati.web.queries import parse_query
@@ -29,6 +31,19 @@ class Scope(StrEnum):
     DOMAIN = "domain"
     PATH = "path"
     ANY = "any"
+
+
+class TrapRule(StrEnum):
+    """By what a URL alone shows that it belongs to a trap.
+
+    The published rule counts characters as they are sent, so that a long name in another alphabet, six
+    characters for each letter, is taken for a trap. Ours counts letters, and spares what ends like a wanted
+    file; so it refuses nothing that the published one admits.
+    """
+
+    OFF = "off"
+    PUBLISHED = "published"
+    OURS = "ours"
 
 
 class Refusal(StrEnum):
@@ -56,6 +71,8 @@ _TRAP_REPEATS = 3
 class Rules:
     """The rules of one crawl, which begins at ``start_url`` and at those of ``more_start_urls``.
 
+    ``wanted_extensions`` are those of the files that the user wants (`coati.web.likely_extensions`).
+
     >>> rules = Rules("https://www.example.org/")
     >>> rules.refusal("http://data.example.org/a.csv") is None
     True
@@ -69,7 +86,8 @@ class Rules:
     include: tuple[re.Pattern[str], ...] = ()
     exclude: tuple[re.Pattern[str], ...] = ()
     exclude_hosts: frozenset[str] = frozenset()
-    traps: bool = True
+    traps: TrapRule = TrapRule.OURS
+    wanted_extensions: frozenset[str] = DATA_EXTENSIONS
     more_start_urls: tuple[str, ...] = ()
     start_urls: tuple[str, ...] = field(init=False, repr=False)
     # There may be thousands of start URLs, and a check must cost the same with them.
@@ -103,7 +121,7 @@ class Rules:
             return Refusal.EXTENSION
         if self.exclude_hosts and self._excludes_host(url):
             return Refusal.EXCLUDED_HOST
-        return self._unwanted(url) or (self._trap(url) if self.traps else None)
+        return self._unwanted(url) or self._trap(url)
 
     def list_refusal(self, url: str) -> Refusal | None:
         """Say why a list of links (`coati.readers.list_addresses`) must not be asked for; None if it may.
@@ -139,7 +157,9 @@ class Rules:
         return False
 
     def _trap(self, url: str) -> Refusal | None:
-        if len(url) > len(self.start_url) + _TRAP_EXTRA_CHARS:
+        if self.traps is TrapRule.OFF:
+            return None
+        if len(url) > len(self.start_url) + _TRAP_EXTRA_CHARS and self._is_too_long(url):
             return Refusal.TOO_LONG
         if _most_common(path_of(url).split("/")) >= _TRAP_REPEATS:
             return Refusal.REPEATS
@@ -147,6 +167,13 @@ class Rules:
         if query and _most_common(query.replace(";", "&").split("&")) >= _TRAP_REPEATS:
             return Refusal.REPEATS
         return None
+
+    def _is_too_long(self, url: str) -> bool:
+        """Tell whether one that takes many bytes is too long for people, too."""
+        if self.traps is TrapRule.PUBLISHED:
+            return True
+        most = len(self.start_url) + _TRAP_EXTRA_CHARS
+        return extension_of(url) not in self.wanted_extensions and len(unquote(url)) > most
 
 
 def _checked(url: str) -> str:

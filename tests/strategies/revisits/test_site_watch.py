@@ -15,7 +15,9 @@ from coati.model import (
     Target,
     Unchanged,
 )
+from coati.readers.listed import PAGES_OF_SITEMAP, SITEMAPS_OF_INDEX, SITEMAPS_OF_ROBOTS
 from coati.strategies.revisits.by_age import RoundRobin
+from coati.strategies.revisits.departures import VISITS_UNTIL_BARREN
 from coati.strategies.revisits.file_checks import FileChecks
 from coati.strategies.revisits.following import MOST_WAITING, Followed, Following, shape_of
 from coati.strategies.revisits.scheduler import EXPLORED, FIRST_LOOK
@@ -44,7 +46,7 @@ def target() -> Target:
 
 
 def site_watch(files: Sequence[str] = (), known: Sequence[str] = (), **settings: int) -> SiteWatch:
-    watch = Watch([ROOT], RoundRobin(), WatchSettings(per_cycle=1))
+    watch = Watch([ROOT], RoundRobin(), WatchSettings(per_cycle=1, misses_until_gone=3))
     hashes = frozenset(url_hash(ROOT + name) for name in known)
     return SiteWatch(watch, value, SiteWatchSettings(**settings), [ROOT + name for name in files], hashes)
 
@@ -197,3 +199,48 @@ def make(site: Site, _seed: int) -> SiteWatch:
 
 def test_contract() -> None:
     check_strategy(make, in_flight=[1, 4], revisits=True)
+
+
+def listing(path: tuple[str, ...], *names: str) -> Page:
+    links = LinkList([Link(ROOT + name, path) for name in names])
+    return Page(200, 100, links, out_links=sorted(url_hash(url) for url in links.urls))
+
+
+def test_sitemaps_that_robots_txt_names_are_watched_and_it_is_looked_at_once() -> None:
+    watch = Watch([ROOT, ROOT + "robots.txt"], RoundRobin(), WatchSettings(per_cycle=3, misses_until_gone=3))
+    strategy = SiteWatch(watch, value)
+    answers: dict[str, Outcome] = {
+        "": page(),
+        "robots.txt": listing(SITEMAPS_OF_ROBOTS, "index.xml", "missing.xml"),
+        "missing.xml": Failure(404, 0, "not found"),
+        "index.xml": listing(SITEMAPS_OF_INDEX, "1.xml"),
+        "1.xml": listing(PAGES_OF_SITEMAP, "old.csv"),
+    }
+    first = run_cycle(strategy, 0, answers.__getitem__)
+    assert first == [(FIRST_LOOK, name) for name in ("", "robots.txt", "index.xml", "missing.xml", "1.xml")]
+    answers["index.xml"] = listing(SITEMAPS_OF_INDEX, "1.xml", "2.xml")
+    answers["2.xml"] = listing(PAGES_OF_SITEMAP, "new.csv")
+    answers["new.csv"] = target()
+    second = run_cycle(strategy, 1, answers.__getitem__)
+    assert names(second, EXPLORED) == ["", "index.xml", "1.xml"]
+    assert names(second, FOLLOW) == ["2.xml", "new.csv"]
+    third = run_cycle(strategy, 2, answers.__getitem__) + run_cycle(strategy, 3, answers.__getitem__)
+    assert "2.xml" in names(third, EXPLORED)
+
+
+def test_a_barren_page_makes_room_for_a_discovered_one() -> None:
+    watch = Watch([ROOT, ROOT + "barren"], RoundRobin(), WatchSettings(per_cycle=2, misses_until_gone=3))
+    strategy = SiteWatch(watch, value, SiteWatchSettings(most_pages=2))
+    files = ["1.csv", "2.csv", "3.csv"]
+    run_cycle(strategy, 0, lambda _: page())
+
+    def answers(name: str) -> Outcome:
+        found = {"": page(f"n{hour}"), "barren": page(), "series": page(*files)}
+        return found.get(name) or (target() if name.endswith("csv") else page())
+
+    for hour in range(1, VISITS_UNTIL_BARREN + 1):
+        run_cycle(strategy, hour, answers)
+    hour = VISITS_UNTIL_BARREN + 1
+    run_cycle(strategy, hour, lambda name: page("series") if not name else answers(name))
+    assert names(run_cycle(strategy, hour + 1, answers), EXPLORED) == ["", "series"]
+    assert watch.watched_count == 2

@@ -27,6 +27,7 @@ from coati.model import (
 from coati.strategies.deferrals import Deferrals
 from coati.strategies.revisits.file_checks import FileChecks
 from coati.strategies.revisits.following import Followed, Following
+from coati.strategies.revisits.offered_pages import OfferedPages
 from coati.strategies.revisits.scheduler import WHY
 from coati.web.urls import url_hash
 
@@ -48,20 +49,33 @@ _MOST_DEPTH = 2
 _MOST_HOPS = 5
 # A page that was followed and held this many new files is watched from then on.
 _FILES_UNTIL_WATCHED = 3
+# What a sitemap or feed that is new lists is followed like what a watched page lists.
+_LIST_DEPTH, _LIST_SCORE = 0, 1.0
 _GONE = frozenset({404, 410})
 
 
 @dataclass(frozen=True, slots=True)
 class SiteWatchSettings:
-    """What a cycle may ask for beside its pages: links that are followed, files that are asked about."""
+    """What a cycle may ask for beside its pages: links that are followed, files that are asked about.
+
+    Of more than ``most_pages`` watched pages, barren ones make room for those that are discovered.
+    """
 
     follow_per_cycle: int = 50
     check_per_cycle: int = 20
+    most_pages: int = 5_000
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
         if min(self.follow_per_cycle, self.check_per_cycle) < 0:
             raise ConfigError("a cycle cannot follow or check fewer than 0 addresses")
+
+
+class _Visit(NamedTuple):
+    """A visit of the watch's in flight, by its own number."""
+
+    number: int
+    url: str
 
 
 class _Asked(NamedTuple):
@@ -94,8 +108,9 @@ class SiteWatch:
         self._met: set[int] = set()
         self._following = Following()
         self._deferred: Deferrals[_Asked] = Deferrals()
-        # By our own number: the watch's number of a visit, or a request of our own.
-        self._visits: dict[int, int] = {}
+        self._lists = OfferedPages(watch)
+        # By our own number: a visit of the watch's, or a request of our own.
+        self._visits: dict[int, _Visit] = {}
         self._asked: dict[int, _Asked] = {}
         self._turn = 0
         self._watch_turn = 0
@@ -120,7 +135,7 @@ class SiteWatch:
         return answer
 
     def _visit(self, request: Request) -> Request:
-        self._visits[self._turn] = request.id
+        self._visits[self._turn] = _Visit(request.id, request.url)
         self._watch_turn = request.id + 1
         self._turn += 1
         return request._replace(id=self._turn - 1)
@@ -173,7 +188,7 @@ class SiteWatch:
             self._ask(_Asked(None, request.url))
         else:
             self.watch.redo(request._replace(id=self._watch_turn), now)
-            self._visits[self._turn] = self._watch_turn
+            self._visits[self._turn] = _Visit(self._watch_turn, request.url)
             self._watch_turn += 1
             self._turn += 1
 
@@ -181,7 +196,9 @@ class SiteWatch:
         """Tell the watch of its pages; of our own requests learn what following and checking brought."""
         visit = self._visits.pop(request_id, None)
         if visit is not None:
-            settled = self.watch.observe(visit, outcome, now)
+            settled = self.watch.observe(visit.number, outcome, now)
+            for url in self._lists.observe(visit.url, outcome):
+                self._push_list(url, visit.url)
             self._note_news(outcome)
             return [settlement._replace(request_id=request_id) for settlement in settled]
         asked = self._asked.pop(request_id)
@@ -204,6 +221,12 @@ class SiteWatch:
 
     def _is_known(self, key: int, url: str) -> bool:
         return key in self._met or key in self._known or url in self._files
+
+    def _push_list(self, url: str, page: str) -> None:
+        key = url_hash(url)
+        if not self._is_known(key, url):
+            self._met.add(key)
+            self._following.push(Followed(url, page, _LIST_SCORE, _LIST_DEPTH))
 
     def _push(self, link: Link, page: str, depth: int) -> None:
         self._met.add(url_hash(link.url))
@@ -237,6 +260,8 @@ class SiteWatch:
             self._note_file_on(link.page)
         elif isinstance(outcome, Page):
             self._note_links_of_followed(link, outcome)
+            if link.url in self._lists:
+                self._watch_also(link.url)
         self._following.learn(link.url, led_to_file=found)
         return found
 
@@ -251,6 +276,10 @@ class SiteWatch:
         self._following.learn(page, led_to_file=True)
         self._files_on[page] = self._files_on.get(page, 0) + 1
         if self._files_on[page] == _FILES_UNTIL_WATCHED:
+            self._watch_also(page)
+
+    def _watch_also(self, page: str) -> None:
+        if self.watch.watched_count < self._settings.most_pages or self.watch.let_barren_go():
             self.watch.add_pages([page])
 
     def save(self) -> State:
@@ -258,10 +287,11 @@ class SiteWatch:
         return {
             **{f"watch.{name}": value for name, value in self.watch.save().items()},
             "files": self._files.save(),
+            "lists": self._lists.save(),
             "following": self._following.save(),
             "met": sorted(self._met),
             "deferred_own": self._deferred.save(_to_json),
-            "visits": [list(pair) for pair in self._visits.items()],
+            "visits": [[number, *visit] for number, visit in self._visits.items()],
             "asked": [[number, _to_json(asked)] for number, asked in self._asked.items()],
             "own_turn": self._turn,
             "watch_turn": self._watch_turn,
@@ -275,9 +305,10 @@ class SiteWatch:
         self.watch.load({key.removeprefix(inner): state[key] for key in state if key.startswith(inner)})
         self._files.load(state["files"])
         self._following.load(state["following"])
+        self._lists.load(state["lists"])
         self._met = set(state["met"])
         self._deferred.load(state["deferred_own"], _from_json)
-        self._visits = dict(state["visits"])
+        self._visits = {number: _Visit(*visit) for number, *visit in state["visits"]}
         self._asked = {number: _from_json(asked) for number, asked in state["asked"]}
         self._turn, self._watch_turn = state["own_turn"], state["watch_turn"]
         first, second, third = state["spent"]

@@ -10,9 +10,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from coati.errors import ConfigError
-from coati.model import Deferred, Later, Method, Page, Redirect, Refused, Request, Settlement, Unchanged
+from coati.model import (
+    Deferred,
+    Failure,
+    Later,
+    Method,
+    Page,
+    Redirect,
+    Refused,
+    Request,
+    Settlement,
+    Unchanged,
+)
 from coati.strategies.deferrals import Deferrals
 from coati.strategies.revisits.cycles import ListedCycles, RegularCycles
+from coati.strategies.revisits.departures import Departures
 from coati.strategies.revisits.links import FoundLinks, Sites
 from coati.strategies.revisits.scheduler import AGAIN, FIRST_LOOK, WHY, Cycle, Pick
 from coati.strategies.revisits.visits import Visit, Visits
@@ -30,6 +42,7 @@ if TYPE_CHECKING:
 _MOST_HOPS = 5
 # What is found by a first look is of no cycle.
 _NO_CYCLE = -1
+_GONE = frozenset({404, 410})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +52,7 @@ class WatchSettings:
     ``per_cycle`` pages are visited in each cycle, at most ``per_site`` of one site. Cycles are
     ``every_seconds`` long, or begin at the ``moments`` of a history. A watch that starts ``cold`` has no
     first look: then what stands on pages since long is new when it is first seen. After this many ``cycles``
-    it is over.
+    it is over. A page is visited no more that was not there ``misses_until_gone`` times in a row.
     """
 
     per_cycle: int = 50
@@ -48,6 +61,7 @@ class WatchSettings:
     cold: bool = False
     cycles: int | None = None
     moments: tuple[float, ...] = ()
+    misses_until_gone: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what makes no cycle."""
@@ -123,6 +137,7 @@ class Watch:
         self._hops: dict[int, int] = {}
         self._deferred: Deferrals[int] = Deferrals()
         self._in_flight: dict[int, _Asked] = {}
+        self._departures = Departures(self.settings.misses_until_gone)
         self._cycle: Cycle | None = None
         self._last_cycle: int | None = None
         self._cycles_begun = 0
@@ -181,6 +196,31 @@ class Watch:
                     self._unseen.add(page)
                     self._unasked[page] = None
 
+    @property
+    def watched_count(self) -> int:
+        """How many pages are watched; those that left are not."""
+        return len(self._urls) - len(self._departures.left)
+
+    def is_in_site(self, url: str) -> bool:
+        """Tell whether an address is of a site that is watched."""
+        return self._sites.of(url) >= 0
+
+    def leave(self, url: str) -> None:
+        """Visit a page no more."""
+        page = self._page_of.get(url)
+        if page is not None:
+            self._unasked.pop(page, None)
+            self._look_over(page)
+            self._departures.leave(page)
+
+    def let_barren_go(self) -> bool:
+        """Visit the page no more that brought nothing for longest; False if each brings something."""
+        page = self._departures.most_barren({asked.page for asked in self._in_flight.values()})
+        if page is None:
+            return False
+        self._departures.leave(page)
+        return True
+
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Ask for what waits, else for the next page of the cycle; begin one if it is time."""
         page = self._deferred.take(now, idle=self._is_idle(now))
@@ -222,7 +262,7 @@ class Watch:
 
     def _is_time(self, now: float) -> bool:
         """Tell whether a cycle begins that has a page to visit."""
-        if self._is_over() or len(self._in_flight) + len(self._deferred) >= len(self._urls):
+        if self._is_over() or len(self._in_flight) + len(self._deferred) >= self.watched_count:
             return False
         return self._last_cycle is None or self._cycles.at(now) > self._last_cycle
 
@@ -237,6 +277,7 @@ class Watch:
         cycle = Cycle(number, moment, settings.per_cycle, settings.per_site, self.visits)
         cycle.closed[[asked.page for asked in self._in_flight.values()]] = True
         cycle.closed[[page for *_, page in self._deferred.save(int)]] = True
+        cycle.closed[list(self._departures.left)] = True
         self._cycle, self._last_cycle = cycle, cycle.number
         self._cycles_begun += 1
         self.scheduler.begin(cycle)
@@ -310,6 +351,7 @@ class Watch:
         visit = self._visit(asked, outcome)
         self._hops.pop(asked.page, None)
         self._look_over(asked.page)
+        self._departures.note(asked.page, missing=_is_missing(outcome), new=len(visit.new))
         self.visits.add(visit)
         self.scheduler.learn(visit, self.visits)
         return [Settlement(request_id, float(len(visit.new)))]
@@ -373,6 +415,7 @@ class Watch:
             "last_cycle": self._last_cycle,
             "cycles_begun": self._cycles_begun,
             "turn": self._turn,
+            "departures": self._departures.save(),
             **({} if self._cycle is None else self._cycle.save()),
             **{f"scheduler.{name}": value for name, value in self.scheduler.save().items()},
         }
@@ -393,6 +436,7 @@ class Watch:
         self._in_flight = {number: _Asked(*asked) for number, *asked in state["in_flight"]}
         self._last_cycle, self._cycles_begun = state["last_cycle"], state["cycles_begun"]
         self._turn = state["turn"]
+        self._departures.load(state["departures"])
         self._cycle = None
         if "cycle" in state:
             settings = self.settings
@@ -409,3 +453,8 @@ class Watch:
     def arm_label(self, arm: int) -> str:
         """Say why a page is visited."""
         return WHY[arm]
+
+
+def _is_missing(outcome: Outcome) -> bool:
+    """Tell whether a page is not there: "not found", or it leads to another page that is watched."""
+    return isinstance(outcome, Redirect) or (isinstance(outcome, Failure) and outcome.status in _GONE)
