@@ -231,13 +231,13 @@ _KNOWS = frozenset({Need.TRUTH})
 def _watching(row: SchedulerRow) -> StrategyRow:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
-        relevant = parse_relevance(settings.relevant, settings.likely_extensions)
+        relevant = parse_relevance(settings.relevant, settings.likely_extensions, settings.start_model)
         scheduler = row.build(SchedulerInputs(given.seed, given.page_truth))
         return Watch(given.start_urls, scheduler, settings.watch, relevant)
 
     needs = frozenset({Need.OUT_LINKS, Need.HISTORY}) | (_KNOWS if row.needs_truth else frozenset())
     modules = ("coati.strategies.revisits.watch", *row.modules)
-    settings = ("watch", "relevant", "likely_extensions")
+    settings = ("watch", "relevant", "likely_extensions", "start_model")
     return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
 
 

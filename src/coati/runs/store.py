@@ -47,6 +47,7 @@ from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
 from coati.runs.lock import lock_run
 from coati.runs.log import LoggedPage, RunLog, storable_texts, whole_links
+from coati.runs.old_versions import let_old_versions_go
 from coati.runs.out_links import OutLinks
 from coati.runs.outcomes import OutcomeRow, from_row, storable, to_row
 from coati.runs.page_warc import PageWarc
@@ -356,6 +357,14 @@ class RunStore:
                 self._publish(strategy)
         with self._writing(), self._log.transaction(durable=True):
             self._session.end(now, stop_reason)
+
+    def keep_versions(self, count: int) -> int:
+        """Remove the files of all but the newest versions of each target; returns how many were removed."""
+        with self._writing():
+            removed = let_old_versions_go(self._log, self._layout.files, count)
+            if removed:
+                self._publish(None)
+        return removed
 
     def close(self) -> None:
         """Put what is pending on disk and let the folder go; the database is a single file then."""
