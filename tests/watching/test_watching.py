@@ -16,6 +16,7 @@ from coati.runs.errors import RunLockedError
 from coati.runs.reader import RunReader
 from coati.settings.start_model_file import write_start_model
 from coati.strategies.discovery.start_model import StartModel
+from coati.stop_reasons import StopReason
 from coati.watching.cycle import CycleResult
 from coati.watching.known import read_known
 from coati.watching.telling import TOLD, Listeners
@@ -126,6 +127,16 @@ def test_old_versions_go_but_their_history_stays(site: Script, crawled: Path) ->
     with RunReader(folder) as reader:
         rows = reader.connection.execute("SELECT version, file FROM targets ORDER BY version").fetchall()
     assert [bool(row["file"]) for row in rows] == [False, False, False, True, True]
+
+
+def test_nobody_waits_for_the_next_cycle(crawled: Path) -> None:
+    hour = float(next(hours)) // 3600 * 3600
+    watched = place(crawled)
+    for minute in (0, 1):
+        looked = watch_once(watched, lambda minute=minute: hour + 60 * minute)  # type: ignore[misc]
+    assert (looked.requests, looked.stop) == (0, StopReason.FINISHED)
+    assert looked.messages == ("nothing was due, and the next cycle begins in 59 min",)
+    assert watch_once(watched, lambda: hour + 3600).pages == 2
 
 
 def test_what_did_not_change_costs_no_download(site: Script, crawled: Path) -> None:

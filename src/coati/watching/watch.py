@@ -15,6 +15,7 @@ from coati.runs.layout import Layout, holds_run
 from coati.settings.relevance_model import with_whole_path
 from coati.settings.run_file import require_no_hidden, with_values
 from coati.stop_reasons import StopReason
+from coati.units import format_seconds
 from coati.watching.cycle import CycleResult, new_site_watch, publish, run_cycle
 from coati.watching.known import read_known
 from coati.watching.options import (
@@ -110,8 +111,13 @@ def watch_once(
         result = run_cycle(place.folder, place.known, place.options, clock, on_progress)
         trouble = tell_changes(place.folder, listeners or Listeners())
         write_report(place.folder)
-    changes, messages = (*untold, *result.changes), (*result.messages, *trouble)
+    early = () if result.requests or result.messages else (_when_next(clock(), place.options.every),)
+    changes, messages = (*untold, *result.changes), (*result.messages, *early, *trouble)
     return replace(result, changes=changes, messages=messages)
+
+
+def _when_next(now: float, every: float) -> str:
+    return f"nothing was due, and the next cycle begins in {format_seconds(every - now % every)}"
 
 
 @contextmanager

@@ -161,6 +161,10 @@ class Watch:
         """Whether every page was looked at for the first time."""
         return not self._unseen
 
+    def may_begin(self, now: float) -> bool:
+        """Tell whether the cycle of this time has not begun yet."""
+        return self._last_cycle is None or self._cycles.at(now) > self._last_cycle
+
     def stop_after(self, cycles: int) -> None:
         """Begin no cycle after this many, counted from the first; it is no part of the state."""
         self._most_cycles = cycles
@@ -264,7 +268,7 @@ class Watch:
         """Tell whether a cycle begins that has a page to visit."""
         if self._is_over() or len(self._in_flight) + len(self._deferred) >= self.watched_count:
             return False
-        return self._last_cycle is None or self._cycles.at(now) > self._last_cycle
+        return self.may_begin(now)
 
     def _is_over(self) -> bool:
         return self._most_cycles is not None and self._cycles_begun >= self._most_cycles
