@@ -242,6 +242,13 @@ class RunSettings:
     max_queries: int | None = _setting(
         None, Group.DISCOVER, _LIMIT_COUNT, "Ask each search engine at most this many queries."
     )
+    patience: int = _setting(
+        500,
+        Group.DISCOVER,
+        at_least(INTEGER, 0),
+        "End after this many requests in a row that found no repository; 0 goes on until nothing is left."
+        " The published strategies go on.",
+    )
     crawl_after: int | None = _setting(
         None,
         Group.DISCOVER,
@@ -450,6 +457,17 @@ class RunSettings:
         Group.KEEP,
         PATH,
         "Append what --verbose would say to this file, with times, whatever the screen shows.",
+    )
+    exec: str = _setting(
+        "",
+        Group.KEEP,
+        TEXT,
+        "Run this command for each file that was taken, with {file}, {url}, {type} and {run} in the place of"
+        " what they stand for; no shell reads it.",
+        of_run=False,
+    )
+    exec_timeout: float = _setting(
+        300.0, Group.KEEP, at_least(SECONDS, 1), "How long that command may take.", of_run=False
     )
     format: str = _setting(
         "table", Group.KEEP, choice("format", _FORMATS), "How the result is printed.", of_run=False

@@ -29,9 +29,9 @@ class OneCycle:
             self._is_limited = True
             watch = self._watch.watch
             only_looks = watch.cycles_begun == 0 and not watch.has_looked
-            # Where the cycle of this hour has been had, nobody waits here for the next one.
-            begins = not only_looks and watch.may_begin(now)
-            watch.stop_after(watch.cycles_begun + begins)
+            # Before its time none begins, and nobody waits for it: cron comes again.
+            begins = not only_looks and watch.is_due(now)
+            watch.stop_after(watch.cycles_begun + int(begins))
         return self._watch.choose(now, hosts)
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:

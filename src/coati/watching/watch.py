@@ -15,7 +15,6 @@ from coati.runs.layout import Layout, holds_run
 from coati.settings.relevance_model import with_whole_path
 from coati.settings.run_file import require_no_hidden, with_values
 from coati.stop_reasons import StopReason
-from coati.units import format_seconds
 from coati.watching.cycle import CycleResult, new_site_watch, publish, run_cycle
 from coati.watching.known import read_known
 from coati.watching.options import (
@@ -94,6 +93,11 @@ def _known(sources: Sequence[str], folder: Path) -> Known:
         raise ConfigError(f"the watch in {folder} began from what is no longer there: {error}") from None
 
 
+def next_cycle(every: float, now: float) -> float:
+    """Return when the next cycle begins: cycles count from the epoch, so that all watches agree."""
+    return (now // every + 1) * every
+
+
 def watch_once(
     place: WatchPlace,
     clock: Callable[[], float],
@@ -111,13 +115,8 @@ def watch_once(
         result = run_cycle(place.folder, place.known, place.options, clock, on_progress)
         trouble = tell_changes(place.folder, listeners or Listeners())
         write_report(place.folder)
-    early = () if result.requests or result.messages else (_when_next(clock(), place.options.every),)
-    changes, messages = (*untold, *result.changes), (*result.messages, *early, *trouble)
+    changes, messages = (*untold, *result.changes), (*result.messages, *trouble)
     return replace(result, changes=changes, messages=messages)
-
-
-def _when_next(now: float, every: float) -> str:
-    return f"nothing was due, and the next cycle begins in {format_seconds(every - now % every)}"
 
 
 @contextmanager
@@ -151,7 +150,6 @@ def watch(
     while True:
         result = watch_once(place, clock, listeners)
         on_cycle(result)
-        every = place.options.every
-        next_start = (clock() // every + 1) * every
+        next_start = next_cycle(place.options.every, clock())
         if result.moved or result.stop is StopReason.INTERRUPTED or not wait_until(next_start):
             return result

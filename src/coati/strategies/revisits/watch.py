@@ -161,13 +161,13 @@ class Watch:
         """Whether every page was looked at for the first time."""
         return not self._unseen
 
-    def may_begin(self, now: float) -> bool:
-        """Tell whether the cycle of this time has not begun yet."""
-        return self._last_cycle is None or self._cycles.at(now) > self._last_cycle
-
     def stop_after(self, cycles: int) -> None:
         """Begin no cycle after this many, counted from the first; it is no part of the state."""
         self._most_cycles = cycles
+
+    def is_due(self, now: float) -> bool:
+        """Tell whether a cycle may begin now."""
+        return self._last_cycle is None or self._cycles.start(self._last_cycle + 1) <= now
 
     def found(self) -> dict[int, int]:
         """Return the number of the cycle that found each link, by hash; negative for those of first looks."""
@@ -268,7 +268,7 @@ class Watch:
         """Tell whether a cycle begins that has a page to visit."""
         if self._is_over() or len(self._in_flight) + len(self._deferred) >= self.watched_count:
             return False
-        return self.may_begin(now)
+        return self._last_cycle is None or self._cycles.at(now) > self._last_cycle
 
     def _is_over(self) -> bool:
         return self._most_cycles is not None and self._cycles_begun >= self._most_cycles
