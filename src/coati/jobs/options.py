@@ -50,3 +50,5 @@ class CrawlOptions(TypedDict, total=False):
     folders: str
     events: str | Path
     log_file: str | Path
+    exec: str
+    exec_timeout: float | str
