@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coati.budget import Budget
+from coati.cli.fleet_harvest import harvest_with_fleet
 from coati.cli.harvest_result import show_files, show_pages
 from coati.cli.setting_options import SettingsCommand, given_settings, no_stop_option, setting_option
 from coati.cli.terminal import say
@@ -36,7 +37,7 @@ _SETTINGS = (
     "goal", "types", "strategy", "seed", "stop_when_dry", "scope", "include", "exclude", "sitemaps",
     "max_requests", "max_bytes", "max_time", "max_targets", "host_budget", "max_file_size",
     "delay", "concurrency", "contact", "user_agent", "limit_rate", "user", "password_file", "header", "proxy",
-    "limits", "out", "folders", "log_file", "format", "quiet",
+    "render", "limits", "out", "folders", "log_file", "exec", "exec_timeout", "format", "quiet",
 )  # fmt: skip
 
 _ABOUT = """Spend one budget over many sites.
@@ -51,6 +52,9 @@ With --types, the files of all sites are taken: each site is crawled by a strate
 request goes to the site that promises most. There is a run folder per site, and a report that ranks them.
 
 The same command in the same folder continues where it was.
+
+With --store, many machines share the work on files: sites are crawled in slices, and everything goes into a
+store that all of them reach (a folder, s3://bucket/name, ...). --cluster says who crawls.
 """
 
 
@@ -79,6 +83,23 @@ def _parameters() -> list[click.Parameter]:
             ["--fair"], is_flag=True, help="With --types: give each site an equal share of half the budget."
         ),
         click.Option(
+            ["--store"],
+            metavar="URL",
+            help="With --types: put everything into this store, site by site and in slices (needs the extra"
+            " fleet).",
+        ),
+        click.Option(
+            ["--cluster"],
+            metavar="WHERE",
+            help="With --store: who crawls. local:2 starts two processes on this machine, tcp://HOST:8786 is"
+            " the scheduler of a Dask cluster.  [default: this process]",
+        ),
+        click.Option(
+            ["--events"],
+            type=click.Path(path_type=Path),
+            help="With --store: append each event to this file, as a line of JSON.",
+        ),
+        click.Option(
             ["--extract/--no-extract"],
             default=True,
             help="With --goal: read relevant pages in full afterwards (needs the extra markup).",
@@ -103,6 +124,10 @@ def harvest(
         return _harvest_pages(_resumed_pages(source, given, excluded), own)
     out, seeds, begun = _place(source, discovery, given)
     _say_about(seeds)
+    if given.get("goal") and own["store"]:
+        raise UsageError(
+            "--store is for files (--types): pages that meet a goal are collected by one machine"
+        )
     if given.get("goal"):
         fresh = usual_settings(seeds.urls, given, excluded or frozenset())
         return _harvest_pages(PagesHarvest(settings=fresh, out=out), own)
@@ -116,6 +141,10 @@ def harvest(
         fair=own["fair"] or begun.get("fair", False),
         exclude_hosts=frozenset(begun.get("exclude_hosts", ())) if excluded is None else excluded,
     )
+    if own["store"]:
+        return harvest_with_fleet(plan, own["store"], own["cluster"], own["events"])
+    if own["cluster"] or own["events"]:
+        raise UsageError("--cluster and --events need --store: where all machines put what they crawl")
     if not settings.quiet:
         _say_files_begin(plan)
     view = CrawlView(settings.budget)

@@ -20,7 +20,9 @@ from coati.assembly import stop_rule
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summary
+from coati.harvesting.site_crawls import Standing, site_settings, standing_of
 from coati.harvesting.sites import is_excluded, sites_of
+from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
 from coati.live.progress import Progress
@@ -32,7 +34,7 @@ from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings, write_settings
 from coati.runs.store import RunStore
 from coati.settings.plan import CrawlResources, crawl_plan
-from coati.settings.run_file import require_named_hosts, require_no_hidden, to_toml_values, with_values
+from coati.settings.run_file import require_named_hosts, require_no_hidden, to_toml_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
 from coati.units import format_count
@@ -46,14 +48,6 @@ if TYPE_CHECKING:
     from coati.harvesting.folder import SiteSummary
     from coati.harvesting.sites import HarvestSite
     from coati.live.plan import CrawlPlan
-    from coati.strategies.early_stop import EarlyStop
-
-# A site that ended so has nothing left that the budget could be spent on.
-_DONE = frozenset({StopReason.FINISHED.value, StopReason.STOPPED_EARLY.value})
-# Nothing came of these: trying again means beginning again.
-_FAILED_STARTS = frozenset(
-    {StopReason.START_UNREACHABLE.value, StopReason.REFUSED.value, StopReason.RATE_LIMITED.value}
-)
 
 # Sites that are crawled at once, unless the user says otherwise: a part of all, so that there is a choice.
 _SITES_PER_TURN = 8
@@ -101,12 +95,16 @@ class FilesHarvest:
 
 @dataclass(frozen=True, slots=True)
 class FilesHarvested:
-    """How a harvest ended: why, and what each site took and gave, the richest first."""
+    """How a harvest ended: why, and what each site took and gave, the richest first.
+
+    ``commands`` says what came of the command for each file, if there was one.
+    """
 
     stop: StopReason
     sites: list[SiteSummary]
     layout: HarvestLayout
     resumed: bool
+    commands: CommandCounts | None = None
 
 
 def harvest_files(
@@ -116,18 +114,32 @@ def harvest_files(
 
     Raises `ConfigError` for a folder that holds something else, and what the disk raises.
     """
-    from coati.live.running import crawl_many
-
-    require_named_hosts(harvest.settings)
-    require_no_hidden(harvest.settings)
+    settings = harvest.settings
+    require_named_hosts(settings)
+    require_no_hidden(settings)
     layout = HarvestLayout(harvest.out)
     sites = harvest.sites()
-    resumed = _take_folder(layout, harvest)
-    begun = time.monotonic()
-    budget = harvest.settings.budget
+    with running_commands(settings.exec, settings.exec_timeout) as commands:
+        resumed = _take_folder(layout, harvest)
+        turns, stops = _crawl_sites(layout, harvest, commands, on_progress)
+        stop = _stop_reason(turns, stops)
+        counts = None if commands is None else commands.finish(at_once=stop is StopReason.INTERRUPTED)
+    return FilesHarvested(stop, _sum_up(layout, sites, stop), layout, resumed, counts)
+
+
+def _crawl_sites(
+    layout: HarvestLayout,
+    harvest: FilesHarvest,
+    commands: FileCommands | None,
+    on_progress: Callable[[Progress], None] | None,
+) -> tuple[SiteTurns, list[StopReason]]:
+    """Crawl all sites in turns; return what was spent, and why each crawl ended."""
+    from coati.live.running import crawl_many
+
+    sites, begun = harvest.sites(), time.monotonic()
     with ExitStack() as stack:
         turns = SiteTurns(
-            budget,
+            harvest.settings.budget,
             harvest.sites_at_once(len(sites)),
             fair=harvest.fair,
             seconds=lambda: time.monotonic() - begun,
@@ -137,17 +149,20 @@ def harvest_files(
         log(f"coati {__version__}: {format_count(len(sites), 'site')} into {harvest.out.absolute()}")
         plans = []
         for number, site in enumerate(sites):
+            folder, told = layout.site(site.name), on_event
+            if commands is not None:
+                commands.make_up_for(folder)
+                told = commands.listener(folder, on_event)
             plan = _plan(layout, harvest, site, stack)
             if plan is not None:
-                plans.append(replace(plan, turns=turns.of(number), on_event=on_event))
+                plans.append(replace(plan, turns=turns.of(number), on_event=told))
             else:
                 _count_done(layout, site, turns)
         results = crawl_many(plans) if plans and not turns.is_spent() else []
         for plan, result in zip(plans, results, strict=False):
             for line in end_lines(result):
                 log(f"{host_of(plan.rules.start_url)}: {line}")
-    stop = _stop_reason(turns, [result.stop for result in results])
-    return FilesHarvested(stop, _sum_up(layout, sites, stop), layout, resumed)
+    return turns, [result.stop for result in results]
 
 
 def _take_folder(layout: HarvestLayout, harvest: FilesHarvest) -> bool:
@@ -181,42 +196,20 @@ def _plan(
 ) -> CrawlPlan | None:
     """Plan the crawl of one site, from where its run folder stands; None if nothing is left there."""
     folder = layout.site(site.name)
-    settings = with_values(
-        harvest.settings,
-        {
-            "urls": site.urls,
-            "scope": site.scope.value,
-            "max_requests": harvest.per_site.max_requests,
-            "max_bytes": harvest.per_site.max_bytes,
-            "max_targets": harvest.per_site.max_targets,
-            "max_time": harvest.per_site.max_seconds,
-            "concurrency": 1,
-        },
-    )
+    settings = site_settings(harvest.settings, site, harvest.per_site)
     early_stop = stop_rule(settings.stop_when_dry)
-    if holds_run(folder) and not _go_on(folder, harvest.per_site, early_stop):
+    standing = standing_of(folder, harvest.per_site, early_stop)
+    if standing is Standing.DONE:
         return None
+    if standing is Standing.FAILED_START:
+        rmtree(folder)
     values = to_toml_values(settings)
-    if holds_run(folder):
+    if standing is Standing.UNDER_WAY:
         store = stack.enter_context(RunStore.open(folder, time.time()))
         store.change_settings(values)
     else:
         store = stack.enter_context(RunStore.create(folder, values, time.time()))
     return crawl_plan(settings, CrawlResources(store=store, early_stop=early_stop))
-
-
-def _go_on(folder: Path, per_site: Budget, early_stop: EarlyStop | None) -> bool:
-    """Tell whether a site is to be crawled on; one that failed at its start begins again."""
-    with RunReader(folder) as run:
-        totals, sessions = run.totals(), run.sessions()
-        reason = sessions[-1].stop_reason if sessions else None
-        for point in run.curve():
-            if early_stop is not None:
-                early_stop.observe(point.requests, point.targets, point.score)
-    if reason in _FAILED_STARTS and not totals.pages and not totals.targets:
-        rmtree(folder)
-        return True
-    return reason not in _DONE and per_site.spent(totals.requests, totals.bytes, 0.0, totals.targets) is None
 
 
 def _count_done(layout: HarvestLayout, site: HarvestSite, turns: SiteTurns) -> None:
@@ -249,8 +242,9 @@ def _stop_reason(turns: SiteTurns, stops: Sequence[StopReason]) -> StopReason:
         return StopReason.INTERRUPTED
     if turns.limit is not None:
         return StopReason.of_limit(turns.limit)
-    reached = {StopReason.START_UNREACHABLE, StopReason.REFUSED, StopReason.RATE_LIMITED}
-    return stops[0] if stops and reached.issuperset(stops) else StopReason.FINISHED
+    # Where no site is left that could be asked, the exit code tells.
+    in_vain = all(stop.exit_code for stop in stops)
+    return stops[0] if stops and in_vain else StopReason.FINISHED
 
 
 def _sum_up(layout: HarvestLayout, sites: Sequence[HarvestSite], stop: StopReason) -> list[SiteSummary]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
-    from coati.live.site_turns import SiteTurn
+    from coati.live.site_turns import Turns
     from coati.live.stop_signal import StopSignal
     from coati.live.visits import EarlierVisit
     from coati.model import Request
@@ -91,7 +91,7 @@ class CrawlPlan:
     providers: tuple[AnyProvider, ...] = ()
     shortcuts: Shortcuts | None = None
     host_budget: int | None = None
-    turns: SiteTurn | None = None
+    turns: Turns | None = None
     stop: StopSignal | None = None
 
     def __post_init__(self) -> None:
