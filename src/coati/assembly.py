@@ -24,7 +24,6 @@ from coati.strategies.discovery.prospect import Prospect
 from coati.strategies.discovery.search_engine import SearchEngineOnly
 from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
-from coati.strategies.dry_spell import DrySpell
 from coati.strategies.early_stop import PaperEarlyStop
 from coati.strategies.focused.focused import focused
 from coati.strategies.hosts.anthelion import (
@@ -47,6 +46,7 @@ from coati.strategies.sb.tp_off import TpOffSettings, tp_off
 from coati.strategies.sb.url_classes import LearntClasses, OracleClasses
 from coati.strategies.scent.link_scores import Aim
 from coati.strategies.scent.scent import Scent, ScentSettings
+from coati.strategies.stop_when_dry import StopWhenDry, floor_of
 from coati.strategies.tres.tres import tres_light
 from coati.web.facts import EXTRACTORS
 from coati.web.likely_extensions import DATA_EXTENSIONS
@@ -578,5 +578,11 @@ def build_early_stop(name: str) -> EarlyStop | None:
     if name not in EARLY_STOPS:
         raise unknown_name("early stop", name, EARLY_STOPS)
     if name == "dry":
-        return DrySpell()
+        return StopWhenDry()
     return PaperEarlyStop() if name == "paper" else None
+
+
+def stop_rule(level: str) -> StopWhenDry | None:
+    """Build the rule that ends a live crawl, by its level; None for "off"."""
+    floor = floor_of(level)
+    return None if floor is None else StopWhenDry(floor)

@@ -90,7 +90,7 @@ _WORDS: Final = {
     StopReason.STOPPED_EARLY: StopWords(
         "too little was still coming",
         "It stopped by itself: many further requests would have brought few further files.",
-        "If you need every last file, resume the run with --no-stop-when-dry.",
+        "If you need every last file, resume the run with --stop-when-dry off.",
     ),
     StopReason.INTERRUPTED: StopWords(
         "somebody stopped it", "It was stopped by hand, and everything was saved.", RESUME

@@ -14,10 +14,13 @@ from coati.web.media import PRESETS
 META = ArchiveMeta("example", "http://example.test/", PRESETS["data"], "made up", "CC0")
 
 
+SENT = (("User-Agent", "Coati/test"),)
+
+
 def page(url: str, text: str = "", fetched_at: float | None = 1_700_000_000.25) -> Record:
     body = f"<!doctype html><title>{url}</title>{text}".encode()
     entry = Entry(url, 200, "text/html; charset=utf-8", len(body), fetched_at=fetched_at)
-    return Record(entry, (("Content-Type", "text/html; charset=utf-8"), ("X-Served-By", "a")), body)
+    return Record(entry, (("Content-Type", "text/html; charset=utf-8"), ("X-Served-By", "a")), body, SENT)
 
 
 def target(url: str, body: bytes | None = b"a,b\n1,2\n", size_bytes: int = 8) -> Record:

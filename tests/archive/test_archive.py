@@ -71,8 +71,12 @@ def test_of_two_records_of_a_url_the_last_counts_and_both_stay(tmp_path: Path) -
         assert [entry.url for entry in archive.entries()] == ["http://example.test/o", "http://example.test/"]
     before = contents(folder)
     with volume(folder).open("rb") as file:
-        kept = [record.rec_headers.get_header("WARC-Target-URI") for record in ArchiveIterator(file)]
-    assert kept.count("http://example.test/") == 2
+        kept = [
+            (record.rec_type, record.rec_headers.get_header("WARC-Target-URI"))
+            for record in ArchiveIterator(file)
+        ]
+    assert kept.count(("response", "http://example.test/")) == 2
+    assert kept.count(("request", "http://example.test/")) == 2
     rebuild_index(folder)
     assert contents(folder) == before
 

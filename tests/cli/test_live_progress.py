@@ -14,7 +14,7 @@ from coati.jobs.live_progress import CrawlView, shortened
 from coati.live.progress import ArmYield, Event, EventKind, Progress
 from coati.pacing.host_pace import Wait
 from coati.stop_reasons import StopReason
-from coati.strategies.dry_spell import DrySpell
+from coati.strategies.stop_when_dry import StopWhenDry
 from tests.live.scripted import Exchange, page, pause, scripted
 
 
@@ -100,11 +100,11 @@ def test_the_end_is_taken_notice_of() -> None:
 
 
 def test_one_line_says_it_all() -> None:
-    rule = DrySpell()
+    rule = StopWhenDry()
     for number in range(1, 501):
         rule.observe(number, number // 5)
     made, _ = view(Budget(max_requests=1000), HALFWAY)
-    made.dry_spell = rule
+    made.early_stop = rule
     line = made.line()
     assert line.startswith("500 requests, ")
     assert "to come: about 200 targets per 1,000 further requests" in line

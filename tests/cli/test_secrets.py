@@ -51,6 +51,13 @@ GIVEN = {
     "key": (("--header", f"X-Api-Key: {SECRET}"), {}, "x-api-key", SECRET),
     "cookies": (("--cookies", f"id={SECRET}"), {}, "cookie", f"id={SECRET}"),
     "url": ((), {}, "authorization", f"Basic {BASIC}"),
+    "user": (("--user", "jo", "--password-file", "pass.txt"), {}, "authorization", f"Basic {BASIC}"),
+    "user-variable": (
+        (),
+        {"COATI_USER": "jo", "COATI_PASSWORD_FILE": "pass.txt"},
+        "authorization",
+        f"Basic {BASIC}",
+    ),
     "variable": ((), {"COATI_HEADER": f"X-Api-Key: {SECRET}"}, "x-api-key", SECRET),
     "cookie-variable": ((), {"COATI_COOKIES": f"id={SECRET}"}, "cookie", f"id={SECRET}"),
 }
@@ -64,17 +71,107 @@ def test_a_secret_is_told_to_its_origin_only_and_kept_nowhere(
     for variable, text in variables.items():
         monkeypatch.setenv(variable, text)
     start = site.start.replace("//", f"//jo:{SECRET}@") if how == "url" else site.start
+    password = tmp_path / "pass.txt"
+    password.write_text(f"{SECRET}\nanother line\n", encoding="utf-8")
     said = coati(
         *("crawl", start, "--out", "run", "--delay", "0", "--events", "events.jsonl", "--archive", "kept"),
-        *("--strategy", "bfs", *options),
+        *("--strategy", "bfs", "--log-file", "log.txt", *options),
     )
     assert said.code == 0, said.err
     assert {asked.headers.get(name) for asked in site.asked} == {value}
     assert {asked.path for asked in other.asked} >= {"/robots.txt", "/b.csv", "/c.csv"}
     assert not [asked.path for asked in other.asked if CREDENTIALS & asked.headers.keys()]
-    assert traces(tmp_path, said) == []
+    assert traces(tmp_path, said) == ["pass.txt"]
     again = coati("show", "run"), coati("crawl", start, "--out", "run", "--dry-run", *options)
     assert all(SECRET not in one.out + one.err and BASIC not in one.out + one.err for one in again)
+
+
+def test_a_user_is_resumed_by_giving_the_password_again(coati: Coati, site: Script, tmp_path: Path) -> None:
+    (tmp_path / "pass.txt").write_text(SECRET, encoding="utf-8")
+    options = ("--delay", "0", "--strategy", "bfs")
+    user = ("--user", "jo", "--password-file", "pass.txt")
+    assert coati("crawl", site.start, "--out", "run", "--max-requests", 1, *options, *user).code == 0
+    refused = coati("crawl", "run", "--max-requests", "none")
+    assert (refused.code, "give it again" in refused.err) == (2, True)
+    assert coati("crawl", "run", "--max-requests", "none", *user).code == 0
+    assert {asked.headers.get("authorization") for asked in site.asked} == {f"Basic {BASIC}"}
+
+
+def test_a_user_may_be_for_another_host(coati: Coati, site: Script, other: Script, tmp_path: Path) -> None:
+    (tmp_path / "pass.txt").write_text(SECRET, encoding="utf-8")
+    user = ("--user", f"{other.base} jo", "--password-file", "pass.txt")
+    said = coati("crawl", site.start, "--out", "run", "--delay", "0", "--strategy", "bfs", *user)
+    assert said.code == 0, said.err
+    assert {asked.headers.get("authorization") for asked in other.asked} == {f"Basic {BASIC}"}
+    assert not [asked for asked in site.asked if "authorization" in asked.headers]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--user", "jo"), "go together"),
+        (("--password-file", "pass.txt"), "go together"),
+        (("--user", f"jo:{SECRET}", "--password-file", "pass.txt"), "no colon"),
+        (("--user", "jo", "--password-file", "missing.txt"), "No such file"),
+        (("--user", "jo", "--password-file", "."), "Is a directory"),
+        (("--user", "jo", "--password-file", "empty.txt"), "no password in its first line"),
+        (("--user", "jo", "--password-file", "latin.txt"), "not a text in UTF-8"),
+        (("--user", "http://[ jo", "--password-file", "pass.txt"), "for which host"),
+    ],
+)
+def test_a_user_without_a_usable_password_is_refused(
+    coati: Coati, tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    for name, text in (("pass", SECRET.encode()), ("empty", b"\n"), ("latin", b"\xe9")):
+        (tmp_path / f"{name}.txt").write_bytes(text)
+    told = coati("crawl", "http://site.test/", *options)
+    assert (told.code, said in told.err) == (2, True), told.err
+    assert SECRET not in told.out + told.err
+
+
+@pytest.mark.parametrize("command", [("harvest", "--types", "data"), ("crawl", "--from-file")])
+@pytest.mark.parametrize("secret", [f"Authorization: {SECRET}", f"X-Api-Key: {SECRET}"])
+def test_a_secret_for_many_sites_needs_a_host(
+    coati: Coati, site: Script, other: Script, tmp_path: Path, command: tuple[str, ...], secret: str
+) -> None:
+    (tmp_path / "list.txt").write_text(f"{site.start}\n{other.start}\n", encoding="utf-8")
+    arguments = (*command, "list.txt", "--out", "all", "--delay", "0", "--header")
+    told = coati(*arguments, secret)
+    assert (told.code, "say for which" in told.err) == (2, True)
+    assert (site.asked, other.asked) == ([], [])
+    told = coati(*arguments, f"{site.base} {secret}")
+    assert told.code == 0, told.err
+    assert not [asked for asked in other.asked if CREDENTIALS & asked.headers.keys()]
+    assert [asked for asked in site.asked if CREDENTIALS & asked.headers.keys()] == site.asked
+    # What the folder does not hold cannot be made up when it is resumed.
+    if command[0] == "harvest":
+        asked = len(site.asked)
+        again = coati("harvest", "all", "--delay", "0")
+        assert (again.code, "give it again" in again.err, len(site.asked)) == (2, True, asked)
+
+
+def test_a_search_tells_no_secret_to_whoever_it_finds(coati: Coati, tmp_path: Path) -> None:
+    arguments = (
+        "discover",
+        "wheat",
+        "--search",
+        "searxng=http://127.0.0.1:1",
+        "--header",
+        f"X-Api-Key: {SECRET}",
+    )
+    told = coati(*arguments)
+    assert (told.code, "for which host" in told.err) == (2, True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_watch_asks_with_what_is_given_again(coati: Coati, site: Script) -> None:
+    key = ("--header", f"X-Api-Key: {SECRET}")
+    assert coati("crawl", site.start, "--out", "run", "--delay", "0", "--strategy", "bfs", *key).code == 0
+    refused = coati("watch", "run", "--once", "--delay", "0")
+    assert (refused.code, "give it again" in refused.err) == (2, True)
+    site.asked.clear()
+    assert coati("watch", "run", "--once", "--delay", "0", *key).code == 0
+    assert {asked.headers.get("x-api-key") for asked in site.asked} == {SECRET}
 
 
 def test_a_header_may_be_for_another_host(coati: Coati, site: Script, other: Script, tmp_path: Path) -> None:

@@ -35,6 +35,9 @@ class Settings(dict[str, Any]):
     def getint(self, name: str) -> int:
         return int(self.get(name, 0))
 
+    def getlist(self, name: str) -> list[str]:
+        return list(self.get(name, ()))
+
     def getdict(self, name: str) -> dict[str, float]:
         return dict(self.get(name, {}))
 

@@ -36,6 +36,23 @@ def test_rules_for_us_by_name_come_first() -> None:
     assert list(crawled.skipped) == [server.base + "/open"]
 
 
+@pytest.mark.parametrize("banned", ["coati", "mybot"])
+def test_another_name_is_told_and_escapes_no_rules(banned: str) -> None:
+    text = f"User-agent: *\nDisallow:\n\nUser-agent: {banned}\nDisallow: /open\n"
+    with scripted({**SITE, "/robots.txt": rules(text)}) as server:
+        crawled = crawl_from(server.start, agent="MyBot/2.0", contact="us@example.org")
+    assert list(crawled.skipped) == [server.base + "/open"]
+    assert {asked.headers["user-agent"] for asked in server.asked} == {"MyBot/2.0 (+us@example.org)"}
+
+
+def test_the_longest_delay_asked_of_any_of_our_names_is_kept() -> None:
+    text = "User-agent: coati\nCrawl-delay: 0.02\n\nUser-agent: mybot\nCrawl-delay: 0.05\n"
+    with scripted({**SITE, "/robots.txt": rules(text)}) as server:
+        crawled = crawl_from(server.start, agent="MyBot/2.0")
+    asked = [event.data["seconds"] for event in crawled.events if event.what is EventKind.WAITING]
+    assert 0.05 in asked
+
+
 @pytest.mark.parametrize("status", [500, 503, 429])
 def test_a_server_error_forbids_everything_but_is_no_refusal(status: int) -> None:
     # Its body must not be taken for rules that allow.

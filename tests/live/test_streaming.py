@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from scrapy.exceptions import DownloadTimeoutError
 
+from coati.live import streaming
 from coati.live.bodies import Body, BodyLimits
-from coati.live.failures import BombError, TooLargeError
+from coati.live.failures import BombError, TooLargeError, TooSlowError
 from coati.live.outcomes import BODY_BYTES, BODY_FILE
 from coati.runs.errors import RunWriteError
 from coati.testing.server import serve
@@ -57,6 +58,47 @@ def test_compressed_bodies_are_undone_in_memory_and_on_disk(encoding: str, tmp_p
         kept = response.meta.get(BODY_FILE)
         assert (Path(kept).read_bytes() if kept else response.body) == plain
         assert "Content-Encoding" not in response.headers
+
+
+class NoWaiting:
+    """Stands for the spacing of bytes; it counts them, and lets them come at once."""
+
+    def __init__(self) -> None:
+        self.counted: list[tuple[int, int]] = []
+
+    def seconds_to_wait(self, size_bytes: int, bytes_per_second: int, now: float) -> float:
+        self.counted.append((size_bytes, bytes_per_second))
+        return 0.0
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+def test_what_came_off_the_wire_is_spaced_where_there_is_a_limit(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spacing = NoWaiting()
+    monkeypatch.setattr(streaming, "byte_spacing_of_loop", lambda: spacing)
+    packed = pack(b"a,b,c\n" * 50_000, encoding)
+    with scripted(
+        {"/": lambda told: told.answer(200, packed, "text/csv", Content_Encoding=encoding)}
+    ) as server:
+        (unlimited,) = run_spider([server.start], ALONE).responses
+        assert spacing.counted == []
+        (response,) = run_spider([server.start], {**ALONE, "COATI_LIMIT_RATE": 4096}).responses
+    assert response.body == unlimited.body
+    assert sum(size for size, _ in spacing.counted) == len(packed)
+    assert {rate for _, rate in spacing.counted} == {4096}
+
+
+def test_a_body_that_waits_for_us_is_not_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("coati.live.streaming.time.monotonic", lambda: now)
+    speed = streaming._Speed(1000, 30.0)  # noqa: SLF001 - what a handler does with it takes time
+    speed.excuse(3600.0)
+    now += 3600.0
+    speed.check(5)
+    now += 30.0
+    with pytest.raises(TooSlowError):
+        speed.check(10)
 
 
 def pack(plain: bytes, encoding: str) -> bytes:

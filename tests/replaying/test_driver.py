@@ -12,6 +12,7 @@ from coati.model import NO_LINKS, Hosts, Later, Method, Outcome, Page, Refused, 
 from coati.replaying.driver import FINISHED, STOPPED_EARLY, Replay, replay
 from coati.replaying.site import ReplaySite
 from coati.strategies.state import State
+from coati.strategies.strategy import Strategy
 from coati.strategies.tres.tres import TresExamples
 from tests.replaying import tiny_site
 from tests.replaying.tiny_site import START
@@ -81,7 +82,9 @@ class After:
         self.requests = requests
         self.told: list[tuple[int, int]] = []
 
-    def observe(self, requests: int, targets: int) -> bool:
+    def observe(
+        self, requests: int, targets: int, score: float | None = None, strategy: Strategy | None = None
+    ) -> bool:
         self.told.append((requests, targets))
         return requests >= self.requests
 

@@ -69,6 +69,7 @@ class Site:
             finished_at=1000.5 + request.id / 1000,
             headers=headers,
             body=body,
+            sent=(("User-Agent", "Coati/test"),),
             refused=((f"http://elsewhere.example/{n % 7}", Refusal.SCOPE),) if body else (),
         )
 

@@ -96,17 +96,38 @@ def test_a_torn_tail_is_cut_off(tmp_path: Path, tail: bytes) -> None:
     assert set(responses(path)) == pages
 
 
-@pytest.mark.parametrize("damage", ["cut", "zeros", "gone"])
+def test_each_page_stands_behind_what_was_asked(tmp_path: Path) -> None:
+    with new_store(tmp_path) as store:
+        Loop(store, SITE, "bfs", 2).steps()
+        pages = [url for (url,) in rows(store, "SELECT url FROM pages ORDER BY warc_offset")]
+    with Layout(tmp_path).warc.open("rb") as file:
+        records = [
+            (record.rec_type, record.rec_headers, record.http_headers)
+            for record in ArchiveIterator(file, check_digests="raise")
+        ]
+    assert [kind for kind, *_ in records] == ["warcinfo", *["request", "response"] * len(pages)]
+    for (_, asked, sent), (_, answered, _), url in zip(records[1::2], records[2::2], pages, strict=True):
+        assert asked.get_header("WARC-Concurrent-To") == answered.get_header("WARC-Record-ID")
+        assert asked.get_header("WARC-Date") == answered.get_header("WARC-Date")
+        assert {one.get_header("WARC-Target-URI") for one in (asked, answered)} == {url}
+        assert (sent.protocol, sent.statusline) == ("GET", f"/{url.removeprefix(START)} HTTP/1.1")
+        assert sent.headers == [("Host", START.split("/")[2]), ("User-Agent", "Coati/test")]
+
+
+@pytest.mark.parametrize("damage", ["cut", "zeros", "request", "gone"])
 def test_pages_that_a_power_cut_took_are_struck(tmp_path: Path, damage: str) -> None:
     store = new_store(tmp_path)
     Loop(store, SITE, "bfs", 2).steps(20)
     ((before, offset),) = rows(store, "SELECT count(*), max(warc_offset) FROM pages")
+    *_, (ahead,), _ = rows(store, "SELECT warc_offset + warc_length FROM pages ORDER BY warc_offset")
     # As if nothing had been waited for.
     rows(store, "UPDATE about SET value = '0' WHERE name = 'warc_synced'")
     abandon(store)
     path = Layout(tmp_path).warc
     data = path.read_bytes()
     lost = {"cut": data[: offset + 7], "zeros": data[:offset] + bytes(len(data) - offset), "gone": b""}
+    # The page is there and what was asked is not: no reader would get to the page.
+    lost["request"] = data[:ahead] + bytes(offset - ahead) + data[offset:]
     path.write_bytes(lost[damage])
     with RunStore.open(tmp_path, 3000.0) as store:
         missing = before if damage == "gone" else 1

@@ -36,8 +36,25 @@ def given(**values: object) -> RunSettings:
 def test_defaults_are_polite() -> None:
     live = live_settings(given())
     assert (live.delay_seconds, live.concurrency, live.per_host, live.robots) == (1.0, 1, 1, True)
-    assert given().stop_when_dry
+    assert given().stop_when_dry == "normal"
     assert not given().sitemaps
+
+
+@pytest.mark.parametrize(
+    ("written", "level"),
+    [
+        (True, "normal"),
+        (False, "off"),
+        ("no", "off"),
+        ("eager", "eager"),
+        (7, "7"),
+        ("1", "1"),
+        ("2.5", "2.5"),
+    ],
+)
+def test_the_level_of_stopping(written: object, level: str) -> None:
+    """Run files of older versions say true or false."""
+    assert given(stop_when_dry=written).stop_when_dry == level
 
 
 def test_every_field_of_the_live_driver_can_be_set() -> None:
@@ -46,6 +63,8 @@ def test_every_field_of_the_live_driver_can_be_set() -> None:
         "concurrency",
         "per_host",
         "contact",
+        "agent",
+        "max_bytes_per_second",
         "max_file_bytes",
         "headers",
         "origin_headers",

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coati.strategies.dry_spell import DrySpell, Estimate
+from coati.strategies.dry_spell import DrySpell
+from coati.strategies.forecast import Estimate
 
 
 def stop_at(targets: Callable[[int], int], until: int = 60_000) -> int | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coati.errors import ConfigError, UsageError
-from coati.watching.changes import read_changes
+from coati.runs.changes import read_changes
 from coati.watching.cycle import CycleResult
 from coati.watching.known import read_known
 from coati.watching.telling import TOLD, Listeners
@@ -164,6 +164,38 @@ def test_the_feed_is_well_formed_and_lists_what_is_new(site: Script, crawled: Pa
     assert links == [f"{site.base}/c&d.csv"]
 
 
+def test_the_report_has_a_calendar_and_says_why_pages_are_visited(site: Script, crawled: Path) -> None:
+    cycle(crawled)
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
+    site.routes["/c.csv"] = file(b"c\n1\n")
+    cycle(crawled)
+    cycle(crawled)
+    folder = crawled.with_name("site.watch")
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert report.count('class="calendar"') == 2
+    assert report.count('class="shade4"') == 2
+    assert "1 new, 0 changed, 0 gone" in report
+    assert "2 × waited longest" in report
+
+
+def test_a_watched_page_is_explained_by_its_visits(site: Script, crawled: Path, coati: Coati) -> None:
+    def tagged_page(exchange: Exchange) -> None:
+        exchange.answer(304 if exchange.headers.get("If-None-Match") else 200, page_body, ETag='"1"')
+
+    page_body = '<a href="/a.csv">a</a>'
+    site.routes["/data"] = tagged_page
+    for _ in range(22):
+        cycle(crawled)
+    said = coati("explain", "/data", "--run", "site.watch")
+    assert "/data: page" in said.out
+    assert "22 visits, about every 1 h" in said.out
+    assert "21 × it had waited longest" in said.out
+    assert "unchanged 21 ×" in said.out
+    assert said.out.count("chosen:") == 3
+    as_json = json.loads(coati("explain", "/data", "--run", "site.watch", "--format", "json").out)
+    assert as_json["watched"]["visits"] == 22
+
+
 def test_a_site_that_moved_is_told_as_such(site: Script, coati: Coati) -> None:
     site.routes["/"] = page(*(f"/p{number}" for number in range(12)))
     for number in range(12):
@@ -228,11 +260,11 @@ def test_the_crawl_stays_as_it_was(crawled: Path) -> None:
 def test_a_list_of_pages_is_watched(site: Script, tmp_path: Path) -> None:
     pages = tmp_path / "pages.txt"
     pages.write_text(f"{site.base}/data\n", encoding="utf-8")
-    found = find_watch([pages], OPTIONS, None, delay=0.0)
+    found = find_watch([pages], OPTIONS, None, {"delay": 0.0})
     assert told(once(found)) == []
     site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
     site.routes["/c.csv"] = file(b"c\n1\n")
-    assert told(once(find_watch([pages], OPTIONS, None, delay=0.0))) == [("new", "c.csv")]
+    assert told(once(find_watch([pages], OPTIONS, None, {"delay": 0.0}))) == [("new", "c.csv")]
     assert found.folder.name == "pages.watch"
 
 
@@ -251,7 +283,7 @@ def test_what_cannot_be_watched_is_refused_in_words(site: Script, coati: Coati, 
 
 def test_a_cycle_shorter_than_politeness_allows_is_refused(crawled: Path) -> None:
     with pytest.raises(ConfigError, match="too short for 120 requests"):
-        find_watch([crawled], {"every": 60.0}, None, delay=1.0)
+        find_watch([crawled], {"every": 60.0}, None, {"delay": 1.0})
 
 
 @pytest.mark.usefixtures("crawled")

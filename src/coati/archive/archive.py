@@ -221,7 +221,7 @@ class Archive:
             raise UsageError(f"the archive {self.folder} is not open for writing")
         holder = self._holder_of_same(record)
         member = warc_record.write_member(record, holder)
-        place = self._volumes.append(member.data)
+        place = self._volumes.append(member.data, before=member.request)
         row = Row(member.entry, place, member.body_bytes, member.body_digest)
         self._index.add(row, refers=holder is not None)
 

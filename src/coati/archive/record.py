@@ -55,12 +55,14 @@ class Record:
     """One response.
 
     ``headers`` are as served. ``body`` is decoded: without transfer and content encoding. It is
-    None where it was left out: the size is kept, the bytes are not.
+    None where it was left out: the size is kept, the bytes are not. ``sent`` are the headers of the request,
+    without secrets, where they are known; they are written and not read back.
     """
 
     entry: Entry
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
+    sent: tuple[tuple[str, str], ...] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,12 +67,15 @@ class Volumes:
         self._tail_name = name
         self._tail_bytes = self.size(name)
 
-    def append(self, member: bytes) -> Place:
-        """Write a member and hand it to the operating system; it outlives a killed process."""
+    def append(self, member: bytes, before: bytes = b"") -> Place:
+        """Write a member and hand it to the operating system; it outlives a killed process.
+
+        ``before`` is written with it, in the same volume; nobody will ask for its place.
+        """
         if self._tail == _CLOSED or self._tail_bytes >= self._max_volume_bytes:
             self._begin_volume()
-        offset = self._tail_bytes
-        self._write(member)
+        offset = self._tail_bytes + len(before)
+        self._write(before + member)
         return Place(self._tail_name, offset, len(member))
 
     def cut(self, name: str, size: int) -> None:

@@ -4,7 +4,8 @@ A member is a WARC/1.1 ``response`` record that holds the status line, the heade
 body, so that any WARC tool reads it. The headers that told how the body was encoded or how long it
 was on the wire are kept under the prefix ``X-Crawl-``, as Common Crawl does it: they no longer
 describe the bytes that follow. A fetch without an answer is a ``metadata`` record. A body that another
-record of the same URL holds already is not written again: such a capture is a ``revisit`` record.
+record of the same URL holds already is not written again: such a capture is a ``revisit`` record. Where it is
+known what was asked, a ``request`` record stands before the answer, in a member of its own.
 
 What HTTP has no word for stands in WARC header fields. They are written only where they say
 something that the rest does not, so that a record of ours looks like anybody's:
@@ -26,6 +27,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
 
 from fastwarc.stream_io import GzipWriter
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
@@ -62,12 +64,16 @@ _FAILED_BLOCK = b"fetch: no answer\r\n"
 
 
 class Member(NamedTuple):
-    """A record ready to be appended to a WARC file, and what the index keeps of it."""
+    """A record ready to be appended to a WARC file, and what the index keeps of it.
+
+    ``request`` is the member to be written before it; empty where nobody knows what was asked.
+    """
 
     data: bytes
     entry: Entry
     body_bytes: int | None
     body_digest: str
+    request: bytes = b""
 
 
 def write_member(record: Record, holder: Entry | None = None) -> Member:
@@ -106,7 +112,27 @@ def write_member(record: Record, holder: Entry | None = None) -> Member:
     if entry.fetched_at is not None:
         warc.record_date = datetime.fromtimestamp(entry.fetched_at, UTC)
     warc.set_bytes_content(block)
-    return Member(_compress(warc), entry, None if body is None else len(body), digest)
+    request = b"" if record.sent is None or not entry.status else _write_request(entry, record.sent, warc)
+    return Member(_compress(warc), entry, None if body is None else len(body), digest, request)
+
+
+def _write_request(entry: Entry, sent: tuple[tuple[str, str], ...], answer: WarcRecord) -> bytes:
+    """Write the request that an answer belongs to."""
+    warc = WarcRecord()
+    warc.init_headers(WarcRecordType.request)
+    warc.record_date = answer.record_date
+    fields = warc.headers
+    fields["WARC-Target-URI"] = entry.url
+    fields["WARC-Concurrent-To"] = answer.headers["WARC-Record-ID"]
+    fields["Content-Type"] = "application/http; msgtype=request"
+    parts = urlsplit(entry.url)
+    lines = [
+        f"GET {urlunsplit(('', '', parts.path or '/', parts.query, ''))} HTTP/1.1",
+        f"Host: {parts.netloc}",
+        *(f"{name}: {_clean(value)}" for name, value in sent if _HEADER_NAME.match(name)),
+    ]
+    warc.set_bytes_content(("\r\n".join(lines) + "\r\n\r\n").encode("utf-8", "replace")[:_MAX_HEADER_BYTES])
+    return _compress(warc)
 
 
 def _type(entry: Entry, holder: Entry | None) -> WarcRecordType:

@@ -13,13 +13,14 @@ from coati.cli.setting_options import (
     SettingsCommand,
     given_settings,
     misspelt_variables,
+    no_stop_option,
     setting_option,
 )
 from coati.cli.terminal import say
 from coati.jobs.crawling import CrawlCallbacks, CrawlStart, carry_out
-from coati.jobs.event_lines import stalls_line
 from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.run_place import RunPlace, find_place
+from coati.live.event_lines import stalls_line
 from coati.runs.errors import RunWriteError
 from coati.settings.run_file import read_run_file
 from coati.settings.run_settings import SETTINGS, Group
@@ -63,7 +64,7 @@ def _parameters() -> list[click.Parameter]:
         for name, setting in SETTINGS.items()
         if name != "urls" and setting.group is not Group.DISCOVER
     ]
-    return [start, *options, run_file, from_file]
+    return [start, *options, no_stop_option(), run_file, from_file]
 
 
 @click.command(cls=SettingsCommand, params=_parameters(), help=_ABOUT)
@@ -107,7 +108,7 @@ def _run(place: RunPlace) -> int:
     view = CrawlView(settings.budget)
 
     def begin(start: CrawlStart) -> None:
-        view.dry_spell, view.seconds_before = start.early_stop, start.seconds
+        view.early_stop, view.seconds_before = start.early_stop, start.seconds
         if not settings.quiet:
             _say_what_begins(place, start.totals)
 

@@ -12,10 +12,12 @@ from coati.cli.terminal import say
 from coati.reporting.explaining import explain_url
 from coati.reporting.explanation import Asked, Explanation, GroupStanding
 from coati.reporting.markup import shortened
-from coati.units import format_bytes, format_count, format_moment
+from coati.reporting.watched_pages import WatchedPage
+from coati.units import format_bytes, format_count, format_moment, format_seconds
 
 _WIDTH = 13
 _MAX_CHARS = 500
+_VISITS_SHOWN = 3
 
 
 @click.command()
@@ -56,8 +58,11 @@ def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
         yield "rule", f"{told.left_alone.reason}: {told.left_alone.meaning}"
         if told.met is None and told.left_alone.found_on:
             yield "met on", told.left_alone.found_on
-    for asked in told.asked:
-        yield from _asked(asked)
+    if told.watched is not None:
+        yield from _watched(told.watched)
+    # Of a watched page the visits are summed up, and the latest ones shown.
+    for asked in told.asked if told.watched is None else told.asked[-_VISITS_SHOWN:]:
+        yield from _asked(asked, is_visit=told.watched is not None)
     if told.leads_to:
         yield "leads to", " -> ".join(told.leads_to)
     yield from _file(told)
@@ -98,10 +103,25 @@ def _met(told: Explanation) -> Iterator[tuple[str, str]]:
         yield "place", met.tag_path
 
 
-def _asked(asked: Asked) -> Iterator[tuple[str, str]]:
+def _watched(page: WatchedPage) -> Iterator[tuple[str, str]]:
+    often = "" if page.every_seconds is None else f", about every {format_seconds(page.every_seconds)}"
+    yield "watched", f"{format_count(page.visits, 'visit')}{often}; the last {format_moment(page.last_at)}"
+    why = (
+        f"{format_count(page.expected)} × something new was expected, {format_count(page.explored)} × it had"
+    )
+    yield "why", f"{why} waited longest; last: {page.why}"
+    kinds = f"unchanged {format_count(page.unchanged)} ×, failed {format_count(page.failed)} ×"
+    yield "brought", f"{format_count(page.new_links, 'new link')}; {kinds}"
+    if page.gone:
+        yield "gone", "it was not there so often that it is visited no more"
+
+
+def _asked(asked: Asked, *, is_visit: bool) -> Iterator[tuple[str, str]]:
     before = format_count(asked.requests_before, "request")
     yield "chosen", f"{format_moment(asked.chosen_at)}, after {before} ({asked.method})"
-    if asked.group is not None:
+    if asked.group is not None and is_visit:
+        yield "by", f"{asked.group.name}{_score(asked)}"
+    elif asked.group is not None:
         yield "by", f"group {asked.arm}{_score(asked)}: {asked.group.name or 'no name yet'}"
         yield "", _standing(asked.group)
     elif asked.score:
@@ -114,7 +134,7 @@ def _asked(asked: Asked) -> Iterator[tuple[str, str]]:
     if asked.links is not None:
         yield "links", f"{format_count(asked.links)}, of which {format_count(asked.new_links or 0)} were new"
     if asked.reward is not None:
-        yield "brought", format_count(round(asked.reward), "target")
+        yield "brought", format_count(round(asked.reward), "new link" if is_visit else "target")
 
 
 def _score(asked: Asked) -> str:

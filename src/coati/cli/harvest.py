@@ -10,7 +10,7 @@ import click
 
 from coati.budget import Budget
 from coati.cli.harvest_result import show_files, show_pages
-from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
+from coati.cli.setting_options import SettingsCommand, given_settings, no_stop_option, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
 from coati.harvesting.files import FilesHarvest, harvest_files
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 _SETTINGS = (
     "goal", "types", "strategy", "seed", "stop_when_dry", "scope", "include", "exclude", "sitemaps",
     "max_requests", "max_bytes", "max_time", "max_targets", "host_budget", "max_file_size",
-    "delay", "concurrency", "contact", "header", "proxy", "limits", "out", "folders", "format", "quiet",
+    "delay", "concurrency", "contact", "user_agent", "limit_rate", "user", "password_file", "header", "proxy",
+    "limits", "out", "folders", "log_file", "format", "quiet",
 )  # fmt: skip
 
 _ABOUT = """Spend one budget over many sites.
@@ -57,6 +58,7 @@ def _parameters() -> list[click.Parameter]:
     return [
         click.Argument(["source"], metavar="[LIST]", required=False, type=click.Path(path_type=Path)),
         *(setting_option(SETTINGS[name]) for name in _SETTINGS),
+        no_stop_option(),
         click.Option(
             ["--from", "discovery"],
             type=click.Path(path_type=Path),

@@ -102,7 +102,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="coati", message="%(prog)s %(version)s")
+@click.version_option(__version__, "-V", "--version", prog_name="coati", message="%(prog)s %(version)s")
 def coati() -> None:
     """Acquire data from the web with few requests."""
 

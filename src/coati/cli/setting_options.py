@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from coati.errors import ConfigError
 from coati.settings.run_settings import SETTINGS, Group, Setting
+from coati.strategies.stop_when_dry import OFF
 from coati.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -60,6 +61,13 @@ def setting_option(setting: Setting) -> click.Option:
     )
 
 
+def no_stop_option() -> click.Option:
+    """Make the short way to say that nothing but a budget or the last link ends a crawl."""
+    return click.Option(
+        ["--no-stop-when-dry", "stop_when_dry"], flag_value=OFF, help="The same as `--stop-when-dry off`."
+    )
+
+
 def shown_default(setting: Setting) -> str:
     """Say the default in words, where there is one worth saying."""
     text = default_text(setting)
@@ -69,8 +77,6 @@ def shown_default(setting: Setting) -> str:
 def default_text(setting: Setting) -> str:
     """Write a default as a user would write it."""
     value = setting.default
-    if setting.name == "stop_when_dry":
-        return "stop when dry"
     if value is None or value is False or value in ("", ()):
         return ""
     if setting.kind.word == "SIZE" and isinstance(value, int):

@@ -11,20 +11,22 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coati.cli.setting_options import given_settings, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
+from coati.runs.changes import read_changes
+from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason
 from coati.strategies.revisits.relevance import FORMS
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.units import format_count, format_seconds, parse_seconds
-from coati.watching.changes import read_changes
 from coati.watching.options import WatchOptions
 from coati.watching.telling import Listeners
 from coati.watching.watch import find_watch, is_watch, watch_once
 from coati.watching.watch import watch as watch_for_ever
 
 if TYPE_CHECKING:
-    from coati.watching.changes import Change
+    from coati.runs.changes import Change
     from coati.watching.cycle import CycleResult
     from coati.watching.watch import WatchPlace
 
@@ -32,6 +34,12 @@ _MOVED = 3
 _INTERRUPTED = 130
 _DEFAULTS = WatchOptions()
 _SHOWN = 20
+
+
+# How a site is asked, where that is to be otherwise than the crawl did it.
+_ASKING = (
+    "contact", "user_agent", "limit_rate", "user", "password_file", "header", "cookies", "proxy", "log_file",
+)  # fmt: skip
 
 
 @click.command()
@@ -62,7 +70,10 @@ _SHOWN = 20
     "--diff", "since", help="Print the changes since a day (2026-05-01) or a time ago (2d), and end."
 )
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.pass_context
 def watch(  # noqa: PLR0917 -- one parameter per option
+    ctx: click.Context,
+    /,
     sources: tuple[Path, ...],
     once: bool,
     every: str | None,
@@ -78,6 +89,7 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     notify: str,
     since: str | None,
     form: str,
+    **_: object,
 ) -> int:
     """Find what is new on known sites, with few visits.
 
@@ -98,7 +110,10 @@ def watch(  # noqa: PLR0917 -- one parameter per option
         "relevant": relevant,
     }
     values = {name: value for name, value in given.items() if value is not None}
-    place = find_watch(sources, values, out, None if delay is None else parse_seconds(delay))
+    asking = given_settings(ctx)
+    if delay is not None:
+        asking["delay"] = parse_seconds(delay)
+    place = find_watch(sources, values, out, asking)
     listeners = Listeners(command, notify)
     _say_what_begins(place)
 
@@ -122,6 +137,9 @@ def watch(  # noqa: PLR0917 -- one parameter per option
         )
         return _MOVED
     return result.stop.exit_code
+
+
+watch.params.extend(setting_option(SETTINGS[name]) for name in _ASKING)
 
 
 def _say_what_begins(place: WatchPlace) -> None:

@@ -20,11 +20,14 @@ from coati.discovering.results import (
     write_results,
 )
 from coati.errors import ConfigError, UsageError
+from coati.live.event_files import events_logged, events_written
+from coati.live.event_lines import end_lines
 from coati.runs.layout import Layout
 from coati.runs.store import RunStore
 from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.run_file import to_toml_values
 from coati.strategies.discovery.searcher import Searcher
+from coati.version import __version__
 from coati.web.media import parse_types
 
 if TYPE_CHECKING:
@@ -89,7 +92,10 @@ def discover(
     searching: list[Searcher] = []
     with ExitStack() as stack:
         archive = stack.enter_context(_archive(settings))
+        on_event = stack.enter_context(events_written(settings.events, on_event))
+        on_event, log = stack.enter_context(events_logged(settings.log_file, on_event))
         store = stack.enter_context(_store(settings, folder, now, resumed=resumed))
+        log(f"coati {__version__}: {settings.words} into {folder.absolute()}")
         resources = CrawlResources(store=store, archive=archive, on_event=on_event)
         plan = crawl_plan(settings, resources)
 
@@ -102,6 +108,8 @@ def discover(
                 on_progress(SearchProgress(progress, *searching[0].counts()))
 
         result = crawl_live(replace(plan, new_strategy=new_strategy, on_progress=tell))
+        for line in end_lines(result):
+            log(line)
     return _results(settings, folder, result, searching[0])
 
 

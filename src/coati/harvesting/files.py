@@ -16,11 +16,13 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
-from coati.assembly import build_early_stop
+from coati.assembly import stop_rule
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summary
 from coati.harvesting.sites import is_excluded, sites_of
+from coati.live.event_files import events_logged
+from coati.live.event_lines import end_lines
 from coati.live.progress import Progress
 from coati.live.site_turns import SiteTurns
 from coati.reporting.many_sites import write_sites_report
@@ -30,9 +32,11 @@ from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings, write_settings
 from coati.runs.store import RunStore
 from coati.settings.plan import CrawlResources, crawl_plan
-from coati.settings.run_file import to_toml_values, with_values
+from coati.settings.run_file import require_named_hosts, require_no_hidden, to_toml_values, with_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
+from coati.units import format_count
+from coati.version import __version__
 from coati.web.rules import Scope
 from coati.web.urls import host_of
 
@@ -114,6 +118,8 @@ def harvest_files(
     """
     from coati.live.running import crawl_many
 
+    require_named_hosts(harvest.settings)
+    require_no_hidden(harvest.settings)
     layout = HarvestLayout(harvest.out)
     sites = harvest.sites()
     resumed = _take_folder(layout, harvest)
@@ -127,14 +133,19 @@ def harvest_files(
             seconds=lambda: time.monotonic() - begun,
             on_change=None if on_progress is None else _teller(on_progress, begun),
         )
+        on_event, log = stack.enter_context(events_logged(harvest.settings.log_file, None))
+        log(f"coati {__version__}: {format_count(len(sites), 'site')} into {harvest.out.absolute()}")
         plans = []
         for number, site in enumerate(sites):
             plan = _plan(layout, harvest, site, stack)
             if plan is not None:
-                plans.append(replace(plan, turns=turns.of(number)))
+                plans.append(replace(plan, turns=turns.of(number), on_event=on_event))
             else:
                 _count_done(layout, site, turns)
         results = crawl_many(plans) if plans and not turns.is_spent() else []
+        for plan, result in zip(plans, results, strict=False):
+            for line in end_lines(result):
+                log(f"{host_of(plan.rules.start_url)}: {line}")
     stop = _stop_reason(turns, [result.stop for result in results])
     return FilesHarvested(stop, _sum_up(layout, sites, stop), layout, resumed)
 
@@ -182,7 +193,7 @@ def _plan(
             "concurrency": 1,
         },
     )
-    early_stop = build_early_stop("dry") if settings.stop_when_dry else None
+    early_stop = stop_rule(settings.stop_when_dry)
     if holds_run(folder) and not _go_on(folder, harvest.per_site, early_stop):
         return None
     values = to_toml_values(settings)
@@ -201,7 +212,7 @@ def _go_on(folder: Path, per_site: Budget, early_stop: EarlyStop | None) -> bool
         reason = sessions[-1].stop_reason if sessions else None
         for point in run.curve():
             if early_stop is not None:
-                early_stop.observe(point.requests, point.targets)
+                early_stop.observe(point.requests, point.targets, point.score)
     if reason in _FAILED_STARTS and not totals.pages and not totals.targets:
         rmtree(folder)
         return True

@@ -16,14 +16,23 @@ from coati.errors import ConfigError
 from coati.harvesting.exports import export_statements
 from coati.harvesting.extraction import Extraction, extract_run
 from coati.harvesting.sites import is_excluded
+from coati.live.event_files import events_logged
+from coati.live.event_lines import end_lines
 from coati.live.progress import Progress
 from coati.reporting.writing import write_report
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.runs.store import RunStore
 from coati.settings.plan import CrawlResources, crawl_plan
-from coati.settings.run_file import read_values, to_toml_values, with_values
+from coati.settings.run_file import (
+    read_values,
+    require_named_hosts,
+    require_no_hidden,
+    to_toml_values,
+    with_values,
+)
 from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.version import __version__
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
@@ -134,16 +143,26 @@ def _crawl(
     from coati.live.running import crawl
 
     settings = harvest.settings
+    require_named_hosts(settings)
+    require_no_hidden(settings)
     if resumed:
         _check_same(harvest.out, settings)
     elif harvest.out.exists() and (not harvest.out.is_dir() or any(harvest.out.iterdir())):
         raise ConfigError(f"{harvest.out} holds something that is not a run; choose a new folder with --out")
     values = to_toml_values(settings)
     begin = RunStore.open if resumed else lambda out, now: RunStore.create(out, values, now)
-    with begin(harvest.out, time.time()) as store:
+    with (
+        events_logged(settings.log_file, None) as (on_event, log),
+        begin(harvest.out, time.time()) as store,
+    ):
         if resumed:
             store.change_settings(values)
-        return crawl(crawl_plan(settings, CrawlResources(store=store, on_progress=on_progress)))
+        resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
+        log(f"coati {__version__}: {' and '.join(settings.goal)} into {harvest.out.absolute()}")
+        result = crawl(crawl_plan(settings, resources))
+        for line in end_lines(result):
+            log(line)
+        return result
 
 
 def _check_same(folder: Path, settings: RunSettings) -> None:

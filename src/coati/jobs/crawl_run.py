@@ -13,7 +13,7 @@ from coati.live.plan import CrawlResult
 from coati.reporting.start_page import failed_start
 from coati.runs.reader import RunReader
 from coati.stop_reasons import STOPPED_AT_START, StopReason, StopWords
-from coati.strategies.dry_spell import Estimate
+from coati.strategies.forecast import Estimate
 
 # The exit code of a crawl whose start gave no link at all.
 NO_LINKS = 7

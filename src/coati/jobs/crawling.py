@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -15,12 +14,14 @@ from typing import TYPE_CHECKING, Unpack
 from coati.archive.archive import Archive
 from coati.archive.description import FILE_NAME as ARCHIVE_FILE
 from coati.archive.record import ArchiveMeta
-from coati.assembly import build_early_stop
+from coati.assembly import stop_rule
 from coati.errors import ConfigError, UsageError
 from coati.jobs.crawl_run import CrawlRun
 from coati.jobs.live_progress import CrawlView, in_notebook, shown
 from coati.jobs.own_thread import run_beside_loop
 from coati.jobs.run_place import RunPlace, find_place, forget_failed_start
+from coati.live.event_files import events_logged, events_written
+from coati.live.event_lines import end_lines
 from coati.live.stop_signal import StopSignal
 from coati.reporting.writing import write_report
 from coati.runs.errors import RunError, RunWriteError
@@ -31,7 +32,7 @@ from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.retrying import retry_plans
 from coati.settings.run_file import read_run_file, read_values, to_toml_values
 from coati.stop_reasons import StopReason
-from coati.strategies.dry_spell import DrySpell
+from coati.version import __version__
 from coati.web.media import parse_types
 from coati.web.rules import Rules
 from coati.web.urls import host_of
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from coati.live.progress import Event, OnEvent, OnProgress, Progress
     from coati.runs.totals import Totals
     from coati.settings.run_settings import RunSettings
+    from coati.strategies.stop_when_dry import StopWhenDry
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class CrawlStart:
     place: RunPlace
     totals: Totals
     seconds: float
-    early_stop: DrySpell | None
+    early_stop: StopWhenDry | None
 
 
 OnStart = Callable[[CrawlStart], None]
@@ -90,7 +92,7 @@ def crawl(
     stop = stop or StopSignal()
 
     def begin(begun: CrawlStart) -> None:
-        view.dry_spell, view.seconds_before = begun.early_stop, begun.seconds
+        view.early_stop, view.seconds_before = begun.early_stop, begun.seconds
 
     def tell(event: Event) -> None:
         view.on_event(event)
@@ -142,8 +144,10 @@ def carry_out(place: RunPlace, callbacks: CrawlCallbacks) -> CrawlRun:
     early_stop = _early_stop(place)
     with ExitStack() as stack:
         archive = stack.enter_context(_archive(settings))
-        on_event = stack.enter_context(_events(settings, callbacks.on_event))
+        on_event = stack.enter_context(events_written(settings.events, callbacks.on_event))
+        on_event, log = stack.enter_context(events_logged(settings.log_file, on_event))
         store = stack.enter_context(_store(place))
+        log(f"coati {__version__}: {' and '.join(settings.urls)} into {place.folder.absolute()}")
         if callbacks.on_start is not None:
             callbacks.on_start(CrawlStart(place, store.totals, store.seconds_spent, early_stop))
         resources = CrawlResources(
@@ -155,6 +159,8 @@ def carry_out(place: RunPlace, callbacks: CrawlCallbacks) -> CrawlRun:
             stop=callbacks.stop,
         )
         result = _drive(settings, resources)
+        for line in end_lines(result):
+            log(line)
     report, problem = _report(place.folder)
     estimate = None if early_stop is None else early_stop.estimate
     return CrawlRun(place.folder, result, place.resumed, estimate, report, problem)
@@ -173,17 +179,13 @@ def _drive(settings: RunSettings, resources: CrawlResources) -> CrawlResult:
     return crawl_live(crawl_plan(settings, resources))
 
 
-def _early_stop(place: RunPlace) -> DrySpell | None:
+def _early_stop(place: RunPlace) -> StopWhenDry | None:
     """Make the rule that ends a crawl that has run dry; that of a resumed run remembers what it has seen."""
-    if not place.settings.stop_when_dry:
-        return None
-    rule = build_early_stop("dry")
-    if not isinstance(rule, DrySpell):
-        raise TypeError("the rule named dry is another one")
-    if place.resumed:
+    rule = stop_rule(place.settings.stop_when_dry)
+    if rule is not None and place.resumed:
         with RunReader(place.folder) as reader:
             for point in reader.curve():
-                rule.observe(point.requests, point.targets)
+                rule.observe(point.requests, point.targets, point.score)
     return rule
 
 
@@ -233,34 +235,6 @@ def _archive(settings: RunSettings) -> Iterator[Archive | None]:
             opened.close()
         except (OSError, sqlite3.Error) as error:
             raise RunWriteError(f"the archive {folder} could not be written: {error}") from error
-
-
-@contextmanager
-def _events(settings: RunSettings, on_event: OnEvent | None) -> Iterator[OnEvent | None]:
-    """Write events to a file, if the settings name one, and pass them on."""
-    if not settings.events:
-        yield on_event
-        return
-    try:
-        # Line by line: who watches sees each event, and a full disk is told where it happens.
-        file = Path(settings.events).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115 - closed below
-    except OSError as error:
-        raise ConfigError(f"events: {settings.events} cannot be written: {error.strerror}") from None
-
-    def tell(event: Event) -> None:
-        try:
-            file.write(json.dumps({"at": event.at, "what": event.what, **event.data}) + "\n")
-        except OSError as error:
-            raise RunWriteError(f"the events could not be written to {settings.events}: {error}") from error
-        if on_event is not None:
-            on_event(event)
-
-    try:
-        yield tell
-    finally:
-        # What could not be written was told; the rest of it cannot be either.
-        with suppress(OSError):
-            file.close()
 
 
 def _report(folder: Path) -> tuple[Path | None, str]:

@@ -16,7 +16,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from coati.jobs.event_lines import event_line
+from coati.live.event_lines import event_line
 from coati.live.progress import Event, EventKind, Progress
 from coati.stop_reasons import StopReason
 from coati.units import format_bytes, format_count, format_seconds
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from coati.budget import Budget
-    from coati.strategies.dry_spell import DrySpell
+    from coati.strategies.stop_when_dry import StopWhenDry
 
 _LINE_SECONDS = 5.0
 _DRAWN_A_SECOND = 4
@@ -51,7 +51,7 @@ class CrawlView:
     """
 
     budget: Budget
-    dry_spell: DrySpell | None = None
+    early_stop: StopWhenDry | None = None
     seconds_before: float = 0.0
     clock: Callable[[], float] = time.monotonic
     progress: Progress = field(default_factory=Progress)
@@ -136,7 +136,7 @@ class CrawlView:
 
     def expected(self) -> str:
         """Say what further requests would bring."""
-        estimate = None if self.dry_spell is None else self.dry_spell.estimate
+        estimate = None if self.early_stop is None else self.early_stop.estimate
         return "" if estimate is None else estimate.in_words()
 
     def resting(self) -> str:

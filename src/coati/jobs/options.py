@@ -14,7 +14,7 @@ class CrawlOptions(TypedDict, total=False):
     goal: Sequence[str]
     strategy: str
     seed: int
-    stop_when_dry: bool
+    stop_when_dry: str | float | bool
     scope: str
     include: Sequence[str]
     exclude: Sequence[str]
@@ -33,6 +33,10 @@ class CrawlOptions(TypedDict, total=False):
     concurrency: int
     per_host: int
     contact: str
+    user_agent: str
+    limit_rate: int | str | None
+    user: str
+    password_file: str | Path
     header: Sequence[str]
     cookies: str
     proxy: str
@@ -45,3 +49,4 @@ class CrawlOptions(TypedDict, total=False):
     out: str | Path
     folders: str
     events: str | Path
+    log_file: str | Path

@@ -15,6 +15,7 @@ from coati.live.robots import MAX_RULES_BYTES
 from coati.model import Deferred, Failure, Page, Redirect, Refused
 from coati.readers.robots import named_sitemaps, robots_url
 from coati.runs.reasons import SkipReason
+from coati.settings.live_settings import live_settings
 from coati.settings.plan import CrawlResources, crawl_plan
 from coati.strategies.sb.path_groups import PathGroups
 from coati.strategies.sb.tag_path_vectors import TagPathSpace
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from coati.jobs.run_place import RunPlace
     from coati.model import Link, Request
     from coati.settings.run_settings import RunSettings
-
-AGENT = "Coati"
 
 UNREACHABLE, REFUSED = 3, 4
 
@@ -137,10 +136,11 @@ def _preview(place: RunPlace, answers: _Answers) -> Preview:
     rules = {url: Protego.parse(_robots_text(result)) for url, result in robots.items()}
     own_url = robots_url(settings.url)
     own_text = _robots_text(robots[own_url])
-    delay = rules[own_url].crawl_delay(AGENT)
+    agents = live_settings(settings).robots_agents
+    delays = [delay for agent in agents if (delay := rules[own_url].crawl_delay(agent)) is not None]
     links, refused = _links(answer.result for answer in starts.values())
     total = len(links) + sum(refused.values())
-    admitted = [link for link in links if not _obeys(settings) or _allows(rules, link.url)]
+    admitted = [link for link in links if not _obeys(settings) or _allows(rules, link.url, agents)]
     if len(links) > len(admitted):
         refused[SkipReason.ROBOTS.value] = len(links) - len(admitted)
     return Preview(
@@ -151,7 +151,7 @@ def _preview(place: RunPlace, answers: _Answers) -> Preview:
         more_starts={url: _described(answer) for url, answer in starts.items() if url != settings.url},
         robots=_robots_described(robots[own_url], own_text),
         start_allowed=first.result.outcome != Refused(SkipReason.ROBOTS),
-        crawl_delay=None if delay is None else float(delay),
+        crawl_delay=float(max(delays)) if delays else None,
         sitemaps=[url for name in named_sitemaps(own_text) if (url := resolve(own_url, name)) is not None],
         folder=str(place.folder),
         resumes=place.resumed,
@@ -171,9 +171,9 @@ def _obeys(settings: RunSettings) -> bool:
     return bool(dict(settings.limits).get("robots", True))
 
 
-def _allows(rules: Mapping[str, Protego], url: str) -> bool:
+def _allows(rules: Mapping[str, Protego], url: str, agents: Iterable[str]) -> bool:
     own = rules.get(robots_url(url))
-    return own is None or own.can_fetch(url, AGENT)
+    return own is None or all(own.can_fetch(url, agent) for agent in agents)
 
 
 def _links(results: Iterable[FetchResult]) -> tuple[list[Link], Counter[str]]:

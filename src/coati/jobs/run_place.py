@@ -68,7 +68,7 @@ def find_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
         if not urls:
             raise UsageError("nothing to crawl: give a start URL, or --out with the folder of a run")
         values["out"] = _folder_name(_start_url(urls[0]))
-    for name in ("archive", "events"):
+    for name in ("archive", "events", "log_file"):
         if values.get(name):
             # A run may be resumed from another folder.
             values[name] = str(Path(str(values[name])).absolute())
@@ -91,7 +91,7 @@ def find_search_place(start: Sequence[str], given: Mapping[str, object]) -> RunP
         if not values.get("words"):
             raise UsageError("nothing to search for: say in a few words what the data should be about")
         values["out"] = _named_after(str(values["words"]))
-    for name in ("archive", "events", "start_model"):
+    for name in ("archive", "events", "log_file", "start_model"):
         if values.get(name):
             values[name] = str(Path(str(values[name])).absolute())
     if values.get("search"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from coati.live.event_loop import stalls_of_loop
 from coati.live.progress import ArmYield, Progress
-from coati.model import Deferred, Failure, Method, Page, Refused
+from coati.model import Deferred, Failure, Method, Other, Page, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -72,16 +72,22 @@ class CrawlCounts:
             self.targets += new_target
 
     def settle(self, request: Request, outcome: Outcome, settlements: Iterable[Settlement]) -> None:
-        """Count the pull of an arm, unless an outage undid it, and the rewards that became final."""
-        if request.arm is not None and not isinstance(outcome, Deferred):
-            self._arms.setdefault(request.arm, [0, 0.0])[0] += 1
+        """Count what the pages of an arm brought, once that is final, and what was no use at once.
+
+        A page whose links were not all asked for yet is neither a success nor a failure.
+        """
+        if request.arm is not None and isinstance(outcome, Page):
             self._arm_of[request.id] = request.arm
             if len(self._arm_of) > _REMEMBERED_PULLS:
                 self._arm_of.popitem(last=False)
+        elif request.arm is not None and isinstance(outcome, Failure | Other):
+            self._arms.setdefault(request.arm, [0, 0.0])[0] += 1
         for settlement in settlements:
             arm = self._arm_of.pop(settlement.request_id, None)
             if arm is not None:
-                self._arms[arm][1] += settlement.reward
+                settled = self._arms.setdefault(arm, [0, 0.0])
+                settled[0] += 1
+                settled[1] += settlement.reward
 
     def progress(
         self, in_flight: int, deferred: int, waits: Mapping[str, Wait], arm_label: Callable[[int], str]

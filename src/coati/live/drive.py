@@ -95,13 +95,13 @@ class Drive:
         self._open: dict[int, _Open] = {}
         self._again: deque[Request] = deque()
         self._hops: OrderedDict[str, int] = OrderedDict()
-        self._endings = StopRules(plan.early_stop, one_site=plan.one_site, defers=plan.defers)
         logged = () if plan.store is None else plan.store.lists()
         self.lists = ListAddresses((*plan.start_urls, *logged), feeds=FEEDS in plan.extractors)
         self.engines = (
             Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
         )
         self._strategy = self._restore()
+        self._endings = StopRules(plan.early_stop, self._strategy, one_site=plan.one_site, defers=plan.defers)
         past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
         self.visits = Visits(plan.store, plan.earlier)
@@ -238,7 +238,9 @@ class Drive:
         self.counts.settle(request, recorded.outcome, settlements)
         self._keep(settlements)
         self._tell_observed(state, result, charged)
-        end = self._endings.after(result.outcome, charged, self.counts, hopeless=self.outages.hopeless)
+        end = self._endings.after(
+            request, result.outcome, charged, self.counts, hopeless=self.outages.hopeless
+        )
         if end is not None:
             self.stop(end)
         self._end_host(host_of(request.url), result.outcome, charged)
@@ -478,6 +480,7 @@ class Drive:
             skipped=result.skipped,
             lists=lists,
             strategy=self.plan.strategy,
+            sent=result.sent,
             missing=", ".join(words for drop, words in MISSING.items() if drop in result.drops),
         )
         return store.record(fetched)

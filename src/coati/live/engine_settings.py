@@ -38,7 +38,8 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
         # A process that has no Twisted reactor need not get one: it could not be started twice.
         "TWISTED_REACTOR_ENABLED": is_reactor_installed(),
         "USER_AGENT": own.user_agent,
-        "ROBOTSTXT_USER_AGENT": "Coati",
+        "ROBOTSTXT_USER_AGENT": own.robots_agents[0],
+        "COATI_ROBOTS_AGENTS": list(own.robots_agents),
         "ROBOTSTXT_OBEY": own.robots,
         "CONCURRENT_REQUESTS": own.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": own.per_host,
@@ -66,6 +67,7 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
         "COATI_CONNECT_TIMEOUT": own.connect_timeout_seconds,
         "COATI_ANSWER_TIMEOUT": own.answer_timeout_seconds,
         "COATI_MIN_BYTES_PER_SECOND": own.min_bytes_per_second,
+        "COATI_LIMIT_RATE": own.max_bytes_per_second,
         "COATI_SLOW_WINDOW": own.slow_window_seconds,
         "COATI_ALLOW_PRIVATE": own.allows_private(plan.start_urls),
         "COATI_PROXY": own.proxy,

@@ -20,6 +20,7 @@ from collections import deque
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+from coati.live.byte_spacing import ByteSpacing
 from coati.live.request_spacing import RequestSpacing
 
 # A turn of more than this holds up everything: no answer is read, no signal heard.
@@ -74,10 +75,11 @@ class _TurnTimes(selectors.DefaultSelector):
 
 
 class CrawlLoop(asyncio.SelectorEventLoop):
-    """The loop of our crawls: it times its turns, and lets requests leave one after the other."""
+    """The loop of our crawls: it times its turns, and spaces what leaves and what comes."""
 
     def __init__(self) -> None:
         self.request_spacing = RequestSpacing()
+        self.byte_spacing = ByteSpacing()
         self._turns = _TurnTimes()
         super().__init__(self._turns)
 
@@ -110,6 +112,12 @@ def count_stalls_from_here() -> None:
     loop = asyncio.get_running_loop()
     if isinstance(loop, CrawlLoop):
         loop.crawl_begins()
+
+
+def byte_spacing_of_loop() -> ByteSpacing:
+    """Return what all crawls on the running loop share; one of its own on a loop of somebody else's."""
+    loop = asyncio.get_running_loop()
+    return loop.byte_spacing if isinstance(loop, CrawlLoop) else ByteSpacing()
 
 
 def seconds_of_server(started: float) -> float:

@@ -11,15 +11,20 @@ project::
 from __future__ import annotations
 
 import base64
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.web.urls import origin_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+
+
+_SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|session|credential", re.IGNORECASE)
 
 
 class OriginHeader(NamedTuple):
@@ -38,6 +43,30 @@ def basic_authorisation(origin: str, user: str, password: str) -> OriginHeader:
     """
     token = base64.b64encode(f"{user}:{password}".encode()).decode()
     return OriginHeader(origin, "Authorization", f"Basic {token}")
+
+
+def is_secret(name: str) -> bool:
+    """Tell whether a header carries what opens doors, by its name.
+
+    >>> is_secret("Authorization"), is_secret("Accept-Language")
+    (True, False)
+    """
+    return _SECRET_HEADER.search(name) is not None
+
+
+def sent_headers(request: Request, bound: Iterable[OriginHeader]) -> tuple[tuple[str, str], ...]:
+    """Return the headers of a request that was sent, for a record of it.
+
+    What opens doors is left out: cookies, what sounds like a secret, and all that was given for one origin.
+    """
+    hidden = {header.name.lower() for header in bound}
+    return tuple(
+        (name, value.decode("latin-1"))
+        for key, values in request.headers.items()
+        for name in (key.decode("latin-1"),)
+        for value in values
+        if not is_secret(name) and name.lower() not in hidden
+    )
 
 
 class OriginHeadersMiddleware:

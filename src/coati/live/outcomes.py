@@ -81,7 +81,8 @@ class FetchResult:
 
     ``refused`` lists links that the rules of the run forbid, ``skipped`` URLs that are left alone for
     another reason, and ``drops`` what was cut off or thrown away, to be counted. ``unsent`` says that the
-    request itself was never made, and so costs nothing.
+    request itself was never made, and so costs nothing. ``sent`` are the headers of the request that
+    brought a page, secrets left out; None where none was sent.
     """
 
     outcome: Outcome
@@ -92,6 +93,7 @@ class FetchResult:
     skipped: tuple[tuple[str, Reason], ...] = ()
     drops: tuple[str, ...] = ()
     unsent: bool = False
+    sent: tuple[tuple[str, str], ...] | None = None
 
 
 class ResponseReader:

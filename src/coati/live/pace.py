@@ -106,7 +106,8 @@ class PaceMiddleware:
         if self._drive is not None:
             self.pace.load(self._drive.host_pauses(), self._now())
         self._spaced = chosen.delay_seconds > 0
-        self._agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"]
+        agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"]
+        self._agents: list[str] = settings.getlist("COATI_ROBOTS_AGENTS") or [agent]
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -163,10 +164,11 @@ class PaceMiddleware:
 
     def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         """Keep the Crawl-delay of a robots.txt."""
-        asked = robotparser.crawl_delay(self._agent)
-        if asked is not None:
-            host = _host(request)
-            self._tell(host, self.pace.ask_delay(host, asked))
+        host = _host(request)
+        for agent in self._agents:
+            asked = robotparser.crawl_delay(agent)
+            if asked is not None:
+                self._tell(host, self.pace.ask_delay(host, asked))
 
     async def _take_turn(self) -> bool:
         """Let the requests of this process leave one after the other, unless no delay is wanted at all."""

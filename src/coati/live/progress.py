@@ -12,7 +12,10 @@ from coati.pacing.host_pace import Wait
 
 
 class ArmYield(NamedTuple):
-    """What one arm has brought so far; ``label`` is the strategy's own words for it."""
+    """What one arm has brought so far; ``label`` is the strategy's own words for it.
+
+    ``pulls`` are its pages whose reward is final, and what of it was no use.
+    """
 
     label: str
     pulls: int

@@ -28,6 +28,7 @@ from coati.archive.archive import Archive
 from coati.archive.record import Entry, Record
 from coati.errors import ArchiveError
 from coati.live.failures import OfflineError
+from coati.live.origin_headers import OriginHeader, sent_headers
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, CONDITIONAL, CUT, DAMAGED, LIVE_ONLY, NOT_MODIFIED
 from coati.live.robots import asks_for_robots
 from coati.live.spider import drive_of
@@ -37,6 +38,7 @@ from coati.web.sniffing import sniffed_type
 from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Self
 
     from scrapy import Request
@@ -66,8 +68,16 @@ class ArchiveLike(Protocol):
 class ReadThroughMiddleware:
     """Answers from an archive and adds to it."""
 
-    def __init__(self, archive: ArchiveLike, drive: Drive | None = None, *, answers: bool = True) -> None:
+    def __init__(
+        self,
+        archive: ArchiveLike,
+        drive: Drive | None = None,
+        *,
+        answers: bool = True,
+        bound: Iterable[OriginHeader] = (),
+    ) -> None:
         self._archive = archive
+        self._bound = tuple(bound)
         self._drive = drive
         self._answers = answers
         self._max_age = math.inf
@@ -83,13 +93,17 @@ class ReadThroughMiddleware:
         if drive is not None:
             if drive.plan.archive is None:
                 raise NotConfigured
-            return cls(drive.plan.archive, drive, answers=drive.plan.answer_from_archive)
+            plan = drive.plan
+            bound = plan.settings.origin_headers
+            return cls(drive.plan.archive, drive, answers=plan.answer_from_archive, bound=bound)
         path = crawler.settings.get("COATI_ARCHIVE")
         if not path:
             raise NotConfigured("COATI_ARCHIVE names no archive")
         archive = Archive.open(Path(path), writable=True)
         crawler.signals.connect(lambda: archive.close(), signals.spider_closed, weak=False)  # noqa: PLW0108
-        return cls(archive, answers=crawler.settings.getbool("COATI_ARCHIVE_ANSWERS", True))
+        settings = crawler.settings
+        bound = tuple(OriginHeader(*header) for header in settings.getlist("COATI_ORIGIN_HEADERS"))
+        return cls(archive, answers=settings.getbool("COATI_ARCHIVE_ANSWERS", True), bound=bound)
 
     def process_request(self, request: Request) -> Response | None:
         """Answer what is archived."""
@@ -161,11 +175,17 @@ class ReadThroughMiddleware:
             # It says how the server felt, not what the URL is: an archive would repeat it for ever.
             return response
         try:
-            self._archive.add(Record(entry, headers, response.body if whole else None))
+            self._archive.add(
+                Record(entry, headers, response.body if whole else None, self._sent(request, url))
+            )
         except (OSError, sqlite3.Error) as error:
             where = getattr(self._archive, "folder", "")
             raise RunWriteError(f"the archive {where} could not be written: {error}") from error
         return response
+
+    def _sent(self, request: Request, url: str) -> tuple[tuple[str, str], ...] | None:
+        """Return what was asked, as far as it may be kept; of a query nothing, which an engine asks."""
+        return None if is_query(url) else sent_headers(request, self._bound)
 
     def _time_of_capture(self, url: str) -> float:
         """Return the time, but none before the last capture of a URL: a clock may have gone back."""

@@ -77,9 +77,13 @@ class ObeyRobotsMiddleware(RobotsTxtMiddleware):
     """Scrapy's own, which fetches the rules and keeps to them; robots.txt itself may always be asked for."""
 
     def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
-        """Refuse what the rules forbid."""
-        if not lists_robots(request):
-            super().process_request_2(rp, request)
+        """Refuse what the rules forbid, to any of the names that we go by."""
+        if lists_robots(request):
+            return
+        super().process_request_2(rp, request)
+        agents: list[str] = self.crawler.settings.getlist("COATI_ROBOTS_AGENTS")
+        if rp is not None and not all(rp.allowed(request.url, agent) for agent in agents[1:]):
+            raise IgnoreRequest("Forbidden by robots.txt")
 
     def forget(self, netloc: str) -> None:
         """Have the rules of a host (with its port) asked for again before its next request."""

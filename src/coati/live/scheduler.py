@@ -34,6 +34,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from coati.errors import CoatiError, ConfigError
 from coati.live.drive import Drive
 from coati.live.event_loop import count_stalls_from_here
+from coati.live.origin_headers import sent_headers
 from coati.live.outcomes import API, LIST, REQUEST, FetchResult, ResponseReader
 from coati.live.pace import PaceMiddleware, pace_settings
 from coati.live.plan import CrawlPlan
@@ -310,6 +311,8 @@ class StrategyScheduler(BaseScheduler):
         try:
             result = self._reader.read(chosen, response)
             from_archive = "archived" in response.flags
+            if request is not None and not from_archive:
+                result = self._with_sent(chosen, request, result)
             self._drive.finish(chosen.id, result, from_archive=from_archive)
         except Exception as error:  # noqa: BLE001 - the engine would log it and wait for ever
             self._drive.abort(error)
@@ -317,6 +320,12 @@ class StrategyScheduler(BaseScheduler):
         if not from_archive:
             self._gives_up(chosen)
         return None if self._links is None else self._parse(chosen, response, result.outcome, self._links)
+
+    def _with_sent(self, chosen: Request, request: ScrapyRequest, result: FetchResult) -> FetchResult:
+        """Add what was sent for a page, as far as it may be kept; a query is sent by its engine."""
+        if not isinstance(result.outcome, Page) or result.unsent or is_query(chosen.url):
+            return result
+        return replace(result, sent=sent_headers(request, self._drive.plan.settings.origin_headers))
 
     def _parse(
         self, chosen: Request, response: Response, outcome: Outcome, links: SpiderLinks

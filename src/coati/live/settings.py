@@ -36,6 +36,10 @@ class LiveSettings:
     per_host: int = 1
     # Where a site's owner can complain: an address or a page. It stands in the User-Agent.
     contact: str = ""
+    # Under which name it asks; Coati's own, unless given.
+    agent: str = ""
+    # Bytes per second that are taken off the wire, over all connections; None: as many as come.
+    max_bytes_per_second: int | None = None
     # Whether robots.txt is asked and obeyed. Off is for one's own sites.
     robots: bool = True
     # The largest file that is taken; one that declares more is not even begun.
@@ -84,8 +88,11 @@ class LiveSettings:
             self._require(getattr(self, name) >= 0, name, "at least 0")
         for name in ("max_retry_after_seconds", "max_delay_seconds"):
             self._require(getattr(self, name) >= 0, name, "at least 0")
+        if self.max_bytes_per_second is not None:
+            self._require(self.max_bytes_per_second >= 1, "max_bytes_per_second", "at least 1")
         bound = ((header.name, header.value) for header in self.origin_headers)
-        for name, value in (("contact", self.contact), *self.headers, *bound, *self.cookies):
+        named = (("contact", self.contact), ("user_agent", self.agent))
+        for name, value in (*named, *self.headers, *bound, *self.cookies):
             if not name.isprintable() or not value.isprintable():
                 raise ConfigError(f"{name} holds a character that no HTTP header can")
         if self.proxy and not urlsplit(self.proxy).hostname:
@@ -95,7 +102,12 @@ class LiveSettings:
     def user_agent(self) -> str:
         """Say honestly who asks: the program, its version, and the contact where there is one."""
         comment = f" (+{self.contact})" if self.contact else ""
-        return f"Coati/{__version__}{comment}"
+        return f"{self.agent or f'Coati/{__version__}'}{comment}"
+
+    @property
+    def robots_agents(self) -> tuple[str, ...]:
+        """Whose rules of robots.txt are kept: those for Coati under any name, and those for a given name."""
+        return ("Coati", self.agent) if self.agent else ("Coati",)
 
     def allows_private(self, start_urls: Iterable[str]) -> bool:
         """Tell whether private addresses may be asked in a crawl from these URLs.

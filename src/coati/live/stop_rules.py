@@ -11,8 +11,9 @@ from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
     from coati.live.counts import CrawlCounts
-    from coati.model import Outcome
+    from coati.model import Outcome, Request
     from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.strategy import Strategy
 
 # This many attempts in a row without any answer mean that the site is gone, not that links are bad.
 _SILENT_ATTEMPTS = 20
@@ -29,8 +30,11 @@ class StopRules:
     ``defers`` says that silence is `Deferred`: a `Failure` is then one of its URL.
     """
 
-    def __init__(self, early_stop: EarlyStop | None, *, one_site: bool, defers: bool) -> None:
+    def __init__(
+        self, early_stop: EarlyStop | None, strategy: Strategy, *, one_site: bool, defers: bool
+    ) -> None:
         self._early_stop = early_stop
+        self._strategy = strategy
         self._one_site = one_site
         self._defers = defers
         self._silent = self._limited = 0
@@ -40,7 +44,7 @@ class StopRules:
         self._silent = self._limited = 0
 
     def after(
-        self, outcome: Outcome, charged: int, counts: CrawlCounts, *, hopeless: bool
+        self, request: Request, outcome: Outcome, charged: int, counts: CrawlCounts, *, hopeless: bool
     ) -> StopReason | None:
         """Say whether this outcome, of this many attempts, is the last; it is in the counts already.
 
@@ -53,9 +57,14 @@ class StopRules:
         enough = self._silent >= _SILENT_ATTEMPTS or self._limited >= _LIMITED_ATTEMPTS
         if hopeless or (enough and self._one_site):
             return StopReason.RATE_LIMITED if self._limited else StopReason.SITE_SILENT
-        if self._early_stop is not None and self._early_stop.observe(counts.requests, counts.targets):
-            return StopReason.STOPPED_EARLY
-        return None
+        return StopReason.STOPPED_EARLY if self._is_dry(request, outcome, counts) else None
+
+    def _is_dry(self, request: Request, outcome: Outcome, counts: CrawlCounts) -> bool:
+        if self._early_stop is None:
+            return False
+        # What met an outage is asked again: only then is seen what was promised.
+        score = None if isinstance(outcome, Deferred) else request.score
+        return self._early_stop.observe(counts.requests, counts.targets, score, self._strategy)
 
     def _is_silence(self, outcome: Outcome) -> bool:
         """Tell whether nobody answered; a file that is too large, or a part of one, is an answer."""

@@ -21,6 +21,7 @@ Settings, besides Scrapy's own for downloads (``DOWNLOAD_TIMEOUT`` is for the wh
 ``COATI_CONNECT_TIMEOUT``      seconds to connect
 ``COATI_ANSWER_TIMEOUT``       seconds from there to the end of the headers, or without a byte of the body
 ``COATI_MIN_BYTES_PER_SECOND`` the slowest body that is waited for, over ``COATI_SLOW_WINDOW`` seconds
+``COATI_LIMIT_RATE``           bytes per second that are taken, over all connections of the process
 ``COATI_ALLOW_PRIVATE``        whether private addresses may be asked
 ``COATI_PROXY``                the proxy of all requests that name none themselves
 =============================  ==========================================================================
@@ -64,7 +65,7 @@ from yarl import URL
 from coati.live.addresses import PublicResolver, refuse_private_literal
 from coati.live.bodies import Body, BodyLimits
 from coati.live.connections import AnswerConnector
-from coati.live.event_loop import seconds_of_server
+from coati.live.event_loop import byte_spacing_of_loop, seconds_of_server
 from coati.live.failures import (
     BadAnswerError,
     BadEncodingError,
@@ -97,7 +98,7 @@ from coati.web.sniffing import is_text
 from coati.web.urls import extension_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Coroutine
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -111,6 +112,10 @@ _MAX_ERROR_BYTES = 256 * 1024
 
 # Real sites send policies of many kilobytes in a header.
 _MAX_HEADER_BYTES = 64 * 1024
+
+# aiohttp's own, and the least that is worth a read of the socket.
+_READ_AHEAD_BYTES = 64 * 1024
+_LEAST_READ_BYTES = 1024
 
 # Scrapy's proxy middleware takes it out of the proxy's URL; it is for the proxy alone.
 _PROXY_AUTHORISATION = "Proxy-Authorization"
@@ -156,6 +161,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         answer = settings.getfloat("COATI_ANSWER_TIMEOUT", _DEFAULTS.answer_timeout_seconds)
         connect = settings.getfloat("COATI_CONNECT_TIMEOUT", _DEFAULTS.connect_timeout_seconds)
         self._answer_seconds = connect + answer
+        self._rate: int | None = settings.getint("COATI_LIMIT_RATE") or None
+        self._byte_spacing = byte_spacing_of_loop()
         self._timeout = aiohttp.ClientTimeout(
             total=settings.getfloat("DOWNLOAD_TIMEOUT") or None, sock_connect=connect, sock_read=answer
         )
@@ -194,6 +201,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             auto_decompress=False,
             skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
             timeout=self._timeout,
+            # What is read ahead would come faster than it may.
+            read_bufsize=min(_READ_AHEAD_BYTES, max(_LEAST_READ_BYTES, self._rate or _READ_AHEAD_BYTES)),
             middlewares=(_once,),
             max_line_size=_MAX_HEADER_BYTES,
             max_field_size=_MAX_HEADER_BYTES,
@@ -256,8 +265,9 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     async def _download(self, request: Request) -> Response:
         started = time.monotonic()
         timeout = aiohttp.ClientTimeout(
-            # Scrapy's middleware for time-outs puts it into every request.
-            total=request.meta.get("download_timeout") or self._timeout.total,
+            # Scrapy's middleware for time-outs puts it into every request. Who is slow on purpose has as long
+            # as it takes: what bounds it is the least speed of the other side.
+            total=None if self._rate else request.meta.get("download_timeout") or self._timeout.total,
             sock_connect=self._timeout.sock_connect,
             sock_read=self._timeout.sock_read,
         )
@@ -324,7 +334,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         undecided = body.limits is self._list
         speed = _Speed(*self._slowest)
         try:
-            async with aclosing(_unpacked(answer)) as pieces:
+            async with aclosing(_unpacked(answer, lambda size: self._slow_down(size, speed))) as pieces:
                 async for piece in pieces:
                     if not self._write(body, request, piece):
                         answer.close()
@@ -347,6 +357,13 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             if not keeps_part or not body.size_bytes:
                 raise
             flags.append(DAMAGED)
+
+    async def _slow_down(self, size_bytes: int, speed: _Speed) -> None:
+        """Wait after bytes that came off the wire, where there is a limit; the other side is not to blame."""
+        if self._rate:
+            seconds = self._byte_spacing.seconds_to_wait(size_bytes, self._rate, time.monotonic())
+            speed.excuse(seconds)
+            await asyncio.sleep(seconds)
 
     def _write(self, body: Body, request: Request, piece: bytes) -> bool:
         """Take a piece of a body; False if no more is wanted."""
@@ -395,6 +412,10 @@ class _Speed:
         self._least, self._window = least, window
         self._checked_at, self._checked_bytes = time.monotonic(), 0
 
+    def excuse(self, seconds: float) -> None:
+        """Leave out time for which we took nothing."""
+        self._checked_at += seconds
+
     def check(self, size_bytes: int) -> None:
         """Look at how much has come; raises `TooSlowError`."""
         now = time.monotonic()
@@ -410,8 +431,13 @@ def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Fo
     return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted, api=api)
 
 
-async def _unpacked(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
-    """Return the body piece by piece, without its codings; raises where it is not all there."""
+async def _unpacked(
+    answer: aiohttp.ClientResponse, taken: Callable[[int], Awaitable[None]]
+) -> AsyncGenerator[bytes]:
+    """Return the body piece by piece, without its codings; raises where it is not all there.
+
+    ``taken`` is awaited with the size of each piece as it came.
+    """
     codings = codings_of(",".join(answer.headers.getall("Content-Encoding", ())))
     unknown = not can_undo(codings)
     is_file = codings == ("gzip",) and _is_gzip_file(answer)
@@ -419,6 +445,7 @@ async def _unpacked(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
     if unknown and answer.status in _SUCCESS and "html" not in answer.content_type:
         raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
     async for packed in answer.content.iter_any():
+        await taken(len(packed))
         if unknown and not is_text(packed):
             raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
         try:

@@ -117,7 +117,7 @@ def replay(
         clock.spend()
         volume += outcome.size_bytes
         requests, targets = len(trace), trace.targets[-1]
-        if early_stop is not None and early_stop.observe(requests, targets):
+        if early_stop is not None and early_stop.observe(requests, targets, request.score, strategy):
             stop = STOPPED_EARLY
             break
         if progress is not None and requests % _PROGRESS_STEP == 0:

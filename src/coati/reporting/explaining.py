@@ -27,8 +27,9 @@ from coati.reporting.found_repositories import SiteVerdict, verdict_on
 from coati.reporting.learnt import explained_by_strategy, settings_of
 from coati.reporting.nearby import nearest_known
 from coati.reporting.reasons import meaning_of
+from coati.reporting.watched_pages import WatchedPage, is_watch, watched_page
 from coati.runs.found_by import way_of
-from coati.runs.outcomes import DEFERRED, REFUSED
+from coati.runs.outcomes import DEFERRED, REFUSED, UNCHANGED
 from coati.runs.reader import RunReader
 from coati.strategies.strategy import Explained
 from coati.units import format_count
@@ -41,12 +42,13 @@ _MAX_HOPS = 20
 _MAX_COPIES = 20
 
 _START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
+# The latest ones, in order: of a page that is visited again and again these decide.
 _ASKED = """
-SELECT requests.*, pages.links, pages.new_links,
+SELECT * FROM (SELECT requests.*, pages.links, pages.new_links,
        (SELECT coalesce(sum(charged), 0) FROM requests AS earlier
         WHERE earlier.observed_event < requests.chosen_event) AS requests_before
 FROM requests LEFT JOIN pages ON pages.request = requests.id
-WHERE requests.url = ? ORDER BY chosen_event LIMIT ?
+WHERE requests.url = ? ORDER BY chosen_event DESC LIMIT ?) ORDER BY chosen_event
 """
 _CHOSEN = "SELECT chosen_event FROM requests WHERE id = ?"
 _LINK = """
@@ -60,7 +62,7 @@ _SKIPPED = """
 SELECT skipped.reason, requests.url AS found_on FROM skipped
 LEFT JOIN requests ON requests.id = skipped.source WHERE skipped.url = ? ORDER BY skipped.id LIMIT 1
 """
-_TARGET = "SELECT * FROM targets WHERE url = ? ORDER BY request LIMIT 1"
+_TARGET = "SELECT * FROM targets WHERE url = ? ORDER BY version DESC LIMIT 1"
 _COPIES = "SELECT url FROM targets WHERE sha256 = ? AND url <> ? ORDER BY request LIMIT ?"
 _GROUP = """
 SELECT coalesce((SELECT label FROM groups WHERE arm = ?1), '') AS label, count(*) AS followed,
@@ -86,6 +88,8 @@ _VERDICTS = {
     Kind.TARGET.value: Verdict.TARGET,
     Kind.REDIRECT.value: Verdict.REDIRECT,
     Kind.BROKEN.value: Verdict.FAILED,
+    # Where the first answer was long ago.
+    UNCHANGED: Verdict.PAGE,
 }
 
 
@@ -98,7 +102,11 @@ def explain_url(folder: Path, url: str) -> Explanation:
         run.connection.execute("BEGIN")
         try:
             whole = _absolute(run.connection, url)
-            explanation = replace(_explain(run, whole), site=_site_verdict(run.connection, whole))
+            explanation = replace(
+                _explain(run, whole),
+                site=_site_verdict(run.connection, whole),
+                watched=_watched(run, whole),
+            )
         finally:
             run.connection.execute("ROLLBACK")
     if explanation.verdict is Verdict.UNKNOWN and explanation.site is None and not _looks_like_one(url):
@@ -108,6 +116,10 @@ def explain_url(folder: Path, url: str) -> Explanation:
 
 def _site_verdict(connection: Connection, url: str) -> SiteVerdict | None:
     return None if is_query(url) else verdict_on(connection, host_of(url).removeprefix("www."))
+
+
+def _watched(run: RunReader, url: str) -> WatchedPage | None:
+    return watched_page(run.connection, url) if is_watch(run.settings) else None
 
 
 def _absolute(connection: Connection, url: str) -> str:
@@ -195,7 +207,9 @@ def _explain_asked(
     connection: Connection, url: str, asked: tuple[Asked, ...], met: Meeting | None, strategy: str
 ) -> Explanation:
     # A HEAD only announces; the last request that is more than that says what became of the URL.
-    last = next((each for each in reversed(asked) if each.method == "GET"), asked[-1])
+    # One that was not modified is what it was before.
+    told = [each for each in asked if each.method == "GET"] or list(asked)
+    last = next((each for each in reversed(told) if each.kind != UNCHANGED), told[-1])
     verdict = _VERDICTS.get(last.kind, Verdict.OTHER)
     left_alone = None
     if verdict is Verdict.REFUSED:

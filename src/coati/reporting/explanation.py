@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from coati.reporting.found_repositories import SiteVerdict
 from coati.reporting.markup import element, joined
+from coati.reporting.watched_pages import WatchedPage
 
 
 class Verdict(StrEnum):
@@ -111,7 +112,7 @@ class Explanation:
 
     ``score`` is the one that decides, and ``reasons`` are the strategy's, the strongest first: as they stood
     when the URL was chosen, or as they stand now if it waits. ``site`` is what a search for repositories
-    decided about the URL's site.
+    decided about the URL's site, ``watched`` how a watch visits the page.
     """
 
     url: str
@@ -128,6 +129,7 @@ class Explanation:
     leads_to: tuple[str, ...] = ()
     nearest: tuple[str, ...] = ()
     site: SiteVerdict | None = None
+    watched: WatchedPage | None = None
 
     def _repr_html_(self) -> str:
         said = [element("p", element("strong", self.url), f": {self.verdict.value}. {self.because}")]

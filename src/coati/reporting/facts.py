@@ -10,6 +10,8 @@ from typing import Any
 
 from coati.reporting.found_repositories import verified_count
 from coati.reporting.start_page import failed_start
+from coati.reporting.watched_pages import is_watch
+from coati.runs.changes import read_changes
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader, SessionRow
@@ -69,11 +71,18 @@ class RunFacts:
     words: str = ""
     repositories: int = 0
     queries: int = 0
+    # What a watch noticed.
+    changes: int = 0
 
     @property
     def seeks_pages(self) -> bool:
         """Whether the run looks for pages that meet a goal, and for no files."""
         return bool(self.settings.get("goal")) and not self.files
+
+    @property
+    def watches(self) -> bool:
+        """Whether the run is a watch, in cycles, of pages that are known."""
+        return is_watch(self.settings)
 
     @property
     def noun(self) -> str:
@@ -142,6 +151,7 @@ def read_facts(run: RunReader) -> RunFacts:
         words=str(settings.get("words", "")),
         repositories=verified_count(run.connection),
         queries=ask(_QUERIES).fetchone()[0],
+        changes=len(read_changes(run.layout.folder)) if is_watch(settings) else 0,
     )
 
 

@@ -20,12 +20,14 @@ from coati.reporting.sections.relevant import relevant_pages
 from coati.reporting.sections.repositories import repositories
 from coati.reporting.sections.settings import settings
 from coati.reporting.sections.troubles import troubles
+from coati.reporting.sections.watching import watching
 from coati.runs.reader import RunReader
 from coati.units import format_moment
 from coati.version import __version__
 
 _CONTENTS = (
     ("repositories", "The repositories"),
+    ("changes", "What changed"),
     ("files", "The files"),
     ("course", "How they were found"),
     ("troubles", "What failed"),
@@ -45,6 +47,7 @@ def report_page(run: RunReader) -> str:
         taken_off = gone(connection)
         sections = (
             *repositories(connection),
+            *((watching(connection, run.layout.folder, facts),) if facts.watches else ()),
             (relevant_pages if facts.seeks_pages else holdings)(connection, facts),
             *(() if taken_off is None else (taken_off,)),
             course(connection, facts),

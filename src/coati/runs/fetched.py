@@ -22,6 +22,7 @@ class Fetched:
     the links of the page that the rules forbid, ``skipped`` URLs that are left alone for another reason.
     ``lists`` are the addresses that became list addresses by it (`coati.readers.list_addresses`).
     ``missing`` says what is not there of a page that is not whole: empty, or words for people.
+    ``sent`` are the headers of the request, secrets left out; None where nothing was sent, or nobody knows.
     ``strategy`` names who chose the request, where a run has several. Times are seconds since the epoch.
     """
 
@@ -38,6 +39,7 @@ class Fetched:
     lists: tuple[str, ...] = ()
     missing: str = ""
     strategy: str = ""
+    sent: tuple[tuple[str, str], ...] | None = None
 
     def header(self, wanted: str) -> str:
         """Return the first value of a header by its lower-case name; empty where there is none."""

@@ -1,4 +1,6 @@
-"""The pages of a run as one WARC file: each response a gzip member of its own, appended and never changed.
+"""The pages of a run as one WARC file: each record a gzip member of its own, appended and never changed.
+
+A response stands behind its request, and both are written together.
 
 The database says where each record stands, and is written after the record. So a process that dies between
 the two leaves a tail that nobody knows; it is cut off when the run is opened again. After a power cut it may
@@ -55,11 +57,14 @@ class PageWarc:
             os.ftruncate(self._descriptor, end)
             self._end = end
 
-    def holds(self, place: Place) -> bool:
-        """Tell whether a whole record stands at a place."""
+    def holds(self, place: Place, after: int) -> bool:
+        """Tell whether a whole record stands at a place, and only whole ones between ``after`` and there."""
+        offset = after
         with self._path.open("rb") as file:
             try:
-                return member_length(file, place.offset) == place.length
+                while offset < place.offset:
+                    offset += member_length(file, offset)
+                return offset == place.offset and member_length(file, offset) == place.length
             except ValueError:
                 return False
 
@@ -69,8 +74,10 @@ class PageWarc:
             self._write(write_warcinfo({"software": self._software, "format": "WARC File Format 1.1"}))
         media_type = fetched.header("content-type")
         entry = Entry(fetched.request.url, status, media_type, len(body), fetched_at=fetched.started_at)
-        member = write_member(Record(entry, fetched.headers, body))
-        return self._write(member.data), member.body_digest
+        member = write_member(Record(entry, fetched.headers, body, fetched.sent))
+        start, length = self._write(member.request + member.data)
+        ahead = len(member.request)
+        return Place(start + ahead, length - ahead), member.body_digest
 
     def sync(self) -> None:
         """Wait until everything is on the disk; another thread may append meanwhile."""

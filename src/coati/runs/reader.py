@@ -15,17 +15,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_CURVE = "SELECT requests, targets, bytes FROM progress"
+_CURVE = """
+SELECT sum(charged) OVER log, sum(new_target) OVER log, sum(size_bytes) OVER log,
+       CASE WHEN kind IN ('deferred', 'refused') THEN NULL ELSE score END
+FROM requests WHERE observed_event IS NOT NULL
+WINDOW log AS (ORDER BY observed_event)
+"""
 _SKIPS = "SELECT reason, urls FROM skip_counts ORDER BY urls DESC, reason"
 _SESSIONS = "SELECT started_at, ended_at, stop_reason, coati FROM sessions ORDER BY id"
 
 
 class CurvePoint(NamedTuple):
-    """Where a run stood after one observation."""
+    """Where a run stood after one observation; ``score`` is what was promised for that one."""
 
     requests: int
     targets: int
     bytes: int
+    score: float | None
 
 
 class SessionRow(NamedTuple):

@@ -33,7 +33,7 @@ def repair_warc(log: RunLog, warc: PageWarc) -> list[str]:
     lost: list[tuple[int]] = []
     for request, offset, length in log.connection.execute(_LATE_RECORDS, (end,)).fetchall():
         # What stands after a gap would be out of reach of every reader of the file.
-        if not lost and warc.holds(Place(offset, length)):
+        if not lost and warc.holds(Place(offset, length), after=end):
             end = offset + length
         else:
             lost.append((request,))

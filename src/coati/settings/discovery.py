@@ -12,6 +12,7 @@ from coati.search.registry import HOW_TO_GET_ONE, EngineChoice, provider_of
 from coati.settings.start_model_file import packaged_model, read_start_model
 from coati.strategies.discovery.actions import Action, first_query
 from coati.strategies.discovery.settings import DiscoverySettings
+from coati.strategies.stop_when_dry import OFF
 from coati.web.queries import Ability
 from coati.web.rules import Scope
 from coati.web.urls import normalise
@@ -96,4 +97,4 @@ def search_settings(settings: RunSettings) -> RunSettings:
     known = discovery_settings(settings)
     if not known.keyword_engines:
         raise ConfigError(f"{', '.join(settings.search)} takes no keywords, and a search begins with some")
-    return replace(settings, urls=(first_query(known).address,), scope=Scope.ANY.value, stop_when_dry=False)
+    return replace(settings, urls=(first_query(known).address,), scope=Scope.ANY.value, stop_when_dry=OFF)

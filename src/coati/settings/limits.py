@@ -21,6 +21,8 @@ _OPTIONS = frozenset(
         "concurrency",
         "per_host",
         "contact",
+        "agent",
+        "max_bytes_per_second",
         "max_file_bytes",
         "headers",
         "origin_headers",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError
-from coati.live.origin_headers import OriginHeader
+from coati.live.origin_headers import OriginHeader, is_secret
 from coati.live.settings import LiveSettings
 from coati.settings.limits import with_limits
 from coati.web.urls import host_of, normalise, origin_of, path_of
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 # What a header or a cookie may be called (RFC 9110 token).
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
-_SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|passw|session|credential", re.IGNORECASE)
 
 _MAX_COOKIE_FILE_BYTES = 1 << 20
 _COOKIE_FIELDS = 7
@@ -38,6 +37,8 @@ def live_settings(settings: RunSettings) -> LiveSettings:
         concurrency=settings.concurrency,
         per_host=settings.per_host,
         contact=settings.contact,
+        agent=settings.user_agent,
+        max_bytes_per_second=settings.limit_rate,
         max_file_bytes=settings.max_file_size,
         headers=tuple((name, value) for origin, name, value in headers if not origin),
         origin_headers=tuple(header for header in headers if header.origin),
@@ -70,7 +71,11 @@ def parse_header(text: str, start_url: str) -> OriginHeader:
         if url is None or path_of(url) != "/":
             raise ConfigError("not a host for a header: write it as `example.org Name: value`")
         return OriginHeader(origin_of(url), name.strip(), value.strip())
-    return OriginHeader(origin_of(start) if start and is_secret(name) else "", name.strip(), value.strip())
+    if not is_secret(name):
+        return OriginHeader("", name.strip(), value.strip())
+    if not start.startswith("http"):
+        raise ConfigError("say for which host the header is, as it carries a secret: `HOST Name: value`")
+    return OriginHeader(origin_of(start), name.strip(), value.strip())
 
 
 def split_header(text: str) -> tuple[str, str]:
@@ -84,15 +89,6 @@ def split_header(text: str) -> tuple[str, str]:
     named = "." in first or first == "localhost"
     bound = first.startswith(("http://", "https://")) or (named and ":" not in first and ":" in rest)
     return (first, rest.strip()) if bound else ("", text)
-
-
-def is_secret(name: str) -> bool:
-    """Tell whether a header carries what opens doors, by its name.
-
-    >>> is_secret("Authorization"), is_secret("Accept-Language")
-    (True, False)
-    """
-    return _SECRET_HEADER.search(name) is not None
 
 
 def parse_cookies(text: str, host: str) -> tuple[tuple[str, str], ...]:

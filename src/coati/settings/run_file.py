@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, unknown_name
+from coati.live.origin_headers import is_secret
+from coati.settings.credentials import authorisation
 from coati.settings.limits import LIMIT_DEFAULTS
-from coati.settings.live_settings import is_secret, split_header
+from coati.settings.live_settings import split_header
 from coati.settings.run_settings import SETTINGS, RunSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 HIDDEN = "(hidden)"
@@ -64,7 +66,30 @@ def with_values(settings: RunSettings, values: Mapping[str, object]) -> RunSetti
     changes: dict[str, Any] = dict(values)
     if "limits" in changes:
         changes["limits"] = tuple({**dict(settings.limits), **dict(changes["limits"])}.items())
+    user, password_file = changes.pop("user", ""), changes.pop("password_file", "")
+    if user or password_file:
+        url = next(iter(changes.get("urls", settings.urls)), "")
+        changes["header"] = _with_header(
+            changes.get("header", settings.header), authorisation(user, password_file, url)
+        )
     return replace(settings, **changes)
+
+
+def _with_header(headers: Iterable[str], added: str) -> tuple[str, ...]:
+    """Add a header for a host, in the place of the one of that name that the host had."""
+    where, field = split_header(added)
+    start = f"{where} {field.partition(':')[0]}:"
+    return (*(header for header in headers if not header.startswith(start)), added)
+
+
+def require_named_hosts(settings: RunSettings) -> None:
+    """Raise `ConfigError` if a secret would be told to each of many sites; it is meant for one."""
+    for header in settings.header:
+        where, field = split_header(header)
+        if not where and is_secret(field.partition(":")[0]):
+            raise ConfigError("header: many sites are asked; say for which the secret is: `HOST Name: value`")
+    if settings.cookies:
+        raise ConfigError("cookies: many sites are asked, and cookies are for one; crawl it by itself")
 
 
 def to_toml_values(settings: RunSettings) -> dict[str, object]:

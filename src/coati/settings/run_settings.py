@@ -34,6 +34,7 @@ from coati.settings.setting_types import (
     INTEGER,
     PATH,
     SECONDS,
+    STOP_LEVEL,
     TEXT,
     TEXTS,
     URLS,
@@ -42,6 +43,7 @@ from coati.settings.setting_types import (
     at_least,
     choice,
 )
+from coati.strategies.stop_when_dry import NORMAL
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from coati.web.queries import Ability, Query
@@ -208,8 +210,12 @@ class RunSettings:
     seed: int = _setting(
         0, Group.WHAT, INTEGER, "The same seed and the same site give the same crawl.", decides=True
     )
-    stop_when_dry: bool = _setting(
-        True, Group.WHAT, FLAG, "Stop when hardly any target can be expected from further requests."
+    stop_when_dry: str = _setting(
+        NORMAL,
+        Group.WHAT,
+        STOP_LEVEL,
+        "Stop when hardly any target can be expected from further requests: `off`, `careful`, `normal`,"
+        " `eager`, or a number of targets per 1,000 requests.",
     )
     words: str = _setting(
         "",
@@ -353,6 +359,31 @@ class RunSettings:
         TEXT,
         "An address or page of yours, told to the site so that its owner can reach you.",
     )
+    user_agent: str = _setting(
+        "",
+        Group.HOW,
+        TEXT,
+        "The name to ask under, in the place of Coati/VERSION; the contact stands behind it. robots.txt is"
+        " obeyed for this name and for Coati.",
+    )
+    limit_rate: int | None = _setting(
+        None, Group.HOW, above_zero(BYTES), "Take at most this many bytes per second, in all (500kB)."
+    )
+    user: str = _setting(
+        "",
+        Group.HOW,
+        TEXT,
+        "The user name of the start URL's origin (basic authentication), or of another (`HOST NAME`); its"
+        " password is read from --password-file.",
+        of_run=False,
+    )
+    password_file: str = _setting(
+        "",
+        Group.HOW,
+        PATH,
+        "A file whose first line is the password of --user; it is sent to that origin and kept nowhere.",
+        of_run=False,
+    )
     header: tuple[str, ...] = _setting(
         (),
         Group.HOW,
@@ -413,6 +444,12 @@ class RunSettings:
     )
     events: str = _setting(
         "", Group.KEEP, PATH, "Append everything that happens to this file, one JSON object per line."
+    )
+    log_file: str = _setting(
+        "",
+        Group.KEEP,
+        PATH,
+        "Append what --verbose would say to this file, with times, whatever the screen shows.",
     )
     format: str = _setting(
         "table", Group.KEEP, choice("format", _FORMATS), "How the result is printed.", of_run=False

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coati.errors import ConfigError, unknown_name
+from coati.strategies.stop_when_dry import LEVELS, NORMAL, OFF, floor_of
 from coati.units import parse_bytes, parse_seconds
 
 _TRUE = frozenset({"1", "true", "yes", "on", "y", "t"})
@@ -75,6 +76,17 @@ def _read_flag(value: object) -> bool:
     raise ConfigError(f"{value!r} is neither true nor false")
 
 
+def _read_stop_level(value: object) -> str:
+    """Read a level; run files of older versions say true or false."""
+    text = str(value).strip().lower()
+    if text in _TRUE - {"1"}:
+        return NORMAL
+    if text in _FALSE:
+        return OFF
+    floor_of(text)
+    return text
+
+
 def read_texts(value: object) -> tuple[str, ...]:
     """Read texts from a list, or from a text with one on each line."""
     if isinstance(value, str):
@@ -134,5 +146,7 @@ NUMBER = SettingType("X", _read_number)
 BYTES = SettingType("SIZE", _read_bytes)
 SECONDS = SettingType("TIME", _read_seconds)
 FLAG = SettingType("true|false", _read_flag, flag=True)
+_STOP_LEVELS = {OFF: "never", **{name: f"below {floor:.0f}" for name, floor in LEVELS.items()}}
+STOP_LEVEL = SettingType("LEVEL", _read_stop_level, choices=_STOP_LEVELS)
 TEXTS = SettingType("TEXT", read_texts, many=True)
 URLS = SettingType("URL", read_urls, many=True)

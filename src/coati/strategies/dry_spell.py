@@ -1,4 +1,4 @@
-"""Our own rule for stopping: what can still be expected, with the doubt that goes with it.
+"""Our own rule for stopping by the yield alone: what can still be expected, with the doubt about it.
 
 A crawl runs dry gradually, and after no fixed number of requests. So the rule looks at the recent part of the
 crawl, a share of all that was done, and asks how many targets the next thousand requests would bring if
@@ -22,49 +22,23 @@ their very end, and nothing can be saved there; the most that was saved is nine 
 
 from __future__ import annotations
 
-import math
-from array import array
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-# Counts are compared block by block. Longer blocks find more clustering, and make the rule stop later.
-_BLOCK_REQUESTS = 20
+from coati.strategies.forecast import (
+    BLOCK_REQUESTS,
+    PRIOR_EVENTS,
+    THOUSAND,
+    BlockCounts,
+    Estimate,
+    Z,
+    gamma_quantile,
+)
 
-# Half an event that was not seen: Jeffreys' prior for a rate.
-_PRIOR_EVENTS = 0.5
-
-# 5 % of a normal distribution lie above this: the interval holds nine tenths.
-_Z = 1.645
+if TYPE_CHECKING:
+    from coati.strategies.strategy import Strategy
 
 # Fewer requests say nothing that is worth showing.
 _MIN_SHOWN_REQUESTS = 100
-
-_THOUSAND = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Targets to be expected from a thousand further requests; nine times in ten between low and high."""
-
-    expected: float
-    low: float
-    high: float
-
-    def in_words(self) -> str:
-        """Say it as a progress line does.
-
-        >>> Estimate(41.2, 28.9, 55.6).in_words()
-        'about 41 targets per 1,000 further requests (29 to 56)'
-        """
-        if self.high < 1:
-            return "less than 1 target per 1,000 further requests"
-        if self.expected < 1:
-            return f"at most {self.high:.0f} targets per 1,000 further requests"
-        interval = f"({self.low:.0f} to {self.high:.0f})"
-        return f"about {self.expected:.0f} targets per 1,000 further requests {interval}"
-
-    def as_json(self) -> dict[str, float]:
-        """Return it as JSON can say it."""
-        return {"expected": round(self.expected, 2), "low": round(self.low, 2), "high": round(self.high, 2)}
 
 
 class DrySpell:
@@ -85,49 +59,26 @@ class DrySpell:
         self._share = share
         self._min_window = min_window
         self._min_requests = min_requests
-        # By block: the targets that were in at its end.
-        self._targets = array("Q", (0,))
-        self._square_sum = 0
-        # The last block that brought any.
-        self._last_wet = 0
+        self.blocks = BlockCounts()
         self.estimate: Estimate | None = None
 
-    def observe(self, requests: int, targets: int) -> bool:
+    def observe(
+        self, requests: int, targets: int, score: float | None = None, strategy: Strategy | None = None
+    ) -> bool:
         """Take the counts after a request, which never fall; decides at the end of each block."""
-        if requests < len(self._targets) * _BLOCK_REQUESTS:
-            return False
-        while requests >= len(self._targets) * _BLOCK_REQUESTS:
-            gained = targets - self._targets[-1]
-            self._square_sum += gained * gained
-            self._targets.append(targets)
-            if gained:
-                self._last_wet = len(self._targets) - 1
-        if requests < _MIN_SHOWN_REQUESTS:
+        if not self.blocks.observe(requests, targets, score) or requests < _MIN_SHOWN_REQUESTS:
             return False
         self.estimate = self._estimated()
         return requests >= self._min_requests and self.estimate.high < self._floor
 
     def _estimated(self) -> Estimate:
-        blocks = len(self._targets) - 1
-        window = max(self._min_window // _BLOCK_REQUESTS, round(self._share * blocks))
+        blocks = len(self.blocks)
+        window = max(self._min_window // BLOCK_REQUESTS, round(self._share * blocks))
         window = min(window, blocks)
-        found = self._targets[-1] - self._targets[-1 - window]
-        factor = self._clustering()
-        events = found / factor + _PRIOR_EVENTS
-        scale = factor * _THOUSAND / (window * _BLOCK_REQUESTS)
-        low, high = (scale * _gamma_quantile(events, z) for z in (-_Z, _Z))
+        found = self.blocks.targets[-1] - self.blocks.targets[-1 - window]
+        factor = self.blocks.clustering()
+        events = found / factor + PRIOR_EVENTS
+        scale = factor * THOUSAND / (window * BLOCK_REQUESTS)
+        low, high = (scale * gamma_quantile(events, z) for z in (-Z, Z))
         # The prior belongs to the doubt. As the best guess it would promise targets where none come.
         return Estimate(scale * found / factor, min(low, scale * found / factor), high)
-
-    def _clustering(self) -> float:
-        """Say how much more than Poisson's the counts vary, up to the last target; 1 where they do not."""
-        if not self._last_wet:
-            return 1.0
-        mean = self._targets[-1] / self._last_wet
-        return max(1.0, (self._square_sum / self._last_wet - mean * mean) / mean)
-
-
-def _gamma_quantile(events: float, z: float) -> float:
-    """Approximate a quantile of the Gamma distribution with scale 1 (Wilson and Hilferty)."""
-    root = 1 - 1 / (9 * events) + z / (3 * math.sqrt(events))
-    return events * max(0.0, root) ** 3

@@ -1,15 +1,26 @@
-"""When to stop because too little is still coming. Rules only look at two counts: requests and targets."""
+"""When to stop because too little is still coming.
+
+A rule looks at two counts, requests and targets; ours also at what the strategy expects.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from coati.strategies.strategy import Strategy
 
 
 class EarlyStop(Protocol):
     """Watches a crawl and says when it has run dry."""
 
-    def observe(self, requests: int, targets: int) -> bool:
-        """Take the counts after a request; True means stop."""
+    def observe(
+        self, requests: int, targets: int, score: float | None = None, strategy: Strategy | None = None
+    ) -> bool:
+        """Take the counts after a request, and its score; True means stop.
+
+        ``strategy`` may be asked what waits; it is left out where a log is followed.
+        """
 
 
 class PaperEarlyStop:
@@ -33,7 +44,9 @@ class PaperEarlyStop:
         self._next_check = interval
         self._low_checks = 0
 
-    def observe(self, requests: int, targets: int) -> bool:
+    def observe(
+        self, requests: int, targets: int, score: float | None = None, strategy: Strategy | None = None
+    ) -> bool:
         """Check at the end of each interval."""
         if requests < self._next_check:
             return False

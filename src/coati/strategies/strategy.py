@@ -65,6 +65,24 @@ class Expects(Protocol):
         """
 
 
+class Outlook(NamedTuple):
+    """What waits: how many links, and how many targets the best of them promise."""
+
+    waiting: int
+    promised: float
+
+
+@runtime_checkable
+class Foresees(Protocol):
+    """What a strategy has that can say what all of its waiting links promise, for forecasts."""
+
+    def outlook(self, requests: int) -> Outlook | None:
+        """Return the targets that the best links for this many requests promise, doubt not added.
+
+        None where its scores are no targets per request. It leaves no trace, and may look at all that waits.
+        """
+
+
 class Reason(NamedTuple):
     """What speaks for a link (against it, where ``contribution`` is negative).
 

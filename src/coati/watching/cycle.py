@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from coati.live.event_files import events_logged
+from coati.live.event_lines import end_lines
+from coati.runs.changes import read_changes, write_new
 from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
@@ -17,8 +20,10 @@ from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
 from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteWatchSettings
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.state import pack, unpack
+from coati.strategies.stop_when_dry import OFF
+from coati.version import __version__
 from coati.watching.atom_feed import write_feed
-from coati.watching.changes import find_changes, read_changes, write_new
+from coati.watching.changes import find_changes
 from coati.watching.known import MOST_PAGES
 from coati.watching.one_cycle import OneCycle
 from coati.web.facts import EXTRACTORS, FEEDS
@@ -31,8 +36,8 @@ if TYPE_CHECKING:
 
     from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
+    from coati.runs.changes import Change
     from coati.settings.run_settings import RunSettings
-    from coati.watching.changes import Change
     from coati.watching.known import Known
     from coati.watching.options import WatchOptions
 
@@ -106,10 +111,13 @@ def run_cycle(
     begun = (folder / "run.sqlite").is_file()
     values = to_toml_values(settings)
     store = RunStore.open(folder, clock()) if begun else RunStore.create(folder, values, clock())
-    with store:
+    with store, events_logged(settings.log_file, None) as (on_event, log):
         before = _last_event(folder)
-        plan = _plan(settings, known, options, CrawlResources(store=store, on_progress=on_progress))
-        result = crawl_live(replace(plan, clock=clock))
+        log(f"coati {__version__}: a cycle in {folder.absolute()}")
+        resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
+        result = crawl_live(replace(_plan(settings, known, options, resources), clock=clock))
+        for line in end_lines(result):
+            log(line)
     counted = _counts(folder, before)
     return replace(
         counted,
@@ -139,7 +147,7 @@ def _settings(known: Known, options: WatchOptions) -> RunSettings:
         archive="",
         offline=False,
         sitemaps=False,
-        stop_when_dry=False,
+        stop_when_dry=OFF,
         max_requests=None,
         max_bytes=None,
         max_time=None,

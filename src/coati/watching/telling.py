@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
+from coati.runs.changes import read_changes
 from coati.runs.durable import append_lines
-from coati.watching.changes import read_changes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coati.watching.changes import Change
+    from coati.runs.changes import Change
 
 TOLD = "told.txt"
 # A command or a server that hangs must not hold up the next cycle.

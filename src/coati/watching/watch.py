@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, UsageError
+from coati.reporting.writing import write_report
 from coati.runs.layout import holds_run
+from coati.settings.run_file import require_no_hidden, with_values
 from coati.stop_reasons import StopReason
 from coati.watching.cycle import CycleResult, publish, run_cycle
 from coati.watching.known import read_known
@@ -45,11 +47,15 @@ def is_watch(folder: Path) -> bool:
 
 
 def find_watch(
-    sources: Sequence[Path], given: Mapping[str, object], out: Path | None, delay: float | None = None
+    sources: Sequence[Path],
+    given: Mapping[str, object],
+    out: Path | None,
+    asking: Mapping[str, object] | None = None,
 ) -> WatchPlace:
     """Find the watch that is meant: the folder of one, or the sources of a new or resumed one.
 
-    ``given`` are options by name. The folder of a new watch is ``out``, or stands beside its first source.
+    ``given`` are options by name, ``asking`` the settings of the crawl that are to be others than it had. The
+    folder of a new watch is ``out``, or stands beside its first source.
     """
     if len(sources) == 1 and is_watch(sources[0]):
         folder = sources[0]
@@ -66,8 +72,8 @@ def find_watch(
             raise ConfigError(f"{folder} holds something else than a watch; choose a new folder with --out")
         else:
             options = with_options(WatchOptions(), {**given, **named})
-    if delay is not None:
-        known = replace(known, settings=replace(known.settings, delay=delay))
+    known = replace(known, settings=with_values(replace(known.settings, log_file=""), asking or {}))
+    require_no_hidden(known.settings)
     hosts = len({host_of(url) for url in known.pages})
     require_politeness(options, known.settings, hosts)
     return WatchPlace(folder, options, known, holds_run(folder))
@@ -94,6 +100,7 @@ def watch_once(
         publish(place.folder, place.known)
     result = run_cycle(place.folder, place.known, place.options, clock, on_progress)
     trouble = tell_changes(place.folder, listeners or Listeners())
+    write_report(place.folder)
     return replace(result, messages=(*result.messages, *trouble))
 
 

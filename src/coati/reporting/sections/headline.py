@@ -23,7 +23,11 @@ def headline(facts: RunFacts) -> Html:
         element(
             "ul",
             *_found_tiles(facts),
-            _tile(format_share(facts.asked, facts.known), "of the known addresses asked for", _known(facts)),
+            None
+            if facts.watches
+            else _tile(
+                format_share(facts.asked, facts.known), "of the known addresses asked for", _known(facts)
+            ),
             _tile(
                 format_seconds(facts.seconds),
                 "at work",
@@ -41,6 +45,11 @@ def _found_tiles(facts: RunFacts) -> tuple[Html, Html]:
         return found, _tile(
             format_count(totals.requests), "requests made", f"{format_count(facts.queries)} of them queries"
         )
+    if facts.watches:
+        cycles = format_count(len(facts.sessions), "cycle")
+        known = _tile(format_count(facts.changes), "changes noticed", f"in {cycles}")
+        each = f"{totals.requests / max(len(facts.sessions), 1):.0f} per cycle"
+        return known, _tile(format_count(totals.requests), "requests made", each)
     return (
         _tile(format_count(totals.targets), f"{facts.noun}s found", format_bytes(totals.target_bytes)),
         _tile(
@@ -55,6 +64,8 @@ def _title(facts: RunFacts, site: str) -> str:
     if facts.words:
         found = format_count(facts.repositories, "repository", "repositories")
         return f"{found} on “{shortened(facts.words, 80)}”"
+    if facts.watches:
+        return f"{format_count(facts.changes, 'change')} on {site}"
     return f"{format_count(facts.totals.targets, facts.noun)} from {site}"
 
 
@@ -66,8 +77,12 @@ def _summary(facts: RunFacts) -> Html:
             f" {format_count(totals.requests, 'request')}, of which"
             f" {format_count(facts.queries, 'was a query', 'were queries')} to search engines."
         )
+    kind = "A watch that begins at " if facts.watches else "A crawl from "
     if not totals.requests:
-        return joined("A crawl from ", web_link(facts.start_url), ". No request was answered yet.")
+        return joined(kind, web_link(facts.start_url), ". No request was answered yet.")
+    if facts.watches:
+        told = f", begun on {format_moment(facts.began_at)}, in {format_count(totals.requests, 'request')}."
+        return joined(kind, web_link(facts.start_url), told)
     found = (
         f" brought {format_count(totals.targets, facts.noun)} ({format_bytes(totals.target_bytes)})"
         f" in {format_count(totals.requests, 'request')}"
@@ -77,7 +92,7 @@ def _summary(facts: RunFacts) -> Html:
     copies = totals.targets - totals.relevant_pages - facts.files
     note = f"; {format_count(copies)} of them had the same content as another one" if copies > 0 else ""
     return joined(
-        "A crawl from ",
+        kind,
         web_link(facts.start_url),
         f", begun on {format_moment(facts.began_at)},",
         found,

@@ -190,6 +190,13 @@ class LinkQueues:
         """Take a kind's links one after the other again."""
         self._passed.pop(kind, None)
 
+    def waiting(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Return the kinds that have links waiting, and how many each has; looks at every URL."""
+        numbers = np.array(self._kind_of, np.intp)
+        links = np.bincount(numbers[numbers != _NONE], minlength=1)
+        kinds = np.flatnonzero(links)
+        return kinds, links[kinds]
+
     # --- scores ---------------------------------------------------------------------------------
 
     def score(self, kind: int) -> float:

@@ -50,6 +50,7 @@ from coati.strategies.scent.link_queues import BLOCK, LinkQueues
 from coati.strategies.scent.link_scores import Aim, Expected, LinkOutcome, LinkScores
 from coati.strategies.scent.page_labels import PageLabels
 from coati.strategies.scent.sweep import Sweep
+from coati.strategies.strategy import Outlook
 from coati.web.likely_extensions import DATA_EXTENSIONS
 
 if TYPE_CHECKING:
@@ -300,6 +301,15 @@ class Scent:
         best = 0.0 if kind is None else self._judge(kind, self._settings.exploration)[0]
         api = self._best_api()
         return best if api is None else max(best, self._apis.score(self._apis.row(api)))
+
+    def outlook(self, requests: int) -> Outlook | None:
+        """Return what the best links promise by what is known now; None where bytes are scarce."""
+        if self._settings.aim is not Aim.TARGETS_A_REQUEST:
+            return None
+        kinds, links = self._kinds.waiting()
+        if not len(kinds):
+            return Outlook(0, 0.0)
+        return _best_of(self._scores.scores(self._kinds.columns(kinds), hope=0.0), links, requests)
 
     def arm_label(self, arm: int) -> str:
         """Name the links that share a directory, an extension and the end of their tag path."""
@@ -625,3 +635,11 @@ class Scent:
         self._arm_labels = [label for _, _, label in arms]
         self._turn = state["turn"]
         self._aside = state["aside"]
+
+
+def _best_of(scores: npt.NDArray[np.float32], links: npt.NDArray[np.intp], requests: int) -> Outlook:
+    """Add up the scores of the best links; each kind has a score and so many links."""
+    order = np.argsort(-scores, kind="stable")
+    before = np.cumsum(links[order]) - links[order]
+    taken = np.clip(requests - before, 0, links[order])
+    return Outlook(int(links.sum()), float(scores[order] @ taken))

@@ -1,4 +1,4 @@
-"""What happens in a crawl, a line each: what ``--verbose`` shows."""
+"""What happens in a crawl, a line each: what ``--verbose`` shows and ``--log-file`` keeps."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coati.live.event_loop import Stalls
+    from coati.live.plan import CrawlResult
 
 
 def event_line(event: Event) -> str:
@@ -33,6 +34,14 @@ def event_line(event: Event) -> str:
         case EventKind.STOPPING:
             return f"stopping: {data['reason']}"
     return ""
+
+
+def end_lines(result: CrawlResult) -> list[str]:
+    """Say how a crawl ended."""
+    progress = result.progress
+    counts = f"{format_count(progress.requests, 'request')}, {format_count(progress.targets, 'target')}"
+    notes = [f"note: {message}" for message in result.messages]
+    return [*notes, *filter(None, [stalls_line(progress.stalls)]), f"ended: {result.stop.value}; {counts}"]
 
 
 def stalls_line(stalls: Stalls) -> str:

@@ -1,0 +1,85 @@
+"""What happens in a crawl, appended to files: events for programs (``--events``), lines for people."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from coati.errors import ConfigError
+from coati.live.event_lines import event_line
+from coati.runs.errors import RunWriteError
+from coati.web.unseen import safe
+
+if TYPE_CHECKING:
+    from coati.live.progress import Event, OnEvent
+
+SayLine = Callable[[str], None]
+
+
+@contextmanager
+def events_written(path: str, on_event: OnEvent | None) -> Iterator[OnEvent | None]:
+    """Append events to a file, one JSON object per line, if it is named, and pass them on."""
+    if not path:
+        yield on_event
+        return
+    with _appending("events", path) as append:
+
+        def tell(event: Event) -> None:
+            append(json.dumps({"at": event.at, "what": event.what, **event.data}))
+            if on_event is not None:
+                on_event(event)
+
+        yield tell
+
+
+@contextmanager
+def events_logged(path: str, on_event: OnEvent | None) -> Iterator[tuple[OnEvent | None, SayLine]]:
+    """Append a line with the time for each event to a file, if it is named, and pass events on.
+
+    The second of what it yields appends a line of one's own.
+    """
+    if not path:
+        yield on_event, lambda _: None
+        return
+    with _appending("log_file", path) as append:
+
+        def tell(event: Event) -> None:
+            if line := event_line(event):
+                append(_timed(line, event.at))
+            if on_event is not None:
+                on_event(event)
+
+        yield tell, lambda line: append(_timed(line, time.time()))
+
+
+def _timed(line: str, at: float) -> str:
+    # What a site says must not pass for lines of ours.
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%dT%H:%M:%SZ} {' '.join(safe(line).split())}"
+
+
+@contextmanager
+def _appending(setting: str, path: str) -> Iterator[SayLine]:
+    try:
+        # Line by line: who watches sees each event, and a full disk is told where it happens.
+        file: TextIO = Path(path).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise ConfigError(f"{setting}: {path} cannot be written: {error.strerror}") from None
+
+    def append(line: str) -> None:
+        try:
+            file.write(line + "\n")
+        except OSError as error:
+            what = setting.replace("_", " ")
+            raise RunWriteError(f"the {what} could not be written to {path}: {error}") from error
+
+    try:
+        yield append
+    finally:
+        # What could not be written was told; the rest of it cannot be either.
+        with suppress(OSError):
+            file.close()
