@@ -1,6 +1,6 @@
 """How much of a site what is seen of its links can tell: a bound for learners, beside CLAIRVOYANT.
 
-    python -m benchmarks.link_bound --archives DIR [--out FOLDER] [--site NAME ...] [--seeds 3]
+    python -m benchmarks.link_bound --archives DIR [--out FOLDER] [--site NAME ...]
 
 DIR holds one imported archive per site (`coati archive import`). For each of them, models are trained on the
 site's own truth with cross-validation (`benchmarks.link_orders`), and the best of their orders is measured as
@@ -50,9 +50,13 @@ def bound_on(site: ReplaySite, seed: int, models: Sequence[str] = tuple(MODELS))
 
 
 def rows_of(
-    site: ReplaySite, strategies: Sequence[str], seeds: Sequence[int], models: Sequence[str] = tuple(MODELS)
+    site: ReplaySite,
+    strategies: Sequence[str],
+    seeds: Sequence[int],
+    fold_seeds: Sequence[int] = (0,),
+    models: Sequence[str] = tuple(MODELS),
 ) -> list[Row]:
-    """Measure the bound and some strategies on a site: a row per seed."""
+    """Measure the bound, with each seed of its folds, and some strategies with each of theirs."""
     totals = SiteTotals.of(site.truth)
 
     def measured(strategy: str, seed: int | None) -> Measures:
@@ -60,7 +64,7 @@ def rows_of(
 
     references = measured(BEST, None), measured(PLAIN, None)
     rows = []
-    for seed in seeds:
+    for seed in fold_seeds:
         name, own = bound_on(site, seed, models)
         rows.append(_row(site, BOUND, seed, own, references, name))
     runs = [(strategy, seed) for strategy in (*strategies, BEST) for seed in seeds_for(strategy, seeds)]
@@ -121,7 +125,7 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     figure.savefig(file, dpi=130)
 
 
-def write(rows: Sequence[Row], folder: Path, seeds: int) -> None:
+def write(rows: Sequence[Row], folder: Path, about: str) -> None:
     """Write the runs, the tables and the picture."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "link_bound.csv").open("w", newline="", encoding="utf-8") as file:
@@ -131,8 +135,8 @@ def write(rows: Sequence[Row], folder: Path, seeds: int) -> None:
     made = ", ".join(f"{name} {value}" for name, value in circumstances().items())
     head = (
         "# What links tell: a bound for learners\n\n"
-        f"Medians over {seeds} seeds; the bound is the best order of models that were trained on the site's "
-        f"own truth, {FOLDS} folds, {ROUNDS} rounds (`python -m benchmarks.link_bound`).\n"
+        f"Medians over {about}. The bound is the best order of models that were trained on the site's own "
+        f"truth, {FOLDS} folds, {ROUNDS} rounds (`python -m benchmarks.link_bound`).\n"
         f"{made}.\n\n![areas under the curves](link_bound.png)\n"
     )
     text = "\n".join([head, *(table_of(rows, measure) for measure in MEASURES)])
@@ -177,8 +181,13 @@ def _text(value: float | None, measure: str) -> str:
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("link-bound"))
 @click.option("--site", "names", multiple=True, help="Only these; all archives of the folder otherwise.")
 @click.option("--strategies", default=",".join(STRATEGIES), show_default=True)
-@click.option("--seeds", default=3, show_default=True)
-def main(archives: Path, out: Path, names: Sequence[str], strategies: str, seeds: int) -> None:
+@click.option("--seeds", default=3, show_default=True, help="Of the strategies.")
+@click.option(
+    "--fold-seeds", default=1, show_default=True, help="Of the bound: how often it is cut in folds."
+)
+def main(  # noqa: PLR0917 - one parameter per option
+    archives: Path, out: Path, names: Sequence[str], strategies: str, seeds: int, fold_seeds: int
+) -> None:
     """Measure how much links tell, on all archives of a folder."""
     folders = [file.parent for file in archives.glob("*/archive.toml")]
     # The small ones first: there is something to see soon.
@@ -188,12 +197,12 @@ def main(archives: Path, out: Path, names: Sequence[str], strategies: str, seeds
         if names and folder.name not in names:
             continue
         with Archive.open(folder) as archive:
-            found = rows_of(ReplaySite(archive), strategies.split(","), range(seeds))
+            found = rows_of(ReplaySite(archive), strategies.split(","), range(seeds), range(fold_seeds))
         rows += found
         areas = {name: value for (_, name), value in medians(found, "auc_ratio").items()}
         click.echo(f"{folder.name}: " + ", ".join(f"{name} {value}" for name, value in areas.items()))
         # Written after each site: a study that is stopped has what it came to.
-        write(rows, out, seeds)
+        write(rows, out, f"{seeds} seeds of strategies and {fold_seeds} of the bound")
     if not rows:
         raise click.UsageError(f"{archives} holds none of these archives")
 

@@ -41,6 +41,7 @@ _NO_PARENT = -1
 # An aspect that only one link has says nothing about another.
 _FEWEST = 2
 _PENALTY = 3.0
+_TREES = 60
 
 
 class Crawled(NamedTuple):
@@ -140,7 +141,7 @@ def boosted(known: Numbers, values: Floats, asked: Numbers, seed: int) -> Floats
     from threadpoolctl import threadpool_limits
 
     means = TargetEncoder(target_type="continuous", cv=KFold(5, shuffle=True, random_state=seed))
-    trees = HistGradientBoostingRegressor(random_state=seed)
+    trees = HistGradientBoostingRegressor(max_iter=_TREES, random_state=seed)
     # On a busy machine its threads wait for each other, and take a hundred times as long as one.
     with threadpool_limits(1):
         trees.fit(means.fit_transform(known, values), values)

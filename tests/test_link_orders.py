@@ -125,10 +125,10 @@ def test_the_bound_of_a_small_site(tmp_path: Path) -> None:
         name, measures = bound_on(site, 0, ["linear"])
         assert name.startswith("linear, ")
         assert (measures.requests, measures.targets) == (tiny_site.TOTAL_URLS, tiny_site.TOTAL_TARGETS)
-        rows = rows_of(site, ["bfs"], range(2), ["linear"])
+        rows = rows_of(site, ["bfs"], range(2), range(2), ["linear"])
     assert [row["strategy"] for row in rows] == ["bound", "bound", "bfs", "clairvoyant"]
     assert rows[-1]["auc_ratio"] == 1
-    write(rows, tmp_path / "out", 2)
+    write(rows, tmp_path / "out", "2 seeds")
     assert "| tiny | 0.600 |" in (tmp_path / "out/link_bound.md").read_text(encoding="utf-8")
     assert (tmp_path / "out/link_bound.png").stat().st_size > 1000
     assert len((tmp_path / "out/link_bound.csv").read_text(encoding="utf-8").splitlines()) == 5
