@@ -185,7 +185,7 @@ def _text(value: float | None, measure: str) -> str:
 @click.option(
     "--fold-seeds", default=1, show_default=True, help="Of the bound: how often it is cut in folds."
 )
-def main(  # noqa: PLR0917 - one parameter per option
+def main(
     archives: Path, out: Path, names: Sequence[str], strategies: str, seeds: int, fold_seeds: int
 ) -> None:
     """Measure how much links tell, on all archives of a folder."""

@@ -21,6 +21,7 @@ from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summary
 from coati.harvesting.sites import is_excluded, sites_of
+from coati.jobs.html import rows_table
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
 from coati.live.progress import Progress
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from coati.harvesting.folder import SiteSummary
     from coati.harvesting.sites import HarvestSite
     from coati.live.plan import CrawlPlan
+    from coati.live.stop_signal import StopSignal
     from coati.strategies.early_stop import EarlyStop
 
 # A site that ended so has nothing left that the budget could be spent on.
@@ -108,9 +110,28 @@ class FilesHarvested:
     layout: HarvestLayout
     resumed: bool
 
+    @property
+    def exit_code(self) -> int:
+        """The exit status of a command that made this harvest."""
+        return self.stop.exit_code
+
+    def _repr_html_(self) -> str:
+        rows: list[dict[str, object]] = [
+            {
+                "site": site.site,
+                "targets": site.targets,
+                "requests": site.requests,
+                "ended": site.stop_reason or "not ended",
+            }
+            for site in self.sites
+        ]
+        return rows_table(f"Harvest in {self.layout.folder}: {self.stop.value}", rows)
+
 
 def harvest_files(
-    harvest: FilesHarvest, on_progress: Callable[[Progress], None] | None = None
+    harvest: FilesHarvest,
+    on_progress: Callable[[Progress], None] | None = None,
+    stop: StopSignal | None = None,
 ) -> FilesHarvested:
     """Harvest, or resume it where the folder holds one; Ctrl-C saves everything and ends it.
 
@@ -139,15 +160,15 @@ def harvest_files(
         for number, site in enumerate(sites):
             plan = _plan(layout, harvest, site, stack)
             if plan is not None:
-                plans.append(replace(plan, turns=turns.of(number), on_event=on_event))
+                plans.append(replace(plan, turns=turns.of(number), on_event=on_event, stop=stop))
             else:
                 _count_done(layout, site, turns)
         results = crawl_many(plans) if plans and not turns.is_spent() else []
         for plan, result in zip(plans, results, strict=False):
             for line in end_lines(result):
                 log(f"{host_of(plan.rules.start_url)}: {line}")
-    stop = _stop_reason(turns, [result.stop for result in results])
-    return FilesHarvested(stop, _sum_up(layout, sites, stop), layout, resumed)
+    reason = _stop_reason(turns, [result.stop for result in results])
+    return FilesHarvested(reason, _sum_up(layout, sites, reason), layout, resumed)
 
 
 def _take_folder(layout: HarvestLayout, harvest: FilesHarvest) -> bool:

@@ -1,4 +1,4 @@
-"""``watch``: begin or resume a watch, run a cycle, and go on with the next ones for as long as one likes."""
+"""Where a watch is kept and what it begins from, and one cycle of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from coati.errors import ConfigError, UsageError
 from coati.reporting.writing import write_report
 from coati.runs.layout import holds_run
 from coati.settings.run_file import require_no_hidden, with_values
-from coati.stop_reasons import StopReason
 from coati.watching.cycle import CycleResult, publish, run_cycle
 from coati.watching.known import read_known
 from coati.watching.options import (
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from coati.live.progress import OnProgress
+    from coati.live.stop_signal import StopSignal
     from coati.watching.known import Known
 
 
@@ -91,6 +91,7 @@ def watch_once(
     clock: Callable[[], float],
     listeners: Listeners | None = None,
     on_progress: OnProgress | None = None,
+    stop: StopSignal | None = None,
 ) -> CycleResult:
     """Run one cycle, write down what changed, and tell of it."""
     place.folder.mkdir(parents=True, exist_ok=True)
@@ -98,28 +99,7 @@ def watch_once(
     if holds_run(place.folder):
         # What a cycle found that was killed before it could say so.
         publish(place.folder, place.known)
-    result = run_cycle(place.folder, place.known, place.options, clock, on_progress)
+    result = run_cycle(place.folder, place.known, place.options, clock, on_progress, stop)
     trouble = tell_changes(place.folder, listeners or Listeners())
     write_report(place.folder)
     return replace(result, messages=(*result.messages, *trouble))
-
-
-def watch(
-    place: WatchPlace,
-    clock: Callable[[], float],
-    wait_until: Callable[[float], bool],
-    on_cycle: Callable[[CycleResult], None],
-    listeners: Listeners | None = None,
-) -> CycleResult:
-    """Run one cycle after the other, until the site has moved or somebody interrupts.
-
-    A site that is down is asked again in the next cycle. ``wait_until`` waits until a time and says whether
-    to continue; cycles that were missed are skipped.
-    """
-    while True:
-        result = watch_once(place, clock, listeners)
-        on_cycle(result)
-        every = place.options.every
-        next_start = (clock() // every + 1) * every
-        if result.moved or result.stop is StopReason.INTERRUPTED or not wait_until(next_start):
-            return result
