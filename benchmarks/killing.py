@@ -23,7 +23,7 @@ from coati.runs.layout import holds_run
 from coati.testing.lists import with_lists
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
-from tests.cli.test_kill import FORKS, LATENCY, LOADED
+from tests.cli.test_kill import FORKS, LATENCY, LOADED, make_site_with_api
 from tests.live.scripted import clock, pause
 
 # This module is what the processes are made of.
@@ -84,6 +84,7 @@ class Configuration(NamedTuple):
 CONFIGURATIONS = {
     "one site": Configuration(),
     "sitemaps": Configuration(make_listed_site, ("--sitemaps",)),
+    "API": Configuration(make_site_with_api),
     "several hosts": Configuration(hosts=3, concurrency=3),
     "classifier": Configuration(options=("--strategy", "sb-classifier")),
     "streaming": Configuration(options=("--limits", "stream_above_bytes=1000"), concurrency=2),

@@ -28,7 +28,7 @@ from coati.archive.archive import Archive
 from coati.assembly import build_shortcuts, build_strategy
 from coati.budget import Budget
 from coati.model import EVERY_HOST, Kind, Page, Request
-from coati.replaying.driver import replay
+from coati.replaying.driver import ReplayOptions, replay
 from coati.replaying.site import ReplaySite
 from coati.shortcuts.recognition import recognise
 from coati.testing import Api, ApiFile, ApiState, ArchiveWithApi, Responder, Response, Site, with_api
@@ -93,7 +93,9 @@ def _media_type(archive: Archive, url: str) -> str:
 
 def _crawl(site: ReplaySite, seed: int, wanted: float) -> Course:
     budget = Budget(max_targets=math.ceil(wanted))
-    run = replay(site, build_strategy("scent", site.start_urls, seed), budget).trace
+    run = replay(
+        site, build_strategy("scent", site.start_urls, seed), budget, options=ReplayOptions(listed_links=True)
+    ).trace
     reached = bool(run.targets) and run.targets[-1] >= wanted
     return Course(len(run) if reached else math.inf, tuple(step.url for step in run.steps()))
 

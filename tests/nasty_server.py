@@ -26,6 +26,7 @@ from time import time  # noqa: TID251 - Retry-After as a date needs the real clo
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
+from tests import nasty_apis
 from tests.unread import unread_bytes
 
 PAGE = "text/html; charset=utf-8"
@@ -951,6 +952,15 @@ async def _busy_once(exchange: Exchange, retry_after: str) -> None:
         await exchange.answer(b"", status="429 Too Many Requests", extra=[("Retry-After", retry_after)])
     else:
         await exchange.answer(GOOD_CSV, "text/csv")
+
+
+# Software behind a site.
+
+
+@route("/apis/")
+async def apis(exchange: Exchange) -> None:
+    """Link to one home page for each fault of an API (`tests.nasty_apis`)."""
+    await nasty_apis.answer(exchange)
 
 
 # Please do not.

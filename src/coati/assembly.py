@@ -108,6 +108,7 @@ class Need(StrEnum):
     TRUTH = "the truth about the site"
     EXAMPLES = "example pages of other sites"
     OUT_LINKS = "all out-links of a page"
+    LISTED_LINKS = "out-links of a page that an API listed before"
     LABELS = "which pages of all hosts are relevant"
     HISTORY = "pages that are visited again"
 
@@ -230,13 +231,13 @@ _KNOWS = frozenset({Need.TRUTH})
 def _watching(row: SchedulerRow) -> StrategyRow:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
-        relevant = parse_relevance(settings.relevant, settings.likely_extensions)
+        relevant = parse_relevance(settings.relevant, settings.likely_extensions, settings.start_model)
         scheduler = row.build(SchedulerInputs(given.seed, given.page_truth))
         return Watch(given.start_urls, scheduler, settings.watch, relevant)
 
     needs = frozenset({Need.OUT_LINKS, Need.HISTORY}) | (_KNOWS if row.needs_truth else frozenset())
     modules = ("coati.strategies.revisits.watch", *row.modules)
-    settings = ("watch", "relevant", "likely_extensions")
+    settings = ("watch", "relevant", "likely_extensions", "start_model")
     return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
 
 
@@ -249,6 +250,7 @@ _TAG_PATHS = (
 )
 _SCENT = ("coati.strategies.scent.scent",)
 _SCENT_SETTINGS = ("scent", "likely_extensions")
+_LISTED_LINKS = frozenset({Need.LISTED_LINKS})
 _HOSTS = ("coati.strategies.hosts.anthelion",)
 _KNOWS_LABELS = frozenset({Need.LABELS})
 _PLANNED = ("coati.strategies.baselines.clairvoyant",)
@@ -290,6 +292,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _scent(Aim.TARGETS_A_REQUEST),
         _SCENT,
         _SCENT_SETTINGS,
+        _LISTED_LINKS,
         shortcuts=True,
     ),
     "scent-bytes": StrategyRow(
@@ -297,6 +300,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _scent(Aim.TARGETS_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        _LISTED_LINKS,
         shortcuts=True,
     ),
     "scent-volume": StrategyRow(
@@ -304,6 +308,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _scent(Aim.BYTES_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
+        _LISTED_LINKS,
         shortcuts=True,
     ),
     "sb-oracle": StrategyRow(

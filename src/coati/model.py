@@ -142,7 +142,8 @@ class Page:
 
     ``links`` holds what the rules of the run admit; `NO_LINKS` in the answer to a HEAD. ``facts`` are what
     the extractors of the run found. ``out_links`` are the hashes (`coati.web.urls.url_hash`) of all links
-    that are there now, known ones included, in rising order; None where the strategy did not ask for them.
+    that are there now, known ones included, in rising order; None where the strategy did not ask for them,
+    and for some only those that an API listed before (`coati.readers.listed_links`).
     ``relevant``: the page itself is what the user wants (the goal of the run holds for its facts), and counts
     as a target.
     """

@@ -20,6 +20,8 @@ from typing import Protocol
 import pytest
 
 from coati.cli.main import run
+from coati.testing.api_answers import ApiFile
+from coati.testing.apis import with_api
 from coati.testing.lists import with_lists
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
@@ -84,6 +86,23 @@ def make_listed_site(base: str) -> Site:
     }
     pages = {base + "/": Response.page("<p>Nothing"), base + "/more/": Response.page("<a href=/files/0.csv>")}
     return with_lists(Site(base + "/", {**files, **pages}), SITEMAPS, share=1)
+
+
+API_FILES = 120
+
+
+def make_site_with_api(base: str) -> Site:
+    """Make a site whose API lists every second of its files, a few per page; pages link to all of them."""
+    files = [f"/files/{number}.csv" for number in range(API_FILES)]
+    pages = [f"/news/{number}.html" for number in range(API_FILES // 6)]
+    responses = {
+        base + path: Response.page("".join(f"<a href={file}>x</a>" for file in files[6 * at : 6 * at + 6]))
+        for at, path in enumerate(pages)
+    }
+    responses |= {base + path: Response.file("text/csv", path.encode()) for path in files}
+    responses[base + "/"] = Response.page("".join(f"<a href={page}>x</a>" for page in pages))
+    half = [ApiFile(base + path, path) for path in files[::2]]
+    return with_api(Site(base + "/", responses), "drupal", files=half, most=4)
 
 
 def check_counted_targets(folder: Path) -> None:
@@ -295,11 +314,42 @@ def test_a_crawl_that_is_killed_among_its_sitemaps_loses_nothing(
         assert rows_of(tmp_path / "run", table) == rows_of(tmp_path / "whole", table)
 
 
+def test_a_crawl_that_is_killed_among_the_pages_of_an_api_loses_nothing(tmp_path: Path) -> None:
+    rng = random.Random(6)
+
+    def command(name: str) -> list[str]:
+        how = ["--no-stop-when-dry", "--delay", "0", "--seed", "3", "--quiet"]
+        return ["crawl", serving.url, *how, "--out", str(tmp_path / name)]
+
+    with serve(make_site_with_api, latency=LATENCY) as serving:
+        assert Fork(command("whole")).ended() == 0
+        whole = chosen_in(tmp_path / "whole")
+        serving.requests.clear()
+        kills = amid = 0
+        for _ in range(8):
+            running, asked = kill_some_time(Fork, serving, command("run"), rng, 18)
+            kills += running
+            amid += running and asked
+            check_counted_targets(tmp_path / "run")
+        assert kills >= 6
+        assert Fork(command("run")).ended() == 0
+        asked_for = asked_of(serving)
+    assert chosen_in(tmp_path / "run") == whole
+    assert len([url for _, url in whole if "/jsonapi/" in url]) == API_FILES // 2 // 4
+    assert {url for _, url in whole if url.endswith(".csv")} == {
+        url for url in serving.site if url.endswith(".csv")
+    }
+    assert sum(asked_for.values()) - len(asked_for) <= amid * CONCURRENCY
+    for table in ("lists", "links", "targets", "pages"):
+        assert rows_of(tmp_path / "run", table) == rows_of(tmp_path / "whole", table)
+
+
 def rows_of(folder: Path, table: str) -> list[tuple[str, ...]]:
     query = {
         "lists": "SELECT url, named_by FROM lists ORDER BY url",
         "links": "SELECT page, url, tag_path, modified FROM links ORDER BY id",
         "targets": "SELECT url, file FROM targets ORDER BY request",
+        "pages": "SELECT url, hex(out_links) FROM pages ORDER BY request",
     }
     with sqlite3.connect(folder / "run.sqlite") as database:
         return database.execute(query[table]).fetchall()

@@ -3,7 +3,7 @@
 import csv
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 from coati.assembly import build_shortcuts, build_strategy
 from coati.live import StopReason
 from coati.model import EVERY_HOST, Request
+from coati.readers.listed_links import ListedLinks
 from coati.shortcuts.answer import Answer
 from coati.shortcuts.profile import Entry
 from coati.shortcuts.registry import PROFILES
@@ -45,7 +46,11 @@ def portal() -> Iterator[SiteServer]:
 
 
 def scent(start: str, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a plan
-    given = {"new_strategy": lambda: build_strategy("scent", [start]), "robots": False}
+    given = {
+        "new_strategy": lambda: build_strategy("scent", [start]),
+        "robots": False,
+        "listed_links": True,
+    }
     return {"shortcuts": build_shortcuts("auto", "scent"), **given, **changes}
 
 
@@ -84,16 +89,51 @@ def test_a_run_that_was_cut_off_goes_on_as_if_it_had_not_been(tmp_path: Path) ->
         assert [seen.url for seen in server.requests] == asked
 
 
-def test_live_and_without_a_network_the_same_is_asked() -> None:
-    with serve(lambda base: made_site(base, "wordpress")) as server:
+def linked_site(base: str) -> Site:
+    """A site whose pages link to all of its files, half of which its API lists."""
+    root = base + "/"
+    files = [f"/files/{n}.csv" for n in range(4 * FILES)]
+    news = [f"/news/{n}.html" for n in range(2 * FILES)]
+    about = [f"/about/{n}.html" for n in range(2 * FILES)]
+
+    def page_of(*paths: str) -> Response:
+        return Response.page("<html><body>" + "".join(f"<a href='{path}'>x</a>" for path in paths))
+
+    responses = {root: page_of(*about, *news)}
+    responses |= {base + path: page_of(*files[2 * n : 2 * n + 2]) for n, path in enumerate(news)}
+    responses |= {base + path: page_of("/") for path in about}
+    responses |= {base + path: Response.file("text/csv", path.encode()) for path in files}
+    return with_api(Site(root, responses), "drupal", ApiState.HALF)
+
+
+def test_pages_with_listed_files_are_told_and_logged_and_a_run_that_was_cut_off_knows_them(
+    tmp_path: Path,
+) -> None:
+    with serve(linked_site) as server:
+        crawl_into(tmp_path / "whole", server.url, **scent(server.url))
+        asked = [seen.url for seen in server.requests]
+        server.requests.clear()
+        for most in range(2, len(asked) + 1, 3):
+            crawl_into(tmp_path / "cut", server.url, **scent(server.url), max_requests=most)
+        crawl_into(tmp_path / "cut", server.url, **scent(server.url))
+        assert [seen.url for seen in server.requests] == asked
+    with closing(sqlite3.connect(tmp_path / "cut" / "run.sqlite")) as run:
+        told = "SELECT count(*) FROM pages WHERE out_links IS NOT NULL AND url LIKE ?"
+        assert run.execute(told, ("%/news/%",)).fetchone() == (2 * FILES,)
+        assert run.execute(told, ("%/about/%",)).fetchone() == (0,)
+
+
+@pytest.mark.parametrize("make", [linked_site, lambda base: made_site(base, "wordpress")])
+def test_live_and_without_a_network_the_same_is_asked(make: Callable[[str], Site]) -> None:
+    with serve(make) as server:
         crawl_from(server.url, **scent(server.url))
         asked = [seen.url for seen in server.requests]
         responder = Responder(server.site, shortcuts=build_shortcuts("auto", "scent"))
-    strategy = build_strategy("scent", [server.url])
+    strategy, listed = build_strategy("scent", [server.url]), ListedLinks()
     chosen = []
     while isinstance(request := strategy.choose(0.0, EVERY_HOST), Request):
         chosen.append(request.url)
-        strategy.observe(request.id, responder.outcome(request), 0.0)
+        strategy.observe(request.id, listed.told(request.url, responder.outcome(request)), 0.0)
     assert chosen == asked
 
 

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from coati.errors import ConfigError, UsageError
+from coati.file_lock import FileLock
+from coati.jobs.runs import Run
+from coati.jobs.verifying import verify
 from coati.runs.changes import read_changes
+from coati.runs.errors import RunLockedError
+from coati.runs.reader import RunReader
+from coati.settings.start_model_file import write_start_model
+from coati.strategies.discovery.start_model import StartModel
 from coati.watching.cycle import CycleResult
 from coati.watching.known import read_known
 from coati.watching.telling import TOLD, Listeners
@@ -104,6 +111,23 @@ def test_new_changed_and_gone_files_are_found_and_kept(site: Script, crawled: Pa
     assert changes["new", "d.csv"].found_on.endswith("/news")
 
 
+def test_old_versions_go_but_their_history_stays(site: Script, crawled: Path) -> None:
+    cycle(crawled)
+    for number in range(2, 6):
+        site.routes["/a.csv"] = tagged(f"a\n{number}\n".encode(), f'"a{number}"')
+        assert told(cycle(crawled, keep_versions=2)) == [("changed", "a.csv")]
+    # Back to a version whose file is gone: it is one more change, and kept again.
+    site.routes["/a.csv"] = tagged(b"a\n2\n", '"a6"')
+    assert told(cycle(crawled)) == [("changed", "a.csv")]
+    folder = crawled.with_name("site.watch")
+    assert sorted(path.read_bytes() for path in (folder / "files").iterdir()) == [b"a\n2\n", b"a\n5\n"]
+    assert [run.path.read_bytes() for run in Run(folder).files()] == [b"a\n5\n", b"a\n2\n"]
+    assert verify(folder).whole
+    with RunReader(folder) as reader:
+        rows = reader.connection.execute("SELECT version, file FROM targets ORDER BY version").fetchall()
+    assert [bool(row["file"]) for row in rows] == [False, False, False, True, True]
+
+
 def test_what_did_not_change_costs_no_download(site: Script, crawled: Path) -> None:
     cycle(crawled)
     site.asked.clear()
@@ -120,7 +144,8 @@ def test_what_a_killed_cycle_could_not_tell_the_next_one_tells(site: Script, cra
     assert told(cycle(crawled)) == [("new", "c.csv")]
     folder = crawled.with_name("site.watch")
     (folder / "changes.jsonl").write_text('{"id": "half a li', encoding="utf-8")
-    cycle(crawled)
+    assert told(cycle(crawled)) == [("new", "c.csv")]
+    assert told(cycle(crawled)) == []
     assert [change.url.rpartition("/")[2] for change in read_changes(folder)] == ["c.csv"]
 
 
@@ -240,6 +265,31 @@ def test_a_page_that_is_gone_is_visited_no_more(site: Script, crawled: Path) -> 
     assert [result.pages for result in results] == [2, 2, 2, 1]
     said = [any("no longer visited" in message for message in result.messages) for result in results]
     assert said == [False, False, True, False]
+
+
+def test_a_model_says_which_new_links_count(site: Script, crawled: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.json"
+    words = StartModel(("budget", "holiday"), (3.0, -3.0), (5, 5), 20, -0.5)
+    write_start_model(model, words, {})
+    relevant = f"model={model}"
+    cycle(crawled, relevant=relevant)
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/budget-1.csv", "/holiday-1.csv")
+    for name in ("budget-1", "holiday-1"):
+        site.routes[f"/{name}.csv"] = file(name.encode())
+    assert told(cycle(crawled)) == [("new", "budget-1.csv")]
+    with pytest.raises(ConfigError, match=r"cannot be read"):
+        place(crawled, relevant="model=missing.json")
+
+
+def test_a_second_process_leaves_a_cycle_alone(crawled: Path) -> None:
+    found = place(crawled)
+    once(found)
+    lock = FileLock(found.folder / "state" / "watch.lock", names_holder=True)
+    before = (found.folder / "watch.toml").stat().st_mtime_ns
+    with pytest.raises(RunLockedError, match="in the middle of a cycle of process"):
+        once(found)
+    lock.release()
+    assert (found.folder / "watch.toml").stat().st_mtime_ns == before
 
 
 def test_a_site_that_is_down_for_a_cycle_is_asked_again(site: Script, crawled: Path) -> None:

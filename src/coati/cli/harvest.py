@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coati.budget import Budget
+from coati.cli.fleet_harvest import harvest_with_fleet
 from coati.cli.harvest_result import show_files, show_pages
 from coati.cli.setting_options import SettingsCommand, given_settings, no_stop_option, setting_option
 from coati.cli.terminal import say
@@ -48,6 +49,9 @@ With --types, the files of all sites are taken: each site is crawled by a strate
 request goes to the site that promises most. There is a run folder per site, and a report that ranks them.
 
 The same command in the same folder continues where it was.
+
+With --store, many machines share the work on files: sites are crawled in slices, and everything goes into a
+store that all of them reach (a folder, s3://bucket/name, ...). --cluster says who crawls.
 """
 
 
@@ -76,6 +80,23 @@ def _parameters() -> list[click.Parameter]:
             ["--fair"], is_flag=True, help="With --types: give each site an equal share of half the budget."
         ),
         click.Option(
+            ["--store"],
+            metavar="URL",
+            help="With --types: put everything into this store, site by site and in slices (needs the extra"
+            " fleet).",
+        ),
+        click.Option(
+            ["--cluster"],
+            metavar="WHERE",
+            help="With --store: who crawls. local:2 starts two processes on this machine, tcp://HOST:8786 is"
+            " the scheduler of a Dask cluster.  [default: this process]",
+        ),
+        click.Option(
+            ["--events"],
+            type=click.Path(path_type=Path),
+            help="With --store: append each event to this file, as a line of JSON.",
+        ),
+        click.Option(
             ["--extract/--no-extract"],
             default=True,
             help="With --goal: read relevant pages in full afterwards (needs the extra markup).",
@@ -96,13 +117,23 @@ def harvest(
     """Find out what is wanted, and do it."""
     given = given_settings(ctx)
     excluded = None if exclude_hosts is None else _hosts_in(exclude_hosts)
+    if given.get("goal") and own["store"]:
+        raise UsageError(
+            "--store is for files (--types): pages that meet a goal are collected by one machine"
+        )
     plan, seeds = find_harvest(
         HarvestSource(source, discovery),
         given,
         HarvestChoices(own["sites_at_once"], own["fair"], excluded, own["extract"]),
     )
     _say_about(seeds)
-    return _harvest_files(plan) if isinstance(plan, FilesHarvest) else _harvest_pages(plan)
+    if isinstance(plan, PagesHarvest):
+        return _harvest_pages(plan)
+    if own["store"]:
+        return harvest_with_fleet(plan, own["store"], own["cluster"], own["events"])
+    if own["cluster"] or own["events"]:
+        raise UsageError("--cluster and --events need --store: where all machines put what they crawl")
+    return _harvest_files(plan)
 
 
 def _harvest_files(plan: FilesHarvest) -> int:

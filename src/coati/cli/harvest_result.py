@@ -48,7 +48,7 @@ def show_files(harvested: FilesHarvested, form: str) -> None:
     rows = [
         (site.site, site.targets, site.requests, site.stop_reason or "not ended") for site in harvested.sites
     ]
-    _print_sites(rows, "site", "sites.csv")
+    print_sites(rows, "site", "sites.csv")
     _say_next(harvested.stop, layout.folder)
 
 
@@ -82,7 +82,7 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
         _say_extraction(extraction, harvested.folder)
     say(f"  report:     {harvested.folder / 'report.html'}")
     rows = [(host.host, host.relevant, host.requests, host.ended or "") for host in harvested.hosts]
-    _print_sites(rows, "host", "run.sqlite")
+    print_sites(rows, "host", "run.sqlite")
     _say_next(harvested.stop, harvested.folder)
 
 
@@ -110,7 +110,8 @@ def _say_next(stop: StopReason, folder: Path) -> None:
         say(f"Next: `coati harvest {folder}` with a larger budget continues where it stopped.", err=True)
 
 
-def _print_sites(rows: Sequence[tuple[str, int, int, str]], what: str, everything: str) -> None:
+def print_sites(rows: Sequence[tuple[str, int, int, str]], what: str, everything: str) -> None:
+    """Print sites or hosts, with what each gave; ``everything`` is where those are that are not shown."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column(what, overflow="fold")
     for name in ("targets", "requests", "per 100"):

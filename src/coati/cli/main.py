@@ -59,11 +59,13 @@ COMMANDS = {
     ),
     "explain": LazyCommand("coati.cli.explain:explain", "Say which rule or score decided about a URL."),
     "export": LazyCommand("coati.cli.export:export", "Write the statements of a harvest for other tools."),
+    "fleet": LazyCommand("coati.cli.fleet:fleet", "Look after a harvest on many machines, in its store."),
     "harvest": LazyCommand("coati.cli.harvest:harvest", "Spend one budget over many sites."),
     "inspect": LazyCommand(
         "coati.cli.inspect:inspect", "Say what software a site runs, and what it lists, in a few requests."
     ),
     "learn": LazyCommand("coati.cli.learn:learn", "Train models from examples of your own."),
+    "pull": LazyCommand("coati.cli.pull:pull", "Make a run folder of a site, out of a fleet's store."),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
     ),

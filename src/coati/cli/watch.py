@@ -56,6 +56,11 @@ _ASKING = (
     help=f"What decides.  [default: {_DEFAULTS.scheduler}]",
 )
 @click.option("--relevant", help=f"Which new links count: {FORMS}.  [default: all]")
+@click.option(
+    "--keep-versions",
+    type=click.IntRange(min=1),
+    help="Versions to keep of a file that changes.  [default: all]",
+)
 @click.option("--delay", help="Seconds between two requests to a host.  [default: as the crawl had it]")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The folder of the watch.  [default: SOURCE.watch]"
@@ -81,6 +86,7 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     check: int | None,
     scheduler: str | None,
     relevant: str | None,
+    keep_versions: int | None,
     delay: str | None,
     out: Path | None,
     command: str,
@@ -106,6 +112,7 @@ def watch(  # noqa: PLR0917 -- one parameter per option
         "check": check,
         "scheduler": scheduler,
         "relevant": relevant,
+        "keep_versions": keep_versions,
     }
     values = {name: value for name, value in given.items() if value is not None}
     asking = given_settings(ctx)

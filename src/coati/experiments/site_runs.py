@@ -62,7 +62,7 @@ def run_on_site(
             options.on_run(strategy, seed, requests, targets)
 
     row = strategy_row(strategy)
-    how = ReplayOptions(out_links=Need.OUT_LINKS in row.needs)
+    how = ReplayOptions(out_links=Need.OUT_LINKS in row.needs, listed_links=Need.LISTED_LINKS in row.needs)
     built = built or built_for(site, strategy, seed, options)
     return replay(site.under(row.traps), built, options.budget, options.early_stop(), tell, how)
 

@@ -20,6 +20,7 @@ from coati.assembly import stop_rule
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summary
+from coati.harvesting.site_crawls import Standing, site_settings, standing_of
 from coati.harvesting.sites import is_excluded, sites_of
 from coati.jobs.html import rows_table
 from coati.live.event_files import events_logged
@@ -33,7 +34,7 @@ from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings, write_settings
 from coati.runs.store import RunStore
 from coati.settings.plan import CrawlResources, crawl_plan
-from coati.settings.run_file import require_named_hosts, require_no_hidden, to_toml_values, with_values
+from coati.settings.run_file import require_named_hosts, require_no_hidden, to_toml_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
 from coati.units import format_count
@@ -48,14 +49,6 @@ if TYPE_CHECKING:
     from coati.harvesting.sites import HarvestSite
     from coati.live.plan import CrawlPlan
     from coati.live.stop_signal import StopSignal
-    from coati.strategies.early_stop import EarlyStop
-
-# A site that ended so has nothing left that the budget could be spent on.
-_DONE = frozenset({StopReason.FINISHED.value, StopReason.STOPPED_EARLY.value})
-# Nothing came of these: trying again means beginning again.
-_FAILED_STARTS = frozenset(
-    {StopReason.START_UNREACHABLE.value, StopReason.REFUSED.value, StopReason.RATE_LIMITED.value}
-)
 
 # Sites that are crawled at once, unless the user says otherwise: a part of all, so that there is a choice.
 _SITES_PER_TURN = 8
@@ -202,42 +195,20 @@ def _plan(
 ) -> CrawlPlan | None:
     """Plan the crawl of one site, from where its run folder stands; None if nothing is left there."""
     folder = layout.site(site.name)
-    settings = with_values(
-        harvest.settings,
-        {
-            "urls": site.urls,
-            "scope": site.scope.value,
-            "max_requests": harvest.per_site.max_requests,
-            "max_bytes": harvest.per_site.max_bytes,
-            "max_targets": harvest.per_site.max_targets,
-            "max_time": harvest.per_site.max_seconds,
-            "concurrency": 1,
-        },
-    )
+    settings = site_settings(harvest.settings, site, harvest.per_site)
     early_stop = stop_rule(settings.stop_when_dry)
-    if holds_run(folder) and not _go_on(folder, harvest.per_site, early_stop):
+    standing = standing_of(folder, harvest.per_site, early_stop)
+    if standing is Standing.DONE:
         return None
+    if standing is Standing.FAILED_START:
+        rmtree(folder)
     values = to_toml_values(settings)
-    if holds_run(folder):
+    if standing is Standing.UNDER_WAY:
         store = stack.enter_context(RunStore.open(folder, time.time()))
         store.change_settings(values)
     else:
         store = stack.enter_context(RunStore.create(folder, values, time.time()))
     return crawl_plan(settings, CrawlResources(store=store, early_stop=early_stop))
-
-
-def _go_on(folder: Path, per_site: Budget, early_stop: EarlyStop | None) -> bool:
-    """Tell whether a site is to be crawled on; one that failed at its start begins again."""
-    with RunReader(folder) as run:
-        totals, sessions = run.totals(), run.sessions()
-        reason = sessions[-1].stop_reason if sessions else None
-        for point in run.curve():
-            if early_stop is not None:
-                early_stop.observe(point.requests, point.targets, point.score)
-    if reason in _FAILED_STARTS and not totals.pages and not totals.targets:
-        rmtree(folder)
-        return True
-    return reason not in _DONE and per_site.spent(totals.requests, totals.bytes, 0.0, totals.targets) is None
 
 
 def _count_done(layout: HarvestLayout, site: HarvestSite, turns: SiteTurns) -> None:

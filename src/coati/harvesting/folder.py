@@ -90,8 +90,11 @@ class SiteSummary:
 def read_site(layout: HarvestLayout, name: str) -> SiteSummary | None:
     """Read what the run folder of a site says; None where it has none yet."""
     folder = layout.site(name)
-    if not holds_run(folder):
-        return None
+    return summary_of(folder, name, str(folder.relative_to(layout.folder))) if holds_run(folder) else None
+
+
+def summary_of(folder: Path, name: str, place: str) -> SiteSummary:
+    """Read what a run folder says of its site; ``place`` is where readers of the summary find it."""
     with RunReader(folder) as run:
         totals, sessions = run.totals(), run.sessions()
         (files,) = run.connection.execute("SELECT count(*) FROM files").fetchone()
@@ -107,7 +110,7 @@ def read_site(layout: HarvestLayout, name: str) -> SiteSummary | None:
             errors=totals.errors,
             seconds=round(sum(map(_seconds, sessions)), 1),
             stop_reason=sessions[-1].stop_reason if sessions else None,
-            folder=str(folder.relative_to(layout.folder)),
+            folder=place,
         )
 
 
@@ -124,17 +127,23 @@ def sums_of(sites: Sequence[SiteSummary]) -> dict[str, int]:
 
 def write_summary(layout: HarvestLayout, sites: Sequence[SiteSummary], stop_reason: str) -> None:
     """Write what sums a harvest up, each file in place of an older one."""
+    write_whole(layout.summary, [summary_json(sites, stop_reason)])
+    write_whole(layout.site_table, site_lines(sites))
+    write_whole(layout.listing, _file_lines(layout, sites))
+
+
+def summary_json(sites: Sequence[SiteSummary], stop_reason: str) -> bytes:
+    """Return a harvest in numbers."""
     summary = {
         "stop_reason": stop_reason,
         **sums_of(sites),
         "by_site": [asdict(site) for site in sites],
     }
-    write_whole(layout.summary, [json.dumps(summary, indent=1).encode(), b"\n"])
-    write_whole(layout.site_table, _site_lines(sites))
-    write_whole(layout.listing, _file_lines(layout, sites))
+    return json.dumps(summary, indent=1).encode() + b"\n"
 
 
-def _site_lines(sites: Sequence[SiteSummary]) -> Iterator[bytes]:
+def site_lines(sites: Sequence[SiteSummary]) -> Iterator[bytes]:
+    """Return the table of sites, line by line."""
     yield "\ufeff".encode()
     names = [name for name in SiteSummary.__slots__ if name != "folder"]
     yield _line([*names, "targets_per_100", "folder"])

@@ -17,6 +17,7 @@ from coati.jobs.html import rows_table
 from coati.replaying.charts import draw_coverage
 from coati.replaying.site import ReplaySite
 from coati.replaying.watching import WatchStudy, WatchTruth, snapshot_times
+from coati.settings.relevance_model import relevance_model
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.watch import WatchSettings
 from coati.web.likely_extensions import likely_extensions
@@ -100,13 +101,15 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: WatchCallbacks) -
     with Archive.open(archive) as opened:
         moments = _cycle_times(opened, plan.every)
         extensions = tuple(likely_extensions(opened.meta.types)) if opened.meta.types else ()
-        relevant = parse_relevance(plan.relevant, extensions)
+        model = relevance_model(plan.relevant)
+        relevant = parse_relevance(plan.relevant, extensions, model)
         settings = StrategySettings(
             watch=WatchSettings(
                 per_cycle=plan.per_cycle, per_site=plan.per_site, cold=plan.cold, moments=moments
             ),
             relevant=plan.relevant,
             likely_extensions=extensions,
+            start_model=model,
         )
         urls = plan.start_urls or watched_pages(opened)
         site = ReplaySite(

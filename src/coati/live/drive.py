@@ -34,6 +34,7 @@ from coati.live.trap_filter import trap_filter
 from coati.live.visits import Visits
 from coati.model import AT_THE_END, Deferred, Failure, Later, Method, Page, Redirect, Refused, Request
 from coati.readers.list_addresses import ListAddresses
+from coati.readers.listed_links import ListedLinks
 from coati.runs.fetched import Fetched
 from coati.runs.reasons import SkipReason
 from coati.runs.store import Recorded
@@ -100,6 +101,7 @@ class Drive:
         self.engines = (
             Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
         )
+        self._listed_links = self._listed_before()
         self._strategy = self._restore()
         self._endings = StopRules(plan.early_stop, self._strategy, one_site=plan.one_site, defers=plan.defers)
         past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
@@ -125,6 +127,14 @@ class Drive:
         self._messages = (*store.messages, *(() if self.plan.strategy else restored.messages))
         self.counts = CrawlCounts(restored.totals)
         return restored.strategy
+
+    def _listed_before(self) -> ListedLinks:
+        """Return what APIs listed in earlier sessions."""
+        store, shortcuts = self.plan.store, self.plan.shortcuts
+        if store is None or shortcuts is None:
+            return ListedLinks()
+        apis = [url for url in store.lists() if shortcuts.reads(url)]
+        return ListedLinks(apis, (url for api in apis for url in store.links_of(api)))
 
     def now(self) -> float:
         """Return the time of the run."""
@@ -268,6 +278,8 @@ class Drive:
         if self.plan.out_links and isinstance(result.outcome, Page) and request.method is Method.GET:
             # Before traps are left out: what counts is what stands there.
             result = replace(result, outcome=with_out_links(result.outcome))
+        if self.plan.listed_links and request.method is Method.GET:
+            result = replace(result, outcome=self._listed_links.told(request.url, result.outcome))
         return self._sift(request, self._bound_redirects(request, result), state.visited)
 
     def stop(self, reason: StopReason) -> None:

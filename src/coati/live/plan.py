@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
-    from coati.live.site_turns import SiteTurn
+    from coati.live.site_turns import Turns
     from coati.live.stop_signal import StopSignal
     from coati.live.visits import EarlierVisit
     from coati.model import Request
@@ -44,7 +44,8 @@ class CrawlPlan:
     ``new_strategy`` makes the strategy as it stands before its first choice; a run that is resumed is
     restored from ``store``, which then needs ``form``. Without a store nothing is kept. ``archive`` answers
     what it holds, if that is not older than ``archive_max_age_seconds``, and takes what it does not;
-    ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page.
+    ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page,
+    ``listed_links``: those that an API listed before.
     ``one_site`` is false for strategies that choose among hosts, and ``defers`` where what met an outage is
     not asked again, or by somebody else.
     ``strategy`` names the strategy in a log that holds several; only the sole one has none.
@@ -74,6 +75,7 @@ class CrawlPlan:
     archive_max_age_seconds: float | None = None
     offline: bool = False
     out_links: bool = False
+    listed_links: bool = False
     extractors: Mapping[str, Extractor] = field(default_factory=lambda: NO_EXTRACTORS)
     goal: Predicate | None = None
     early_stop: EarlyStop | None = None
@@ -89,7 +91,7 @@ class CrawlPlan:
     providers: tuple[AnyProvider, ...] = ()
     shortcuts: Shortcuts | None = None
     host_budget: int | None = None
-    turns: SiteTurn | None = None
+    turns: Turns | None = None
     stop: StopSignal | None = None
 
     def __post_init__(self) -> None:

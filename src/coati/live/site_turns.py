@@ -203,6 +203,28 @@ class SiteTurns:
         return self.limit is not None
 
 
+class Turns(Protocol):
+    """Whoever lets a crawl choose, and is told what comes of it."""
+
+    def joins(self, site: Crawled) -> None:
+        """Take the crawl in; it stands where it was."""
+
+    def may_choose(self) -> bool:
+        """Tell whether the crawl may choose now; if not, it is woken when it may."""
+
+    def passes(self) -> None:
+        """Take the turn back: there is nothing to ask for."""
+
+    def charge(self, attempts: int) -> bool:
+        """Count more attempts at a request, or fewer; False if there are to be no more."""
+
+    def observed(self, brought: Spent) -> None:
+        """Hear what a request brought."""
+
+    def leaves(self) -> None:
+        """Hear that the crawl is over."""
+
+
 class SiteTurn:
     """The turns of one site, as its crawl asks for them."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from coati.errors import UsageError
 from coati.model import EVERY_HOST, Later, Page, Refused, Request
+from coati.readers.listed_links import ListedLinks
 from coati.replaying.clock import SimulatedClock
 from coati.replaying.trace import Trace
 from coati.web.out_links import with_out_links
@@ -49,13 +50,15 @@ class ReplayOptions:
 
     ``history``: each request is answered as of its time, and the run ends with the archive's last capture.
     ``begin`` is when it begins, the archive's first capture unless given. ``clock`` is another clock.
-    ``out_links``: pages come with all their out-links (`coati.assembly.Need`).
+    ``out_links``: pages come with all their out-links, ``listed_links``: with those that an API listed before
+    (`coati.assembly.Need`).
     """
 
     history: bool = False
     begin: float | None = None
     clock: SimulatedClock | None = None
     out_links: bool = False
+    listed_links: bool = False
 
 
 _USUAL = ReplayOptions()
@@ -92,6 +95,7 @@ def replay(
     stop = FINISHED
     clock, end = _clock(site, options)
     observed: dict[str, float] = {}
+    listed = ListedLinks()
     requests = targets = 0
     while True:
         limit = budget.spent(requests, volume, clock.seconds, targets)
@@ -107,8 +111,7 @@ def replay(
             break
         at = clock.answered()
         outcome = site.respond(request, at if options.history else None, observed)
-        if options.out_links and isinstance(outcome, Page) and outcome.out_links is None:
-            outcome = with_out_links(outcome)
+        outcome = _with_known_links(options, listed, request.url, outcome)
         trace.add(request, outcome)
         for settlement in strategy.observe(request.id, outcome, at):
             trace.settle(settlement)
@@ -123,6 +126,13 @@ def replay(
         if progress is not None and requests % _PROGRESS_STEP == 0:
             progress(requests, targets)
     return Replay(trace, stop, time.process_time() - cpu)
+
+
+def _with_known_links(options: ReplayOptions, listed: ListedLinks, url: str, outcome: Outcome) -> Outcome:
+    """Tell what the strategy needs of links that it knows."""
+    if options.out_links and isinstance(outcome, Page) and outcome.out_links is None:
+        return with_out_links(outcome)
+    return listed.told(url, outcome) if options.listed_links else outcome
 
 
 def _clock(site: Answering, options: ReplayOptions) -> tuple[SimulatedClock, float]:

@@ -52,17 +52,17 @@ def write_sites_report(path: Path, sites: Sequence[SiteRow], stop_reason: str) -
     write_whole(path, [sites_page(sites, stop_reason).encode()])
 
 
-def sites_page(sites: Sequence[SiteRow], stop_reason: str) -> str:
-    """Build the page."""
+def sites_page(sites: Sequence[SiteRow], stop_reason: str, all_files: str = "files.csv") -> str:
+    """Build the page; ``all_files`` is where the table of all files is, seen from it."""
     title = (
         f"{format_count(sum(site.targets for site in sites), 'file')} from {format_count(len(sites), 'site')}"
     )
     return page_around(
-        title, element("header", element("h1", title), _brief(sites, stop_reason)), _ranking(sites)
+        title, element("header", element("h1", title), _brief(sites, stop_reason, all_files)), _ranking(sites)
     )
 
 
-def _brief(sites: Sequence[SiteRow], stop_reason: str) -> Html:
+def _brief(sites: Sequence[SiteRow], stop_reason: str, all_files: str) -> Html:
     requests = sum(site.requests for site in sites)
     rich = sum(site.targets > 0 for site in sites)
     ended = f" It ended because: {stop_reason}." if stop_reason else ""
@@ -72,7 +72,7 @@ def _brief(sites: Sequence[SiteRow], stop_reason: str) -> Html:
         f"{format_count(requests, 'request')} over {format_seconds(longest)} brought"
         f" {format_bytes(sum(site.target_bytes for site in sites))} of files, from {format_count(rich)} of"
         f" {format_count(len(sites), 'site')}.{ended} The table of all files is ",
-        element("a", "files.csv", href="files.csv"),
+        element("a", all_files, href=all_files),
         ", that of the sites ",
         element("a", "sites.csv", href="sites.csv"),
         ".",

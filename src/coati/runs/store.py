@@ -47,6 +47,7 @@ from coati.runs.layout import Layout, holds_run
 from coati.runs.listing import listing_lines
 from coati.runs.lock import lock_run
 from coati.runs.log import LoggedPage, RunLog, storable_texts, whole_links
+from coati.runs.old_versions import let_old_versions_go
 from coati.runs.out_links import OutLinks
 from coati.runs.outcomes import OutcomeRow, from_row, storable, to_row
 from coati.runs.page_warc import PageWarc
@@ -313,6 +314,11 @@ class RunStore:
         """Return the addresses that the run reads as lists of links, beside those that it began at."""
         return [url for (url,) in self._log.connection.execute("SELECT url FROM lists")]
 
+    def links_of(self, url: str) -> list[str]:
+        """Return the links that were new when the run was answered by an address."""
+        found = "SELECT links.url FROM requests JOIN links ON links.page = requests.id WHERE requests.url = ?"
+        return [link for (link,) in self._log.connection.execute(found, (url,))]
+
     def last_answers(self) -> Iterator[PastAnswer]:
         """Go through the last answers to GETs, in order, with the links that each brought."""
         return last_answers(self._log.connection, self._log.last_event)
@@ -351,6 +357,14 @@ class RunStore:
                 self._publish(strategy)
         with self._writing(), self._log.transaction(durable=True):
             self._session.end(now, stop_reason)
+
+    def keep_versions(self, count: int) -> int:
+        """Remove the files of all but the newest versions of each target; returns how many were removed."""
+        with self._writing():
+            removed = let_old_versions_go(self._log, self._layout.files, count)
+            if removed:
+                self._publish(None)
+        return removed
 
     def close(self) -> None:
         """Put what is pending on disk and let the folder go; the database is a single file then."""

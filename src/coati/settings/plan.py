@@ -97,6 +97,7 @@ def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:
         archive_max_age_seconds=settings.archive_max_age,
         offline=settings.offline,
         out_links=Need.OUT_LINKS in row.needs,
+        listed_links=Need.LISTED_LINKS in row.needs,
         extractors={name: EXTRACTORS[name] for name in facts},
         goal=all_of(goals) if goals else None,
         host_budget=settings.host_budget,

@@ -9,7 +9,7 @@ driver and every strategy interchangeable:
 3. A redirect is an outcome. Whether the next hop is worth a request is the strategy's decision.
 4. Only links to URLs that it has not met before tell a strategy anything, and a log keeps no others, so a
    crawl that was restored from its log has learnt the same. A strategy whose registry row asks for all
-   out-links gets their hashes too (`coati.model.Page.out_links`).
+   out-links, or for those that an API listed before, gets their hashes too (`coati.model.Page.out_links`).
 5. The same calls give the same answers: randomness comes from the seed and the number of choices made
    (`coati.strategies.chance`), never from a clock or from global state. Times are those that the log keeps.
 6. `Deferred` is no answer: the pull is undone, and the link is asked again from its time on, under a new id

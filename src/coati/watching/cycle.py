@@ -12,6 +12,7 @@ from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
 from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.relevance_model import relevance_model
 from coati.settings.run_file import to_toml_values
 from coati.stop_reasons import StopReason
 from coati.strategies.revisits.file_checks import MISSES_UNTIL_GONE
@@ -120,6 +121,8 @@ def run_cycle(
         result = crawl_live(replace(_plan(settings, known, options, resources), clock=clock))
         for line in end_lines(result):
             log(line)
+        if options.keep_versions is not None:
+            store.keep_versions(options.keep_versions)
     counted = _counts(folder, before)
     return replace(
         counted,
@@ -183,7 +186,7 @@ def new_site_watch(known: Known, options: WatchOptions) -> SiteWatch:
             per_site=options.per_site,
             misses_until_gone=MISSES_UNTIL_GONE,
         ),
-        parse_relevance(options.relevant, extensions),
+        parse_relevance(options.relevant, extensions, relevance_model(options.relevant)),
     )
     limits = SiteWatchSettings(options.follow, options.check, MOST_PAGES)
     return SiteWatch(watch, known.value, limits, known.files, known.met)

@@ -30,7 +30,8 @@ class WatchOptions:
 
     ``sources`` are the folders of crawls or the list that it began from. In each cycle it visits
     ``per_cycle`` pages (``per_site`` of one site at most), follows ``follow`` new links and asks about
-    ``check`` known files. ``relevant`` says which links count (`coati.strategies.revisits.relevance`).
+    ``check`` known files. ``relevant`` says which links count (`coati.strategies.revisits.relevance`). Of a
+    file that changes, the ``keep_versions`` newest versions are kept; None: all.
     """
 
     sources: tuple[str, ...] = ()
@@ -41,6 +42,7 @@ class WatchOptions:
     check: int = 20
     scheduler: str = DEFAULT_SCHEDULER
     relevant: str = ""
+    keep_versions: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -50,6 +52,8 @@ class WatchOptions:
         for name in ("per_cycle", "every"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name} must be above 0")
+        if self.keep_versions is not None and self.keep_versions < 1:
+            raise ConfigError("keep_versions must be at least 1")
         if min(self.follow, self.check) < 0:
             raise ConfigError("follow and check cannot be below 0")
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, UsageError
+from coati.file_lock import FileHeldError, FileLock
 from coati.reporting.writing import write_report
-from coati.runs.layout import holds_run
+from coati.runs.errors import RunLockedError
+from coati.runs.layout import Layout, holds_run
+from coati.settings.relevance_model import with_whole_path
 from coati.settings.run_file import require_no_hidden, with_values
-from coati.watching.cycle import CycleResult, publish, run_cycle
+from coati.watching.cycle import CycleResult, new_site_watch, publish, run_cycle
 from coati.watching.known import read_known
 from coati.watching.options import (
     FILE_NAME,
@@ -24,7 +28,7 @@ from coati.watching.telling import Listeners, tell_changes
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from coati.live.progress import OnProgress
     from coati.live.stop_signal import StopSignal
@@ -74,6 +78,9 @@ def find_watch(
             options = with_options(WatchOptions(), {**given, **named})
     known = replace(known, settings=with_values(replace(known.settings, log_file=""), asking or {}))
     require_no_hidden(known.settings)
+    options = replace(options, relevant=with_whole_path(options.relevant))
+    # Whatever is wrong with it is said before the first request.
+    new_site_watch(known, options)
     hosts = len({host_of(url) for url in known.pages})
     require_politeness(options, known.settings, hosts)
     return WatchPlace(folder, options, known, holds_run(folder))
@@ -93,13 +100,32 @@ def watch_once(
     on_progress: OnProgress | None = None,
     stop: StopSignal | None = None,
 ) -> CycleResult:
-    """Run one cycle, write down what changed, and tell of it."""
-    place.folder.mkdir(parents=True, exist_ok=True)
-    write_options(place.folder, place.options)
-    if holds_run(place.folder):
-        # What a cycle found that was killed before it could say so.
-        publish(place.folder, place.known)
-    result = run_cycle(place.folder, place.known, place.options, clock, on_progress, stop)
-    trouble = tell_changes(place.folder, listeners or Listeners())
-    write_report(place.folder)
-    return replace(result, messages=(*result.messages, *trouble))
+    """Run one cycle, write down what changed, and tell of it.
+
+    What an earlier cycle found that was killed before it could say so is among the changes. Raises
+    `coati.runs.errors.RunLockedError` where another process is at it.
+    """
+    with _held(place.folder):
+        write_options(place.folder, place.options)
+        untold = publish(place.folder, place.known) if holds_run(place.folder) else []
+        result = run_cycle(place.folder, place.known, place.options, clock, on_progress, stop)
+        trouble = tell_changes(place.folder, listeners or Listeners())
+        write_report(place.folder)
+    changes, messages = (*untold, *result.changes), (*result.messages, *trouble)
+    return replace(result, changes=changes, messages=messages)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Keep others away for a cycle: from the changes and those who are told of them, too."""
+    state = Layout(folder).state
+    state.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = FileLock(state / "watch.lock", names_holder=True)
+    except FileHeldError as error:
+        who = "another process" if error.holder is None else f"process {error.holder}"
+        raise RunLockedError(f"the watch in {folder} is in the middle of a cycle of {who}") from None
+    try:
+        yield
+    finally:
+        lock.release()

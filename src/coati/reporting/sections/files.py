@@ -36,7 +36,7 @@ FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
 """
 _FILES = """
 SELECT file, title, found_on, url, media_type, size_bytes, fetched_at FROM targets
-ORDER BY request LIMIT ?
+WHERE file <> '' ORDER BY request LIMIT ?
 """
 
 _SHORT_NAMES = {

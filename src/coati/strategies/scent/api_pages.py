@@ -36,6 +36,10 @@ _PROMISED_FILES = 50
 _WEIGHT = 2.0
 # So many of the links that were listed last speak for those that come next.
 _SAMPLE = 8
+# After this many answers in a row that brought nothing new, a list is asked no more, even where nothing else
+# is left: a server that gives the same page under every number has no end. The files of this many pages are
+# seldom all known.
+_BARREN = 8
 # More than these wait among all other links; no honest site offers this many at once.
 _MOST = 256
 
@@ -53,6 +57,8 @@ class _List:
     asked: int = 0
     good: int = 0
     links: int = 0
+    # Answers in a row that brought nothing new.
+    barren: int = 0
     sample: npt.NDArray[np.uint32] | None = None
 
 
@@ -101,7 +107,8 @@ class ApiPages:
 
     def best(self) -> tuple[int, float] | None:
         """Return the page that is worth most, and how much; the oldest among equals."""
-        scored = [(self.score(row), -number) for number, row in self._waiting.items()]
+        asked = ((number, row) for number, row in self._waiting.items() if not self._is_given_up(row))
+        scored = [(self.score(row), -number) for number, row in asked]
         if not scored:
             return None
         score, number = max(scored)
@@ -110,11 +117,14 @@ class ApiPages:
     def score(self, row: Row) -> float:
         """Return the expected targets per request of a page; a request in flight counts as one in vain."""
         known = self._lists.get(int(row[_LIST])) or _List()
+        promise = _CHANCES.get(int(row[Key.ELEMENT]), 0.0)
         if known.sample is None:
-            behind = _CHANCES.get(int(row[Key.ELEMENT]), 0.0) * _PROMISED_FILES
+            behind = promise * _PROMISED_FILES
             return behind / (1 + behind) * _WEIGHT / (_WEIGHT + known.asked)
         listed = known.links / known.good
-        return self._chance(known.sample) * known.good / known.asked * listed / (1 + listed)
+        # One good answer is no proof that the next one is as good: the last page of a list is often empty.
+        good = (known.good + _WEIGHT * promise) / (known.asked + _WEIGHT)
+        return self._chance(known.sample) * good * listed / (1 + listed)
 
     def _chance(self, sample: npt.NDArray[np.uint32]) -> float:
         told = self._scores.score_all(sample, hope=0.0, caution=0.0)
@@ -126,12 +136,17 @@ class ApiPages:
 
     def answered(self, row: Row, listed: Sequence[Row]) -> None:
         """Learn what an answer listed that was new."""
+        known = self._list(row)
+        known.barren = 0 if listed else known.barren + 1
         if listed:
-            known = self._list(row)
             known.good += 1
             known.links += len(listed)
             self._listed.update(int(each[Key.TAIL]) for each in listed[:_MOST])
             known.sample = np.array(listed[:: max(1, len(listed) // _SAMPLE)][:_SAMPLE], np.uint32).T
+
+    def _is_given_up(self, row: Row) -> bool:
+        known = self._lists.get(int(row[_LIST]))
+        return known is not None and known.barren >= _BARREN
 
     def _list(self, row: Row) -> _List:
         return self._lists.setdefault(int(row[_LIST]), _List())
@@ -158,7 +173,7 @@ class ApiPages:
             "api_waiting": [[number, row.tolist()] for number, row in self._waiting.items()],
             "api_listed": sorted(self._listed),
             "api_lists": [
-                [kind, known.asked, known.good, known.links, _plain(known.sample)]
+                [kind, known.asked, known.good, known.links, known.barren, _plain(known.sample)]
                 for kind, known in self._lists.items()
             ],
         }
@@ -168,8 +183,8 @@ class ApiPages:
         self._waiting = {number: np.array(row, np.uint32) for number, row in state["api_waiting"]}
         self._listed = set(state["api_listed"])
         self._lists = {
-            kind: _List(asked, good, links, None if sample is None else np.array(sample, np.uint32))
-            for kind, asked, good, links, sample in state["api_lists"]
+            kind: _List(asked, good, links, barren, None if sample is None else np.array(sample, np.uint32))
+            for kind, asked, good, links, barren, sample in state["api_lists"]
         }
 
 

@@ -52,6 +52,7 @@ class _OpenPage:
     value: float
     promises: list[float]
     waiting: int
+    held: int = 0
     targets: int = 0
 
 
@@ -88,21 +89,27 @@ class PageLabels:
         return [] if page.waiting else [Settlement(page.request_id, float(page.targets))]
 
     def open(
-        self, request_id: int, number: int, row: Row | None, promises: Sequence[tuple[int, float]]
+        self,
+        request_id: int,
+        number: int,
+        row: Row | None,
+        promises: Sequence[tuple[int, float]],
+        held: int = 0,
     ) -> tuple[float, list[Settlement]]:
         """Learn a page's worth from its new links and the targets that each promises (number, promise).
 
-        Gives the label, and what is settled by it.
+        ``held`` targets stand on it that were known from elsewhere: they count for its worth, since the next
+        page like it may hold others, and not for its reward. Gives the label, and what is settled by it.
         """
         for link, promise in promises:
             self._promised[link] = min(255, int(promise / _GRAIN))
         best = sorted((promise for _, promise in promises), reverse=True)[:_BEST]
-        value = _label(0, best)
+        value = _label(held, best)
         self._tell(self._found_on[number], 0.0, value, _STEPS_UP - 1)
         share = None if row is None else self._chains.learn(row, value)
         if not promises:
             return value, [Settlement(request_id, 0.0)]
-        self._open[number] = _OpenPage(request_id, row, share, value, best, len(promises))
+        self._open[number] = _OpenPage(request_id, row, share, value, best, len(promises), held)
         if len(self._open) <= OPEN_PAGES:
             return value, []
         oldest = self._open.pop(next(iter(self._open)))
@@ -119,7 +126,7 @@ class PageLabels:
                 nearest -= 1
             del promises[nearest]
             insort(promises, after, key=neg)
-        value = _label(page.targets, promises)
+        value = _label(page.held + page.targets, promises)
         if abs(value - page.value) <= _SMALL:
             return
         old, page.value = page.value, value
@@ -147,6 +154,7 @@ class PageLabels:
                 page.value,
                 page.promises,
                 page.waiting,
+                page.held,
                 page.targets,
             ]
             for number, page in self._open.items()
@@ -162,7 +170,7 @@ class PageLabels:
         self._found_on = array("i", state["labels_found_on"].tobytes())
         self._promised = bytearray(state["labels_promised"])
         self._open = {}
-        for number, request_id, row, share, value, promises, waiting, targets in state["labels_open"]:
+        for number, request_id, row, share, value, promises, waiting, held, targets in state["labels_open"]:
             self._open[number] = _OpenPage(
                 request_id,
                 None if row is None else np.array(row, np.uint32),
@@ -170,6 +178,7 @@ class PageLabels:
                 value,
                 list(promises),
                 waiting,
+                held,
                 targets,
             )
 

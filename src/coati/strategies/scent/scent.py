@@ -48,6 +48,7 @@ from coati.strategies.scent.link_evidence import LinkTexts, explained
 from coati.strategies.scent.link_keys import COLUMNS, SPECIFIC, Key, Likeness, LinkKeys, key_of
 from coati.strategies.scent.link_queues import BLOCK, LinkQueues
 from coati.strategies.scent.link_scores import Aim, Expected, LinkOutcome, LinkScores
+from coati.strategies.scent.listed_files import ListedFiles
 from coati.strategies.scent.page_labels import PageLabels
 from coati.strategies.scent.sweep import Sweep
 from coati.strategies.strategy import Outlook
@@ -206,6 +207,7 @@ class Scent:
         self._sweep = Sweep()
         self._labels = PageLabels(self._scores.values, self._settings.discount)
         self._apis = ApiPages(self._scores)
+        self._listed = ListedFiles()
         self._in_flight: dict[int, _Sent] = {}
         self._deferred: Deferrals[_Sent] = Deferrals()
         # What is asked for before all else: the start pages, and where redirects lead.
@@ -284,10 +286,16 @@ class Scent:
             self._scores.learn_place(sent.row)
         else:
             self._scores.learn(sent.row, LinkOutcome(target, page, outcome.size_bytes), counts=not listed)
+        if listed and not target and sent.row is not None:
+            self._listed.discard(self._known[sent.number])
+            if not page:
+                # What it lists alive would mostly be found by links, too; what is dead is paid for. So a miss
+                # counts twice: for links that are alike, and for the list.
+                self._scores.learn_place(sent.row)
         settled = self._labels.follow(sent.number, target=target)
         label = math.inf if target else -math.inf
         if isinstance(outcome, Page):
-            label, more = self._read(request_id, sent, outcome.links)
+            label, more = self._read(request_id, sent, outcome)
             settled += more
         if sent.row is not None:
             self._compare(sent, sent.row, label)
@@ -368,7 +376,9 @@ class Scent:
         if kind is None:
             return number
         if self._settings.aim is Aim.TARGETS_A_REQUEST:
-            return number if score >= self._kinds.score(kind) else None
+            # By what is known now: the links of a list are alike, and what one of them brought is not yet in
+            # the score that the others were given when they came.
+            return number if score >= self._judge(kind, self._settings.exploration)[0] else None
         return number if score >= _WORTH_ASKING else None
 
     def _take_api(self, number: int) -> Request:
@@ -533,6 +543,7 @@ class Scent:
         if not isinstance(outcome, Page):
             return []
         found = self._new_links(sent.number, outcome.links)
+        self._listed.add(self._known[number] for number, _ in found)
         self._apis.answered(row, [self._kinds.row(kind) for _, kind in found])
         return self._open_page(request_id, sent._replace(row=None), found)[1]
 
@@ -549,15 +560,16 @@ class Scent:
         if self._settings.spread_news and better > _SURPRISE:
             self._refresh_kinds(kinds.alike(row, _ALIKE_BY, _MOST_ALIKE))
 
-    def _read(self, request_id: int, sent: _Sent, links: PageLinks) -> tuple[float, list[Settlement]]:
-        """Let the new links of a page wait, and judge the page by them."""
-        return self._open_page(request_id, sent, self._new_links(sent.number, links))
+    def _read(self, request_id: int, sent: _Sent, page: Page) -> tuple[float, list[Settlement]]:
+        """Let the new links of a page wait, and judge the page by them and by files that an API listed."""
+        found = self._new_links(sent.number, page.links)
+        return self._open_page(request_id, sent, found, self._listed.credit(page.out_links or ()))
 
     def _open_page(
-        self, request_id: int, sent: _Sent, found: list[tuple[int, int]]
+        self, request_id: int, sent: _Sent, found: list[tuple[int, int]], held: int = 0
     ) -> tuple[float, list[Settlement]]:
         if not found:
-            return self._labels.open(request_id, sent.number, sent.row, [])
+            return self._labels.open(request_id, sent.number, sent.row, [], held)
         kinds = np.array(sorted({kind for _, kind in found}))
         promise_of = {}
         expected = self._score_new(self._kinds.columns(kinds))
@@ -565,7 +577,7 @@ class Scent:
             promise_of[kind] = promise
             self._kinds.set_score(kind, score + self._kinds.tie(kind))
         promised = [(number, promise_of[kind]) for number, kind in found]
-        return self._labels.open(request_id, sent.number, sent.row, promised)
+        return self._labels.open(request_id, sent.number, sent.row, promised, held)
 
     def _new_links(self, page: int, links: PageLinks) -> list[tuple[int, int]]:
         """Let the links wait whose URLs were not met before; gives number and kind of each."""
@@ -606,6 +618,7 @@ class Scent:
             **self._labels.save(),
             **self._keys.save(),
             **self._apis.save(),
+            **self._listed.save(),
             "in_flight": [[turn, sent.save()] for turn, sent in self._in_flight.items()],
             "deferred": self._deferred.save(_Sent.save),
             "at_once": [sent.save() for sent in self._at_once],
@@ -625,6 +638,7 @@ class Scent:
             self._labels,
             self._keys,
             self._apis,
+            self._listed,
         ):
             part.load(state)
         self._in_flight = {turn: _Sent.load(sent) for turn, sent in state["in_flight"]}

@@ -1,0 +1,218 @@
+"""Which of many sites gets the next slice of one budget, where slices run elsewhere and at once.
+
+Who is worth most decides `coati.bandits.site_choice`. Added is what slices need:
+
+- A slice reserves its requests, so that the budget is kept while many are out. The first slice of a site is
+  short; later ones are as long as all before together, up to a bound. So little is spent on sites that hold
+  nothing, and little time on putting crawls down and taking them up.
+- Sites of one group (those of one domain) are never out at once.
+- A site that must be left alone sleeps until then.
+- A site whose worker died is a *suspect* until a slice of it ends. Of suspects one is out at a time: where a
+  worker crawls many sites, the one that kills it is told from those that died with it.
+
+Time is an argument, in seconds of any clock that does not go back. Each call costs the logarithm of the
+number of sites, and the size of the site's group.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from coati.bandits.site_choice import SiteChoice
+from coati.budget import Budget, Limit
+
+
+@dataclass(frozen=True, slots=True)
+class SliceSizes:
+    """How long slices are: requests of the first one of a site and at most, and seconds."""
+
+    first_requests: int = 30
+    most_requests: int = 300
+    seconds: float = 300.0
+
+
+class ChosenSlice(NamedTuple):
+    """A site, by its number, and what its slice may spend."""
+
+    site: int
+    requests: int
+    seconds: float
+    value: float
+
+
+class Tally(NamedTuple):
+    """What a site's run has taken and given in all, and what its next request promises."""
+
+    requests: int = 0
+    targets: int = 0
+    bytes: int = 0
+    promised: float = 0.0
+    promise: float | None = None
+
+
+class SliceChoice:
+    """Chooses sites for slices; ``groups`` has the group of each site, whose place is its number.
+
+    >>> choice = SliceChoice(["a.org", "b.org"], Budget(max_requests=100))
+    >>> choice.choose(0.0).site, choice.choose(0.0).site, choice.choose(0.0)
+    (0, 1, None)
+    >>> choice.ended(0, Tally(requests=30, targets=3), now=10.0)
+    >>> choice.choose(11.0).requests
+    30
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[str],
+        budget: Budget,
+        sizes: SliceSizes | None = None,
+        *,
+        fair: bool = False,
+    ) -> None:
+        self._choice = SiteChoice(fair=fair)
+        self._budget = budget
+        self._sizes = sizes or SliceSizes()
+        self._groups = list(groups)
+        self._members: dict[str, list[int]] = {}
+        for number, group in enumerate(groups):
+            self._members.setdefault(group, []).append(number)
+        self._tallies = [Tally()] * len(self._groups)
+        self._over: set[int] = set()
+        # The requests that are reserved for each slice that is out, and their sum.
+        self._out: dict[int, int] = {}
+        self._busy: set[str] = set()
+        self._reserved = 0
+        self._suspects: set[int] = set()
+        # Suspects that wait for another one to come back.
+        self._parked: list[int] = []
+        self._asleep: list[tuple[float, int]] = []
+        self._sleeps_until: dict[int, float] = {}
+        self.requests = self.targets = self.bytes = 0
+        for number in range(len(self._groups)):
+            self._choice.wake(number)
+
+    @property
+    def out(self) -> int:
+        """How many slices are out."""
+        return len(self._out)
+
+    @property
+    def left(self) -> int:
+        """How many sites are not over."""
+        return len(self._groups) - len(self._over)
+
+    def tally(self, site: int) -> Tally:
+        """Return what is known of a site."""
+        return self._tallies[site]
+
+    def resume(self, site: int, tally: Tally, *, over: bool = False) -> None:
+        """Take over what was published of a site earlier; ``over``: it is not to be crawled on."""
+        self._count(site, tally)
+        if over:
+            self.end(site)
+        else:
+            self._choice.wake(site)
+
+    def limit(self, seconds: float) -> Limit | None:
+        """Say which part of the budget is spent, after so many seconds."""
+        return self._budget.spent(self.requests, self.bytes, seconds, self.targets)
+
+    def choose(self, now: float) -> ChosenSlice | None:
+        """Return the site whose slice goes out next; None if there is none now (see `wakes_at`)."""
+        self._wake(now)
+        requests_left = self._requests_left()
+        if requests_left <= 0:
+            return None
+        while (chosen := self._choice.choose()) is not None:
+            if chosen.arm not in self._suspects or self._suspects.isdisjoint(self._out):
+                return self._send(chosen.arm, requests_left, chosen.score)
+            self._choice.sleep(chosen.arm)
+            self._parked.append(chosen.arm)
+        return None
+
+    def wakes_at(self) -> float | None:
+        """Return when the next site that sleeps may be chosen; None if none sleeps."""
+        return self._asleep[0][0] if self._asleep else None
+
+    def ended(self, site: int, tally: Tally, now: float, free_at: float = 0.0) -> None:
+        """Learn how a run stands after its slice; the site is left alone until ``free_at``."""
+        self._suspects.discard(site)
+        self._count(site, tally)
+        self._back(site, now, free_at)
+
+    def held(self, site: int, now: float, until: float) -> None:
+        """Learn that somebody else holds a site; it cost nothing."""
+        self._choice.undo_pull(site)
+        self._back(site, now, until)
+
+    def died(self, site: int, now: float, until: float = 0.0) -> None:
+        """Learn that the worker of a slice is gone; it is tried again, as a suspect."""
+        self._suspects.add(site)
+        self._choice.undo_pull(site)
+        self._back(site, now, until)
+
+    def end(self, site: int) -> None:
+        """Do not choose a site any more."""
+        self._over.add(site)
+        self._suspects.discard(site)
+        self._choice.end(site)
+        self._sleeps_until.pop(site, None)
+        if site in self._out:
+            self._back(site, 0.0, 0.0)
+
+    def _requests_left(self) -> int:
+        most = self._budget.max_requests
+        if most is None:
+            return self._sizes.most_requests
+        return most - self.requests - self._reserved
+
+    def _send(self, site: int, requests_left: int, value: float) -> ChosenSlice:
+        sizes = self._sizes
+        wanted = max(sizes.first_requests, min(self._tallies[site].requests, sizes.most_requests))
+        requests = min(wanted, requests_left)
+        self._choice.pull(site)
+        self._out[site] = requests
+        self._reserved += requests
+        group = self._groups[site]
+        self._busy.add(group)
+        for member in self._members[group]:
+            self._choice.sleep(member)
+        return ChosenSlice(site, requests, sizes.seconds, value)
+
+    def _back(self, site: int, now: float, until: float) -> None:
+        """Take a site in again, and let its group go on."""
+        self._reserved -= self._out.pop(site, 0)
+        for parked in self._parked:
+            self._sleep(parked, now)
+        self._parked.clear()
+        group = self._groups[site]
+        self._busy.discard(group)
+        # What one site of a group is asked, the others of it must keep their distance from, too.
+        for member in self._members[group]:
+            if member not in self._over:
+                self._sleep(member, max(until, self._sleeps_until.get(member, now)))
+        self._wake(now)
+
+    def _sleep(self, site: int, until: float) -> None:
+        self._choice.sleep(site)
+        self._sleeps_until[site] = until
+        heapq.heappush(self._asleep, (until, site))
+
+    def _wake(self, now: float) -> None:
+        while self._asleep and self._asleep[0][0] <= now:
+            until, site = heapq.heappop(self._asleep)
+            if self._sleeps_until.get(site) == until:
+                del self._sleeps_until[site]
+                if self._groups[site] not in self._busy:
+                    self._choice.wake(site)
+
+    def _count(self, site: int, tally: Tally) -> None:
+        before = self._tallies[site]
+        self.requests += tally.requests - before.requests
+        self.targets += tally.targets - before.targets
+        self.bytes += tally.bytes - before.bytes
+        self._tallies[site] = tally
+        self._choice.resume(site, tally.requests, tally.targets, tally.promised, tally.promise)

@@ -1,0 +1,145 @@
+"""``coati fleet``: what a fleet does in its store."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from coati.cli.terminal import say
+from coati.fleet.deaths import end_quarantine
+from coati.fleet.objects import ObjectStore
+from coati.fleet.site_log import site_log
+from coati.fleet.status import FleetStatus, SiteStatus, fleet_status, site_manifest
+from coati.harvesting.folder import sums_of
+from coati.runs.times import to_iso
+from coati.units import format_bytes, format_count, format_seconds
+from coati.web.unseen import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SHOWN = 20
+_PLAIN_WIDTH = 140
+_FORM = click.option(
+    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True
+)
+
+
+@click.group()
+def fleet() -> None:
+    """Look after a harvest on many machines, in its store.
+
+    STORE is a folder or an address such as s3://bucket/name.
+    """
+
+
+@fleet.command()
+@click.argument("store")
+@_FORM
+def status(store: str, form: str) -> None:
+    """Say what runs where, what it brought, and what failed."""
+    found = fleet_status(ObjectStore(store))
+    if form == "json":
+        for site in found.sites:
+            say(json.dumps({"kind": "site", **_flat(site)}))
+        say(json.dumps(_total(found)))
+        return
+    _print(found)
+
+
+@fleet.command()
+@click.argument("store")
+@click.argument("site")
+@click.option("--last", type=click.IntRange(min=1), default=100, show_default=True, help="How many requests.")
+@_FORM
+def log(store: str, site: str, last: int, form: str) -> None:
+    """Print the last requests of a site, from the store."""
+    place = ObjectStore(store)
+    site_manifest(place, site)
+    for row in site_log(place, site, last):
+        if form == "json":
+            say(json.dumps(row))
+        else:
+            status_or_kind = row["status"] or row["kind"]
+            say(f"{row['finished_at']}  {row['method']:4} {status_or_kind}  {row['kind']:8} {row['url']}")
+
+
+@fleet.command()
+@click.argument("store")
+@click.argument("site")
+def free(store: str, site: str) -> None:
+    """Let a site be crawled again that was left alone because workers died at it."""
+    place = ObjectStore(store)
+    site_manifest(place, site)
+    was = end_quarantine(place, site)
+    say(f"{site} is crawled again by the next harvest." if was else f"{site} was not in quarantine.")
+
+
+def _flat(site: SiteStatus) -> dict[str, object]:
+    values = asdict(site)
+    summary = values.pop("summary")
+    return {**summary, **values, "published_at": to_iso(site.published_at)}
+
+
+def _total(found: FleetStatus) -> dict[str, object]:
+    return {
+        "kind": "total",
+        **sums_of([site.summary for site in found.sites]),
+        "done": sum(site.done for site in found.sites),
+        "quarantined": [site.summary.site for site in found.sites if site.quarantined],
+        "client": None if found.client is None else found.client.owner,
+        "leases": len(found.leases),
+        "store": found.store,
+    }
+
+
+def _print(found: FleetStatus) -> None:
+    sums = sums_of([site.summary for site in found.sites])
+    done = sum(site.done for site in found.sites)
+    say(f"{found.store}")
+    say(f"  sites:      {sums['sites']:,}, {done:,} of them done")
+    say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}), {sums['errors']:,} errors")
+    say(f"  targets:    {sums['targets']:,} ({format_bytes(sums['target_bytes'])})")
+    client = "none is at work" if found.client is None else found.client.owner
+    say(f"  client:     {client}")
+    workers = {lease.owner for lease in found.leases}
+    say(f"  leases:     {len(found.leases):,}, held by {format_count(len(workers), 'worker')}")
+    for site in found.sites:
+        if site.quarantined:
+            say(
+                f"  left alone: {site.summary.site}: {format_count(site.deaths, 'worker')} died at it"
+                f" (coati fleet free {found.store} {site.summary.site})"
+            )
+    _print_sites("Sites, the richest first", found.sites[:_SHOWN])
+    troubled = [site for site in found.sites if site.summary.errors or not site.summary.targets]
+    troubled.sort(key=lambda site: (-site.summary.errors, -site.summary.requests))
+    if len(found.sites) > _SHOWN and troubled:
+        _print_sites("Sites with the most errors, or without a file", troubled[:_SHOWN])
+
+
+def _print_sites(title: str, sites: Sequence[SiteStatus]) -> None:
+    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
+    for name in ("site", "files", "requests", "errors", "published", "at work", "how it stands"):
+        table.add_column(name, justify="right" if name in {"files", "requests", "errors"} else "left")
+    now = time.time()
+    for site in sites:
+        summary = site.summary
+        table.add_row(
+            Text(safe(summary.site)),
+            f"{summary.targets:,}",
+            f"{summary.requests:,}",
+            f"{summary.errors:,}",
+            f"{format_seconds(max(0.0, now - site.published_at))} ago",
+            Text(safe(site.worker or "")),
+            "in quarantine" if site.quarantined else summary.stop_reason or "under way",
+        )
+    console = Console()
+    Console(width=None if console.is_terminal else _PLAIN_WIDTH).print(table)

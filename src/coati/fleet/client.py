@@ -1,0 +1,391 @@
+"""One budget over many sites on many machines: whoever chooses.
+
+Nothing of the choice is saved: what it knows of a site stands in the site's last generation. So a client that
+was killed is started again by the same command. One client at a time has the store, by a lease.
+"""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Final
+
+from coati.bandits.slice_choice import SliceChoice, SliceSizes, Tally
+from coati.errors import ConfigError
+from coati.fleet.client_lease import take_client_lease
+from coati.fleet.cluster import Cluster, Finished
+from coati.fleet.deaths import is_quarantined
+from coati.fleet.events import FleetEvent, FleetEventKind, OnFleetEvent
+from coati.fleet.generations import Chain, RunState
+from coati.fleet.leases import HeldLease, Lease, lease_name
+from coati.fleet.objects import ObjectStore, StoreError, open_store
+from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, SliceTimes, WorkerVersionError
+from coati.fleet.worker_health import WorkerHealth
+from coati.harvesting.files import FilesHarvest
+from coati.harvesting.sites import HarvestSite
+from coati.live.progress import Progress
+from coati.settings.run_file import require_named_hosts, require_no_hidden, to_toml_values
+from coati.stop_reasons import StopReason
+from coati.toml_writer import to_toml
+from coati.web.rules import Scope
+
+SETTINGS_OBJECT: Final = "harvest.toml"
+
+# What two harvests in one store must have in common.
+_SAME: Final = ("types", "strategy", "seed")
+_READERS: Final = 16
+# How long a client waits at most before it looks around.
+_TICK_SECONDS: Final = 1.0
+# How long a slice that could not reach the store waits for its next try.
+_STORE_SECONDS: Final = 30.0
+
+# After these a site is left for another harvest.
+_LEFT: Final = frozenset(
+    {
+        StopReason.START_UNREACHABLE.value,
+        StopReason.REFUSED.value,
+        StopReason.RATE_LIMITED.value,
+        StopReason.SITE_SILENT.value,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetHarvest:
+    """What is to be harvested into which store. Of ``files``, the folder is not used."""
+
+    files: FilesHarvest
+    store: str
+    sizes: SliceSizes = field(default_factory=SliceSizes)
+    times: SliceTimes = field(default_factory=SliceTimes)
+
+    def __post_init__(self) -> None:
+        """Refuse crawls that leave their site: nobody could hold a lease for them."""
+        require_named_hosts(self.files.settings)
+        require_no_hidden(self.files.settings)
+        if Scope(self.files.settings.scope) is Scope.ANY:
+            raise ConfigError("a fleet crawls site by site: --scope any is for one machine")
+
+
+@dataclass(frozen=True, slots=True)
+class FleetSite:
+    """What a site took and gave; ``quarantined``: workers died at it, and it is left alone."""
+
+    site: str
+    state: RunState
+    quarantined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FleetHarvested:
+    """How a harvest ended, and how each site stands, in the order of the list."""
+
+    stop: StopReason
+    store: str
+    sites: list[FleetSite]
+    resumed: bool
+    slices: int
+    deaths: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Who hears of it: how far all sites together are, each event, and for whom one has to wait."""
+
+    on_progress: Callable[[Progress], None] | None = None
+    on_event: OnFleetEvent | None = None
+    on_wait: Callable[[Lease], None] = lambda _: None
+
+
+def harvest_fleet(
+    harvest: FleetHarvest, cluster: Cluster, listeners: Listeners | None = None
+) -> FleetHarvested:
+    """Harvest with a cluster, or resume it where the store holds one; Ctrl-C lets slices end well.
+
+    Raises `ConfigError` for a store that cannot be written, that holds another harvest, or that another
+    client writes.
+    """
+    store = open_store(harvest.store)
+    store.check()
+    heard = listeners or Listeners()
+    lease = take_client_lease(store, "harvest", harvest.times.term, heard.on_wait)
+    try:
+        resumed = _take_store(store, harvest.files)
+        return FleetClient(harvest, cluster, heard, lease).run(resumed=resumed)
+    finally:
+        lease.release()
+
+
+def _take_store(store: ObjectStore, harvest: FilesHarvest) -> bool:
+    """Keep the settings, or check that those of an earlier harvest fit; tells whether there was one."""
+    values = {
+        **to_toml_values(harvest.settings),
+        "urls": list(harvest.urls),
+        "fair": harvest.fair,
+        "exclude_hosts": sorted(harvest.exclude_hosts),
+    }
+    stored = stored_settings(store)
+    for name in _SAME if stored else ():
+        if stored.get(name) != values[name]:
+            raise ConfigError(
+                f"{store.url} holds a harvest with other settings: {name} is {stored.get(name)!r} there and"
+                f" {values[name]!r} here. Leave it out to resume, or use another store"
+            )
+    store.replace(
+        SETTINGS_OBJECT, to_toml(values, "A harvest of Coati: every setting as it was used.").encode()
+    )
+    return bool(stored)
+
+
+def stored_settings(store: ObjectStore) -> dict[str, object]:
+    """Return the settings of the harvest in a store; empty where there is none."""
+    content = store.read(SETTINGS_OBJECT)
+    try:
+        return {} if content is None else tomllib.loads(content.decode())
+    except ValueError as error:
+        raise StoreError(f"{SETTINGS_OBJECT} in {store.url} is damaged: {error}") from None
+
+
+class FleetClient:
+    """Sends slices out and takes them in, until nothing is left or the budget is spent."""
+
+    def __init__(
+        self, harvest: FleetHarvest, cluster: Cluster, listeners: Listeners, lease: HeldLease
+    ) -> None:
+        self._harvest = harvest
+        self._cluster = cluster
+        self._listeners = listeners
+        self._lease = lease
+        self._store = open_store(harvest.store)
+        self._sites: list[HarvestSite] = harvest.files.sites()
+        self._numbers = {site.name: number for number, site in enumerate(self._sites)}
+        files = harvest.files
+        groups = [lease_name(site.urls[0]) for site in self._sites]
+        self._choice = SliceChoice(groups, files.settings.budget, harvest.sizes, fair=files.fair)
+        self._states = [RunState()] * len(self._sites)
+        self._quarantined: set[int] = set()
+        self._health = WorkerHealth()
+        self._sent_at: dict[int, float] = {}
+        self._begun = time.monotonic()
+        self._renew_at = self._begun + harvest.times.term / 4
+        self._slices = self._deaths = self._session_requests = 0
+        self._stop: StopReason | None = None
+
+    def run(self, *, resumed: bool) -> FleetHarvested:
+        """Harvest to the end."""
+        self._read_states()
+        try:
+            self._go_on()
+        except KeyboardInterrupt:
+            self._interrupt()
+        stop = self._stop or self._natural_end()
+        sites = [
+            FleetSite(site.name, self._states[number], number in self._quarantined)
+            for number, site in enumerate(self._sites)
+        ]
+        return FleetHarvested(stop, self._store.url, sites, resumed, self._slices, self._deaths)
+
+    def _read_states(self) -> None:
+        """Learn where every site stands."""
+        with ThreadPoolExecutor(_READERS) as pool:
+            found = pool.map(self._read_state, self._sites)
+            for number, (state, is_left_alone) in enumerate(found):
+                self._states[number] = state
+                if is_left_alone:
+                    self._quarantined.add(number)
+                self._choice.resume(number, _tally(state), over=state.done or is_left_alone)
+
+    def _read_state(self, site: HarvestSite) -> tuple[RunState, bool]:
+        newest = Chain(self._store, f"sites/{site.name}").newest()
+        state = RunState() if newest is None else newest.state
+        return state, is_quarantined(self._store, site.name)
+
+    def _go_on(self) -> None:
+        while True:
+            if self._stop is None:
+                limit = self._choice.limit(self._seconds)
+                if limit is not None:
+                    self._end(StopReason.of_limit(limit))
+            self._send_slices()
+            if not self._choice.out and (self._stop is not None or self._choice.wakes_at() is None):
+                return
+            finished = self._cluster.wait(self._patience())
+            if finished is not None:
+                self._take_in(finished)
+            self._look_around()
+
+    def _send_slices(self) -> None:
+        now = time.time()
+        while self._stop is None and self._choice.out < self._cluster.places():
+            chosen = self._choice.choose(now)
+            if chosen is None:
+                return
+            site = self._sites[chosen.site]
+            self._sent_at[chosen.site] = time.monotonic()
+            self._tell(
+                FleetEventKind.SENT, site=site.name, requests=chosen.requests, value=_told(chosen.value)
+            )
+            self._cluster.send(
+                SliceOrder(
+                    store=self._store.url,
+                    site=site,
+                    settings=self._harvest.files.settings,
+                    per_site=self._harvest.files.per_site,
+                    requests=chosen.requests,
+                    seconds=self._slice_seconds(chosen.seconds),
+                    times=self._harvest.times,
+                )
+            )
+
+    def _slice_seconds(self, most: float) -> float:
+        limit = self._harvest.files.settings.max_time
+        return most if limit is None else max(0.1, min(most, limit - self._seconds))
+
+    def _patience(self) -> float:
+        wakes_at = self._choice.wakes_at()
+        if wakes_at is None or self._choice.out >= self._cluster.places():
+            return _TICK_SECONDS
+        return max(0.0, min(_TICK_SECONDS, wakes_at - time.time()))
+
+    def _look_around(self) -> None:
+        """Renew the lease, give up what is overdue, and say how far it is."""
+        now = time.monotonic()
+        if now >= self._renew_at:
+            self._renew_at = now + self._harvest.times.term / 4
+            try:
+                self._lease.renew()
+            except StoreError as error:
+                self._tell(FleetEventKind.FAILED, error=str(error))
+        times = self._harvest.times
+        most = self._harvest.sizes.seconds + 2 * times.grace + 2 * times.patience
+        for number in [number for number, sent in self._sent_at.items() if now - sent > most]:
+            self._lose(number, "it does not come back")
+        if self._listeners.on_progress is not None:
+            self._listeners.on_progress(self._progress())
+
+    def _take_in(self, finished: Finished) -> None:
+        number = self._numbers[finished.site]
+        if self._sent_at.pop(number, None) is None:
+            # Given up already.
+            return
+        if finished.result is not None:
+            self._take_result(number, finished.result)
+        elif isinstance(finished.error, WorkerVersionError | ConfigError):
+            raise finished.error
+        elif finished.worker_died:
+            self._lose(number, str(finished.error))
+        elif finished.error is None or isinstance(finished.error, StoreError):
+            # The scheduler or the store went away; that says nothing about the site.
+            wait = 0.0 if finished.error is None else _STORE_SECONDS
+            self._tell(FleetEventKind.FAILED, site=finished.site, error=str(finished.error or "cancelled"))
+            self._choice.held(number, time.time(), time.time() + wait)
+        else:
+            self._tell(FleetEventKind.FAILED, site=finished.site, error=repr(finished.error))
+            self._deaths += 1
+            self._choice.died(number, time.time(), time.time())
+
+    def _take_result(self, number: int, result: SliceResult) -> None:
+        now = time.time()
+        match result.end:
+            case SliceEnd.CRAWLED:
+                self._take_crawled(number, result)
+            case SliceEnd.HELD | SliceEnd.LOST:
+                gone = result.by not in self._cluster.workers() and result.end is SliceEnd.HELD
+                self._tell(
+                    FleetEventKind.HELD, site=result.site, by=result.by, seconds=_told(result.until - now)
+                )
+                if gone and self._cluster.workers():
+                    self._choice.died(number, now, result.until)
+                else:
+                    self._choice.held(number, now, max(now, result.until))
+            case SliceEnd.QUARANTINED:
+                self._quarantined.add(number)
+                self._tell(FleetEventKind.QUARANTINED, site=result.site, deaths=result.deaths)
+                self._choice.end(number)
+
+    def _take_crawled(self, number: int, result: SliceResult) -> None:
+        state = result.state
+        self._slices += 1
+        self._session_requests += result.requests
+        self._states[number] = state
+        self._tell(
+            FleetEventKind.ENDED,
+            site=result.site,
+            by=result.by,
+            requests=result.requests,
+            targets=result.targets,
+            seconds=_told(result.seconds),
+            stop=state.stop_reason,
+            done=state.done,
+            generation=result.generation,
+            messages=list(result.messages),
+        )
+        self._choice.ended(number, _tally(state), time.time(), state.free_at)
+        reached = bool(state.pages or state.targets)
+        again = self._health.hear(result.by, result.site, reached=reached)
+        for worker in self._health.without_network():
+            self._tell(FleetEventKind.LEFT_OUT, worker=worker, why="it reaches no site, and others do")
+            self._cluster.leave_out(worker)
+        if state.done or (state.stop_reason in _LEFT and not again):
+            self._choice.end(number)
+
+    def _lose(self, number: int, why: str) -> None:
+        self._sent_at.pop(number, None)
+        self._deaths += 1
+        self._tell(FleetEventKind.DIED, site=self._sites[number].name, error=why)
+        # The lease of the one that died is still there for a while.
+        self._choice.died(number, time.time(), time.time())
+
+    def _end(self, reason: StopReason) -> None:
+        self._stop = reason
+        self._tell(FleetEventKind.STOPPING, reason=reason.value)
+
+    def _interrupt(self) -> None:
+        """Let what is out end well; a further Ctrl-C ends at once."""
+        self._end(StopReason.INTERRUPTED)
+        self._cluster.recall()
+        try:
+            self._go_on()
+        except KeyboardInterrupt:
+            return
+
+    def _natural_end(self) -> StopReason:
+        reasons = {state.stop_reason for state in self._states}
+        if reasons and reasons <= {reason.value for reason in _UNREACHED}:
+            return StopReason.START_UNREACHABLE
+        return StopReason.FINISHED
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._begun
+
+    def _progress(self) -> Progress:
+        choice = self._choice
+        return Progress(
+            requests=choice.requests,
+            targets=choice.targets,
+            bytes=choice.bytes,
+            errors=sum(state.errors for state in self._states),
+            in_flight=choice.out,
+            seconds=self._seconds,
+            session_requests=self._session_requests,
+        )
+
+    def _tell(self, what: FleetEventKind, **data: object) -> None:
+        if self._listeners.on_event is not None:
+            self._listeners.on_event(FleetEvent(time.time(), what, data))
+
+
+_UNREACHED: Final = frozenset({StopReason.START_UNREACHABLE, StopReason.REFUSED, StopReason.RATE_LIMITED})
+
+
+def _tally(state: RunState) -> Tally:
+    return Tally(state.requests, state.targets, state.bytes, state.promised, state.promise)
+
+
+def _told(number: float) -> float | None:
+    """Return a number as JSON can say it."""
+    return None if number in {float("inf"), float("-inf")} else round(number, 3)

@@ -1,0 +1,89 @@
+"""Where slices run, as whoever chooses sees it; and the simplest such place, the own process."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple, Protocol
+
+from coati.fleet.crawl_thread import crawl_thread
+from coati.fleet.orders import SliceOrder, SliceResult
+from coati.fleet.slices import run_slice
+
+
+class Finished(NamedTuple):
+    """A slice that is no longer out: what came of it, or why nothing came.
+
+    ``worker_died``: whoever had it is gone. Else an error is ours, the store's or the machine's.
+    """
+
+    site: str
+    result: SliceResult | None = None
+    error: BaseException | None = None
+    worker_died: bool = False
+
+
+class Cluster(Protocol):
+    """Workers that crawl slices."""
+
+    def places(self) -> int:
+        """Return how many slices may be out at once."""
+
+    def workers(self) -> set[str]:
+        """Return the names of the workers that are there now."""
+
+    def send(self, order: SliceOrder) -> None:
+        """Let somebody crawl a slice."""
+
+    def wait(self, seconds: float) -> Finished | None:
+        """Wait for a slice to come back; None if none does within the time."""
+
+    def recall(self) -> None:
+        """Let every slice that is out end soon, and be published."""
+
+    def leave_out(self, worker: str) -> None:
+        """Send nothing more to a worker."""
+
+    def close(self) -> None:
+        """Let go of the workers."""
+
+
+class OwnProcess:
+    """Slices in threads of this process, for one machine and for tests."""
+
+    def __init__(self, places: int = 8, crawl: Callable[[SliceOrder], SliceResult] = run_slice) -> None:
+        self._places = places
+        self._crawl = crawl
+        self._pool = ThreadPoolExecutor(places, thread_name_prefix="coati-slice")
+        self._finished: queue.Queue[Finished] = queue.Queue()
+
+    def places(self) -> int:
+        return self._places
+
+    def workers(self) -> set[str]:
+        return set()
+
+    def send(self, order: SliceOrder) -> None:
+        future = self._pool.submit(self._crawl, order)
+        future.add_done_callback(lambda done: self._finished.put(_finished(order.site.name, done)))
+
+    def wait(self, seconds: float) -> Finished | None:
+        try:
+            return self._finished.get(timeout=max(0.0, seconds))
+        except queue.Empty:
+            return None
+
+    def recall(self) -> None:
+        crawl_thread().stop_all()
+
+    def leave_out(self, worker: str) -> None:
+        """There is nobody else."""
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _finished(site: str, future: Future[SliceResult]) -> Finished:
+    error = future.exception()
+    return Finished(site, error=error) if error is not None else Finished(site, future.result())

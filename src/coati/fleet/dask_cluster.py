@@ -1,0 +1,188 @@
+"""Slices on dask.distributed: it transports, schedules and restarts; here is only the way to it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import os
+import queue
+import re
+import tempfile
+import time
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from coati.errors import ConfigError
+from coati.fleet.cluster import Finished
+from coati.fleet.crawl_thread import crawl_thread
+from coati.fleet.orders import SliceOrder, SliceResult
+from coati.fleet.slices import run_slice
+from coati.fleet.worker import Worker
+from coati.version import __version__
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, LocalCluster
+
+_LOCAL = re.compile(r"local:([1-9]\d{0,3})\Z")
+_CONNECT_SECONDS: Final = 30.0
+_RECONNECT_SECONDS: Final = 600.0
+# Slices mostly wait for their sites, so that a worker takes many.
+_SLICES_PER_WORKER: Final = 16
+# How often it is looked who is there.
+_LOOK_SECONDS: Final = 2.0
+
+
+def slice_task(order: SliceOrder) -> SliceResult:
+    """Crawl a slice on a worker of Dask."""
+    from distributed import get_worker
+
+    dask_worker = get_worker()
+    # Dask removes what dead workers leave in its folders.
+    return run_slice(order, Worker(name=dask_worker.address, scratch=Path(dask_worker.local_directory)))
+
+
+def coati_version() -> str:
+    """Return the version of Coati on a worker."""
+    return __version__
+
+
+def recall_slices() -> int:
+    """End the slices of a worker."""
+    return crawl_thread().stop_all()
+
+
+class DaskCluster:
+    """A cluster of Dask: ``local:N`` starts one of N processes, ``tcp://…`` is one that runs.
+
+    Raises `ConfigError` where there is none, and where a worker has another version of Coati.
+    """
+
+    def __init__(self, address: str, at_once: int | None = None) -> None:
+        self._address = address
+        self._at_once = at_once
+        self._local: LocalCluster | None = None
+        self._finished: queue.Queue[Finished] = queue.Queue()
+        self._left_out: set[str] = set()
+        self._threads: dict[str, int] = {}
+        self._looked_at = -math.inf
+        self._client = self._connected()
+        try:
+            self._require_version()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def dashboard(self) -> str:
+        """Where Dask shows what its workers do; empty where it does not."""
+        return str(getattr(self._client, "dashboard_link", "") or "")
+
+    def places(self) -> int:
+        threads = sum(self._look().values())
+        return threads if self._at_once is None else min(threads, self._at_once)
+
+    def workers(self) -> set[str]:
+        return set(self._look())
+
+    def send(self, order: SliceOrder) -> None:
+        client = self._running_client()
+        allowed = [name for name in self._look() if name not in self._left_out] if self._left_out else None
+        future = client.submit(
+            slice_task, order, key=f"slice-{order.site.name}-{uuid.uuid4().hex}", pure=False, workers=allowed
+        )
+        # The future is kept by its callback until it is done.
+        future.add_done_callback(lambda done: self._finished.put(_finished(order.site.name, done)))
+
+    def wait(self, seconds: float) -> Finished | None:
+        try:
+            return self._finished.get(timeout=max(0.0, seconds))
+        except queue.Empty:
+            return None
+
+    def recall(self) -> None:
+        with contextlib.suppress(OSError, TimeoutError):
+            self._client.run(recall_slices, on_error="ignore")
+
+    def leave_out(self, worker: str) -> None:
+        if len(self._left_out) + 1 < len(self._look()):
+            self._left_out.add(worker)
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError, TimeoutError):
+            self._client.close()
+        if self._local is not None:
+            self._local.close()
+
+    def _look(self) -> dict[str, int]:
+        """Return who is there, and how many slices each takes; looked up from time to time."""
+        now = time.monotonic()
+        if now - self._looked_at > _LOOK_SECONDS:
+            self._looked_at = now
+            workers = self._client.scheduler_info(n_workers=-1).get("workers", {})
+            self._threads = {address: int(info["nthreads"]) for address, info in workers.items()}
+        return self._threads
+
+    def _connected(self) -> Client:
+        from distributed import Client, LocalCluster
+
+        local = _LOCAL.match(self._address)
+        if local is None and "://" not in self._address:
+            raise ConfigError(
+                f"there is no cluster {self._address!r}: use local:2 for two processes on this machine, or"
+                " the address of a Dask scheduler, such as tcp://scheduler:8786"
+            )
+        if local is not None and self._local is None:
+            workers = int(local[1])
+            per_worker = _SLICES_PER_WORKER if self._at_once is None else math.ceil(self._at_once / workers)
+            self._local = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=per_worker,
+                processes=True,
+                dashboard_address=":0",
+                local_directory=os.environ.get("DASK_TEMPORARY_DIRECTORY") or tempfile.gettempdir(),
+                silence_logs=logging.ERROR,
+            )
+        try:
+            return Client(self._local or self._address, timeout=_CONNECT_SECONDS, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise ConfigError(f"no Dask scheduler answers at {self._address}: {error}") from None
+
+    def _running_client(self) -> Client:
+        """Return a client that is connected; the scheduler may have been restarted."""
+        ends = time.monotonic() + _RECONNECT_SECONDS
+        while self._client.status not in {"running", "connecting"}:
+            try:
+                self._client = self._connected()
+            except ConfigError:
+                if time.monotonic() > ends:
+                    raise
+        return self._client
+
+    def _require_version(self) -> None:
+        """Refuse a cluster of another version before anything runs."""
+        self._client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
+        try:
+            versions: dict[str, Any] = self._client.run(coati_version)
+        except Exception as error:  # noqa: BLE001 - whatever a worker without Coati raises
+            raise ConfigError(
+                f"the workers of {self._address} cannot run Coati ({error}): install the same version there"
+            ) from None
+        for worker, version in versions.items():
+            if version != __version__:
+                raise ConfigError(
+                    f"worker {worker} has Coati {version}, and this is {__version__}: all machines of a fleet"
+                    " need the same version"
+                )
+
+
+def _finished(site: str, future: Future[SliceResult]) -> Finished:
+    from distributed import KilledWorker
+
+    if future.status == "finished":
+        return Finished(site, future.result())
+    if future.status == "cancelled":
+        return Finished(site, worker_died=False)
+    error = future.exception()
+    return Finished(site, error=error, worker_died=isinstance(error, KilledWorker))

@@ -1,0 +1,163 @@
+"""The published states of one run, as a chain of generations in the store.
+
+A generation is a manifest ``PLACE/generations/NUMBER`` that names the parts of the run: its database as a
+whole and the pages that changed since, its pages, its other files. Parts are put there first, so that whoever
+reads a manifest sees a whole run. Target files are not named: the database has their hashes, and they are
+objects of all sites together (`target_object`).
+
+The next generation can be created once. Whoever takes over a run first creates one of their own, with nothing
+new in it. So one who was thought dead cannot publish any more: the number that they would use is taken.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from coati.errors import CoatiError
+from coati.fleet.objects import ObjectStore, StoreError, parsed
+from coati.version import __version__
+
+# Readers may still be busy with these.
+_KEPT: Final = 3
+
+
+class ChainBrokenError(CoatiError):
+    """Somebody else has published the next generation of a run: it is theirs now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An object with a piece of a run; the name ends with a hash of its content."""
+
+    name: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """What a generation says of its run: what it took and gave, and what is to be expected of it.
+
+    ``promised`` is the sum of what was promised for its requests, ``promise`` is that of the next one, None
+    where nobody knows. ``done``: nothing is left to ask for. ``free_at`` is until when it must be left alone.
+    """
+
+    start_url: str = ""
+    requests: int = 0
+    targets: int = 0
+    files: int = 0
+    target_bytes: int = 0
+    bytes: int = 0
+    pages: int = 0
+    errors: int = 0
+    seconds: float = 0.0
+    stop_reason: str | None = None
+    promised: float = 0.0
+    promise: float | None = None
+    done: bool = False
+    free_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One generation.
+
+    ``token`` is the fencing number of the lease under which it was published. ``slices`` counts those that
+    ended. ``tables`` has the events after and up to which the last slice's rows stand in tables.
+    """
+
+    site: str
+    generation: int
+    token: int
+    owner: str
+    written_at: float
+    database: tuple[Part, ...] = ()
+    warc: tuple[Part, ...] = ()
+    files: Mapping[str, Part] = field(default_factory=dict)
+    state: RunState = field(default_factory=RunState)
+    slices: int = 0
+    tables: tuple[int, int] = (0, 0)
+    coati: str = __version__
+
+    def parts(self) -> Iterable[Part]:
+        """Return all its parts."""
+        return (*self.database, *self.warc, *self.files.values())
+
+    def to_bytes(self) -> bytes:
+        """Write it down."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Manifest:
+        """Read it back; raises `StoreError` where it is damaged."""
+        values = parsed(content)
+        try:
+            return cls(
+                **{
+                    **values,
+                    "database": _parts(values["database"]),
+                    "warc": _parts(values["warc"]),
+                    "files": {name: Part(**part) for name, part in values["files"].items()},
+                    "state": RunState(**values["state"]),
+                    "tables": tuple(values["tables"]),
+                }
+            )
+        except (LookupError, TypeError) as error:
+            raise StoreError(f"a manifest of the store cannot be read: {error!r}") from None
+
+
+def _parts(values: list[dict[str, Any]]) -> tuple[Part, ...]:
+    return tuple(Part(**part) for part in values)
+
+
+def target_object(sha256: str) -> str:
+    """Return the name of the object that holds a target file."""
+    return f"objects/{sha256[:2]}/{sha256}"
+
+
+class Chain:
+    """The generations of one run; ``place`` is its folder in the store."""
+
+    def __init__(self, store: ObjectStore, place: str) -> None:
+        self.store = store
+        self.place = place
+
+    def newest(self) -> Manifest | None:
+        """Return the last generation; None if nothing was published yet."""
+        while numbers := self._numbers():
+            content = self.store.read(self._name(numbers[-1]))
+            if content is not None:
+                return Manifest.from_bytes(content)
+        return None
+
+    def add(self, manifest: Manifest) -> None:
+        """Publish a generation; raises `ChainBrokenError` if somebody else has published that one."""
+        if not self.store.create(self._name(manifest.generation), manifest.to_bytes()):
+            raise ChainBrokenError(f"{self.place} was published by somebody else meanwhile")
+
+    def prune(self, token: int) -> None:
+        """Remove what only old generations needed; of others, what belongs to later tokens is not touched."""
+        numbers = self._numbers()
+        for number in numbers[:-_KEPT]:
+            self.store.delete(self._name(number))
+        kept = [self.store.read(self._name(number)) for number in numbers[-_KEPT:]]
+        if None in kept:
+            # Somebody else is at it.
+            return
+        needed = {
+            part.name.rpartition("/")[2]
+            for content in kept
+            for part in Manifest.from_bytes(content or b"").parts()
+        }
+        for name in self.store.names(f"{self.place}/parts"):
+            if name not in needed and int(name.partition("-")[0]) <= token:
+                self.store.delete(f"{self.place}/parts/{name}")
+
+    def _numbers(self) -> list[int]:
+        names = self.store.names(f"{self.place}/generations")
+        return sorted(int(name) for name in names if name.isdecimal())
+
+    def _name(self, number: int) -> str:
+        return f"{self.place}/generations/{number:012}"

@@ -1,0 +1,95 @@
+"""What goes between whoever chooses and the workers: an order for a slice, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from coati.budget import Budget
+from coati.errors import CoatiError
+from coati.fleet.generations import RunState
+from coati.harvesting.sites import HarvestSite
+from coati.settings.run_settings import RunSettings
+from coati.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class SliceTimes:
+    """Seconds within a slice: between publications, and the term of its lease.
+
+    ``patience`` is for a store that fails. ``grace`` is how much longer a slice may take to end by itself.
+    """
+
+    publish: float = 30.0
+    term: float = 60.0
+    patience: float = 600.0
+    grace: float = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceOrder:
+    """Which site, out of which store, and how much.
+
+    ``settings`` are those of the whole harvest, ``per_site`` is what one site may get of it at most.
+    ``coati`` is the version of who asks.
+    """
+
+    store: str
+    site: HarvestSite
+    settings: RunSettings
+    per_site: Budget = field(default_factory=Budget)
+    requests: int = 300
+    seconds: float = 300.0
+    times: SliceTimes = field(default_factory=SliceTimes)
+    coati: str = __version__
+
+    @property
+    def place(self) -> str:
+        """The folder of the site's run in the store."""
+        return f"sites/{self.site.name}"
+
+
+class SliceEnd(StrEnum):
+    """How a slice ended.
+
+    HELD: somebody else has the site, or it must be left alone for now. LOST: somebody else has taken it over
+    meanwhile. QUARANTINED: too many workers died at it.
+    """
+
+    CRAWLED = "crawled"
+    HELD = "held"
+    LOST = "lost"
+    QUARANTINED = "quarantined"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceResult:
+    """What came of a slice. ``state`` is that of the whole run, the counts are those of the slice.
+
+    ``until`` is when the site may be asked again, ``by`` is whoever crawled it, or holds it.
+    """
+
+    site: str
+    end: SliceEnd
+    by: str
+    state: RunState = field(default_factory=RunState)
+    generation: int = 0
+    requests: int = 0
+    targets: int = 0
+    seconds: float = 0.0
+    until: float = 0.0
+    deaths: int = 0
+    messages: tuple[str, ...] = ()
+
+
+class WorkerVersionError(CoatiError):
+    """A worker has another version of Coati than whoever asks it."""
+
+
+def require_version(order: SliceOrder) -> None:
+    """Raise `WorkerVersionError` if who asks has another version."""
+    if order.coati != __version__:
+        raise WorkerVersionError(
+            f"a worker has Coati {__version__}, and {order.coati} was asked for: all machines of a fleet need"
+            " the same version"
+        )

@@ -1,0 +1,45 @@
+"""Waiting for a store that is slow or away: tried again, after longer and longer waits."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from coati.fleet.objects import StoreError
+
+T = TypeVar("T")
+
+_FIRST_WAIT = 0.5
+_LONGEST_WAIT = 15.0
+
+
+def _pause(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a failing store is waited for. Tests give a clock and a pause of their own."""
+
+    seconds: float = 600.0
+    clock: Callable[[], float] = time.monotonic
+    pause: Callable[[float], None] = _pause
+
+    def until_done(self, work: Callable[[], T]) -> T:
+        """Do some work, again while the store fails; raises the last `StoreError` when patience is over.
+
+        Work that is done twice must be as if it were done once.
+        """
+        ends = self.clock() + self.seconds
+        wait = _FIRST_WAIT
+        while True:
+            try:
+                return work()
+            except StoreError:
+                if self.clock() + wait > ends:
+                    raise
+            self.pause(wait)
+            wait = min(2 * wait, _LONGEST_WAIT)

@@ -1,0 +1,173 @@
+"""From a run folder to the store: a generation of the run as it stands, whole for whoever reads it.
+
+The folder may be written meanwhile. Its database is copied as of one moment; everything that it speaks of was
+on the disk before. Target files are in the store before the generation that counts them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from coati.fleet.generations import Chain, Manifest, Part, target_object
+from coati.fleet.objects import ObjectStore
+from coati.fleet.page_deltas import delta, pages_of
+from coati.runs.layout import Layout
+
+_CHUNK_BYTES: Final = 1 << 20
+_UPLOADS: Final = 8
+
+# The database is sent whole again where the pages sent since are more than this share of it, or so many.
+_WHOLE_SHARE: Final = 0.5
+_MOST_DELTAS: Final = 16
+
+_FILES = "SELECT name, sha256 FROM files"
+_WARC_END = "SELECT coalesce(max(warc_offset + warc_length), 0) FROM pages"
+_LAST_EVENT = "SELECT max(coalesce(max(chosen_event), 0), coalesce(max(observed_event), 0)) FROM requests"
+
+
+@dataclass(slots=True)
+class Base:
+    """What the store holds of a run already: its last generation, and by what its database is compared."""
+
+    manifest: Manifest
+    digests: list[bytes]
+    targets: set[str]
+
+
+class Publisher:
+    """Publishes the run of one folder, one generation after the other."""
+
+    def __init__(self, chain: Chain, folder: Path, scratch: Path, base: Base) -> None:
+        self._chain = chain
+        self.store: ObjectStore = chain.store
+        self._layout = Layout(folder)
+        self._copy = Layout(scratch / "copy")
+        self._base = base
+        # Pieces of the pages file that this publisher sent; at the end of a slice they become one.
+        self._warc_before = base.manifest.warc
+
+    @property
+    def manifest(self) -> Manifest:
+        """The last generation."""
+        return self._base.manifest
+
+    def claim(self, token: int, owner: str, now: float) -> None:
+        """Make the run ours: a generation with nothing new, so that nobody else can publish that one."""
+        last = self.manifest
+        claimed = replace(last, generation=last.generation + 1, token=token, owner=owner, written_at=now)
+        self._chain.add(claimed)
+        self._base.manifest = claimed
+
+    def copy(self) -> Path:
+        """Copy the log as it stands now into a folder: what `publish` sends, and what may be read."""
+        self._copy.folder.mkdir(exist_ok=True)
+        self._copy.database.unlink(missing_ok=True)
+        shutil.copyfile(self._layout.settings, self._copy.settings)
+        source = sqlite3.connect(f"{self._layout.database.absolute().as_uri()}?mode=ro", uri=True)
+        with closing(source), closing(sqlite3.connect(self._copy.database)) as target:
+            source.backup(target)
+        return self._copy.folder
+
+    def publish(self, folder: Path, news: Manifest, *, ended: bool) -> Manifest:
+        """Publish the run as a copy of its log has it, or the run's folder itself once it is closed.
+
+        Of ``news``, the state, the time and what counts slices are taken.
+        """
+        database = Layout(folder).database
+        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            targets = dict(connection.execute(_FILES))
+            (warc_end,) = connection.execute(_WARC_END).fetchone()
+            (last_event,) = connection.execute(_LAST_EVENT).fetchone()
+        self._put_targets(targets)
+        packed, digests = delta(self._base.digests, pages_of(_chunks(database)))
+        last = self.manifest
+        manifest = replace(
+            last,
+            generation=last.generation + 1,
+            written_at=news.written_at,
+            database=self._database_parts(packed, database),
+            warc=self._warc_parts(warc_end, ended=ended),
+            files=dict(self._file_parts(last_event)),
+            state=news.state,
+            slices=news.slices,
+            tables=news.tables,
+        )
+        self._chain.add(manifest)
+        self._base.manifest, self._base.digests = manifest, digests
+        self._base.targets |= set(targets.values())
+        if ended:
+            self._chain.prune(manifest.token)
+        return manifest
+
+    def _put_targets(self, targets: dict[str, str]) -> None:
+        """Put the target files there that the store does not have yet."""
+        new = {sha256: name for name, sha256 in targets.items() if sha256 not in self._base.targets}
+        with ThreadPoolExecutor(_UPLOADS) as pool:
+            for done in [pool.submit(self._put_target, sha256, name) for sha256, name in new.items()]:
+                done.result()
+
+    def _put_target(self, sha256: str, name: str) -> None:
+        place = target_object(sha256)
+        if not self.store.exists(place):
+            self.store.put_file(place, self._layout.files / name)
+
+    def _database_parts(self, packed: bytes, database: Path) -> tuple[Part, ...]:
+        """Send what changed in the database, or all of it where that costs little more."""
+        before = self.manifest.database
+        sent = sum(part.size_bytes for part in before[1:]) + len(packed)
+        if not before or len(before) > _MOST_DELTAS or sent > _WHOLE_SHARE * before[0].size_bytes:
+            return (self._put_part(_whole(database)),)
+        return (*before, self._put_part(packed))
+
+    def _warc_parts(self, end: int, *, ended: bool) -> tuple[Part, ...]:
+        """Send what was appended to the pages file since; at the end of a slice, as one piece."""
+        before = self._warc_before if ended else self.manifest.warc
+        start = sum(part.size_bytes for part in before)
+        if end <= start:
+            return before
+        with self._layout.warc.open("rb") as file:
+            file.seek(start)
+            piece = self._put_part(file.read(end - start))
+        if ended:
+            self._warc_before = (*before, piece)
+        return (*before, piece)
+
+    def _file_parts(self, last_event: int) -> Iterator[tuple[str, Part]]:
+        folder = self._layout.folder
+        for path in sorted((*folder.iterdir(), *self._layout.snapshots.glob("*.snapshot"))):
+            if not path.is_file() or path.name.startswith("run.sqlite") or path.suffix == ".new":
+                continue
+            # Within a slice, what the strategy saved after the copy was made is not of this generation.
+            if path.suffix == ".snapshot" and int(path.stem) > last_event:
+                continue
+            # An old snapshot goes when a new one comes.
+            with suppress(FileNotFoundError):
+                yield path.relative_to(folder).as_posix(), self._put_part(path.read_bytes())
+
+    def _put_part(self, content: bytes) -> Part:
+        """Put a part there, unless the last generation has it."""
+        digest = hashlib.sha256(content).hexdigest()[:40]
+        for part in self.manifest.parts():
+            if part.name.endswith(digest):
+                return part
+        name = f"{self._chain.place}/parts/{self.manifest.token:012}-{digest}"
+        self.store.replace(name, content)
+        return Part(name, len(content))
+
+
+def _whole(database: Path) -> bytes:
+    return delta((), pages_of(_chunks(database)))[0]
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            yield chunk

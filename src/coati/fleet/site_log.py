@@ -1,0 +1,28 @@
+"""The requests of one site, read from the tables in the store."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from coati.fleet.objects import ObjectStore
+
+
+def site_log(store: ObjectStore, site: str, last: int) -> list[dict[str, Any]]:
+    """Return the last requests of a site, in order; those of a slice that goes on are not there yet."""
+    rows: list[dict[str, Any]] = []
+    for table in _tables(store, site):
+        rows = [*table, *rows]
+        if len(rows) >= last:
+            break
+    return rows[-last:]
+
+
+def _tables(store: ObjectStore, site: str) -> Iterator[list[dict[str, Any]]]:
+    import pyarrow.parquet as pq
+
+    for name in reversed(store.names(f"tables/requests/{site}")):
+        content = store.read(f"tables/requests/{site}/{name}")
+        if content is not None:
+            yield pq.read_table(io.BytesIO(content)).to_pylist()

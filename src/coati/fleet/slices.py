@@ -1,0 +1,139 @@
+"""A slice of one site's crawl: what a worker does, from taking the run out of the store to putting it back.
+
+The site's lease comes first, the run of the last generation next. Then it is crawled (`slice_crawl`) and
+published, its rows go into tables, and the lease is released. A worker may die between any two of these:
+whoever comes next continues from the last generation.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from coati.fleet.deaths import MOST_DEATHS, deaths_at, forget_deaths, note_death, quarantine
+from coati.fleet.generations import Chain, ChainBrokenError, Manifest, RunState
+from coati.fleet.leases import HeldLease, LeaseHeldError, LeaseLostError, Leases, lease_name
+from coati.fleet.objects import open_store
+from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, require_version
+from coati.fleet.patience import Patience
+from coati.fleet.publishing import Base, Publisher
+from coati.fleet.slice_crawl import SliceCrawl
+from coati.fleet.tables import write_tables
+from coati.fleet.taking import take
+from coati.fleet.worker import Worker
+from coati.runs.layout import Layout
+
+# A site that is free again so soon is waited for.
+_SHORT_WAIT: Final = 3.0
+
+
+def run_slice(order: SliceOrder, worker: Worker | None = None) -> SliceResult:
+    """Crawl one slice of a site.
+
+    Raises `WorkerVersionError` before anything happens if the versions differ, and `StoreError` if the store
+    stays away for longer than the order's patience.
+    """
+    require_version(order)
+    return _Slice(order, worker or Worker()).run()
+
+
+class _Slice:
+    """One slice while it runs."""
+
+    def __init__(self, order: SliceOrder, worker: Worker) -> None:
+        self._order = order
+        self._worker = worker
+        self._store = open_store(order.store)
+        self._chain = Chain(self._store, order.place)
+        self._patience = Patience(order.times.patience, pause=worker.pause)
+
+    def run(self) -> SliceResult:
+        name = self._order.site.name
+        try:
+            lease = self._take_lease()
+        except LeaseHeldError as held:
+            until = held.lease.takes_until()
+            return SliceResult(site=name, end=SliceEnd.HELD, by=held.lease.owner, until=until)
+        try:
+            return self._run_with(lease)
+        except (LeaseLostError, ChainBrokenError) as lost:
+            return SliceResult(site=name, end=SliceEnd.LOST, by=self._worker.name, messages=(str(lost),))
+
+    def _take_lease(self) -> HeldLease:
+        order = self._order
+        leases = Leases(self._store, self._worker.name, order.times.term)
+        name = lease_name(order.site.urls[0])
+        while True:
+            try:
+                return self._patience.until_done(
+                    lambda: leases.take(name, order.site.name, order.settings.delay)
+                )
+            except LeaseHeldError as held:
+                seconds = held.lease.takes_until() - time.time()
+                if not held.lease.released or seconds > _SHORT_WAIT:
+                    raise
+            self._worker.pause(max(0.0, seconds))
+
+    def _run_with(self, lease: HeldLease) -> SliceResult:
+        deaths = self._patience.until_done(lambda: self._count_deaths(lease))
+        if deaths >= MOST_DEATHS:
+            return self._quarantine(lease, deaths)
+        with tempfile.TemporaryDirectory(prefix="coati-slice-", dir=self._worker.scratch) as scratch:
+            result = self._crawl_in(Path(scratch), lease)
+        if deaths:
+            forget_deaths(self._store, self._order.site.name)
+        return replace(result, deaths=deaths)
+
+    def _count_deaths(self, lease: HeldLease) -> int:
+        if lease.left_by is not None:
+            note_death(self._store, lease.left_by)
+        return deaths_at(self._store, self._order.site.name)
+
+    def _quarantine(self, lease: HeldLease, deaths: int) -> SliceResult:
+        site = self._order.site.name
+        quarantine(self._store, site, deaths, time.time())
+        lease.release()
+        newest = self._chain.newest()
+        state = RunState() if newest is None else newest.state
+        return SliceResult(
+            site=site, end=SliceEnd.QUARANTINED, by=self._worker.name, state=state, deaths=deaths
+        )
+
+    def _crawl_in(self, scratch: Path, lease: HeldLease) -> SliceResult:
+        folder = scratch / "run"
+        folder.mkdir()
+        base = self._patience.until_done(lambda: self._take_run(folder))
+        before = base.manifest
+        publisher = Publisher(self._chain, folder, scratch, base)
+        self._patience.until_done(
+            lambda: publisher.claim(lease.number, self._worker.name, lease.lease.taken_at)
+        )
+        if before.database:
+            # Whoever ended the last slice may have died before this.
+            database = Layout(folder).database
+            self._patience.until_done(lambda: write_tables(self._store, before, database))
+        crawl = SliceCrawl(self._order, lease, publisher, folder, self._patience)
+        try:
+            return crawl.run(self._worker)
+        except (LeaseLostError, ChainBrokenError):
+            raise
+        except Exception:
+            # Ours, or the machine's: it counts as a death, so that it does not go on for ever.
+            note_death(self._store, lease.lease)
+            lease.release(time.time() + crawl.pace_seconds)
+            raise
+
+    def _take_run(self, folder: Path) -> Base:
+        """Take the run as it was published last, or begin one."""
+        newest = self._chain.newest()
+        nothing = Manifest(self._order.site.name, 0, 0, "", 0.0)
+        if newest is None:
+            return Base(nothing, [], set())
+        state = newest.state
+        if not newest.database or (state.stop_reason and not state.pages and not state.targets):
+            # A site that could not be reached begins again.
+            return Base(replace(nothing, generation=newest.generation, slices=newest.slices), [], set())
+        return take(self._chain, newest, folder)

@@ -1,0 +1,123 @@
+"""What a store holds and who works on it, for people and programs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from coati.errors import ConfigError
+from coati.fleet.client import FleetSite
+from coati.fleet.client_lease import CLIENT
+from coati.fleet.deaths import is_quarantined
+from coati.fleet.generations import Chain, Manifest
+from coati.fleet.leases import Lease, Leases
+from coati.fleet.objects import ObjectStore
+from coati.harvesting.folder import SiteSummary, ranked, site_lines, summary_json
+from coati.reporting.many_sites import sites_page
+
+_READERS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class SiteStatus:
+    """One site: what it took and gave, when it was published last, and who works on it now, if anybody."""
+
+    summary: SiteSummary
+    done: bool
+    quarantined: bool
+    deaths: int
+    generation: int
+    slices: int
+    published_at: float
+    worker: str | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FleetStatus:
+    """A store: its sites, the richest first, its client if one is at work, and its leases."""
+
+    store: str
+    sites: list[SiteStatus]
+    client: Lease | None
+    leases: list[Lease]
+
+
+def fleet_status(store: ObjectStore, now: float | None = None) -> FleetStatus:
+    """Look a store through; raises `ConfigError` where it holds no fleet's work."""
+    at = time.time() if now is None else now
+    names = store.names("sites")
+    leases = Leases(store, "")
+    held = [lease for lease in leases.all() if not lease.released and lease.takes_until() > at]
+    client = next((lease for lease in held if lease.name == CLIENT), None)
+    if not names and client is None:
+        raise ConfigError(f"{store.url} holds no harvest of a fleet")
+    at_work = {lease.what: lease for lease in held if lease.name != CLIENT}
+    with ThreadPoolExecutor(_READERS) as pool:
+        found = pool.map(lambda name: _status(store, name, at_work.get(name)), names)
+        sites = [site for site in found if site is not None]
+    order = {summary.site: place for place, summary in enumerate(ranked(site.summary for site in sites))}
+    sites.sort(key=lambda site: order[site.summary.site])
+    return FleetStatus(store.url, sites, client, list(at_work.values()))
+
+
+def _status(store: ObjectStore, name: str, lease: Lease | None) -> SiteStatus | None:
+    newest = Chain(store, f"sites/{name}").newest()
+    if newest is None:
+        return None
+    return SiteStatus(
+        summary=summary_of_state(FleetSite(name, newest.state)),
+        done=newest.state.done,
+        quarantined=is_quarantined(store, name),
+        deaths=len(store.names(f"sites/{name}/deaths")),
+        generation=newest.generation,
+        slices=newest.slices,
+        published_at=newest.written_at,
+        worker=None if lease is None else lease.owner,
+        until=None if lease is None else lease.expires_at,
+    )
+
+
+def summary_of_state(site: FleetSite) -> SiteSummary:
+    """Return a site as any harvest's report has it."""
+    state = site.state
+    return SiteSummary(
+        site=site.site,
+        start_url=state.start_url,
+        requests=state.requests,
+        targets=state.targets,
+        files=state.files,
+        target_bytes=state.target_bytes,
+        bytes=state.bytes,
+        pages=state.pages,
+        errors=state.errors,
+        seconds=state.seconds,
+        stop_reason="quarantined: workers died at it" if site.quarantined else state.stop_reason,
+        folder=f"sites/{site.site}",
+    )
+
+
+def write_fleet_report(store: ObjectStore, sites: Sequence[FleetSite], stop_reason: str) -> list[SiteSummary]:
+    """Write the report over all sites, and the same as tables, into the store; returns them ranked."""
+    # A site that nobody came to yet has nothing to link to.
+    found = ranked(summary_of_state(site) for site in sites if site.state.start_url)
+    page = sites_page(found, stop_reason, "tables/targets")
+    store.replace("report.html", page.encode())
+    store.replace("sites.csv", b"".join(site_lines(found)))
+    store.replace("summary.json", summary_json(found, stop_reason))
+    return found
+
+
+def site_manifest(store: ObjectStore, site: str) -> Manifest:
+    """Return the last generation of a site; raises `ConfigError` where there is none."""
+    newest = Chain(store, f"sites/{site}").newest()
+    if newest is None:
+        names = store.names("sites")
+        raise ConfigError(
+            f"{store.url} holds no site {site!r}"
+            + (f"; it holds {', '.join(names[:5])}{' …' if len(names) > 5 else ''}" if names else "")  # noqa: PLR2004
+        )
+    return newest

@@ -1,0 +1,82 @@
+"""The requests and targets of each slice as Parquet, which other tools read from the store as one table.
+
+``tables/requests/SITE/SLICE.parquet`` and ``tables/targets/SITE/SLICE.parquet``. They are made from what was
+published, after it was: rows that were not published are in no table, and no row is in two.
+"""
+
+from __future__ import annotations
+
+import io
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from coati.fleet.generations import Manifest, target_object
+from coati.fleet.objects import ObjectStore
+
+_REQUESTS = """
+SELECT id, url, method, kind, status, charged, new_target, size_bytes, media_type, location, reason, host,
+       arm, score, reward, started_at, finished_at
+FROM requests WHERE observed_event > ? AND observed_event <= ? ORDER BY observed_event
+"""
+_TARGETS = """
+SELECT targets.request, targets.url, targets.version, targets.file, targets.size_bytes, targets.media_type,
+       targets.title, targets.anchor, targets.found_on, targets.fetched_at, targets.licence, targets.sha256
+FROM targets JOIN requests ON requests.id = targets.request
+WHERE requests.observed_event > ? AND requests.observed_event <= ? ORDER BY requests.observed_event
+"""
+_NUMBERS: Final = frozenset({"id", "status", "charged", "size_bytes", "arm", "request", "version", "slice"})
+_FRACTIONS: Final = frozenset({"score", "reward"})
+_FLAGS: Final = frozenset({"new_target"})
+
+
+def table_names(manifest: Manifest) -> dict[str, str]:
+    """Return the names of the tables of the last slice that ended, by what they hold."""
+    return {
+        what: f"tables/{what}/{manifest.site}/{manifest.slices:06}.parquet"
+        for what in ("requests", "targets")
+    }
+
+
+def write_tables(store: ObjectStore, manifest: Manifest, database: Path) -> None:
+    """Write the tables of the last slice that ended, where they are missing."""
+    after, until = manifest.tables
+    names = table_names(manifest)
+    # The second is written last.
+    if after == until or store.exists(names["targets"]):
+        return
+    for what, query in (("requests", _REQUESTS), ("targets", _TARGETS)):
+        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.row_factory = sqlite3.Row
+            rows = connection.execute(query, (after, until))
+            columns = [column[0] for column in rows.description]
+            found = [dict(row) for row in rows]
+        for row in found:
+            if what == "targets":
+                row["object"] = target_object(row["sha256"])
+        more = ["object"] if what == "targets" else []
+        store.replace(names[what], _parquet(manifest, [*columns, *more], found))
+
+
+def _parquet(manifest: Manifest, columns: list[str], rows: list[dict[str, Any]]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    own = {"site": manifest.site, "slice": manifest.slices}
+    schema = pa.schema([(name, _type(pa, name)) for name in (*own, *columns)])
+    converted = [
+        {**own, **{name: bool(row[name]) if name in _FLAGS else row[name] for name in columns}}
+        for row in rows
+    ]
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(converted, schema=schema), out, compression="zstd")
+    return out.getvalue()
+
+
+def _type(pa: Any, name: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    if name in _NUMBERS:
+        return pa.int64()
+    if name in _FRACTIONS:
+        return pa.float64()
+    return pa.bool_() if name in _FLAGS else pa.string()

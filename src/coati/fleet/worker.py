@@ -1,0 +1,43 @@
+"""Where slices run: the process of a worker, its name and its loop."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from coati.fleet.crawl_thread import CrawlThread, crawl_thread
+
+# What a process ends with whose slice does not end.
+_STUCK: Final = 70
+
+
+def worker_name() -> str:
+    """Say who works here: the machine and the process."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def _pause(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+def _end_process() -> None:
+    os._exit(_STUCK)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Where slices run; ``scratch`` is where runs are while they are crawled.
+
+    ``end_process`` is for a slice that does not end: nothing else stops code that never returns.
+    """
+
+    name: str = field(default_factory=worker_name)
+    thread: Callable[[], CrawlThread] = crawl_thread
+    scratch: Path | None = None
+    pause: Callable[[float], None] = _pause
+    end_process: Callable[[], None] = _end_process

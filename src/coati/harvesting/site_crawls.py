@@ -1,0 +1,73 @@
+"""One site of a harvest: how it is crawled, and where its run folder stands."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from coati.runs.layout import holds_run
+from coati.runs.reader import RunReader
+from coati.settings.run_file import with_values
+from coati.stop_reasons import StopReason
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coati.budget import Budget
+    from coati.harvesting.sites import HarvestSite
+    from coati.runs.totals import Totals
+    from coati.settings.run_settings import RunSettings
+    from coati.strategies.early_stop import EarlyStop
+
+# A site that ended so has nothing left that the budget could be spent on.
+_DONE = frozenset({StopReason.FINISHED.value, StopReason.STOPPED_EARLY.value})
+# Nothing came of these: trying again means beginning again.
+_FAILED_STARTS = frozenset(
+    {StopReason.START_UNREACHABLE.value, StopReason.REFUSED.value, StopReason.RATE_LIMITED.value}
+)
+
+
+class Standing(Enum):
+    """Where the crawl of a site stands: there is none, it is under way, nothing is left, it got nowhere."""
+
+    NEW = auto()
+    UNDER_WAY = auto()
+    DONE = auto()
+    FAILED_START = auto()
+
+
+def site_settings(settings: RunSettings, site: HarvestSite, per_site: Budget) -> RunSettings:
+    """Return the settings of one site's crawl; of the budget, it has what one site may get."""
+    return with_values(
+        settings,
+        {
+            "urls": site.urls,
+            "scope": site.scope.value,
+            "max_requests": per_site.max_requests,
+            "max_bytes": per_site.max_bytes,
+            "max_targets": per_site.max_targets,
+            "max_time": per_site.max_seconds,
+            "concurrency": 1,
+        },
+    )
+
+
+def standing_of(folder: Path, per_site: Budget, early_stop: EarlyStop | None) -> Standing:
+    """Say where the crawl in a folder stands; ``early_stop`` is told what the crawl has seen so far."""
+    if not holds_run(folder):
+        return Standing.NEW
+    with RunReader(folder) as run:
+        totals, sessions = run.totals(), run.sessions()
+        reason = sessions[-1].stop_reason if sessions else None
+        for point in run.curve():
+            if early_stop is not None:
+                early_stop.observe(point.requests, point.targets, point.score)
+    if reason in _FAILED_STARTS and not totals.pages and not totals.targets:
+        return Standing.FAILED_START
+    return Standing.DONE if is_done(reason, totals, per_site) else Standing.UNDER_WAY
+
+
+def is_done(stop_reason: str | None, totals: Totals, per_site: Budget) -> bool:
+    """Tell whether a crawl that ended for a reason has nothing left to do, or had its share."""
+    spent = per_site.spent(totals.requests, totals.bytes, 0.0, totals.targets)
+    return stop_reason in _DONE or spent is not None

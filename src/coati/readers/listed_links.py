@@ -1,0 +1,58 @@
+"""Which links of a page an API listed before (`coati.shortcuts`), for strategies that ask for them.
+
+Links to known URLs tell a strategy nothing, and no log keeps them. But a page that links to files which an
+API listed is no worse for that. So these links are told, as hashes (`coati.model.Page.out_links`), and are
+logged.
+Whoever drives a crawl passes each outcome through here before the strategy observes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from coati.model import Page, Redirect
+from coati.readers.listed import is_api
+from coati.web.urls import url_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from coati.model import Outcome, PageLinks
+
+
+class ListedLinks:
+    """What the APIs of one crawl listed so far; ``apis`` and ``listed`` are of its earlier sessions.
+
+    >>> from coati.model import Link, LinkList
+    >>> crawl = ListedLinks(["http://a.test/api"])
+    >>> file = Page(200, 9, LinkList([Link("http://a.test/b.csv", ("ckan", "url"))]))
+    >>> crawl.told("http://a.test/api", file).out_links, crawl.told("http://a.test/", file).out_links
+    (None, [4840354654523450114])
+    """
+
+    def __init__(self, apis: Iterable[str] = (), listed: Iterable[str] = ()) -> None:
+        self._apis = set(apis)
+        # Hashes of this process: they are kept nowhere.
+        self._listed = set(map(hash, listed))
+
+    def told(self, url: str, outcome: Outcome) -> Outcome:
+        """Return what a strategy is told of an answer."""
+        if isinstance(outcome, Redirect) and url in self._apis:
+            self._apis.add(outcome.location)
+        if not isinstance(outcome, Page):
+            return outcome
+        urls = outcome.links.urls
+        self._apis.update(_offered(outcome.links))
+        if url in self._apis:
+            self._listed.update(map(hash, urls))
+            return outcome
+        there = {link for link in urls if hash(link) in self._listed} if self._listed else ()
+        return replace(outcome, out_links=sorted(map(url_hash, there))) if there else outcome
+
+
+def _offered(links: PageLinks) -> Iterable[str]:
+    """Return the addresses of APIs; they stand before all other links."""
+    places = takewhile(lambda at: is_api(links.link(at).tag_path), range(len(links.urls)))
+    return [links.urls[at] for at in places]

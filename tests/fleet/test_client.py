@@ -1,0 +1,346 @@
+"""Many sites into one store, by slices in this process."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coati.bandits.slice_choice import SliceSizes
+from coati.errors import ConfigError
+from coati.fleet.client import FleetHarvest, FleetHarvested, Listeners, harvest_fleet
+from coati.fleet.client_lease import take_client_lease
+from coati.fleet.cluster import Finished, OwnProcess
+from coati.fleet.events import FleetEvent
+from coati.fleet.generations import RunState
+from coati.fleet.leases import Lease, Leases
+from coati.fleet.objects import StoreError, open_store
+from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, WorkerVersionError
+from coati.fleet.site_log import site_log
+from coati.fleet.slices import run_slice
+from coati.fleet.status import fleet_status, write_fleet_report
+from coati.fleet.taking import pull
+from coati.harvesting.files import FilesHarvest, harvest_files
+from coati.harvesting.sites import HarvestSite
+from coati.runs.reader import RunReader
+from coati.settings.run_file import with_values
+from coati.settings.run_settings import RunSettings
+from coati.stop_reasons import StopReason
+from coati.testing.generator import generate_site
+from coati.testing.server import MakeSite, SiteServer, serve
+from coati.testing.site_parameters import SiteParameters
+from coati.web.rules import Scope
+
+SITES = 4
+_BY_SITE = """
+SELECT site, sum(charged), sum(new_target::int), count(*), count(DISTINCT id)
+FROM read_parquet(?) GROUP BY site
+"""
+_ALL_TARGETS = "SELECT count(*), count(DISTINCT url), min(object) FROM read_parquet(?)"
+
+
+def make(number: int) -> MakeSite:
+    parameters = SiteParameters(
+        pages=30,
+        target_share=0.4,
+        pages_with_targets=0.3,
+        target_bytes=500,
+        target_bytes_sd=100,
+        page_bytes=1500,
+    )
+    return lambda base_url: generate_site(parameters, seed=number, base_url=base_url)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SiteServer]:
+    with serve(*[make(number) for number in range(SITES)]) as served:
+        yield served
+
+
+@pytest.fixture
+def store_url() -> str:
+    return f"memory://{uuid.uuid4().hex}"
+
+
+def files_harvest(server: SiteServer, out: Path, **settings: object) -> FilesHarvest:
+    chosen = with_values(RunSettings(), {"types": "data", "delay": 0.0, "stop_when_dry": "off", **settings})
+    return FilesHarvest(urls=tuple(site.start_url for site in server.sites), out=out, settings=chosen)
+
+
+def harvest(
+    files: FilesHarvest, store_url: str, listeners: Listeners | None = None, sizes: SliceSizes | None = None
+) -> FleetHarvested:
+    cluster = OwnProcess(3)
+    try:
+        plan = FleetHarvest(files=files, store=store_url, sizes=sizes or SliceSizes(10, 40, 60.0))
+        return harvest_fleet(plan, cluster, listeners)
+    finally:
+        cluster.close()
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    with RunReader(folder) as run:
+        return dict(tuple(row) for row in run.connection.execute("SELECT url, sha256 FROM targets"))
+
+
+def test_slices_bring_what_one_machine_brings(server: SiteServer, store_url: str, tmp_path: Path) -> None:
+    files = files_harvest(server, tmp_path / "alone")
+    alone = harvest_files(files)
+    events: list[FleetEvent] = []
+    fleet = harvest(files, store_url, Listeners(on_event=events.append))
+    assert fleet.stop.value == "nothing left to ask for"
+    assert fleet.slices > 2 * SITES
+    assert all(site.state.done for site in fleet.sites)
+    assert sum(site.state.targets for site in fleet.sites) == sum(site.targets for site in alone.sites) > 20
+    for site in fleet.sites:
+        pull(open_store(store_url), f"sites/{site.site}", tmp_path / site.site)
+        assert hashes(tmp_path / site.site) == hashes(tmp_path / "alone" / "sites" / site.site)
+    ended = [event.data for event in events if event.what.value == "ended"]
+    assert sum(int(str(data["requests"])) for data in ended) == sum(
+        site.state.requests for site in fleet.sites
+    )
+
+
+def test_a_budget_is_kept_and_a_larger_one_continues(
+    server: SiteServer, store_url: str, tmp_path: Path
+) -> None:
+    first = harvest(files_harvest(server, tmp_path, max_requests=30), store_url)
+    assert first.stop.value == "budget of requests reached"
+    assert sum(site.state.requests for site in first.sites) == 30
+    before = len(server.requests)
+    second = harvest(files_harvest(server, tmp_path, max_requests=60), store_url)
+    assert (second.resumed, sum(site.state.requests for site in second.sites)) == (True, 60)
+    # What was asked in the first harvest is not asked again; robots.txt is, once per slice.
+    asked = [seen.url for seen in server.requests[before:] if not seen.url.endswith("robots.txt")]
+    assert len(asked) == 30
+    with pytest.raises(ConfigError, match="other settings: types is 'data' there and 'tables' here"):
+        harvest(files_harvest(server, tmp_path, types="tables"), store_url)
+
+
+def test_everything_can_be_read_as_one_table(server: SiteServer, tmp_path: Path) -> None:
+    import duckdb
+
+    store_url = str(tmp_path / "store")
+    fleet = harvest(files_harvest(server, tmp_path / "x", max_requests=60), store_url)
+    sites = write_fleet_report(open_store(store_url), fleet.sites, fleet.stop.value)
+    with duckdb.connect() as connection:
+        requests = connection.execute(_BY_SITE, [f"{store_url}/tables/requests/*/*.parquet"]).fetchall()
+        targets = connection.execute(_ALL_TARGETS, [f"{store_url}/tables/targets/*/*.parquet"]).fetchall()
+    assert {(site, asked, new) for site, asked, new, _, _ in requests} == {
+        (site.site, site.requests, site.targets) for site in sites
+    }
+    assert all(rows == distinct for *_, rows, distinct in requests)
+    assert targets[0][:2] == (sum(site.targets for site in sites),) * 2
+    assert (tmp_path / "store" / targets[0][2]).is_file()
+    report = (tmp_path / "store" / "report.html").read_text()
+    for site in sites:
+        assert f"sites/{site.site}/report.html" in report
+        assert (tmp_path / "store" / "sites" / site.site / "report.html").is_file()
+    rows = site_log(open_store(store_url), sites[0].site, 5)
+    assert len(rows) == 5
+    assert rows == site_log(open_store(store_url), sites[0].site, 1000)[-5:]
+
+
+def test_a_status_tells_how_a_store_stands(server: SiteServer, store_url: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="holds no harvest"):
+        fleet_status(open_store(store_url))
+    harvest(files_harvest(server, tmp_path, max_requests=40), store_url)
+    lease = Leases(open_store(store_url), "worker 7").take("127.0.0.1", "some site")
+    status = fleet_status(open_store(store_url))
+    assert status.client is None
+    assert [lease.owner for lease in status.leases] == ["worker 7"]
+    assert sum(site.summary.requests for site in status.sites) == 40
+    assert all(site.slices >= 1 for site in status.sites)
+    lease.release()
+    assert fleet_status(open_store(store_url)).leases == []
+
+
+class Scripted:
+    """Slices that end as a test wants: each site has a list of what happens to its slices."""
+
+    def __init__(self, **script: list[SliceResult | Exception]) -> None:
+        self.script = {name.replace("_", "."): list(steps) for name, steps in script.items()}
+        self.orders: list[SliceOrder] = []
+        self.gone: set[str] = set()
+        self._finished: list[Finished] = []
+
+    def places(self) -> int:
+        return 4
+
+    def workers(self) -> set[str]:
+        return {"w1", "w2"}
+
+    def send(self, order: SliceOrder) -> None:
+        self.orders.append(order)
+        step = self.script[order.site.name].pop(0)
+        if isinstance(step, Exception):
+            died = isinstance(step, ConnectionError)
+            self._finished.append(Finished(order.site.name, error=step, worker_died=died))
+        else:
+            self._finished.append(Finished(order.site.name, step))
+
+    def wait(self, seconds: float) -> Finished | None:
+        assert seconds < 2
+        return self._finished.pop(0) if self._finished else None
+
+    def recall(self) -> None:
+        pass
+
+    def leave_out(self, worker: str) -> None:
+        self.gone.add(worker)
+
+    def close(self) -> None:
+        pass
+
+
+def crawled(site: str, by: str = "w1", **state: object) -> SliceResult:
+    known = {"start_url": f"https://{site}/", "requests": 10, "pages": 5, "done": True}
+    run_state = RunState(**{**known, **state})  # type: ignore[arg-type]
+    return SliceResult(site=site, end=SliceEnd.CRAWLED, by=by, state=run_state, requests=10)
+
+
+def scripted_harvest(
+    cluster: Scripted, store_url: str, events: list[FleetEvent] | None = None
+) -> FleetHarvested:
+    files = FilesHarvest(
+        urls=tuple(f"https://{name}/" for name in cluster.script),
+        out=Path(),
+        settings=with_values(RunSettings(), {"types": "data"}),
+    )
+    listeners = Listeners(on_event=None if events is None else events.append)
+    return harvest_fleet(FleetHarvest(files=files, store=store_url), cluster, listeners)
+
+
+def kinds(events: list[FleetEvent], site: str) -> list[str]:
+    return [event.what.value for event in events if event.data.get("site") == site]
+
+
+def test_a_slice_whose_worker_died_is_sent_again(store_url: str) -> None:
+    cluster = Scripted(
+        a_org=[ConnectionError("killed"), crawled("a.org")],
+        b_org=[StoreError("away"), crawled("b.org")],
+        c_org=[
+            SliceResult(site="c.org", end=SliceEnd.HELD, by="a dead one", until=0.0),
+            SliceResult(site="c.org", end=SliceEnd.LOST, by="w1"),
+            ValueError("a bug"),
+            SliceResult(site="c.org", end=SliceEnd.QUARANTINED, by="w1", deaths=3),
+        ],
+    )
+    events: list[FleetEvent] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("coati.fleet.client._STORE_SECONDS", 0.0)
+        fleet = scripted_harvest(cluster, store_url, events)
+    assert kinds(events, "a.org") == ["sent", "died", "sent", "ended"]
+    assert kinds(events, "b.org") == ["sent", "failed", "sent", "ended"]
+    assert kinds(events, "c.org") == ["sent", "held", "sent", "held", "sent", "failed", "sent", "quarantined"]
+    assert [(site.site, site.quarantined) for site in fleet.sites] == [
+        ("a.org", False),
+        ("b.org", False),
+        ("c.org", True),
+    ]
+    assert fleet.deaths == 2
+    assert all(json.loads(event.line())["what"] == event.what.value for event in events)
+
+
+def test_workers_of_another_version_end_it_before_anything_runs(store_url: str) -> None:
+    error = WorkerVersionError("a worker has Coati 0.0")
+    with pytest.raises(WorkerVersionError, match="has Coati"):
+        scripted_harvest(Scripted(a_org=[error]), store_url)
+    order = SliceOrder(
+        store=store_url,
+        site=HarvestSite("a.org", ("https://a.org/",), Scope.HOST),
+        settings=RunSettings(),
+        coati="0",
+    )
+    with pytest.raises(WorkerVersionError, match="and 0 was asked for"):
+        run_slice(order)
+    assert open_store(store_url).names("leases/a.org") == []
+
+
+def test_a_worker_without_the_network_is_left_out_and_its_sites_are_tried_again(store_url: str) -> None:
+    lost = {"pages": 0, "done": False, "stop_reason": "the start page could not be reached"}
+    sites = [f"s{number}.org" for number in range(5)]
+    script: dict[str, list[SliceResult | Exception]] = {"good_org": [crawled("good.org", by="w1")]}
+    for site in sites:
+        script[site.replace(".", "_")] = [crawled(site, by="w2", **lost), crawled(site, by="w1")]
+    cluster = Scripted(**script)
+    fleet = scripted_harvest(cluster, store_url)
+    assert cluster.gone == {"w2"}
+    assert all(site.state.done for site in fleet.sites)
+
+
+def test_where_nobody_is_reached_it_says_so(store_url: str) -> None:
+    lost = crawled("a.org", pages=0, done=False, stop_reason="the start page could not be reached")
+    fleet = scripted_harvest(Scripted(a_org=[lost, lost]), store_url)
+    assert fleet.stop.exit_code == 3
+
+
+def test_two_sites_of_one_domain_are_not_out_at_once(store_url: str) -> None:
+    cluster = Scripted(a_x_org=[crawled("a.x.org")], b_x_org=[crawled("b.x.org")], y_org=[crawled("y.org")])
+    events: list[FleetEvent] = []
+    scripted_harvest(cluster, store_url, events)
+    told = [(event.what.value, event.data["site"]) for event in events if event.what.value != "stopping"]
+    assert told.index(("ended", "a.x.org")) < told.index(("sent", "b.x.org"))
+
+
+def test_a_second_client_is_refused_by_name(store_url: str) -> None:
+    store = open_store(store_url)
+    alive = Leases(store, "ann@elsewhere:1", 60.0).take("coati-client", "harvest")
+    waited: list[float] = []
+
+    def renewed_meanwhile(seconds: float) -> None:
+        waited.append(seconds)
+        alive.renew()
+
+    with pytest.raises(
+        ConfigError, match=r"written by another client: ann@elsewhere:1, since .* for a harvest"
+    ):
+        take_client_lease(store, "harvest", 60.0, pause=renewed_meanwhile)
+    assert 0 < waited[0] <= 60
+
+
+def test_the_lease_of_a_client_that_died_is_taken_over(store_url: str) -> None:
+    store = open_store(store_url)
+    now = 1000.0
+    Leases(store, "ann@elsewhere:1", 60.0, lambda: now).take("coati-client", "harvest")
+    heard: list[Lease] = []
+
+    def time_goes_by(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    lease = take_client_lease(store, "harvest", 60.0, heard.append, time_goes_by, lambda: now)
+    assert ([held.owner for held in heard], now) == (["ann@elsewhere:1"], 1060.0)
+    lease.release()
+    # One of this machine that is gone is not waited for.
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    Leases(store, f"ann@{socket.gethostname()}:{process.pid}", 60.0).take("coati-client", "harvest")
+    take_client_lease(store, "harvest", 60.0, heard.append).release()
+    assert len(heard) == 1
+
+
+def test_an_interrupted_harvest_takes_in_what_is_out(store_url: str) -> None:
+    class Interrupted(Scripted):
+        """Somebody presses Ctrl-C while the first slice is out."""
+
+        recalled = 0
+
+        def wait(self, seconds: float) -> Finished | None:
+            if not self.recalled:
+                raise KeyboardInterrupt
+            return super().wait(seconds)
+
+        def recall(self) -> None:
+            self.recalled += 1
+
+    cluster = Interrupted(a_org=[crawled("a.org", done=False)])
+    fleet = scripted_harvest(cluster, store_url)
+    assert (fleet.stop, cluster.recalled) == (StopReason.INTERRUPTED, 1)
+    assert (fleet.sites[0].state.requests, fleet.slices) == (10, 1)

@@ -1,0 +1,71 @@
+"""Slices on Dask: most of it within this process, once with real workers that are killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from coati.bandits.slice_choice import SliceSizes
+from coati.errors import ConfigError
+from coati.fleet import dask_cluster
+from coati.fleet.client import FleetHarvest, harvest_fleet
+from coati.fleet.dask_cluster import DaskCluster
+from coati.testing.server import SiteServer, serve
+from tests.fleet.test_client import files_harvest, make
+
+if TYPE_CHECKING:
+    from distributed import LocalCluster
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SiteServer]:
+    with serve(make(0), make(1), make(2)) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[LocalCluster]:
+    """Start a scheduler and a worker in this process."""
+    from distributed import LocalCluster
+
+    options = {"processes": False, "protocol": "tcp", "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    with LocalCluster(n_workers=1, threads_per_worker=3, **options) as cluster:
+        yield cluster
+
+
+def test_a_harvest_on_a_cluster_that_runs(dask: LocalCluster, server: SiteServer, tmp_path: Path) -> None:
+    cluster = DaskCluster(dask.scheduler_address)
+    try:
+        assert (cluster.places(), len(cluster.workers())) == (3, 1)
+        files = files_harvest(server, tmp_path, max_requests=40)
+        plan = FleetHarvest(files=files, store=str(tmp_path / "store"), sizes=SliceSizes(10, 20, 60.0))
+        fleet = harvest_fleet(plan, cluster)
+    finally:
+        cluster.close()
+    assert sum(site.state.requests for site in fleet.sites) == 40
+    assert fleet.slices >= 3
+
+
+def test_a_cluster_of_another_version_is_refused(dask: LocalCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "__version__", "9.9")
+    monkeypatch.setattr(dask_cluster, "coati_version", lambda: "0.1")
+    with pytest.raises(ConfigError, match=r"has Coati 0\.1, and this is 9\.9"):
+        DaskCluster(dask.scheduler_address)
+
+
+def test_workers_without_coati_are_refused(dask: LocalCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> str:
+        raise ModuleNotFoundError("No module named 'coati'")
+
+    monkeypatch.setattr(dask_cluster, "coati_version", missing)
+    with pytest.raises(ConfigError, match=r"cannot run Coati .*install the same version"):
+        DaskCluster(dask.scheduler_address)
+
+
+def test_where_no_scheduler_is_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "_CONNECT_SECONDS", 0.2)
+    with pytest.raises(ConfigError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+        DaskCluster("tcp://127.0.0.1:9")

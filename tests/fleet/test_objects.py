@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import errno
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from coati.errors import ConfigError
+from coati.fleet.objects import ObjectStore, StoreError
+from coati.fleet.patience import Patience
+
+
+def test_an_object_is_made_once(store: ObjectStore) -> None:
+    assert store.create("a/b", b"one")
+    assert not store.create("a/b", b"two")
+    assert store.read("a/b") == b"one"
+    # The answer to the first attempt may have got lost: the same content again is no other object.
+    assert store.create("a/b", b"one")
+
+
+def test_of_several_one_makes_it(store: ObjectStore) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda number: store.create("x", str(number).encode()), range(8)))
+    assert sum(made) == 1
+    assert store.read("x") == str(made.index(True)).encode()
+
+
+def test_objects_are_found_replaced_and_removed(store: ObjectStore, tmp_path: Path) -> None:
+    assert (store.read("no"), store.names("no"), store.exists("no")) == (None, [], False)
+    store.replace("f/2", b"x")
+    store.replace("f/1", b"y")
+    store.replace("f/2", b"z")
+    assert (store.names("f"), store.read("f/2")) == (["1", "2"], b"z")
+    file = tmp_path / "file"
+    store.get_file("f/2", file)
+    store.put_file("g", file)
+    assert store.read("g") == b"z"
+    store.delete("f/1")
+    store.delete("f/1")
+    assert store.names("f") == ["2"]
+    with pytest.raises(StoreError, match="failed at no"):
+        store.get_file("no", file)
+
+
+def test_a_good_store_passes(store: ObjectStore) -> None:
+    store.check()
+    assert store.names("checks") == []
+
+
+def test_one_without_conditional_writes_is_refused(
+    memory: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "create", lambda _name, _content: True)
+    with pytest.raises(ConfigError, match="knows no conditional writes"):
+        memory.check()
+
+
+def test_one_without_rights_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(ConfigError, match=r"does not let us at checks/.*: Permission denied"):
+        ObjectStore(str(tmp_path / "store")).check()
+
+
+def test_a_store_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(ConfigError, match="Does the store exist"):
+        ObjectStore(str(tmp_path / "file")).check()
+
+
+def test_a_bucket_that_is_not_there_is_refused(s3_url: str) -> None:
+    assert s3_url
+    with pytest.raises(ConfigError, match="Does the store exist"):
+        ObjectStore("s3://no-such-bucket/x").check()
+
+
+@pytest.mark.parametrize("url", ["nonsense://x", "gs://bucket"])
+def test_an_address_that_nobody_serves_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"cannot be used|needs gcsfs"):
+        ObjectStore(url)
+
+
+class Failing:
+    """Work that succeeds at the last of several attempts, and time that goes by while one waits."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+        self.now = 0.0
+
+    def work(self) -> str:
+        self.failures -= 1
+        if self.failures >= 0:
+            raise StoreError("away")
+        return "done"
+
+    def pause(self, seconds: float) -> None:
+        self.now += seconds
+
+    def patience(self, seconds: float) -> Patience:
+        return Patience(seconds, lambda: self.now, self.pause)
+
+
+def test_a_store_that_is_away_is_waited_for() -> None:
+    failing = Failing(6)
+    assert failing.patience(100.0).until_done(failing.work) == "done"
+    assert 20 < failing.now < 40
+
+
+def test_patience_ends() -> None:
+    failing = Failing(1000)
+    with pytest.raises(StoreError, match="away"):
+        failing.patience(100.0).until_done(failing.work)
+    assert failing.now <= 100.0

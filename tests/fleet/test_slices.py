@@ -1,0 +1,276 @@
+"""What a worker does with one slice, and what it leaves when something fails."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coati.budget import Budget
+from coati.fleet.crawl_thread import CrawlThread, crawl_thread
+from coati.fleet.deaths import deaths_at, is_quarantined, note_death
+from coati.fleet.generations import Chain
+from coati.fleet.leases import Lease, Leases, lease_name
+from coati.fleet.objects import ObjectStore, open_store
+from coati.fleet.orders import SliceEnd, SliceOrder, SliceTimes
+from coati.fleet.slice_turns import SliceTurns
+from coati.fleet.slices import run_slice
+from coati.fleet.taking import pull
+from coati.fleet.worker import Worker
+from coati.harvesting.sites import sites_of
+from coati.live.progress import Event, EventKind
+from coati.live.stop_signal import StopSignal
+from coati.settings.run_file import with_values
+from coati.settings.run_settings import RunSettings
+from coati.testing.server import SiteServer, serve
+from tests.fleet.test_client import make
+
+LONG = SliceTimes(publish=1e6, term=1e6, patience=0.0, grace=1e6)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SiteServer]:
+    with serve(make(5)) as served:
+        yield served
+
+
+@pytest.fixture
+def order(server: SiteServer) -> SliceOrder:
+    settings = with_values(RunSettings(), {"types": "data", "delay": 0.0, "stop_when_dry": "off"})
+    (site,) = sites_of([server.url])
+    store = f"memory://{uuid.uuid4().hex}"
+    return SliceOrder(store=store, site=site, settings=settings, requests=12, times=LONG)
+
+
+def chain(order: SliceOrder) -> Chain:
+    return Chain(open_store(order.store), order.place)
+
+
+def lease_of(order: SliceOrder) -> Lease:
+    lease = Leases(open_store(order.store), "").newest(lease_name(order.site.urls[0]))
+    assert lease is not None
+    return lease
+
+
+def test_a_slice_spends_its_requests_and_gives_the_site_back(order: SliceOrder, tmp_path: Path) -> None:
+    first = run_slice(order, Worker("first", scratch=tmp_path))
+    assert (first.end, first.requests, first.by) == (SliceEnd.CRAWLED, 12, "first")
+    assert lease_of(order).released
+    second = run_slice(order, Worker("second"))
+    assert (second.requests, second.state.requests) == (12, 24)
+    assert second.state.promise is not None
+    newest = chain(order).newest()
+    assert newest is not None
+    assert (newest.slices, newest.owner, newest.state) == (2, "second", second.state)
+    # Nothing is left on the machine of the worker.
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_site_that_had_its_share_is_done(order: SliceOrder) -> None:
+    order = replace(order, per_site=Budget(max_requests=5))
+    first = run_slice(order)
+    assert (first.requests, first.state.done) == (5, True)
+    again = run_slice(order)
+    assert (again.end, again.requests, again.state.done) == (SliceEnd.CRAWLED, 0, True)
+
+
+def test_a_site_that_somebody_else_has_is_left_to_them(order: SliceOrder, server: SiteServer) -> None:
+    before = len(server.requests)
+    other = Leases(open_store(order.store), "another", 1e6).take(lease_name(order.site.urls[0]), "it")
+    held = run_slice(order)
+    assert (held.end, held.by) == (SliceEnd.HELD, "another")
+    assert held.until == other.lease.expires_at
+    assert len(server.requests) == before
+
+
+def test_a_site_that_is_free_in_a_moment_is_waited_for(order: SliceOrder) -> None:
+    pauses: list[float] = []
+    lease = Leases(open_store(order.store), "another", 1e6).take(lease_name(order.site.urls[0]), "it")
+    lease.release(free_at=lease.lease.taken_at + 1.0)
+
+    def free_it(seconds: float) -> None:
+        pauses.append(seconds)
+        lease.release(free_at=0.0)
+
+    assert run_slice(order, Worker(pause=free_it)).end is SliceEnd.CRAWLED
+    assert 0 < pauses[0] <= 1.0
+
+
+def die_at(order: SliceOrder) -> None:
+    """Leave what a worker leaves that is killed: a lease that has run out."""
+    Leases(open_store(order.store), "a dead one", 0.0, lambda: 1.0).take(
+        lease_name(order.site.urls[0]), order.site.name
+    )
+
+
+def test_a_site_at_which_workers_die_is_left_alone_after_three(order: SliceOrder, server: SiteServer) -> None:
+    store, site = open_store(order.store), order.site.name
+    die_at(order)
+    assert run_slice(order).deaths == 1
+    # A slice that ended counts from nothing again.
+    assert deaths_at(store, site) == 0
+    forget_lease(order)
+    for number in (1, 2):
+        note_death(store, replace(lease_of_dead(order), number=number))
+    assert run_slice(order).end is SliceEnd.CRAWLED
+    forget_lease(order)
+    for number in (1, 2, 2, 3):
+        note_death(store, replace(lease_of_dead(order), number=number))
+    before = len(server.requests)
+    result = run_slice(order)
+    assert (result.end, result.deaths) == (SliceEnd.QUARANTINED, 3)
+    assert is_quarantined(store, site)
+    assert len(server.requests) == before
+
+
+def lease_of_dead(order: SliceOrder) -> Lease:
+    return Lease(lease_name(order.site.urls[0]), 1, "a dead one", order.site.name, 0.0, 0.0)
+
+
+def forget_lease(order: SliceOrder) -> None:
+    lease = lease_of(order)
+    open_store(order.store).delete(f"leases/{lease.name}/{lease.number:012}")
+
+
+class Broken(CrawlThread):
+    """A thread on which every crawl fails at once."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def start(self, crawl: Any, stop: StopSignal) -> Future[Any]:  # noqa: ANN401
+        crawl.close()
+        future: Future[Any] = Future()
+        future.set_exception(self._error)
+        return future
+
+
+def test_an_error_of_ours_counts_as_a_death_and_frees_the_site(order: SliceOrder) -> None:
+    with pytest.raises(RuntimeError, match="a bug"):
+        run_slice(order, Worker(thread=lambda: Broken(RuntimeError("a bug"))))
+    assert deaths_at(open_store(order.store), order.site.name) == 1
+    assert lease_of(order).released
+
+
+class Endless(CrawlThread):
+    """A thread on which crawls never end, until the test lets them."""
+
+    def __init__(self) -> None:
+        self.future: Future[Any] = Future()
+        self.stops: list[StopSignal] = []
+
+    def start(self, crawl: Any, stop: StopSignal) -> Future[Any]:  # noqa: ANN401
+        crawl.close()
+        self.stops.append(stop)
+        return self.future
+
+    def call(self, function: Callable[[], object]) -> None:
+        function()
+
+
+def test_a_slice_that_does_not_end_is_told_to_and_then_ends_the_process(order: SliceOrder) -> None:
+    endless = Endless()
+    told: list[bool] = []
+
+    def end_process() -> None:
+        told.append(endless.stops[0].is_set)
+        endless.future.set_exception(RuntimeError("the process is gone"))
+
+    order = replace(order, seconds=0.0, times=replace(LONG, grace=0.0))
+    with pytest.raises(RuntimeError, match="the process is gone"):
+        run_slice(order, Worker(thread=lambda: endless, end_process=end_process))
+    assert told == [True]
+
+
+def test_within_a_slice_the_lease_is_renewed_and_the_run_published(order: SliceOrder, tmp_path: Path) -> None:
+    order = replace(order, requests=60, times=SliceTimes(publish=0.0, term=0.4, patience=5.0, grace=1e6))
+    result = run_slice(order)
+    assert (result.end, result.messages) == (SliceEnd.CRAWLED, ())
+    # A generation for the claim, one for the end, and others between.
+    assert result.generation > 2
+    pull(open_store(order.store), order.place, tmp_path / "pulled")
+
+
+def test_one_whose_site_was_taken_over_publishes_nothing(
+    order: SliceOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(order.store)
+    run_slice(order)
+    before = chain(order).newest()
+
+    def take_over(self: ObjectStore, name: str, content: bytes) -> bool:
+        made = create(self, name, content)
+        if "generations" in name:
+            monkeypatch.setattr(ObjectStore, "create", create)
+            Leases(store, "another", 60.0, lambda: 1e12).take(lease_of(order).name, order.site.name)
+        return made
+
+    create = ObjectStore.create
+    monkeypatch.setattr(ObjectStore, "create", take_over)
+    lost = run_slice(order)
+    assert lost.end is SliceEnd.LOST
+    newest = chain(order).newest()
+    assert before is not None
+    assert newest is not None
+    # The claim came first; nothing else did.
+    assert (newest.state, newest.generation) == (before.state, before.generation + 1)
+
+
+def test_without_its_lease_a_crawl_does_not_ask() -> None:
+    seconds = 1.0
+    turns = SliceTurns(lambda: seconds, 1.0)
+    assert turns.may_choose()
+    assert turns.charge(1)
+    seconds = -1.0
+    assert not turns.may_choose()
+    assert not turns.charge(1)
+    # What was charged may be given back.
+    assert turns.charge(-1)
+
+
+def test_the_longest_pace_is_kept() -> None:
+    turns = SliceTurns(lambda: 1.0, 1.0)
+    for seconds, pace in ((0.5, 1.0), (20.0, 20.0), (1e9, 3600.0)):
+        turns.on_event(Event(0.0, EventKind.WAITING, {"seconds": seconds}))
+        assert turns.pace_seconds == pace
+    turns.on_event(Event(0.0, EventKind.SKIPPED, {"seconds": 5000.0}))
+    assert turns.pace_seconds == 3600.0
+
+
+def test_all_slices_of_a_process_can_be_recalled(order: SliceOrder, server: SiteServer) -> None:
+    asked = threading.Event()
+
+    def slowly(_: str) -> float:
+        asked.set()
+        return 0.02
+
+    server.latency = slowly
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.append(run_slice(replace(order, requests=1000))))
+    thread.start()
+    assert asked.wait(60)
+    assert crawl_thread().stop_all() == 1
+    thread.join()
+    server.latency = 0.0
+    assert results[0].state.stop_reason == "interrupted"
+    assert not results[0].state.done
+
+
+def test_a_site_that_could_not_be_reached_begins_again() -> None:
+    settings = with_values(RunSettings(), {"types": "data", "delay": 0.0, "limits": {"retries": 0}})
+    (site,) = sites_of(["http://127.0.0.99:9/"])
+    order = SliceOrder(store=f"memory://{uuid.uuid4().hex}", site=site, settings=settings, times=LONG)
+    for slices in (1, 2):
+        failed = run_slice(order)
+        assert failed.state.stop_reason == "the start page could not be reached"
+        assert not failed.state.done
+        newest = chain(order).newest()
+        assert newest is not None
+        assert newest.slices == slices
+        forget_lease(order)
