@@ -149,7 +149,12 @@ def _line(repository: Repository) -> str:
 def _next_steps(run: DiscoveryRun) -> list[str]:
     found, stop = run.found, run.stop
     steps = []
-    if found.queries_waiting and stop is StopReason.FINISHED:
+    if found.gave_up_after:
+        steps.append(
+            f"the last {format_count(found.gave_up_after, 'request')} found no repository:"
+            f" `coati discover {run.folder} --patience N` continues with more patience"
+        )
+    elif found.queries_waiting and stop is StopReason.FINISHED:
         steps.append(
             f"{format_count(found.queries_waiting, 'query', 'queries')} more would be asked: a larger"
             f" --max-queries continues (coati discover {run.folder} --max-queries N)"

@@ -87,6 +87,7 @@ class DiscoveryRun:
             "sites_rejected": sum(site.state == "rejected" for site in found.sites),
             "dataset_pages": len(found.dataset_pages),
             "queries_waiting": found.queries_waiting,
+            "gave_up_after": found.gave_up_after,
             "actions_asleep": list(found.asleep),
         }
 

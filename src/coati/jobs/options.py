@@ -66,6 +66,7 @@ class DiscoverOptions(_SharedOptions, total=False):
     search: Sequence[str]
     language: str
     max_queries: int | None
+    patience: int | None
     crawl_after: int | None
     start_model: str | Path
     accept: Sequence[str]
