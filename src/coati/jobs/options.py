@@ -66,7 +66,7 @@ class DiscoverOptions(_SharedOptions, total=False):
     search: Sequence[str]
     language: str
     max_queries: int | None
-    patience: int | None
+    patience: int
     crawl_after: int | None
     start_model: str | Path
     accept: Sequence[str]
