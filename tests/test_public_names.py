@@ -26,6 +26,7 @@ PUBLIC = [
     "FilesHarvested",
     "ImportedArchive",
     "Inspection",
+    "Merged",
     "PagesHarvested",
     "Preview",
     "Progress",
@@ -49,6 +50,7 @@ PUBLIC = [
     "harvest",
     "import_archive",
     "inspect",
+    "merge",
     "open_run",
     "preview",
     "replay",
@@ -96,4 +98,4 @@ def test_a_search_takes_every_setting_of_its_command_by_name() -> None:
 
 def test_a_watch_asks_as_its_command_does() -> None:
     options = {option.name for option in watch_command.params}
-    assert set(AskingOptions.__annotations__) == options & set(SETTINGS) - {"out", "format"}
+    assert set(AskingOptions.__annotations__) == options & set(SETTINGS) - {"out"} - OF_COMMANDS

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from coati.jobs.discovering import DiscoveryRun, discover
     from coati.jobs.experimenting import ExperimentResults, experiment
     from coati.jobs.inspecting import Inspection, inspect
+    from coati.jobs.merging import Merged, merge
     from coati.jobs.options import CrawlOptions, DiscoverOptions
     from coati.jobs.preview import Preview
     from coati.jobs.replaying import ReplayResults, replay
@@ -59,6 +60,7 @@ __all__ = [
     "FilesHarvested",
     "ImportedArchive",
     "Inspection",
+    "Merged",
     "PagesHarvested",
     "Preview",
     "Progress",
@@ -82,6 +84,7 @@ __all__ = [
     "harvest",
     "import_archive",
     "inspect",
+    "merge",
     "open_run",
     "preview",
     "replay",
@@ -115,6 +118,8 @@ _PLACES = {
     "inspect": "coati.jobs.inspecting",
     "ExperimentResults": "coati.jobs.experimenting",
     "experiment": "coati.jobs.experimenting",
+    "Merged": "coati.jobs.merging",
+    "merge": "coati.jobs.merging",
     "CrawlOptions": "coati.jobs.options",
     "Preview": "coati.jobs.preview",
     "ReplayResults": "coati.jobs.replaying",

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from coati.cli.crawl_result import say_commands
 from coati.cli.terminal import say
 from coati.harvesting.folder import sums_of
 from coati.harvesting.pages import JSON_LD
@@ -34,10 +35,13 @@ _PLAIN_WIDTH = 140
 def show_files(harvested: FilesHarvested, form: str) -> None:
     """Print what a harvest of files brought: one object per site and one for all, or a table."""
     sums, layout = sums_of(harvested.sites), harvested.layout
+    say_commands(harvested.commands)
     if form == "json":
         for site in harvested.sites:
             say(json.dumps({"kind": "site", **asdict(site)}))
-        _say_total(harvested.stop, {**sums, "resumed": harvested.resumed}, layout.folder)
+        commands = None if harvested.commands is None else harvested.commands.as_json()
+        told: dict[str, object] = {**sums, "resumed": harvested.resumed, "commands": commands}
+        _say_total(harvested.stop, told, layout.folder)
         return
     say(f"Stopped: {harvested.stop.value}.")
     sites = format_count(sums["sites"], "site")

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from coati.cli.terminal import say
 from coati.errors import CoatiError
@@ -50,6 +51,9 @@ class LazyCommand(NamedTuple):
 
 COMMANDS = {
     "archive": LazyCommand("coati.cli.archive:archive", "Import, look into and export archived sites."),
+    "completion": LazyCommand(
+        "coati.cli.completion_script:completion", "Print what makes a shell complete commands and values."
+    ),
     "crawl": LazyCommand("coati.cli.crawl:crawl", "Take the data files of a website with few requests."),
     "discover": LazyCommand(
         "coati.cli.discover:discover", "Find data repositories on a topic, by search engines and links."
@@ -65,6 +69,8 @@ COMMANDS = {
         "coati.cli.inspect:inspect", "Say what software a site runs, and what it lists, in a few requests."
     ),
     "learn": LazyCommand("coati.cli.learn:learn", "Train models from examples of your own."),
+    "man": LazyCommand("coati.cli.man:man", "Write the man pages of all commands."),
+    "merge": LazyCommand("coati.cli.merge:merge", "Write several runs into one database."),
     "pull": LazyCommand("coati.cli.pull:pull", "Make a run folder of a site, out of a fleet's store."),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
@@ -97,6 +103,15 @@ class LazyGroup(click.Group):
         if not isinstance(command, click.Command):
             raise TypeError(f"{COMMANDS[cmd_name].place} is no command")
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer commands and options, and import no command for it: somebody waits for each Tab."""
+        found = [
+            CompletionItem(name, help=command.summary)
+            for name, command in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

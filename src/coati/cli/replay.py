@@ -14,8 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from coati.assembly import EARLY_STOPS
+from coati.assembly import EARLY_STOPS, REGISTRY
 from coati.budget import Budget
+from coati.cli.completion import offering
 from coati.cli.replay_watch import watch_callbacks, watch_table
 from coati.cli.setting_options import SettingParam
 from coati.errors import ConfigError, UsageError
@@ -31,6 +32,7 @@ from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_wa
 from coati.replaying.measures import SiteTotals
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.strategies.revisits.relevance import FORMS
+from coati.web.media import PRESETS
 from coati.web.rules import Scope
 from coati.web.unseen import safe
 
@@ -64,12 +66,18 @@ class _Moment(click.ParamType[float]):
     "strategies",
     default=",".join(DEFAULT_STRATEGIES),
     show_default=True,
+    shell_complete=offering({name: row.summary for name, row in REGISTRY.items()}, many=True),
     help="Strategies to run, separated by commas; `coati strategies` lists them, and my_module:MyStrategy is"
     " one of your own.",
 )
 @click.option("--seeds", default=1, show_default=True, help="How many seeds, counted from --seed.")
 @click.option("--seed", default=0, show_default=True, help="The first seed.")
-@click.option("--types", "types_text", help="What counts as a target, instead of the archive's definition.")
+@click.option(
+    "--types",
+    "types_text",
+    shell_complete=offering(PRESETS.keys(), many=True),
+    help="What counts as a target, instead of the archive's definition.",
+)
 @click.option(
     "--goal",
     multiple=True,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.jobs.progress_bar import progress
 from coati.jobs.verifying import Verification
@@ -19,7 +20,7 @@ WRONG_INPUT = 2
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=RunPath(), metavar="DIR")
 @click.option(
     "--repair", is_flag=True, help="Fetch such files again, and put them back if they are still the same."
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from coati.cli.completion import RunPath
 from coati.cli.setting_options import given_settings, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
@@ -21,7 +23,7 @@ from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.units import format_count, format_seconds, parse_seconds
 from coati.watching.options import WatchOptions
 from coati.watching.telling import Listeners
-from coati.watching.watch import find_watch, is_watch
+from coati.watching.watch import find_watch, is_watch, next_cycle
 from coati.watching.watch_run import WatchCallbacks, watch_cycles
 
 if TYPE_CHECKING:
@@ -37,11 +39,12 @@ _SHOWN = 20
 # How a site is asked, where that is to be otherwise than the crawl did it.
 _ASKING = (
     "contact", "user_agent", "limit_rate", "user", "password_file", "header", "cookies", "proxy", "log_file",
+    "quiet",
 )  # fmt: skip
 
 
 @click.command()
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=click.Path(path_type=Path))
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=RunPath())
 @click.option("--once", is_flag=True, help="Run one cycle and end, for cron.")
 @click.option("--every", help=f"How long a cycle is.  [default: {format_seconds(_DEFAULTS.every)}]")
 @click.option("--per-cycle", type=click.IntRange(min=1), help="Pages to visit per cycle.  [default: 50]")
@@ -65,7 +68,13 @@ _ASKING = (
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The folder of the watch.  [default: SOURCE.watch]"
 )
-@click.option("--exec", "command", default="", help="A command to run for each change; it gets COATI_URL, …")
+@click.option(
+    "--exec",
+    "command",
+    default="",
+    help="Run this command for each change, with {what}, {url}, {file} and {id} in the place of what they"
+    " stand for; no shell reads it.",
+)
 @click.option(
     "--notify", default="", metavar="URL", help="A web hook that gets each change as JSON, by POST."
 )
@@ -119,18 +128,23 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     if delay is not None:
         asking["delay"] = parse_seconds(delay)
     place = find_watch(sources, values, out, asking)
-    listeners = Listeners(command, notify)
-    _say_what_begins(place)
+    listeners = Listeners.named(command, notify)
+    quiet = place.known.settings.quiet
+    if not quiet:
+        _say_what_begins(place)
 
     def show(result: CycleResult) -> None:
         _show(result, form)
 
-    callbacks = WatchCallbacks(on_cycle=show, on_wait=_say_next)
+    callbacks = WatchCallbacks(on_cycle=show, on_wait=None if quiet else _say_next)
     try:
         run = watch_cycles(place, 1 if once else None, listeners, callbacks, StopSignal())
     except KeyboardInterrupt:
         click.echo("Interrupted between two cycles; the same command continues.", err=True)
         return _INTERRUPTED
+    if once and not run.cycles[-1].requests and run.stop is StopReason.FINISHED:
+        begins = datetime.fromtimestamp(next_cycle(place.options.every, time.time()), UTC)
+        say(f"No cycle is due before {begins:%Y-%m-%d %H:%M} UTC (--every).", err=True)
     if run.moved:
         click.echo(
             "coati: nearly all watched pages are gone, so the site seems to have moved to other addresses."

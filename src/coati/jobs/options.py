@@ -58,6 +58,8 @@ class CrawlOptions(_SharedOptions, total=False):
     sitemaps: bool
     max_targets: int | None
     folders: str
+    exec: str
+    exec_timeout: float | str
 
 
 class DiscoverOptions(_SharedOptions, total=False):

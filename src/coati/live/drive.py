@@ -247,7 +247,7 @@ class Drive:
         self.counts.archived += from_archive
         self.counts.settle(request, recorded.outcome, settlements)
         self._keep(settlements)
-        self._tell_observed(state, result, charged)
+        self._tell_observed(state, result, charged, recorded.file)
         end = self._endings.after(
             request, result.outcome, charged, self.counts, hopeless=self.outages.hopeless
         )
@@ -501,11 +501,13 @@ class Drive:
         if self.plan.on_event is not None:
             self.plan.on_event(Event(self._clock.now(), what, data))
 
-    def _tell_observed(self, state: _Open, result: FetchResult, charged: int) -> None:
+    def _tell_observed(self, state: _Open, result: FetchResult, charged: int, file: str | None) -> None:
         request = state.request
         if self.plan.on_event is not None:
             seconds = round(self._clock.now() - state.started_at, 3)
             told = {"id": request.id, "url": request.url, "charged": charged, "seconds": seconds}
+            if file is not None:
+                told["file"] = file
             self._tell(EventKind.OBSERVED, **told, **_described(result.outcome))
             if isinstance(result.outcome, Refused):
                 self._tell(EventKind.SKIPPED, url=request.url, reason=result.outcome.reason)

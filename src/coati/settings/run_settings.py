@@ -458,6 +458,17 @@ class RunSettings:
         PATH,
         "Append what --verbose would say to this file, with times, whatever the screen shows.",
     )
+    exec: str = _setting(
+        "",
+        Group.KEEP,
+        TEXT,
+        "Run this command for each file that was taken, with {file}, {url}, {type} and {run} in the place of"
+        " what they stand for; no shell reads it.",
+        of_run=False,
+    )
+    exec_timeout: float = _setting(
+        300.0, Group.KEEP, at_least(SECONDS, 1), "How long that command may take.", of_run=False
+    )
     format: str = _setting(
         "table", Group.KEEP, choice("format", _FORMATS), "How the result is printed.", of_run=False
     )

@@ -93,6 +93,11 @@ def _known(sources: Sequence[str], folder: Path) -> Known:
         raise ConfigError(f"the watch in {folder} began from what is no longer there: {error}") from None
 
 
+def next_cycle(every: float, now: float) -> float:
+    """Return when the next cycle begins: cycles count from the epoch, so that all watches agree."""
+    return (now // every + 1) * every
+
+
 def watch_once(
     place: WatchPlace,
     clock: Callable[[], float],

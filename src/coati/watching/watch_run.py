@@ -23,7 +23,7 @@ from coati.stop_reasons import StopReason
 from coati.units import parse_seconds
 from coati.watching.cycle import CycleResult
 from coati.watching.telling import Listeners
-from coati.watching.watch import WatchPlace, find_watch, watch_once
+from coati.watching.watch import WatchPlace, find_watch, next_cycle, watch_once
 
 if TYPE_CHECKING:
     from coati.live.progress import OnProgress, Progress
@@ -141,7 +141,7 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
                 on_progress(progress)
 
         callbacks = WatchCallbacks(on_cycle=on_cycle, on_progress=tell)
-        listeners = Listeners(command, notify)
+        listeners = Listeners.named(command, notify)
         return run_beside_loop(lambda: watch_cycles(place, cycles, listeners, callbacks, stop), stop)
 
 
@@ -175,8 +175,7 @@ def watch_cycles(
             or stopped.is_set()
         ):
             return WatchRun(place, tuple(done))
-        every = place.options.every
-        next_start = (time.time() // every + 1) * every
+        next_start = next_cycle(place.options.every, time.time())
         if callbacks.on_wait is not None:
             callbacks.on_wait(next_start)
         if _wait_until(next_start, stopped):
