@@ -39,6 +39,7 @@ class _SharedOptions(AskingOptions, total=False):
     max_file_size: int | str
     concurrency: int
     per_host: int
+    render: str
     limits: Mapping[str, object]
     retry_failed: bool
     archive: str | Path
