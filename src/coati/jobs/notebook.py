@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 
 from rich.console import Console
 
@@ -44,9 +45,8 @@ class Bar:
 @contextmanager
 def notebook_bar() -> Iterator[Callable[[Bar], None]]:
     """Keep a place below the cell for the length of a block; return what draws a bar there."""
-    from IPython.display import display
-
-    handle = display(Bar("Starting …"), display_id=True)
+    # No dependency of ours: it is there wherever `in_notebook` is true.
+    handle = import_module("IPython.display").display(Bar("Starting …"), display_id=True)
     yield handle.update
     # What follows is the result, which says the same and more.
     handle.update(Bar(""))
