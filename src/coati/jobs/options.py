@@ -40,6 +40,7 @@ class CrawlOptions(TypedDict, total=False):
     header: Sequence[str]
     cookies: str
     proxy: str
+    render: str
     limits: Mapping[str, object]
     retry_failed: bool
     archive: str | Path
