@@ -8,11 +8,11 @@ result objects and take callbacks for progress.
 0
 """
 
-from typing import TYPE_CHECKING
-
 from coati.lazy_names import names_from
 from coati.version import __version__
 
+# As `typing` has it, whose import would be most of the time that ours takes.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from coati.errors import CoatiError
     from coati.harvesting.files import FilesHarvested

@@ -242,8 +242,9 @@ def _stop_reason(turns: SiteTurns, stops: Sequence[StopReason]) -> StopReason:
         return StopReason.INTERRUPTED
     if turns.limit is not None:
         return StopReason.of_limit(turns.limit)
-    reached = {StopReason.START_UNREACHABLE, StopReason.REFUSED, StopReason.RATE_LIMITED}
-    return stops[0] if stops and reached.issuperset(stops) else StopReason.FINISHED
+    # Where no site is left that could be asked, the exit code tells.
+    in_vain = all(stop.exit_code for stop in stops)
+    return stops[0] if stops and in_vain else StopReason.FINISHED
 
 
 def _sum_up(layout: HarvestLayout, sites: Sequence[HarvestSite], stop: StopReason) -> list[SiteSummary]:
