@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from coati.assembly import EARLY_STOPS, REGISTRY
+from coati.assembly import EARLY_STOPS, REGISTRY, SHORTCUTS
 from coati.budget import Budget
 from coati.cli.completion import offering
 from coati.cli.replay_watch import watch_callbacks, watch_table
@@ -97,6 +97,14 @@ class _Moment(click.ParamType[float]):
     multiple=True,
     help="Begin at another URL of the archive; may be repeated. Sitemaps and feeds may be named, too.",
 )
+@click.option(
+    "--shortcuts",
+    type=click.Choice(list(SHORTCUTS)),
+    default="off",
+    show_default=True,
+    help="Offer the APIs of the site's software whose answers the archive holds: `auto` to strategies that"
+    " know what to do with them, `only` and nothing else.",
+)
 @click.option("--as-of", type=_Moment(), help="Replay the site as it was at this time (2024-05-06T12:00).")
 @click.option("--max-requests", type=int, help="Stop each run after this many requests.")
 @click.option(
@@ -148,6 +156,7 @@ def replay(  # noqa: PLR0917 - one parameter per option
     goal: tuple[str, ...],
     scope: str,
     start_urls: tuple[str, ...],
+    shortcuts: str,
     as_of: float | None,
     max_requests: int | None,
     max_bytes: int | None,
@@ -180,6 +189,7 @@ def replay(  # noqa: PLR0917 - one parameter per option
         goal=goal,
         scope=scope,
         start_urls=start_urls,
+        shortcuts=shortcuts,
         as_of=as_of,
         budget=Budget(max_requests, max_bytes, max_time, max_targets),
         early_stop=early_stop,
