@@ -114,7 +114,7 @@ def test_a_site_at_which_workers_die_is_left_alone_after_three(order: SliceOrder
     die_at(order)
     assert run_slice(order).deaths == 1
     # A slice that ended counts from nothing again.
-    assert deaths_at(store, site) == 0
+    assert deaths_at(store, site).all == 0
     forget_lease(order)
     for number in (1, 2):
         note_death(store, replace(lease_of_dead(order), number=number))
@@ -127,6 +127,24 @@ def test_a_site_at_which_workers_die_is_left_alone_after_three(order: SliceOrder
     assert (result.end, result.deaths) == (SliceEnd.QUARANTINED, 3)
     assert is_quarantined(store, site)
     assert len(server.requests) == before
+
+
+def test_deaths_count_in_a_row_while_nothing_is_published_between_them(order: SliceOrder) -> None:
+    store, site = open_store(order.store), order.site.name
+    note_death(store, lease_of_dead(order))
+    run_slice(replace(order, requests=3), Worker("a"))
+    # The slice ended, so that its own deaths are forgotten; these are of later ones.
+    for number in range(2, 11):
+        note_death(store, replace(lease_of_dead(order), number=number))
+        at_one_place = deaths_at(store, site)
+        newest = chain(order).newest()
+        assert newest is not None
+        state = replace(newest.state, requests=newest.state.requests + 1)
+        chain(order).add(replace(newest, generation=newest.generation + 1, state=state))
+        assert (at_one_place.here, deaths_at(store, site).here) == (1, 0)
+        assert not deaths_at(store, site).are_too_many
+    note_death(store, replace(lease_of_dead(order), number=11))
+    assert deaths_at(store, site).are_too_many
 
 
 def lease_of_dead(order: SliceOrder) -> Lease:
@@ -154,7 +172,7 @@ class Broken(CrawlThread):
 def test_an_error_of_ours_counts_as_a_death_and_frees_the_site(order: SliceOrder) -> None:
     with pytest.raises(RuntimeError, match="a bug"):
         run_slice(order, Worker(thread=lambda: Broken(RuntimeError("a bug"))))
-    assert deaths_at(open_store(order.store), order.site.name) == 1
+    assert deaths_at(open_store(order.store), order.site.name) == (1, 1)
     assert lease_of(order).released
 
 

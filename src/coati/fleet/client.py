@@ -209,20 +209,26 @@ class FleetClient:
                 limit = self._choice.limit(self._seconds)
                 if limit is not None:
                     self._end(StopReason.of_limit(limit))
-            self._send_slices()
-            if not self._choice.out and (self._stop is not None or self._choice.wakes_at() is None):
+            is_all_sent = self._send_slices()
+            if not self._choice.out and is_all_sent and self._nothing_wakes():
                 return
             finished = self._cluster.wait(self._patience())
             if finished is not None:
                 self._take_in(finished)
             self._look_around()
 
-    def _send_slices(self) -> None:
+    def _nothing_wakes(self) -> bool:
+        return self._stop is not None or self._choice.wakes_at() is None
+
+    def _send_slices(self) -> bool:
+        """Send out what there is room for; tells whether nothing is left to be sent now."""
         now = time.time()
-        while self._stop is None and self._choice.out < self._cluster.places():
-            chosen = self._choice.choose(now)
+        while self._stop is None:
+            if self._choice.out >= self._cluster.places():
+                return False
+            chosen = self._choice.choose(now, max(1, len(self._cluster.workers())))
             if chosen is None:
-                return
+                return True
             site = self._sites[chosen.site]
             self._sent_at[chosen.site] = time.monotonic()
             self._tell(
@@ -237,8 +243,10 @@ class FleetClient:
                     requests=chosen.requests,
                     seconds=self._slice_seconds(chosen.seconds),
                     times=self._harvest.times,
-                )
+                ),
+                apart=chosen.is_suspect,
             )
+        return True
 
     def _slice_seconds(self, most: float) -> float:
         limit = self._harvest.files.settings.max_time

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from coati.fleet.deaths import MOST_DEATHS, deaths_at, forget_deaths, note_death, quarantine
+from coati.fleet.deaths import Deaths, deaths_at, forget_deaths, note_death, quarantine
 from coati.fleet.generations import Chain, ChainBrokenError, Manifest, RunState
 from coati.fleet.leases import HeldLease, LeaseHeldError, LeaseLostError, Leases, lease_name
 from coati.fleet.objects import open_store
@@ -79,15 +79,15 @@ class _Slice:
 
     def _run_with(self, lease: HeldLease) -> SliceResult:
         deaths = self._patience.until_done(lambda: self._count_deaths(lease))
-        if deaths >= MOST_DEATHS:
-            return self._quarantine(lease, deaths)
+        if deaths.are_too_many:
+            return self._quarantine(lease, deaths.all)
         with tempfile.TemporaryDirectory(prefix="coati-slice-", dir=self._worker.scratch) as scratch:
             result = self._crawl_in(Path(scratch), lease)
-        if deaths:
+        if deaths.all:
             forget_deaths(self._store, self._order.site.name)
-        return replace(result, deaths=deaths)
+        return replace(result, deaths=deaths.all)
 
-    def _count_deaths(self, lease: HeldLease) -> int:
+    def _count_deaths(self, lease: HeldLease) -> Deaths:
         if lease.left_by is not None:
             note_death(self._store, lease.left_by)
         return deaths_at(self._store, self._order.site.name)

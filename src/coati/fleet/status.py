@@ -11,7 +11,7 @@ from typing import Final
 from coati.errors import ConfigError
 from coati.fleet.client import FleetSite
 from coati.fleet.client_lease import CLIENT
-from coati.fleet.deaths import is_quarantined
+from coati.fleet.deaths import deaths_at, is_quarantined
 from coati.fleet.generations import Chain, Manifest
 from coati.fleet.leases import Lease, Leases
 from coati.fleet.objects import ObjectStore
@@ -72,7 +72,7 @@ def _status(store: ObjectStore, name: str, lease: Lease | None) -> SiteStatus | 
         summary=summary_of_state(FleetSite(name, newest.state)),
         done=newest.state.done,
         quarantined=is_quarantined(store, name),
-        deaths=len(store.names(f"sites/{name}/deaths")),
+        deaths=deaths_at(store, name).all,
         generation=newest.generation,
         slices=newest.slices,
         published_at=newest.written_at,
