@@ -17,7 +17,6 @@ import csv
 import statistics
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +28,8 @@ from coati.strategies.discovery.site_checks import CheckState
 from coati.strategies.discovery.start_model import model_of_examples
 from coati.testing.data_web import DataWeb, DataWebKnobs
 from coati.web.urls import host_of, is_query
+from experiments.cikm2021.curves import curve_table, draw_curves, sum_of_medians
+from experiments.cikm2021.tables import coverage_table, precision_table, specificity_table
 
 # Keyword hits in the registry of portals, by topic of the paper.
 TOPICS = {"covid": 146, "ethiopia": 20, "conflict": 69, "climate": 1217, "education": 2081, "economics": 2573}
@@ -45,10 +46,16 @@ TABLE_1 = {
 }  # fmt: skip
 _HEAD = (
     "| method | dataset pages | ratio | published | published ratio | repositories on the topic"
-    " | all repositories | pages fetched | queries | ms of CPU per page | unverified |"
+    " | all repositories | pages fetched | of these in checks | pulls | queries | ms of CPU per page"
+    " | unverified |"
 )
 _SIZES = DiscoverySettings()
-POINTS = (250, 500, 1000, 2000, 5000)
+# A curve has this many points, spread evenly over the budget.
+STEPS = 40
+_COLUMNS = (
+    "topic", "method", "seed", "requests", "in_checks", "pulls", "queries", "repositories", "on_topic",
+    "dataset_pages", "unverified", "cpu_ms_per_page", "precision", "curve",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,14 @@ class Outcome:
     curve: tuple[int, ...]
     cpu_ms_per_page: float
     unverified: int
+    in_checks: int
+    pulls: int
+    # The sites of the ranked list, best first, and which of all sites found are on the topic.
+    ranked: tuple[str, ...]
+    found: frozenset[str]
+    topical: frozenset[str]
+    # Of pages that looked relevant, the share that were of repositories: of the first and of the last half.
+    precision: tuple[float, float]
 
 
 def knobs_of(topic: str, scale: float) -> DataWebKnobs:
@@ -97,7 +112,9 @@ def run(topic: str, method: str, seed: int, budget: int, scale: float) -> Outcom
     found: set[str] = set()
     brought: set[str] = set()
     charged = 0
-    curve = dict.fromkeys(POINTS, 0)
+    points = [budget * step // STEPS for step in range(1, STEPS + 1)]
+    curve = dict.fromkeys(points, 0)
+    pulls = _counted_pulls(strategy)
     while pages + charged < budget:
         began = time.process_time()
         request = strategy.choose(float(pages + queries), EVERY_HOST)
@@ -121,18 +138,44 @@ def run(topic: str, method: str, seed: int, budget: int, scale: float) -> Outcom
             if verified:
                 found.add(host)
         found |= _verified(strategy) if pages % 10 == 0 else set()
-        for point in POINTS:
+        for point in points:
             if pages + charged <= point:
                 curve[point] = len(found)
     found |= _verified(strategy)
-    for point in POINTS:
+    for point in points:
         curve[point] = len(found) if pages + charged <= point else curve[point]
-    on_topic = [host for host in found if web.sites[host].topic == 0]
+    on_topic = frozenset(host for host in found if web.sites[host].topic == 0)
+    checks = strategy._checks  # type: ignore[attr-defined]  # noqa: SLF001 - a study looks inside
+    ranked = [each.site for each in strategy.findings() if each.state is CheckState.VERIFIED]  # type: ignore[attr-defined]
     return Outcome(
         topic, method, seed, pages + charged, queries, len(found), len(on_topic),
         sum(web.dataset_pages_of(host) for host in on_topic), tuple(curve.values()),
         1000 * spent / max(1, pages), sum(web.sites[host].is_repository for host in brought),
+        charged + sum(check.fetched for check in checks), len(pulls), tuple(ranked), frozenset(found),
+        on_topic, _precision(strategy, web),
     )  # fmt: skip
+
+
+def _counted_pulls(strategy: object) -> list[object]:
+    """Let the pulls of a strategy be counted: each appends its action."""
+    pulls: list[object] = []
+    pull = getattr(strategy, "_pull", None)
+    if pull is not None:
+
+        def counted(action: object, score: float | None) -> None:
+            pulls.append(action)
+            pull(action, score)
+
+        strategy._pull = counted  # type: ignore[attr-defined]  # noqa: SLF001 - a study looks inside
+    return pulls
+
+
+def _precision(strategy: object, web: DataWeb) -> tuple[float, float]:
+    """Return how often a page that looked relevant was one of a repository: first half and last half."""
+    pages = strategy._pages  # type: ignore[attr-defined]  # noqa: SLF001 - a study looks inside
+    right = [web.sites[host_of(page.url)].is_repository for page in pages if page.relevant]
+    half = len(right) // 2
+    return tuple(sum(part) / max(1, len(part)) for part in (right[:half], right[half:]))  # type: ignore[return-value]
 
 
 def check_of(web: DataWeb, host: str) -> tuple[int, bool]:
@@ -197,8 +240,9 @@ def main() -> None:
         given.out.write_text(text, encoding="utf-8")
         with given.out.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
-            writer.writerow(Outcome.__dataclass_fields__)
-            writer.writerows([*vars(each).values()] for each in outcomes)
+            writer.writerow(_COLUMNS)
+            writer.writerows([getattr(each, name) for name in _COLUMNS] for each in outcomes)
+        draw_curves(outcomes, given.budget, given.out.with_suffix(".png"))
 
 
 def tables(outcomes: list[Outcome], given: argparse.Namespace) -> str:
@@ -213,7 +257,7 @@ def tables(outcomes: list[Outcome], given: argparse.Namespace) -> str:
         f"Topics: {given.topics}. Medians over seeds, added up over topics. Ratios are to KW+OL.",
         "",
         _HEAD,
-        f"|{'---|' * 11}",
+        f"|{'---|' * 13}",
     ]
     for method in methods:
         published = TABLE_1.get(method)
@@ -223,19 +267,12 @@ def tables(outcomes: list[Outcome], given: argparse.Namespace) -> str:
             f"| {method} | {totals[method]:.0f} | {totals[method] / max(1, reference):.2f}"
             f" | {published or '-'} | {ratio} | {_total(outcomes, method, 'on_topic'):.0f}"
             f" | {_total(outcomes, method, 'repositories'):.0f} | {_total(outcomes, method, 'requests'):.0f}"
+            f" | {_total(outcomes, method, 'in_checks'):.0f} | {_total(outcomes, method, 'pulls'):.0f}"
             f" | {_total(outcomes, method, 'queries'):.0f} | {cost:.2f}"
             f" | {_total(outcomes, method, 'unverified'):.0f} |"
         )
-    lines += [
-        "",
-        "Repositories (of any topic) after so many pages fetched, median over seeds, added up over topics:",
-        "",
-        f"| method | {' | '.join(f'{point:,}' for point in POINTS)} |",
-        f"|---|{'---|' * len(POINTS)}",
-    ]
-    for method in methods:
-        cells = [_curve_total(outcomes, method, place) for place in range(len(POINTS))]
-        lines.append(f"| {method} | {' | '.join(f'{cell:.0f}' for cell in cells)} |")
+    lines += ["", *curve_table(outcomes, given.budget), "", *coverage_table(outcomes)]
+    lines += ["", *specificity_table(outcomes), "", *precision_table(outcomes)]
     return "\n".join(lines) + "\n"
 
 
@@ -245,19 +282,7 @@ def _command(given: argparse.Namespace) -> str:
 
 
 def _total(outcomes: list[Outcome], method: str, name: str) -> float:
-    return _sum_of_medians(outcomes, method, lambda each: float(getattr(each, name)))
-
-
-def _curve_total(outcomes: list[Outcome], method: str, place: int) -> float:
-    return _sum_of_medians(outcomes, method, lambda each: float(each.curve[place]))
-
-
-def _sum_of_medians(outcomes: list[Outcome], method: str, value: Callable[[Outcome], float]) -> float:
-    by_topic: dict[str, list[float]] = {}
-    for each in outcomes:
-        if each.method == method:
-            by_topic.setdefault(each.topic, []).append(value(each))
-    return sum(map(statistics.median, by_topic.values()))
+    return sum_of_medians(outcomes, method, lambda each: float(getattr(each, name)))
 
 
 if __name__ == "__main__":

@@ -100,6 +100,7 @@ class StrategySettings:
     start_model: StartModel = NO_MODEL
     judged: tuple[tuple[str, Action], ...] = ()
     max_queries: int | None = None
+    patience: int | None = None
 
 
 class Need(StrEnum):
@@ -416,7 +417,9 @@ def _dsdd_row(summary: str, variant: Variant) -> StrategyRow:
     return _discovery_row(summary, _dsdd(variant), "coati.strategies.discovery.dsdd")
 
 
-def _discovery_row(summary: str, build: Callable[[StrategyInputs], Strategy], module: str) -> StrategyRow:
+def _discovery_row(
+    summary: str, build: Callable[[StrategyInputs], Strategy], module: str, *, shortcuts: bool = False
+) -> StrategyRow:
     return StrategyRow(
         summary,
         build,
@@ -425,11 +428,12 @@ def _discovery_row(summary: str, build: Callable[[StrategyInputs], Strategy], mo
         frozenset({Need.OUT_LINKS}),
         seeded=False,
         extractors=("words", "dataset_markup"),
+        shortcuts=shortcuts,
     )
 
 
 def _wishes(settings: StrategySettings) -> UserWishes:
-    return UserWishes(settings.judged, settings.max_queries)
+    return UserWishes(settings.judged, settings.max_queries, settings.patience)
 
 
 def _of_discovery(made: Callable[..., Strategy]) -> Callable[[StrategyInputs], Strategy]:
@@ -447,6 +451,7 @@ DISCOVERY: Mapping[str, StrategyRow] = {
         "ours: dsdd's loop, paid by verified repositories per request",
         _of_discovery(Prospect),
         _IN_DISCOVERY + "prospect",
+        shortcuts=True,
     ),
     "dsdd": _dsdd_row("a bandit over four actions, a classifier that learns (CIKM 2021, BD+OL)", Variant()),
     "bd": _dsdd_row("dsdd whose classifier does not learn (BD)", Variant(learns=False)),

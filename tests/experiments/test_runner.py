@@ -166,6 +166,20 @@ def test_another_budget_or_archive_is_another_run(tmp_path: Path) -> None:
     assert run(small(), tmp_path).reused == 0
 
 
+def test_runs_that_end_with_the_last_target_measure_the_same(tmp_path: Path) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    measures = ["requests_to_90_pct", "auc", "clairvoyant_ratio", "gap_closed"]
+    whole, short = (
+        run(small(measures=measures, figures=[], early_stops=[], until_all_found=each), tmp_path)
+        for each in (False, True)
+    )
+    assert comparable(short) == comparable(whole)
+    made = [
+        sum(result.values["requests"] or 0 for result in study.results.values()) for study in (whole, short)
+    ]
+    assert made[1] < made[0]
+
+
 def test_tres_learns_from_the_other_archives_and_never_from_the_site_itself(tmp_path: Path) -> None:
     for number, name in enumerate("abc"):
         small_archive(tmp_path / "archives" / name, seed=number)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coati.learners.hashed_table import HashedTable
 from coati.learners.value_chains import ChainSettings, ValueChains
 from coati.strategies.state import pack, unpack
 
@@ -24,7 +25,7 @@ def histories(draw: st.DrawFn) -> list[tuple[list[int], float]]:
 @settings(max_examples=60, deadline=None)
 @given(histories())
 def test_one_row_and_many_rows_are_predicted_alike(history: list[tuple[list[int], float]]) -> None:
-    chains = ValueChains(CHAINS, bits=6, most_bits=8)
+    chains = ValueChains(CHAINS, table=HashedTable(3, 6, 8))
     for keys, value in history:
         chains.learn(row(*keys), value)
     rows = np.array([keys for keys, _ in history], np.uint32)
@@ -40,7 +41,7 @@ def test_one_row_and_many_rows_are_predicted_alike(history: list[tuple[list[int]
 def test_means_stay_within_what_was_seen_and_doubt_is_finite(
     history: list[tuple[list[int], float]], revised: float
 ) -> None:
-    chains = ValueChains(CHAINS, bits=6, most_bits=8)
+    chains = ValueChains(CHAINS, table=HashedTable(3, 6, 8))
     for keys, value in history:
         share = chains.learn(row(*keys), value)
         chains.revise(row(*keys), value, revised, share)
@@ -87,8 +88,8 @@ def test_many_visits_of_one_child_do_not_speak_for_its_siblings() -> None:
 
 
 def test_a_table_that_grows_forgets_nothing() -> None:
-    small = ValueChains([(0,)], bits=4, most_bits=12)
-    large = ValueChains([(0,)], bits=12, most_bits=12)
+    small = ValueChains([(0,)], table=HashedTable(3, 4, 12))
+    large = ValueChains([(0,)], table=HashedTable(3, 12, 12))
     for chains in (small, large):
         for key in range(1, 4):
             for _ in range(20):
@@ -123,7 +124,7 @@ def test_evidence_names_the_most_specific_key_that_was_seen() -> None:
 def test_the_order_of_the_chains_does_not_matter(
     history: list[tuple[list[int], float]], order: list[tuple[int, ...]]
 ) -> None:
-    first, second = (ValueChains(chains, bits=6, most_bits=8) for chains in (sorted(order), order))
+    first, second = (ValueChains(chains, table=HashedTable(3, 6, 8)) for chains in (sorted(order), order))
     for keys, value in history:
         for chains in (first, second):
             share = chains.learn(row(*keys), value)
@@ -142,13 +143,13 @@ def test_the_order_of_the_chains_does_not_matter(
 def test_one_row_and_many_are_alike_with_priors_revisions_and_after_saving(
     history: list[tuple[list[int], float]],
 ) -> None:
-    settings = ChainSettings(memory=5.0, fresh=1.0, tail=0.4)
-    chains = ValueChains(CHAINS, settings, bits=6, most_bits=8)
+    settings = ChainSettings(fresh=1.0)
+    chains = ValueChains(CHAINS, settings, table=HashedTable(3, 6, 8))
     chains.set_prior(7, 1.0, 1.0)
     for keys, value in history:
         share = chains.learn(row(*keys), value)
         chains.revise(row(*keys), value, 5 - value, share)
-    twin = ValueChains(CHAINS, settings, bits=6, most_bits=8)
+    twin = ValueChains(CHAINS, settings, table=HashedTable(3, 6, 8))
     twin.load(unpack(pack(chains.save())))
     rows = np.array([keys for keys, _ in history] + [[7, 7, 7, 7, 7], [0, 0, 0, 0, 0]], np.uint32)
     means, doubts = chains.predict_all(rows.T)
@@ -166,18 +167,3 @@ def test_evidence_tells_what_a_key_has_seen_from_what_is_made_of_it() -> None:
     (said,) = chains.evidence(row(1, 2))
     assert (said.visits, said.own, said.weight) == pytest.approx((4.0, 3.0, 1.0))
     assert ChainSettings().prior_mean < said.mean < said.own
-
-
-def test_of_two_keys_with_equal_means_the_one_that_varies_promises_more() -> None:
-    chains = ValueChains([(0,)], ChainSettings(tail=0.5))
-    for at in range(40):
-        chains.learn(row(1), 1.0)
-        chains.learn(row(2), 2.0 * (at % 2))
-    assert chains.predict(row(2))[0] > chains.predict(row(1))[0] + 0.2
-
-
-def test_rows_with_empty_keys_do_not_fill_the_table() -> None:
-    chains = ValueChains(CHAINS, bits=6, most_bits=12)
-    for _ in range(500):
-        chains.learn(row(1, 0, 0, 2, 0), 1.0)
-    assert chains.save()["chains_used"] == 2

@@ -136,6 +136,7 @@ def _summary(place: RunPlace, found: Discovered) -> dict[str, object]:
         "sites_rejected": len(rejected),
         "dataset_pages": len(found.dataset_pages),
         "queries_waiting": found.queries_waiting,
+        "gave_up_after": found.gave_up_after,
         "actions_asleep": list(found.asleep),
     }
 
@@ -172,7 +173,12 @@ def _line(repository: Repository) -> str:
 
 def _next_steps(place: RunPlace, found: Discovered, stop: StopReason) -> list[str]:
     steps = []
-    if found.queries_waiting and stop is StopReason.FINISHED:
+    if found.gave_up_after:
+        steps.append(
+            f"the last {format_count(found.gave_up_after, 'request')} found no repository:"
+            f" `coati discover {place.folder} --patience N` continues with more patience"
+        )
+    elif found.queries_waiting and stop is StopReason.FINISHED:
         steps.append(
             f"{format_count(found.queries_waiting, 'query', 'queries')} more would be asked: a larger"
             f" --max-queries continues (coati discover {place.folder} --max-queries N)"

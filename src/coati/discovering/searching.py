@@ -26,6 +26,7 @@ from coati.runs.layout import Layout
 from coati.runs.store import RunStore
 from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.run_file import to_toml_values
+from coati.stop_reasons import StopReason
 from coati.strategies.discovery.searcher import Searcher
 from coati.version import __version__
 from coati.web.media import parse_types
@@ -57,7 +58,8 @@ class Discovered:
     """How a search ended, and what it found: every site that was checked, verified ones first.
 
     ``asleep`` names the actions that no engine allows, ``queries_waiting`` counts the queries that
-    ``max_queries`` did not allow.
+    ``max_queries`` did not allow, and ``gave_up_after`` the requests without a new repository that ended it
+    (0: it ended for another reason).
     """
 
     folder: Path
@@ -66,6 +68,7 @@ class Discovered:
     dataset_pages: tuple[DatasetPage, ...]
     asleep: tuple[str, ...]
     queries_waiting: int
+    gave_up_after: int = 0
 
     @property
     def repositories(self) -> list[Repository]:
@@ -125,7 +128,8 @@ def _results(settings: RunSettings, folder: Path, result: CrawlResult, strategy:
         pages = read_dataset_pages(connection, sites, settings.words)
         write_results(folder, connection, sites, pages)
     waiting = strategy.queries_waiting
-    return Discovered(folder, result, tuple(sites), tuple(pages), tuple(strategy.asleep()), waiting)
+    given_up = strategy.gave_up_after if result.stop is StopReason.FINISHED else 0
+    return Discovered(folder, result, tuple(sites), tuple(pages), tuple(strategy.asleep()), waiting, given_up)
 
 
 @contextmanager

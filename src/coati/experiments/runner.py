@@ -98,10 +98,13 @@ def _trials(
     webs = {each.name: each for each in experiment.sites if isinstance(each, GeneratedWeb)}
     for site in sites:
         others = tuple(each for each in examples if each.archive != site.digest)
+        budget = experiment.budget
+        if experiment.until_all_found and site.totals.targets:
+            budget = replace(budget, max_targets=site.totals.targets)
         for variant in rows(experiment):
             given = others if Need.EXAMPLES in strategy_row(variant.strategy).needs else ()
             for seed in experiment.seeds_of(variant.strategy):
-                what = site.name, site.archive, site.digest, variant, seed, experiment.budget, given
+                what = site.name, site.archive, site.digest, variant, seed, budget, given
                 trial = Trial(*what, site.types)
                 trials.append(replace(trial, web=webs.get(site.name), classify=experiment.classify))
     return {trial: folder / f"{trial.key()}.json" for trial in trials}

@@ -36,7 +36,7 @@ PLAIN = "bfs"
 _KEYS = (
     "table", "title", "source", "measures", "published", "seeds", "first_seed", "bounds", "figures", "sites",
     "strategies", "variants", "budget", "early_stops", "joined", "examples",
-    "fewer_seeds", "classify", "compared", "halves",
+    "fewer_seeds", "classify", "compared", "halves", "until_all_found",
 )  # fmt: skip
 
 
@@ -112,7 +112,8 @@ class Experiment:
 
     ``examples`` names the archives that give example pages to those that need some, ``fewer_seeds`` how many
     seeds are enough for a strategy that takes long. ``compared`` is the row whose wins and losses against the
-    others are listed; ``halves``: the best row of half of the sites is reported on the other half. With
+    others are listed; ``halves``: the best row of half of the sites is reported on the other half.
+    ``until_all_found``: a run ends with the last target of its site, after which nothing is measured. With
     ``classify`` nothing is crawled: this many pages of a web, half of them relevant, are judged and then
     learnt from, one after the other.
     """
@@ -135,6 +136,7 @@ class Experiment:
     classify: int = 0
     compared: str = ""
     halves: bool = False
+    until_all_found: bool = False
 
     def seeds_of(self, strategy: str) -> tuple[int | None, ...]:
         """List the seeds to run a strategy with: None, once, where a seed changes nothing."""
@@ -225,6 +227,7 @@ def parse_experiment(table: Mapping[str, object], folder: Path) -> Experiment:
         classify=take(table, "classify", int, 0, where),
         compared=_compared(table),
         halves=take(table, "halves", bool, default=False, where=where),
+        until_all_found=take(table, "until_all_found", bool, default=False, where=where),
     )
 
 

@@ -14,4 +14,9 @@ def sigmoid(log_odds: float) -> float:
     >>> sigmoid(0.0), sigmoid(1e9) < 1
     (0.5, True)
     """
-    return 1 / (1 + math.exp(-max(-FAR, min(FAR, log_odds))))
+    # Asked for several times per request: comparisons are faster than max() and min().
+    if log_odds > FAR:
+        log_odds = FAR
+    elif log_odds < -FAR:
+        log_odds = -FAR
+    return 1 / (1 + math.exp(-log_odds))

@@ -2,7 +2,7 @@
 
 A chain says how aspects nest: a directory within its parent, an anchor within a directory. Along a chain
 each key's mean is shrunk to what is known outside of it, so that a key that was seen twice says little and
-one that was seen often speaks for itself (empirical Bayes). Four rules make this work on websites:
+one that was seen often speaks for itself (empirical Bayes). Three rules make this work on websites:
 
 1. **Nothing counts twice.** A value that was learnt under a specific key is taken out of the keys above it.
    Otherwise one barren page in a new directory is taken for four barren pages, one a level.
@@ -11,7 +11,6 @@ one that was seen often speaks for itself (empirical Bayes). Four rules make thi
    is.
 3. **A parent speaks for its children, not for its visits.** The more a key was seen, the less a further value
    adds to the keys above it. Otherwise the largest section of a site would be what is expected of all others.
-4. **Old values fade.** A key remembers ``memory`` values, since a crawl moves from section to section.
 
 The chains of a row are weighted by how sure each is, and how alike the values are that it rests on.
 """
@@ -23,6 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from coati.learners.hashed_table import HashedTable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -31,14 +32,11 @@ if TYPE_CHECKING:
     Row = npt.NDArray[np.uint32]
     Rows = npt.NDArray[np.uint32]
     Values = npt.NDArray[np.float32]
-    Stats = Sequence[float]
 
 # The smallest variances that a chain may claim: as a weight, so that no chain silences all others, and as
 # doubt, so that nothing divides by zero.
 _LEAST_WEIGHED = 1e-3
 _LEAST_DOUBT = 1e-5
-# A table that is fuller than this doubles: keys that share a place by chance mislead each other.
-_FULL = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +45,14 @@ class ChainSettings:
 
     ``strength`` is how many values the mean around a key counts for. ``fresh`` is how often a key must be
     seen until a further value counts half for the key above. ``within`` says how much differing values
-    inside of a key lower the weight of its chain. ``tail`` is how much of their variance is added to a key's
-    mean: values are logarithms, and of two keys with equal means the one whose values differ more holds the
-    rare page with a hundred files (for a lognormal quantity it would be half of the variance).
+    inside of a key lower the weight of its chain.
     """
 
     prior_mean: float = 0.3
     prior_variance: float = 1.0
     strength: float = 2.0
-    memory: float = 60.0
     fresh: float = 5.0
     within: float = 0.5
-    tail: float = 0.2
 
 
 # How much of a value went to each key, then to each chain's root; `ValueChains.revise` wants it back.
@@ -93,9 +87,7 @@ class ValueChains:
         self,
         chains: Sequence[Sequence[int]],
         settings: ChainSettings | None = None,
-        *,
-        bits: int = 14,
-        most_bits: int = 20,
+        table: HashedTable | None = None,
     ) -> None:
         self._settings = settings or ChainSettings()
         self._chains = [tuple(chain) for chain in chains]
@@ -112,36 +104,29 @@ class ValueChains:
                 for at, place in enumerate(self._places)
             ]
         ).T
-        # Count, sum and sum of squares of the values of each key; the place 0 stands for "no key". Behind the
-        # keys are the roots of the chains.
-        self._table = np.zeros((3, (1 << bits) + len(chains)), np.float32)
-        self._most = 1 << most_bits
-        self._used = 0
+        # Of each key, and of the root of each chain, the count, sum and sum of squares of its values.
+        self._table = table or HashedTable(3)
+        self._roots = np.zeros((len(chains), 3), np.float32)
         self._priors: dict[int, float] = {}
-        self._find_roots()
-
-    def _find_roots(self) -> None:
-        size = self._table.shape[1] - len(self._chains)
-        self._mask = np.uint32(size - 1)
-        self._roots = np.arange(size, size + len(self._chains))
 
     def set_prior(self, key: int, value: float, count: float) -> None:
         """Let a key begin as if it had been seen ``count`` times with this value."""
         self._priors[key] = count
-        self._table[:, key & self._mask] = (count, count * value, count * value * value)
+        prior = np.array([[count, count * value, count * value * value]], np.float32)
+        self._table.put(np.array([key], np.uint32), prior)
 
     # --- predicting -----------------------------------------------------------------------------
 
     def predict(self, row: Row) -> tuple[float, float]:
         """Return one row's value and its standard deviation."""
-        stats = self._table.take(self._places_of(row), axis=1).T.tolist()
-        tail = self._settings.tail
+        stats = self._table.take(row[self._take]).tolist()
+        within = self._settings.within
         weights = weighted = sure = 0.0
-        for at, chain in enumerate(self._places, len(self._take)):
-            mean, variance, doubt = self._descend(stats[at], [stats[place] for place in chain])
-            weight = self._weight(doubt, variance)
+        for root, chain in zip(self._roots.tolist(), self._places, strict=True):
+            mean, variance, doubt = self._descend(root, chain, stats)
+            weight = 1 / (doubt + within * variance + _LEAST_WEIGHED)
             weights += weight
-            weighted += weight * (mean + tail * variance)
+            weighted += weight * mean
             sure += 1 / (doubt + _LEAST_DOUBT)
         return weighted / weights, (len(self._chains) / sure) ** 0.5
 
@@ -153,7 +138,10 @@ class ValueChains:
         """
         settings = self._settings
         strength = np.float32(settings.strength)
-        inside = self._table.take(self._places_of(columns)[self._grid], axis=1)
+        stats = np.empty((3, len(self._take) + len(self._roots), columns.shape[1]), np.float32)
+        stats[:, : len(self._take)] = self._table.take(columns[self._take]).transpose(2, 0, 1)
+        stats[:, len(self._take) :] = self._roots.T[..., None]
+        inside = stats.take(self._grid, axis=1)
         around = inside.copy()
         around[:, :-1] -= inside[:, 1:]
         np.maximum(around, 0, out=around)
@@ -163,8 +151,8 @@ class ValueChains:
         counts, totals, squares = around
         kept = 1 - counts
         twice = totals + totals
-        mean = np.full(counts.shape[1:], settings.prior_mean, np.float32)
-        variance = before = np.full_like(mean, settings.prior_variance)
+        mean = np.float32(settings.prior_mean)
+        variance = before = np.float32(settings.prior_variance)
         for level, count in enumerate(counts):
             before = variance
             mean = totals[level] + kept[level] * mean
@@ -174,32 +162,34 @@ class ValueChains:
         doubt = before / (inside[0, -1] + 1)
         weight = 1 / (doubt + np.float32(settings.within) * variance + np.float32(_LEAST_WEIGHED))
         sure = 1 / (doubt + np.float32(_LEAST_DOUBT))
-        mean += np.float32(settings.tail) * variance
         return (weight * mean).sum(0) / weight.sum(0), np.sqrt(len(self._chains) / sure.sum(0))
 
     def evidence(self, row: Row) -> list[Evidence]:
         """Return what each chain says; the weights sum up to 1."""
-        stats = self._table.take(row & self._mask, axis=1).T.tolist()
-        roots = self._table.take(self._roots, axis=1).T.tolist()
+        stats = self._table.take(row).tolist()
         found = []
-        for root, chain in zip(roots, self._chains, strict=True):
-            mean, variance, doubt = self._descend(root, [stats[column] for column in chain])
+        for root, chain in zip(self._roots.tolist(), self._chains, strict=True):
+            mean, variance, doubt = self._descend(root, chain, stats)
             seen = [column for column in chain if stats[column][0]] or [chain[0]]
             visits, total, _ = stats[seen[-1]]
             own = total / visits if visits else mean
             visits -= self._priors.get(int(row[seen[-1]]), 0.0)
-            found.append(Evidence(seen[-1], max(0.0, visits), own, mean, self._weight(doubt, variance)))
+            weight = 1 / (doubt + self._settings.within * variance + _LEAST_WEIGHED)
+            found.append(Evidence(seen[-1], max(0.0, visits), own, mean, weight))
         whole = sum(part.weight for part in found)
         return [part._replace(weight=part.weight / whole) for part in found]
 
-    def _descend(self, root: Stats, chain: Sequence[Stats]) -> tuple[float, float, float]:
+    def _descend(
+        self, root: Sequence[float], chain: Sequence[int], stats: Sequence[Sequence[float]]
+    ) -> tuple[float, float, float]:
         """Walk one chain from its root to its last key; gives mean, variance within, and doubt."""
         # The hot loop of a crawl: comparisons instead of calls of max().
         settings = self._settings
         strength = settings.strength
         mean, variance, doubt = settings.prior_mean, settings.prior_variance, 0.0
         count, total, squares = root
-        for inner_count, inner_total, inner_squares in chain:
+        for place in chain:
+            inner_count, inner_total, inner_squares = stats[place]
             count -= inner_count
             if count > 0:
                 total = total - inner_total if total > inner_total else 0.0
@@ -215,64 +205,36 @@ class ValueChains:
             variance = ((spread if spread > 0 else 0.0) + strength * variance) / (count + strength)
         return mean, variance, doubt
 
-    def _weight(self, doubt: float, variance: float) -> float:
-        return 1 / (doubt + self._settings.within * variance + _LEAST_WEIGHED)
+    def _stats(self, row: Row) -> Values:
+        """Return the statistics of the keys that chains are made of, then those of the roots."""
+        return np.concatenate((self._table.take(row[self._take]), self._roots))
 
-    def _places_of(self, keys: Rows) -> npt.NDArray[np.intp]:
-        """Return where the statistics of a row's keys are, then those of the roots; rows may be many, too."""
+    def _write(self, row: Row, stats: Values) -> None:
         count = len(self._take)
-        places = np.empty((count + len(self._roots), *keys.shape[1:]), np.intp)
-        np.bitwise_and(keys[self._take], self._mask, out=places[:count], casting="unsafe")
-        places[count:].T[...] = self._roots
-        return places
+        self._table.put(row[self._take], stats[:count])
+        self._roots = stats[count:]
 
     # --- learning -------------------------------------------------------------------------------
 
     def learn(self, row: Row, value: float) -> Share:
         """Add one value to the keys of a row."""
-        places = self._places_of(row)
-        stats = self._table.take(places, axis=1)
-        counts = stats[0, : len(self._take)].tolist()
-        share = self._share(counts)
-        self._used += sum(
-            not count and place for count, place in zip(counts, (places != 0).tolist(), strict=False)
-        )
-        memory = self._settings.memory
-        shares = np.array(share, np.float32)
-        full = stats[0] >= memory
-        if full.any():
-            stats *= np.where(full, memory / (memory + shares), 1)
-        stats += shares * np.array([[1.0], [value], [value * value]], np.float32)
-        self._table[:, places] = stats
-        self._table[:, 0] = 0
-        if self._used > _FULL * (len(self._table[0]) - len(self._roots)):
-            self._grow()
+        stats = self._stats(row)
+        share = self._share(stats[:, 0].tolist())
+        stats += np.array(share, np.float32)[:, None] * np.array([1.0, value, value * value], np.float32)
+        self._write(row, stats)
         return share
 
-    def _grow(self) -> None:
-        size = self._table.shape[1] - len(self._roots)
-        if size < self._most:
-            # Written twice in a row, every key finds what it had learnt.
-            self._table = np.concatenate([self._table[:, :size], self._table], axis=1)
-            self._find_roots()
-
     def revise(self, row: Row, before: float, after: float, share: Share) -> None:
-        """Replace a value that was learnt; that some of it has faded since is left out of account."""
-        places = self._places_of(row)
-        stats = self._table.take(places, axis=1)
-        shares = np.array(share, np.float32)
-        stats[1:] += shares * np.array([[after - before], [after * after - before * before]], np.float32)
-        # What no values could give, because some have faded, is cut off.
-        count, total, squares = stats
-        np.maximum(total, 0, out=total)
-        np.maximum(squares, total * total / np.maximum(count, 1e-6), out=squares)
-        self._table[:, places] = stats
-        self._table[:, 0] = 0
+        """Replace a value that was learnt."""
+        stats = self._stats(row)
+        change = np.array([0.0, after - before, after * after - before * before], np.float32)
+        stats += np.array(share, np.float32)[:, None] * change
+        self._write(row, stats)
 
     def _share(self, counts: list[float]) -> Share:
         fresh = self._settings.fresh
         less = [fresh / (fresh + count) for count in counts]
-        shares = [0.0] * len(counts)
+        shares = [0.0] * len(self._take)
         for chain in self._places:
             share = 1.0
             for place in reversed(chain):
@@ -286,10 +248,9 @@ class ValueChains:
 
     def save(self) -> dict[str, Any]:
         """Return the statistics."""
-        return {"chains_table": self._table, "chains_used": self._used}
+        return {**self._table.save("chains"), "chains_roots": self._roots}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over saved statistics."""
-        self._table = state["chains_table"].copy()
-        self._find_roots()
-        self._used = state["chains_used"]
+        self._table.load(state, "chains")
+        self._roots = state["chains_roots"].copy()

@@ -62,6 +62,7 @@ def with_discovery(parameters: StrategySettings, settings: RunSettings) -> Strat
         start_model=_start_model(settings.start_model),
         judged=judged_urls(settings),
         max_queries=settings.max_queries,
+        patience=settings.patience or None,
     )
 
 

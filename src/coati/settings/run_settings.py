@@ -242,6 +242,13 @@ class RunSettings:
     max_queries: int | None = _setting(
         None, Group.DISCOVER, _LIMIT_COUNT, "Ask each search engine at most this many queries."
     )
+    patience: int = _setting(
+        500,
+        Group.DISCOVER,
+        at_least(INTEGER, 0),
+        "End after this many requests in a row that found no repository; 0 goes on until nothing is left."
+        " The published strategies go on.",
+    )
     crawl_after: int | None = _setting(
         None,
         Group.DISCOVER,

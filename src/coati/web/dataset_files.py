@@ -16,6 +16,11 @@ _FORMATS = (
     "|arrow|avro|sqlite3?|db|sav|dta|por|sas7bdat|rds|rdata|nc4?|cdf|hdf5?|h5|grib2?|mat|zip|gz|tgz|bz2|xz|7z|rar|tar|zst"
 )
 _PATH = re.compile(rf"\.(?:{_FORMATS})(?:\.(?:gz|zip|bz2|xz|zst))?\Z", re.IGNORECASE)
+_TOLD = re.compile(rf"\((?:[a-z]{{1,20}}/)?(?:{_FORMATS})\)\Z", re.IGNORECASE)
+_OTHER_FILES = re.compile(
+    r"\((?:(?:application|image|audio|video)/[a-z0-9.+-]{1,80}|pdf|docx?|odt|pptx?|odp|txt)\)\Z",
+    re.IGNORECASE,
+)
 _QUERY = re.compile(
     r"(?:\A|[&;])(?:format|type|accessType|outputFormat)=(csv|json|xlsx?|xml|shapefile|geojson|DOWNLOAD)(?:\Z|[&;])",
     re.IGNORECASE,
@@ -49,6 +54,24 @@ def is_dataset_file(url: str) -> bool:
     if _NOT_DATA.search(path) or _NOT_DATA.search("/" + query_of(url)):
         return False
     return bool(_PATH.search(path) or _EXPORTS.search(path) or _QUERY.search(query_of(url)))
+
+
+def is_dataset_format(text: str) -> bool:
+    """Tell whether the text beside a link ends with a format of data, as lists of APIs tell it.
+
+    >>> [is_dataset_format(text) for text in ("Taxes (CSV)", "Taxes (text/csv)", "Plan (PDF)", "CSV")]
+    [True, True, False, False]
+    """
+    return _TOLD.search(text) is not None
+
+
+def tells_format(text: str) -> bool:
+    """Tell whether the text beside a link ends with any format: then the link leads to a file, not to a page.
+
+    >>> tells_format("Plan (application/pdf)"), tells_format("Plan (draft)"), tells_format("Page (text/html)")
+    (True, False, False)
+    """
+    return is_dataset_format(text) or bool(_OTHER_FILES.search(text))
 
 
 def file_format(url: str) -> str:

@@ -76,13 +76,28 @@ def test_finds_most_targets_of_generated_sites_well_before_breadth_first() -> No
     assert max(ratios) < 0.9
 
 
+def first_of(links: list[Link], settings: ScentSettings) -> str:
+    """Return what is asked for first of the links of a start page."""
+    strategy = Scent([START], settings=settings, likely_extensions={"parquet"})
+    strategy.observe(must_ask(strategy).id, page(*links), 0.0)
+    return must_ask(strategy).url
+
+
+NAMES = [f"{letter}{other}" for letter in "abcde" for other in "vwxyz"]
+
+
 def test_a_wanted_extension_comes_first_before_anything_is_learnt() -> None:
-    links = [Link(START + name, MENU) for name in ("a.html", "b.parquet", "c.html")]
-    plain, told = Scent([START], likely_extensions=()), Scent([START], likely_extensions={"parquet"})
-    plain.observe(must_ask(plain).id, page(*links), 0.0)
-    told.observe(must_ask(told).id, page(*links), 0.0)
-    assert must_ask(told).url == START + "b.parquet"
-    assert must_ask(told).score is not None
+    links = [Link(f"{START}{name}.{name}", MENU) for name in NAMES]
+    links.insert(17, Link(START + "b.parquet", MENU))
+    assert first_of(links, ScentSettings()) == START + "b.parquet"
+    assert first_of(links, ScentSettings(file_odds=0.0)) != START + "b.parquet"
+
+
+def test_what_looks_like_a_page_comes_last_before_anything_is_learnt() -> None:
+    links = [Link(f"{START}{name}.html", MENU) for name in NAMES]
+    links.insert(17, Link(START + "get?id=3", MENU))
+    assert first_of(links, ScentSettings()) == START + "get?id=3"
+    assert first_of(links, ScentSettings(page_odds=0.0)) != START + "get?id=3"
 
 
 def test_dead_links_are_left_alone_once_they_show() -> None:
@@ -98,23 +113,26 @@ def test_dead_links_are_left_alone_once_they_show() -> None:
 
 
 def test_a_hub_inherits_what_it_leads_to() -> None:
-    def sections(kind: str, *, filled: bool) -> dict[str, Outcome]:
-        pages: dict[str, Outcome] = {}
-        for hub in "abcdefgh":
-            items = [Link(f"{START}{kind}/{hub}/{item}.html", FILES) for item in "pqrs"]
-            pages[f"{START}{kind}/{hub}/"] = page(*items)
-            for item in items:
-                file = Link(item.url.replace(".html", ".csv"), FILES)
-                pages[item.url] = page(file) if filled else page()
-                if filled:
-                    pages[file.url] = Target(200, 10, "text/csv")
-        return pages
+    """Two lists of hubs that hold no files; behind those of one list are pages that do."""
 
-    good, bad = sections("good", filled=True), sections("bad", filled=False)
-    hubs = [Link(url, MENU) for url in [*bad, *good] if url.endswith("/")]
-    order = [request.url for request in crawl(Scent([START]), {START: page(*hubs), **good, **bad})]
-    last_good = max(at for at, url in enumerate(order) if url.endswith(".csv"))
-    assert sum("/bad/" in url for url in order[:last_good]) < 15
+    def barren_hubs(discount: float) -> int:
+        hubs = [Link(f"{START}{kind}/{name}/", MENU) for name in NAMES for kind in ("barren", "filled")]
+        answers: dict[str, Outcome] = {START: page(*hubs)}
+        for hub in hubs:
+            kind, name = hub.url.split("/")[3:5]
+            items = [f"{START}{kind}-items/{name}{item}.html" for item in "pqr"]
+            answers[hub.url] = page(*[Link(url, FILES) for url in items])
+            for url in items:
+                files = [Link(f"{url[:-5]}-{letter}.csv", FILES) for letter in "xy" if kind == "filled"]
+                answers[url] = page(*files)
+                answers |= {file.url: Target(200, 10, "text/csv") for file in files}
+        strategy = Scent([START], settings=ScentSettings(discount=discount, sweep_every=0))
+        order = [request.url for request in crawl(strategy, answers)]
+        last = max(at for at, url in enumerate(order) if url.endswith(".csv"))
+        return sum(url.startswith(START + "barren/") for url in order[:last])
+
+    assert barren_hubs(ScentSettings().discount) <= 5
+    assert barren_hubs(0.0) >= 10
 
 
 def test_a_redirect_is_followed_at_once_and_a_known_one_is_a_miss() -> None:

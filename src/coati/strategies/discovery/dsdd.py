@@ -71,10 +71,12 @@ class UserWishes:
     """What a user may say each time that a search is resumed: it changes no choice that was made.
 
     ``judged`` are URLs that the user accepts or rejects, ``max_queries`` the most that each engine is asked.
+    After ``patience`` requests in a row without a new repository, prospect ends; None: never.
     """
 
     judged: tuple[tuple[str, Action], ...] = ()
     max_queries: int | None = None
+    patience: int | None = None
 
 
 NO_WISHES = UserWishes()
@@ -170,6 +172,11 @@ class Dsdd(TaskStrategy):
     def queries_waiting(self) -> int:
         """How many queries are planned and wait."""
         return self._queue.count(Stage.QUERY)
+
+    @property
+    def gave_up_after(self) -> int:
+        """After how many requests without a new repository it ended; 0 where it did not end for that."""
+        return 0
 
     # Queries and what they find
 

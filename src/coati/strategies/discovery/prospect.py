@@ -9,6 +9,9 @@ It differs from DSDD in what the paper leaves on the table:
 - **Best first.** Within a check, links go first whose address has words that led to files on other sites.
 - **Contrast.** Terms for queries are those that verified pages have and other analysed pages have not.
 - **Small batches**, so that the next choice knows more, and one page per site and batch.
+- **The API first.** Where a page of the site shows catalogue software (`coati.shortcuts`), its API is the
+  first page of the check: one answer that lists enough files of data verifies the site.
+- **An end.** After ``patience`` requests in a row without a new repository nothing more is asked for.
 """
 
 from __future__ import annotations
@@ -16,20 +19,23 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from coati.model import Page
+from coati.readers.listed import is_api
 from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd
 from coati.strategies.discovery.site_checks import CheckState, site_of
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
+from coati.web.dataset_files import is_dataset_format, tells_format
 from coati.web.page_words import words_in
-from coati.web.urls import path_of
+from coati.web.urls import path_of, url_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from coati.model import Outcome, Settlement
+    from coati.model import Hosts, Later, Outcome, Request, Settlement
     from coati.strategies.discovery.analysed_pages import AnalysedPage
     from coati.strategies.discovery.dsdd import UserWishes
     from coati.strategies.discovery.settings import DiscoverySettings
@@ -66,6 +72,10 @@ class Prospect(Dsdd):
         self._fetched_with: Counter[str] = Counter()
         self._paid_with: Counter[str] = Counter()
         self._looks: Counter[str] = Counter()
+        self._apis: set[str] = set()
+        # Files of the answer that is being read: nobody looks for links in them.
+        self._no_pages: set[str] = set()
+        self._verified_at = 0
         small = replace(settings, seeds_per_pull=_BATCH, terms_per_pull=_BATCH)
         super().__init__(start_urls, small, start_model, wishes=wishes)
 
@@ -77,13 +87,48 @@ class Prospect(Dsdd):
         self._looks[site] += proposed
         return proposed
 
+    def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
+        """Ask as all do, until its patience is at an end.
+
+        What is planned then waits: who resumes the search with more patience goes on with it.
+        """
+        taught = all(url in self._taught for url, _ in self._wishes.judged)
+        return None if taught and self.gave_up_after else super().choose(now, hosts)
+
+    @property
+    def gave_up_after(self) -> int:
+        """After how many requests without a new repository it ended; 0 where it did not end for that.
+
+        Checks that have begun are finished first.
+        """
+        patience, since = self._wishes.patience, self._turn - self._verified_at
+        ended = patience is not None and since >= patience and not self._queue.count(Stage.CHECK)
+        return since if ended else 0
+
     def _worth(self, page: AnalysedPage) -> float:
         return 0.0
+
+    def _candidate_answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+        self._note_apis(outcome)
+        return super()._candidate_answered(task, request_id, outcome)
+
+    def _note_apis(self, outcome: Outcome) -> None:
+        """Take note of the addresses of APIs that a page offers; they stand before its other links."""
+        if isinstance(outcome, Page):
+            links = outcome.links
+            offered = takewhile(lambda at: is_api(links.link(at).tag_path), range(len(links.urls)))
+            self._apis.update(links.urls[at] for at in offered)
 
     def _check_answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
         check = self._checks[task.group]
         files = len(check.files)
+        self._note_apis(outcome)
+        if isinstance(outcome, Page) and task.url in self._apis:
+            links = list(map(outcome.links.link, range(len(outcome.links.urls))))
+            check.files.update(url_hash(link.url) for link in links if is_dataset_format(link.context))
+            self._no_pages = {link.url for link in links if tells_format(link.context)}
         settled = super()._check_answered(task, request_id, outcome)
+        self._no_pages = set()
         self._count(check.arm, 0.0)
         if isinstance(outcome, Page):
             words = _words_of(task.url)
@@ -92,13 +137,23 @@ class Prospect(Dsdd):
                 self._paid_with.update(words)
         return settled
 
+    def _look_deeper(self, check: SiteCheck, urls: Iterable[str], depth: int) -> None:
+        urls = [url for url in urls if url not in self._no_pages]
+        for url in urls:
+            # By its name it may look like a file: data.json.
+            if url in self._apis and site_of(url) == check.site:
+                self._want_for_check(check, url, depth + 1)
+        super()._look_deeper(check, urls, depth)
+
     def _want_for_check(self, check: SiteCheck, url: str, depth: int) -> None:
         if self._want(Task(url, Stage.CHECK, check.number, depth, worth=self._promise(url))):
             check.asked += 1
             check.waiting += 1
 
     def _promise(self, url: str) -> float:
-        """Return how likely a page is to link to files, by the best word of its address."""
+        """Return how likely a page is to link to files: that of an API surely, others by their best word."""
+        if url in self._apis:
+            return 1.0
         rates = [
             (self._paid_with[word] + _PROMISE * (word in _PROMISING)) / (self._fetched_with[word] + 1)
             for word in _words_of(url)
@@ -113,6 +168,8 @@ class Prospect(Dsdd):
 
     def _decide(self, check: SiteCheck, state: CheckState) -> None:
         super()._decide(check, state)
+        if state is CheckState.VERIFIED:
+            self._verified_at = self._turn
         if state is CheckState.VERIFIED and check.arm in self._used_seeds:
             self._rewards[check.arm] = self._rewards.get(check.arm, 0.0) + 1
             self._found.setdefault(check.arm, 0)
@@ -143,7 +200,13 @@ class Prospect(Dsdd):
     def save(self) -> State:
         """Return everything."""
         learnt = [[word, count, self._paid_with[word]] for word, count in sorted(self._fetched_with.items())]
-        return {**super().save(), "address_words": learnt, "looks": sorted(self._looks.items())}
+        return {
+            **super().save(),
+            "address_words": learnt,
+            "looks": sorted(self._looks.items()),
+            "apis": sorted(self._apis),
+            "verified_at": self._verified_at,
+        }
 
     def load(self, state: State) -> None:
         """Take over a saved state."""
@@ -151,6 +214,8 @@ class Prospect(Dsdd):
         self._fetched_with = Counter({word: count for word, count, _ in state["address_words"]})
         self._paid_with = Counter({word: paid for word, _, paid in state["address_words"] if paid})
         self._looks = Counter(dict(state["looks"]))
+        self._apis = set(state["apis"])
+        self._verified_at = state["verified_at"]
 
 
 def _words_of(url: str) -> list[str]:

@@ -20,6 +20,10 @@ class Searcher(Strategy, Protocol):
     def queries_waiting(self) -> int:
         """How many queries are planned and wait."""
 
+    @property
+    def gave_up_after(self) -> int:
+        """After how many requests without a new repository it ended; 0 where it did not end for that."""
+
     def findings(self) -> Sequence[Finding]:
         """Return every site that was checked: the verified ones first, best for the topic first."""
 

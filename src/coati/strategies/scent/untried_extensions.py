@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Columns = npt.NDArray[np.uint32]
 
+_EXTENSION = int(Key.EXTENSION)
 _MASK = np.uint32((1 << 16) - 1)
 # A try lowers the chance as this many misses would: from 1/4 to 1/16 to 1/28.
 _WEIGHT = 12.0
@@ -53,15 +54,15 @@ class UntriedExtensions:
 
     def least(self, row: Row) -> float:
         """Return the least probability of a target for one row."""
-        return float(self._chances[self._tries[row[Key.EXTENSION] & _MASK]])
+        return float(self._chances[self._tries[row[_EXTENSION] & _MASK]])
 
     def least_all(self, columns: Columns) -> npt.NDArray[np.float32]:
         """Return it for many rows, one a column."""
-        return np.asarray(self._chances[self._tries[columns[Key.EXTENSION] & _MASK]])
+        return np.asarray(self._chances[self._tries[columns[_EXTENSION] & _MASK]])
 
     def tried(self, row: Row, *, target: bool) -> None:
         """Take note that a link was followed."""
-        place = row[Key.EXTENSION] & _MASK
+        place = row[_EXTENSION] & _MASK
         tries = int(self._tries[place])
         if tries >= _MOST_TRIES:
             return

@@ -1,0 +1,104 @@
+"""Prospect: the API of a site verifies it at once, and patience comes to an end."""
+
+import pytest
+
+from coati.assembly import build_shortcuts
+from coati.model import Outcome, Page, Request
+from coati.strategies.discovery.dsdd import UserWishes
+from coati.strategies.discovery.prospect import Prospect
+from coati.strategies.state import pack, unpack
+from coati.testing.api_answers import ApiFile
+from coati.testing.apis import ApiState, with_api
+from coati.testing.respond import Responder
+from coati.testing.site import Response, Site
+from coati.web.out_links import with_out_links
+from coati.web.rules import Rules, Scope
+from tests.strategies.discovery.small_web import answers, drive
+from tests.strategies.discovery.test_dsdd import MODEL, SETTINGS, WEB, states
+
+ROOT = "http://portal.test/"
+WORDS = "rain dataset csv download catalogue metadata table series archive " * 3
+NO_API = Site(ROOT, {ROOT: Response.page(f"<head></head><p>{WORDS}</p>")})
+
+
+def portal(software: str, state: ApiState = ApiState.WHOLE, kind: str = "text/csv", files: int = 12) -> Site:
+    """A site whose one page speaks of data; its files are known to its API alone, and have no extension."""
+    listed = [ApiFile(f"{ROOT}get/{n}", f"Table {n}", kind, dataset=f"Set {n}") for n in range(files)]
+    return with_api(NO_API, software, state, files=listed)
+
+
+def searched(site: Site) -> tuple[Prospect, list[str]]:
+    """Search from the portal alone; returns the strategy and what it asked for."""
+    responder = Responder(site, Rules(ROOT, Scope.ANY), shortcuts=build_shortcuts("auto", "prospect"))
+
+    def answer(request: Request) -> Outcome:
+        outcome = responder.outcome(request)
+        return with_out_links(outcome) if isinstance(outcome, Page) else outcome
+
+    strategy = Prospect([ROOT], SETTINGS, MODEL)
+    return strategy, [url for url in drive(strategy, answer) if url.startswith(ROOT)]
+
+
+@pytest.mark.parametrize("software", ["ckan", "dcat", "drupal"])
+def test_an_api_that_lists_enough_files_verifies_its_site_in_one_request(software: str) -> None:
+    strategy, asked = searched(portal(software))
+    assert states(strategy)["portal.test"] == "verified"
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize(
+    "site",
+    [
+        NO_API,
+        portal("ckan", ApiState.CLOSED),
+        portal("ckan", ApiState.HOSTILE),
+        portal("ckan", files=9),
+        portal("wordpress", kind="application/pdf"),
+    ],
+    ids=["none", "closed", "hostile", "few files", "documents"],
+)
+def test_an_api_that_lists_no_data_verifies_nothing(site: Site) -> None:
+    strategy, asked = searched(site)
+    assert states(strategy)["portal.test"] == "rejected"
+    assert len(asked) <= 4
+
+
+def test_the_apis_outlive_saving() -> None:
+    site = portal("ckan")
+    responder = Responder(site, Rules(ROOT, Scope.ANY), shortcuts=build_shortcuts("auto", "prospect"))
+    first = Prospect([ROOT], SETTINGS, MODEL)
+
+    def answer(request: Request) -> Outcome:
+        outcome = responder.outcome(request)
+        return with_out_links(outcome) if isinstance(outcome, Page) else outcome
+
+    drive(first, answer, most=2)
+    again = Prospect([ROOT], SETTINGS, MODEL)
+    again.load(unpack(pack(first.save())))
+    drive(again, answer)
+    assert states(again)["portal.test"] == "verified"
+
+
+def impatient(patience: int | None) -> Prospect:
+    return Prospect([], SETTINGS, MODEL, wishes=UserWishes(patience=patience))
+
+
+def test_patience_ends_a_search_and_more_of_it_continues_where_it_stood() -> None:
+    whole = impatient(None)
+    everything = drive(whole, answers(WEB))
+    assert whole.gave_up_after == 0
+    short = impatient(5)
+    begun = drive(short, answers(WEB))
+    assert begun == everything[: len(begun)]
+    assert len(begun) < len(everything)
+    assert short.gave_up_after >= 5
+    for state in (short.save(), unpack(pack(short.save()))):
+        patient = impatient(None)
+        patient.load(state)
+        assert begun + drive(patient, answers(WEB)) == everything
+
+
+def test_a_check_that_has_begun_is_finished_before_patience_ends() -> None:
+    strategy = impatient(1)
+    drive(strategy, answers(WEB))
+    assert "open" not in states(strategy).values()
