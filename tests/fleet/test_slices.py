@@ -105,12 +105,12 @@ def test_a_site_that_is_free_in_a_moment_is_waited_for(order: SliceOrder) -> Non
 def die_at(order: SliceOrder) -> None:
     """Leave what a worker leaves that is killed: a lease that has run out."""
     Leases(open_store(order.store), "a dead one", 0.0, lambda: 1.0).take(
-        lease_name(order.site.urls[0]), order.site.name
+        lease_name(order.site.urls[0]), order.place
     )
 
 
 def test_a_site_at_which_workers_die_is_left_alone_after_three(order: SliceOrder, server: SiteServer) -> None:
-    store, site = open_store(order.store), order.site.name
+    store, site = open_store(order.store), order.place
     die_at(order)
     assert run_slice(order).deaths == 1
     # A slice that ended counts from nothing again.
@@ -130,7 +130,7 @@ def test_a_site_at_which_workers_die_is_left_alone_after_three(order: SliceOrder
 
 
 def test_deaths_count_in_a_row_while_nothing_is_published_between_them(order: SliceOrder) -> None:
-    store, site = open_store(order.store), order.site.name
+    store, site = open_store(order.store), order.place
     note_death(store, lease_of_dead(order))
     run_slice(replace(order, requests=3), Worker("a"))
     # The slice ended, so that its own deaths are forgotten; these are of later ones.
@@ -148,7 +148,7 @@ def test_deaths_count_in_a_row_while_nothing_is_published_between_them(order: Sl
 
 
 def lease_of_dead(order: SliceOrder) -> Lease:
-    return Lease(lease_name(order.site.urls[0]), 1, "a dead one", order.site.name, 0.0, 0.0)
+    return Lease(lease_name(order.site.urls[0]), 1, "a dead one", order.place, 0.0, 0.0)
 
 
 def forget_lease(order: SliceOrder) -> None:
@@ -172,7 +172,7 @@ class Broken(CrawlThread):
 def test_an_error_of_ours_counts_as_a_death_and_frees_the_site(order: SliceOrder) -> None:
     with pytest.raises(RuntimeError, match="a bug"):
         run_slice(order, Worker(thread=lambda: Broken(RuntimeError("a bug"))))
-    assert deaths_at(open_store(order.store), order.site.name) == (1, 1)
+    assert deaths_at(open_store(order.store), order.place) == (1, 1)
     assert lease_of(order).released
 
 
@@ -226,7 +226,7 @@ def test_one_whose_site_was_taken_over_publishes_nothing(
         made = create(self, name, content)
         if "generations" in name:
             monkeypatch.setattr(ObjectStore, "create", create)
-            Leases(store, "another", 60.0, lambda: 1e12).take(lease_of(order).name, order.site.name)
+            Leases(store, "another", 60.0, lambda: 1e12).take(lease_of(order).name, order.place)
         return made
 
     create = ObjectStore.create

@@ -1,5 +1,7 @@
 """Sites that workers die at: each death is an object, and a site with too many is left alone.
 
+A site is known by the place of its run in the store, which is what its lease is held for.
+
 Workers die for many reasons, and with them every site that they are crawling. A site that kills them does so
 again and again at the same place. So deaths count in a row if nothing of the run was published between them,
 and more are needed where something was. An end of a slice forgets them all.
@@ -33,14 +35,13 @@ class Deaths(NamedTuple):
 
 def note_death(store: ObjectStore, lease: Lease) -> None:
     """Note that the holder of a lease died; a lease counts once."""
-    place = f"sites/{lease.what}"
+    place = lease.what
     said = _said(by=lease.owner, requests=_published_requests(store, place))
     store.create(f"{place}/deaths/{lease.name}-{lease.number}", said)
 
 
-def deaths_at(store: ObjectStore, site: str) -> Deaths:
+def deaths_at(store: ObjectStore, place: str) -> Deaths:
     """Count those that died at a site since a slice of it ended."""
-    place = f"sites/{site}"
     names = store.names(f"{place}/deaths")
     if not names:
         return Deaths(0, 0)
@@ -48,27 +49,27 @@ def deaths_at(store: ObjectStore, site: str) -> Deaths:
     return Deaths(len(names), noted.count(_published_requests(store, place)))
 
 
-def forget_deaths(store: ObjectStore, site: str) -> None:
+def forget_deaths(store: ObjectStore, place: str) -> None:
     """Count from nothing: a slice of the site ended."""
-    for name in store.names(f"sites/{site}/deaths"):
-        store.delete(f"sites/{site}/deaths/{name}")
+    for name in store.names(f"{place}/deaths"):
+        store.delete(f"{place}/deaths/{name}")
 
 
-def quarantine(store: ObjectStore, site: str, deaths: int, now: float) -> None:
+def quarantine(store: ObjectStore, place: str, deaths: int, now: float) -> None:
     """Leave a site alone from now on."""
-    store.replace(f"sites/{site}/quarantine", _said(deaths=deaths, at=now))
+    store.replace(f"{place}/quarantine", _said(deaths=deaths, at=now))
 
 
-def is_quarantined(store: ObjectStore, site: str) -> bool:
+def is_quarantined(store: ObjectStore, place: str) -> bool:
     """Tell whether a site is left alone."""
-    return store.exists(f"sites/{site}/quarantine")
+    return store.exists(f"{place}/quarantine")
 
 
-def end_quarantine(store: ObjectStore, site: str) -> bool:
+def end_quarantine(store: ObjectStore, place: str) -> bool:
     """Let a site be crawled again; tells whether it was left alone."""
-    was = is_quarantined(store, site)
-    forget_deaths(store, site)
-    store.delete(f"sites/{site}/quarantine")
+    was = is_quarantined(store, place)
+    forget_deaths(store, place)
+    store.delete(f"{place}/quarantine")
     return was
 
 
