@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,10 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coati.cli.completion import RunPath
 from coati.cli.fleet_watch import watch_with_fleet
 from coati.cli.setting_options import given_settings, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
+from coati.live.stop_signal import StopSignal
 from coati.runs.changes import read_changes
 from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason
@@ -23,15 +24,14 @@ from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.units import format_count, format_seconds, parse_seconds
 from coati.watching.options import WatchOptions, with_options
 from coati.watching.telling import Listeners
-from coati.watching.watch import find_watch, is_watch, watch_once
-from coati.watching.watch import watch as watch_for_ever
+from coati.watching.watch import find_watch, is_watch, next_cycle
+from coati.watching.watch_run import WatchCallbacks, watch_cycles
 
 if TYPE_CHECKING:
     from coati.runs.changes import Change
     from coati.watching.cycle import CycleResult
     from coati.watching.watch import WatchPlace
 
-_MOVED = 3
 _INTERRUPTED = 130
 _DEFAULTS = WatchOptions()
 _SHOWN = 20
@@ -40,11 +40,12 @@ _SHOWN = 20
 # How a site is asked, where that is to be otherwise than the crawl did it.
 _ASKING = (
     "contact", "user_agent", "limit_rate", "user", "password_file", "header", "cookies", "proxy", "log_file",
+    "quiet",
 )  # fmt: skip
 
 
 @click.command()
-@click.argument("sources", nargs=-1, metavar="[SOURCE]...", type=click.Path(path_type=Path))
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...", type=RunPath())
 @click.option(
     "--store",
     metavar="URL",
@@ -78,7 +79,13 @@ _ASKING = (
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The folder of the watch.  [default: SOURCE.watch]"
 )
-@click.option("--exec", "command", default="", help="A command to run for each change; it gets COATI_URL, …")
+@click.option(
+    "--exec",
+    "command",
+    default="",
+    help="Run this command for each change, with {what}, {url}, {file} and {id} in the place of what they"
+    " stand for; no shell reads it.",
+)
 @click.option(
     "--notify", default="", metavar="URL", help="A web hook that gets each change as JSON, by POST."
 )
@@ -119,13 +126,8 @@ def watch(  # noqa: PLR0917 -- one parameter per option
 
     With --store, every site that a harvest left there is watched, in slices on many machines.
     """
-    if (store is None) == (not sources):
-        raise UsageError(
-            "say what to watch: the folder of a crawl or a list of pages, or --store; one of them"
-        )
-    if cluster is not None and store is None:
-        raise UsageError("--cluster needs --store: where the machines find what they watch")
-    if since is not None and store is None:
+    _require_one(sources, store, cluster, alone=bool(out or command or notify or since))
+    if since is not None:
         return _show_changes(sources, out, since, form)
     given = {
         "every": None if every is None else parse_seconds(every),
@@ -146,29 +148,42 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     if delay is not None:
         asking["delay"] = parse_seconds(delay)
     place = find_watch(sources, values, out, asking)
-    listeners = Listeners(command, notify)
-    _say_what_begins(place)
+    listeners = Listeners.named(command, notify)
+    quiet = place.known.settings.quiet
+    if not quiet:
+        _say_what_begins(place)
 
     def show(result: CycleResult) -> None:
         _show(result, form)
 
-    if once:
-        result = watch_once(place, time.time, listeners)
-        show(result)
-    else:
-        try:
-            result = watch_for_ever(place, time.time, _wait_until, show, listeners)
-        except KeyboardInterrupt:
-            click.echo("Interrupted between two cycles; the same command continues.", err=True)
-            return _INTERRUPTED
-    if result.moved:
+    callbacks = WatchCallbacks(on_cycle=show, on_wait=None if quiet else _say_next)
+    try:
+        run = watch_cycles(place, 1 if once else None, listeners, callbacks, StopSignal())
+    except KeyboardInterrupt:
+        click.echo("Interrupted between two cycles; the same command continues.", err=True)
+        return _INTERRUPTED
+    if once and not run.cycles[-1].requests and run.stop is StopReason.FINISHED:
+        begins = datetime.fromtimestamp(next_cycle(place.options.every, time.time()), UTC)
+        say(f"No cycle is due before {begins:%Y-%m-%d %H:%M} UTC (--every).", err=True)
+    if run.moved:
         click.echo(
             "coati: nearly all watched pages are gone, so the site seems to have moved to other addresses."
             " Crawl it again, and watch the new crawl.",
             err=True,
         )
-        return _MOVED
-    return result.stop.exit_code
+    return run.exit_code
+
+
+def _require_one(sources: tuple[Path, ...], store: str | None, cluster: str | None, *, alone: bool) -> None:
+    """Refuse what cannot be meant: to watch nothing, two things, or a store as one machine does."""
+    if (store is None) == (not sources):
+        raise UsageError(
+            "say what to watch: the folder of a crawl or a list of pages, or --store; one of them"
+        )
+    if cluster is not None and store is None:
+        raise UsageError("--cluster needs --store: where the machines find what they watch")
+    if store is not None and alone:
+        raise UsageError("--out, --exec, --notify and --diff are for a watch on one machine, not for --store")
 
 
 watch.params.extend(setting_option(SETTINGS[name]) for name in _ASKING)
@@ -187,12 +202,8 @@ def _say_what_begins(place: WatchPlace) -> None:
         click.echo("The first cycle looks at every page and announces nothing.", err=True)
 
 
-def _wait_until(at: float) -> bool:
+def _say_next(at: float) -> None:
     click.echo(f"The next cycle begins at {datetime.fromtimestamp(at, UTC):%H:%M:%S} UTC.", err=True)
-    # The clock may jump; waiting in steps notices.
-    while (left := at - time.time()) > 0:
-        threading.Event().wait(min(left, 60.0))
-    return True
 
 
 def _show(result: CycleResult, form: str) -> None:

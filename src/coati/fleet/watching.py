@@ -24,6 +24,7 @@ from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
 from coati.watching.cycle import CycleResult
 from coati.watching.options import WatchOptions
+from coati.watching.watch import next_cycle
 from coati.web.rules import Scope
 
 # A cycle is as long as its pages; this is how long it may take.
@@ -86,7 +87,7 @@ def watch_fleet(
         cycle = watch_fleet_once(watch, cluster, listeners)
         on_cycle(cycle)
         every = watch.options.every
-        if cycle.stop is StopReason.INTERRUPTED or not wait_until((clock() // every + 1) * every):
+        if cycle.stop is StopReason.INTERRUPTED or not wait_until(next_cycle(every, clock())):
             return cycle
 
 
