@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from coati.testing.generator import generate_site
 from coati.testing.server import MakeSite, SiteServer, serve
 from coati.testing.site_parameters import SiteParameters
 from tests.cli.commands import Coati, coati, start_coati
+from tests.live.scripted import Script, answer, file, in_turn, page, scripted
 
 __all__ = ["coati"]
 
@@ -142,6 +143,35 @@ def test_hosts_that_do_not_answer_and_wrong_lines_stop_nothing(coati: Coati, add
     assert max(int(row["requests"]) for row in rows) <= 15
 
 
+@pytest.mark.parametrize("both", [True, False])
+def test_sites_that_fall_silent_are_told_and_asked_again(coati: Coati, *, both: bool) -> None:
+    def falls_silent(host: str) -> Script:
+        files = {f"/{number}.csv": file(b"%d" % number) for number in range(12)}
+        return stack.enter_context(scripted({"/": page(*files), "/robots.txt": answer(404), **files}, host))
+
+    down = answer(503)
+    with ExitStack() as stack:
+        sites = [falls_silent("127.0.0.1"), falls_silent("127.0.0.2")]
+        silent = sites if both else sites[:1]
+        files = [{**site.routes} for site in silent]
+        for site in silent:
+            site.routes.update({path: down for path in site.routes if path.endswith(".csv")})
+            site.routes["/"] = in_turn(site.routes["/"], down)
+        Path("list.txt").write_text("".join(f"{site.start}\n" for site in sites))
+        limits = ("max_delay_seconds=0.01", "retry_seconds=0.01", "max_retry_after_seconds=0.01")
+        quick = (*(word for limit in limits for word in ("--limits", limit)), "--delay", 0)
+        harvest = ("harvest", "list.txt", "--types", "data", "--out", "out", *quick)
+        said = coati(*harvest)
+        # Where others gave all that they have, the harvest as a whole has not failed.
+        assert said.code == (3 if both else 0), said.out
+        assert f"Next: {'2 sites' if both else '1 site'} stopped answering" in said.err
+        for site, routes in zip(silent, files, strict=True):
+            site.routes.update(routes)
+        again = coati(*harvest, "--format", "json")
+    assert again.code == 0, again.err
+    assert objects(again.out)[-1]["targets"] == 24
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -192,3 +222,29 @@ def test_the_function_does_what_the_command_does(server: SiteServer, tmp_path: P
     assert pages.totals.requests == 10
     with pytest.raises(coati_package.CoatiError, match="one of the two"):
         coati_package.harvest(urls, out=tmp_path / "none")
+    with pytest.raises(coati_package.CoatiError, match="give `out`"):
+        coati_package.harvest(urls, types="data")
+    assert all("<table>" in each._repr_html_() for each in (done, pages))
+    # Its folder alone resumes it.
+    more = coati_package.harvest(tmp_path / "out", max_requests=40)
+    assert isinstance(more, coati_package.FilesHarvested)
+    assert (more.resumed, more.exit_code, sum(site.requests for site in more.sites)) == (True, 0, 40)
+    more_pages = coati_package.harvest(tmp_path / "pages", max_requests=12, extract=False)
+    assert isinstance(more_pages, coati_package.PagesHarvested)
+    assert (more_pages.resumed, more_pages.totals.requests) == (True, 12)
+
+
+def test_a_signal_from_outside_stops_all_sites(server: SiteServer, tmp_path: Path) -> None:
+    stop = coati_package.StopSignal()
+
+    def fifth(progress: coati_package.Progress) -> None:
+        if progress.requests >= 5:
+            stop.set()
+
+    urls = [site.start_url for site in server.sites]
+    done = coati_package.harvest(
+        urls, out=tmp_path / "out", types="data", delay=0, on_progress=fifth, stop=stop, max_requests=200
+    )
+    assert isinstance(done, coati_package.FilesHarvested)
+    assert done.stop is coati_package.StopReason.INTERRUPTED
+    assert sum(site.requests for site in done.sites) < 100

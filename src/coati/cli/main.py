@@ -18,6 +18,7 @@ from typing import NamedTuple, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
+from coati.cli import EndsAtOnce
 from coati.cli.terminal import say
 from coati.errors import CoatiError
 from coati.runs.errors import RunLockedError
@@ -99,7 +100,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, attribute = COMMANDS[cmd_name].place.partition(":")
-        command = getattr(importlib.import_module(module), attribute)
+        with EndsAtOnce():
+            command = getattr(importlib.import_module(module), attribute)
         if not isinstance(command, click.Command):
             raise TypeError(f"{COMMANDS[cmd_name].place} is no command")
         return command
@@ -145,21 +147,32 @@ def run(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return WRONG_INPUT
     except (click.Abort, KeyboardInterrupt):
-        say("coati: interrupted", err=True)
-        return INTERRUPTED
+        return _interrupted()
     except (SystemExit, BrokenPipeError):
         # The reader of the output has gone, as `head` does: click ends the program then. Nothing else does.
         _write_no_more()
         return FINISHED
     except (CoatiError, OSError) as error:
         return _refusal(error)
-    except Exception:  # noqa: BLE001 -- anything else is a bug, and is shown as one
-        return _own_error()
+    except Exception as error:  # noqa: BLE001 -- anything else is a bug, and is shown as one
+        return _interrupted() if _hides_an_interrupt(error) else _own_error()
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         _write_no_more()
     return result if isinstance(result, int) else FINISHED
+
+
+def _interrupted() -> int:
+    say("coati: interrupted", err=True)
+    return INTERRUPTED
+
+
+def _hides_an_interrupt(error: BaseException | None) -> bool:
+    """Tell whether a library took Ctrl-C for an error, as some do whose import it meets."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _write_no_more() -> None:

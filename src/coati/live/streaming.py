@@ -445,9 +445,10 @@ async def _unpacked(
 
     ``taken`` is awaited with the size of each piece as it came.
     """
-    codings = codings_of(",".join(answer.headers.getall("Content-Encoding", ())))
+    for_the_way = _named(answer, "Transfer-Encoding")
+    codings = _named(answer, "Content-Encoding") + for_the_way
     unknown = not can_undo(codings)
-    is_file = codings == ("gzip",) and _is_gzip_file(answer)
+    is_file = codings == ("gzip",) and not for_the_way and _is_gzip_file(answer)
     unpacking = GzipFileUnpacking() if is_file else Unpacking(() if unknown else codings)
     if unknown and answer.status in _SUCCESS and "html" not in answer.content_type:
         raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
@@ -466,6 +467,12 @@ async def _unpacked(
         yield rest
     if not unpacking.whole:
         raise PackedPartError(f"{answer.url}: the body ends before what is packed in it does")
+
+
+def _named(answer: aiohttp.ClientResponse, header: str) -> tuple[str, ...]:
+    """Return the codings that a header names; chunks are joined already."""
+    named = codings_of(",".join(answer.headers.getall(header, ())))
+    return tuple(coding for coding in named if coding != "chunked")
 
 
 def _is_gzip_file(answer: aiohttp.ClientResponse) -> bool:
