@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from coati.reporting.facts import RunFacts
 
 _DECIDED = "SELECT decided_at FROM repositories WHERE rank IS NOT NULL ORDER BY decided_at"
-_CAPTION = "Repositories against requests made, queries included. Where the line is flat, further requests found nothing."
+_CAPTION = "Repositories against requests made, queries included. A flat line found nothing new."
 
 
 def search_course(connection: Connection, facts: RunFacts) -> Html:
