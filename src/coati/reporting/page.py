@@ -10,7 +10,7 @@ from importlib import resources
 from coati.reporting.facts import read_facts
 from coati.reporting.markup import Html, element, shortened, trusted
 from coati.reporting.sections.course import course
-from coati.reporting.sections.files import holdings
+from coati.reporting.sections.files import files
 from coati.reporting.sections.gone import gone
 from coati.reporting.sections.groups import groups
 from coati.reporting.sections.headline import headline
@@ -48,7 +48,7 @@ def report_page(run: RunReader) -> str:
         sections = (
             *repositories(connection),
             *((watching(connection, run.layout.folder, facts),) if facts.watches else ()),
-            (relevant_pages if facts.seeks_pages else holdings)(connection, facts),
+            (relevant_pages if facts.seeks_pages else files)(connection, facts),
             *(() if taken_off is None else (taken_off,)),
             course(connection, facts),
             troubles(connection),
