@@ -45,7 +45,9 @@ class ChainSettings:
 
     ``strength`` is how many values the mean around a key counts for. ``fresh`` is how often a key must be
     seen until a further value counts half for the key above. ``within`` says how much differing values
-    inside of a key lower the weight of its chain.
+    inside of a key lower the weight of its chain. ``tail`` is how much of their variance is added to a key's
+    mean: values are logarithms, and of two keys with equal means the one whose values differ more holds the
+    rare page with a hundred files (for a lognormal quantity it would be half of the variance).
     """
 
     prior_mean: float = 0.3
@@ -53,6 +55,7 @@ class ChainSettings:
     strength: float = 2.0
     fresh: float = 5.0
     within: float = 0.5
+    tail: float = 0.2
 
 
 # How much of a value went to each key, then to each chain's root; `ValueChains.revise` wants it back.
@@ -120,13 +123,13 @@ class ValueChains:
     def predict(self, row: Row) -> tuple[float, float]:
         """Return one row's value and its standard deviation."""
         stats = self._table.take(row[self._take]).tolist()
-        within = self._settings.within
+        within, tail = self._settings.within, self._settings.tail
         weights = weighted = sure = 0.0
         for root, chain in zip(self._roots.tolist(), self._places, strict=True):
             mean, variance, doubt = self._descend(root, chain, stats)
             weight = 1 / (doubt + within * variance + _LEAST_WEIGHED)
             weights += weight
-            weighted += weight * mean
+            weighted += weight * (mean + tail * variance)
             sure += 1 / (doubt + _LEAST_DOUBT)
         return weighted / weights, (len(self._chains) / sure) ** 0.5
 
@@ -162,6 +165,7 @@ class ValueChains:
         doubt = before / (inside[0, -1] + 1)
         weight = 1 / (doubt + np.float32(settings.within) * variance + np.float32(_LEAST_WEIGHED))
         sure = 1 / (doubt + np.float32(_LEAST_DOUBT))
+        mean += np.float32(settings.tail) * variance
         return (weight * mean).sum(0) / weight.sum(0), np.sqrt(len(self._chains) / sure.sum(0))
 
     def evidence(self, row: Row) -> list[Evidence]:
