@@ -510,6 +510,21 @@ async def two_encodings(exchange: Exchange) -> None:
     await exchange.answer(packed, "text/csv", extra=[("Content-Encoding", "deflate, gzip")])
 
 
+@route("/packed-for-the-way.csv")
+async def packed_for_the_way(exchange: Exchange) -> None:
+    """Send a file whose packing is a matter of the connection, though nobody asked for that."""
+    packed = gzip.compress(GOOD_CSV, mtime=0)
+    await exchange.begin(("Content-Type", "text/csv"), ("Transfer-Encoding", "gzip, chunked"))
+    await exchange.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed))
+
+
+@route("/squeezed-for-the-way.csv")
+async def squeezed_for_the_way(exchange: Exchange) -> None:
+    """Send a file in a Transfer-Encoding that nobody knows."""
+    await exchange.begin(("Content-Type", "text/csv"), ("Transfer-Encoding", "squeeze, chunked"))
+    await exchange.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(GOOD_CSV), GOOD_CSV))
+
+
 @route("/charset-as-encoding.csv")
 async def charset_as_encoding(exchange: Exchange) -> None:
     """Name the charset of a file as its Content-Encoding, as some servers do."""

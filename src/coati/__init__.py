@@ -8,11 +8,11 @@ result objects and take callbacks for progress.
 0
 """
 
-from typing import TYPE_CHECKING
-
 from coati.lazy_names import names_from
 from coati.version import __version__
 
+# As `typing` has it, whose import would be most of the time that ours takes.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from coati.errors import CoatiError
     from coati.harvesting.files import FilesHarvested
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from coati.jobs.crawling import crawl, preview
     from coati.jobs.experimenting import ExperimentResults, experiment
     from coati.jobs.inspecting import Inspection, inspect
+    from coati.jobs.merging import Merged, merge
     from coati.jobs.options import CrawlOptions
     from coati.jobs.preview import Preview
     from coati.jobs.replaying import ReplayResults, replay
@@ -52,6 +53,7 @@ __all__ = [
     "FilesHarvested",
     "ImportedArchive",
     "Inspection",
+    "Merged",
     "PagesHarvested",
     "Preview",
     "Progress",
@@ -72,6 +74,7 @@ __all__ = [
     "harvest",
     "import_archive",
     "inspect",
+    "merge",
     "open_run",
     "preview",
     "replay",
@@ -97,6 +100,8 @@ _PLACES = {
     "inspect": "coati.jobs.inspecting",
     "ExperimentResults": "coati.jobs.experimenting",
     "experiment": "coati.jobs.experimenting",
+    "Merged": "coati.jobs.merging",
+    "merge": "coati.jobs.merging",
     "CrawlOptions": "coati.jobs.options",
     "Preview": "coati.jobs.preview",
     "ReplayResults": "coati.jobs.replaying",

@@ -7,8 +7,12 @@ latter. Such a package says where each of its names is defined, and takes its ``
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
 from importlib import import_module
+
+# As `typing` has it; nothing is imported here that would make whoever asks for one name wait.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 
 def names_from(package: str, places: Mapping[str, str]) -> Callable[[str], object]:

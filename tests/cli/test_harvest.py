@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from coati.testing.generator import generate_site
 from coati.testing.server import MakeSite, SiteServer, serve
 from coati.testing.site_parameters import SiteParameters
 from tests.cli.commands import Coati, coati, start_coati
+from tests.live.scripted import Script, answer, file, in_turn, page, scripted
 
 __all__ = ["coati"]
 
@@ -140,6 +141,35 @@ def test_hosts_that_do_not_answer_and_wrong_lines_stop_nothing(coati: Coati, add
         rows = list(csv.DictReader(file))
     assert not any("127.0.0.2" in row["site"] for row in rows)
     assert max(int(row["requests"]) for row in rows) <= 15
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_sites_that_fall_silent_are_told_and_asked_again(coati: Coati, *, both: bool) -> None:
+    def falls_silent(host: str) -> Script:
+        files = {f"/{number}.csv": file(b"%d" % number) for number in range(12)}
+        return stack.enter_context(scripted({"/": page(*files), "/robots.txt": answer(404), **files}, host))
+
+    down = answer(503)
+    with ExitStack() as stack:
+        sites = [falls_silent("127.0.0.1"), falls_silent("127.0.0.2")]
+        silent = sites if both else sites[:1]
+        files = [{**site.routes} for site in silent]
+        for site in silent:
+            site.routes.update({path: down for path in site.routes if path.endswith(".csv")})
+            site.routes["/"] = in_turn(site.routes["/"], down)
+        Path("list.txt").write_text("".join(f"{site.start}\n" for site in sites))
+        limits = ("max_delay_seconds=0.01", "retry_seconds=0.01", "max_retry_after_seconds=0.01")
+        quick = (*(word for limit in limits for word in ("--limits", limit)), "--delay", 0)
+        harvest = ("harvest", "list.txt", "--types", "data", "--out", "out", *quick)
+        said = coati(*harvest)
+        # Where others gave all that they have, the harvest as a whole has not failed.
+        assert said.code == (3 if both else 0), said.out
+        assert f"Next: {'2 sites' if both else '1 site'} stopped answering" in said.err
+        for site, routes in zip(silent, files, strict=True):
+            site.routes.update(routes)
+        again = coati(*harvest, "--format", "json")
+    assert again.code == 0, again.err
+    assert objects(again.out)[-1]["targets"] == 24
 
 
 @pytest.mark.parametrize(

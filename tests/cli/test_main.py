@@ -11,7 +11,6 @@ import click
 import pytest
 
 from coati import __version__
-from coati.cli import main as main_module_function
 from coati.cli.main import COMMANDS, coati, run
 from coati.errors import ArchiveError
 
@@ -109,11 +108,10 @@ def test_a_command_may_return_its_exit_code(probe: Probe, returned: object, code
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
     script = (
-        "import click, sys; from coati.cli import main\n"
-        "import importlib; module = importlib.import_module('coati.cli.main')\n"
+        "import click, importlib; module = importlib.import_module('coati.cli.main')\n"
         "probe = click.command()(lambda: [print('x' * 1000) for _ in range(10_000)] and None)\n"
         "module.LazyGroup.get_command = lambda *_: probe\n"
-        "main(['probe'])\n"
+        "module.main(['probe'])\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -177,27 +175,69 @@ def test_python_m_coati_is_the_same_command() -> None:
         [sys.executable, "-m", "coati", "--version"], capture_output=True, text=True, check=True
     )
     assert shown.stdout == f"coati {__version__}\n"
-    assert main_module_function is main.main
     assert isinstance(coati, click.Group)
 
 
-# As early as `click` is looked for: the command line is being imported.
+# As soon as this is looked for: the command line, then a command, are being imported.
 INTERRUPT_IMPORT = """
-import os, signal, sys
+import os, sys
 class Finder:
     def find_spec(self, name, *_):
-        if name == "click":
+        if name == {module!r}:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Finder())
-sys.argv = [{argument!r}]
-import coati.cli
 """
+STARTS = {
+    "script": "sys.argv = ['/usr/bin/coati', 'show']; from coati.cli import main; main()",
+    "module": "sys.argv = ['x', 'show']; import runpy; runpy.run_module('coati', run_name='__main__')",
+}
 
 
-@pytest.mark.parametrize(("argument", "quiet"), [("/usr/bin/coati", True), ("notebook", False)])
-def test_control_c_while_it_is_loaded_shows_no_traceback(argument: str, *, quiet: bool) -> None:
-    script = HEAR_CONTROL_C + INTERRUPT_IMPORT.format(argument=argument)
+@pytest.mark.parametrize("module", ["click", "coati.cli.show"])
+@pytest.mark.parametrize("start", STARTS)
+def test_control_c_while_it_is_loaded_shows_no_traceback(start: str, module: str) -> None:
+    script = HEAR_CONTROL_C + INTERRUPT_IMPORT.format(module=module) + STARTS[start]
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert done.returncode == -signal.SIGINT
-    # Whoever imports it as a library has a handler of his own.
-    assert ("KeyboardInterrupt" in done.stderr) is not quiet
+    assert (done.returncode, done.stderr) == (130, "coati: interrupted\n")
+
+
+def test_whoever_imports_it_as_a_library_has_an_own_handler() -> None:
+    script = HEAR_CONTROL_C + INTERRUPT_IMPORT.format(module="click") + "import coati.cli.main"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "KeyboardInterrupt" in done.stderr
+
+
+def test_who_ignores_control_c_goes_on_doing_so() -> None:
+    ignore = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    start = "sys.argv = ['coati', '--version']; from coati.cli import main; main()"
+    script = ignore + INTERRUPT_IMPORT.format(module="click") + start
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_library_that_takes_control_c_for_an_error_is_not_believed(
+    probe: Probe, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def body() -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("a part of the library is missing")  # noqa: B904 - as libraries do
+
+    assert probe(body) == 130
+    assert capsys.readouterr().err == "coati: interrupted\n"
+
+
+def test_nothing_is_imported_before_control_c_is_heard() -> None:
+    script = "import sys; before = {*sys.modules}; import coati.cli; print(*{*sys.modules} - before)"
+    # Without `site`, whose files import what they like.
+    source = str(Path(__file__).parents[2] / "src")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append({source!r}); {script}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    ours = {name for name in done.stdout.split() if name.partition(".")[0] == "coati"}
+    assert ours == {"coati", "coati.cli", "coati.lazy_names", "coati.version"}
+    assert not {"typing", "signal", "collections", "contextlib"} & set(done.stdout.split())

@@ -1,6 +1,11 @@
 """Shortcuts from the command line: inspect, a dry run of what is listed, and which way brought what."""
 
+import csv
+import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -105,3 +110,37 @@ def test_wrong_values_are_refused_in_a_line(coati: Coati, option: str, value: st
     said = coati("crawl", "http://127.0.0.1:1/", option, value, "--out", "run")
     assert said.code == 2
     assert words in said.err
+
+
+def test_a_replay_offers_the_apis_that_its_archive_holds(
+    coati: Coati, server: SiteServer, tmp_path: Path
+) -> None:
+    archive = tmp_path / "archive"
+    crawled = coati("crawl", server.url, "--delay", 0, "--archive", archive, "--out", tmp_path / "run")
+    assert crawled.code == 0
+    asked = {}
+    for mode in ("off", "auto", "only"):
+        said = coati("replay", archive, "--strategies", "scent,bfs", "--shortcuts", mode, "--format", "json")
+        assert said.code == 0
+        rows = [json.loads(line) for line in said.out.splitlines()]
+        asked[mode] = {row["strategy"]: (row["targets"], row["requests"]) for row in rows}
+    # Only the API knows the hidden files, and only scent asks it.
+    assert asked["off"] == {"scent": (1, 3), "bfs": (1, 3)}
+    assert asked["auto"]["scent"][0] == FILES + 1
+    assert asked["auto"]["bfs"] == (1, 3)
+    assert asked["only"]["scent"][0] == asked["only"]["bfs"][0] == FILES
+    said = coati("replay", archive, "--shortcuts", "sometimes")
+    assert said.code == 2
+
+
+def test_a_replay_with_shortcuts_asks_as_the_crawl_did(
+    coati: Coati, server: SiteServer, tmp_path: Path
+) -> None:
+    archive, run = tmp_path / "archive", tmp_path / "run"
+    coati("crawl", server.url, "--delay", 0, "--archive", archive, "--out", run, "--seed", 3)
+    with closing(sqlite3.connect(run / "run.sqlite")) as log:
+        live = [url for (url,) in log.execute("SELECT url FROM requests ORDER BY id")]
+    how = ("--strategies", "scent", "--seed", 3, "--shortcuts", "auto", "--out", tmp_path / "replayed")
+    coati("replay", archive, *how)
+    with (tmp_path / "replayed" / "scent-seed3.csv").open() as trace:
+        assert [row["url"] for row in csv.DictReader(trace)] == live

@@ -93,3 +93,24 @@ def test_a_run_that_somebody_writes_is_not_repaired(coati: Coati, run: Path) -> 
     lock.release()
     assert said.code == 6
     assert "is being written" in said.err
+
+
+def test_all_runs_of_a_harvest_are_read(coati: Coati, tmp_path: Path) -> None:
+    with (
+        scripted({"/": page("/1.csv"), "/1.csv": file()}) as one,
+        scripted({"/": page()}, "127.0.0.2") as two,
+    ):
+        (tmp_path / "list.txt").write_text(f"{one.start}\n{two.start}\n")
+        assert coati("harvest", "list.txt", "--types", "data", "--delay", "0", "--out", "all").code == 0
+        assert coati("verify", "all").code == 0
+        (lost,) = (tmp_path / "all" / "sites").glob("*/files/1.csv")
+        lost.unlink()
+        said = coati("verify", "all")
+        assert said.code == 2
+        assert f"missing: {lost.relative_to(tmp_path)}, from {one.base}/1.csv" in said.out
+        assert [line.rpartition(": ")[2] for line in said.out.splitlines()[1:]] == [
+            *("1 file, 1 damaged", "0 files, 0 damaged")
+        ]
+        told = coati("verify", "all", "--repair", "--format", "json")
+    assert [json.loads(line)["files"] for line in told.out.splitlines()] == [1, 0]
+    assert (told.code, lost.read_bytes()) == (0, b"a,b\n1,2\n")

@@ -11,11 +11,11 @@ import pytest
 from coati.assembly import build_strategy
 from coati.errors import ConfigError
 from coati.model import EVERY_HOST, Failure, Link, LinkList, Page, Request, Target
-from coati.search.web_archives import Wayback
+from coati.search.web_archives import CommonCrawl, Wayback
 from coati.settings.run_settings import RunSettings
 from coati.web.queries import Ability, Query
 from tests.live.crawling import crawl_into
-from tests.live.scripted import Exchange, file, page, scripted
+from tests.live.scripted import Exchange, answer, file, page, scripted
 
 HEAD = ["timestamp", "original", "mimetype", "length", "endtimestamp"]
 
@@ -51,6 +51,56 @@ def test_files_that_an_index_knows_are_asked_for_and_those_that_are_gone_are_lis
     assert seen.startswith("2015-01-01")
     assert known == "text/csv, 9 bytes, last seen 2015-01-01"
     assert status == 404
+
+
+def indexed(exchange: Exchange) -> None:
+    """Answer as Common Crawl does: its indexes, and two pages of one."""
+    base = f"http://{exchange.headers['Host']}"
+    if exchange.path == "/collinfo.json":
+        exchange.answer(body=json.dumps([{"cdx-api": f"{base}/newest"}]), media_type="application/json")
+        return
+    page = exchange.path.partition("&page=")[2]
+    known = {"url": f"{base}/{page}.csv", "mime": "text/csv", "timestamp": "20260101000000"}
+    exchange.answer(body=json.dumps(known) if page in {"0", "1"} else "", media_type="text/x-ndjson")
+
+
+def test_a_resumed_run_asks_for_the_newest_index_again_and_for_no_page_twice(tmp_path: Path) -> None:
+    routes = {"/": page(), "/0.csv": file(b"1\n"), "/1.csv": file(b"2\n"), "*": indexed}
+    with scripted(routes) as server:
+        query = Query("commoncrawl", server.start, Ability.SITE).address
+        for most in (2, 4, 20):
+            engine = CommonCrawl(server.base)
+            engine.delay_seconds = 0.0
+            crawled = crawl_into(
+                tmp_path,
+                server.start,
+                new_strategy=lambda: build_strategy("scent", [server.start, query]),
+                more_start_urls=(query,),
+                providers=(engine,),
+                robots=False,
+                max_requests=most,
+            )
+        pages = [path.partition("&page=")[2] for path in server.paths if "/newest" in path]
+    assert pages == ["0", "1", "2"]
+    assert crawled.result.progress.targets == 2
+    assert 2 <= server.paths.count("/collinfo.json") <= 3
+
+
+def test_an_engine_that_does_not_say_its_indexes_is_no_answer(tmp_path: Path) -> None:
+    with scripted({"/": page("/a.csv"), "/a.csv": file(b"1\n"), "*": answer(503)}) as server:
+        query = Query("commoncrawl", server.start, Ability.SITE).address
+        engine = CommonCrawl(server.base)
+        engine.delay_seconds = 0.0
+        crawled = crawl_into(
+            tmp_path,
+            server.start,
+            new_strategy=lambda: build_strategy("scent", [server.start, query]),
+            more_start_urls=(query,),
+            providers=(engine,),
+            robots=False,
+            defers=False,
+        )
+    assert crawled.result.progress.targets == 1
 
 
 def _quick(base: str) -> Wayback:

@@ -89,6 +89,8 @@ FAULTS = {
     "/unknown-encoding.csv": ("failure", "packed in an unknown way", {"packed in an unknown way": 1}),
     "/unreadable-encoding": ("failure", "packed in an unknown way", {"packed in an unknown way": 1}),
     "/two-encodings.csv": ("target", None, {}),
+    "/packed-for-the-way.csv": ("target", None, {}),
+    "/squeezed-for-the-way.csv": ("failure", "packed in an unknown way", {"packed in an unknown way": 1}),
     "/charset-as-encoding.csv": ("target", None, {}),
     "/endless-headers": BAD_ANSWER,
     "/huge-header": BAD_ANSWER,

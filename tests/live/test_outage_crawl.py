@@ -53,6 +53,7 @@ class Down(StrEnum):
     SILENT = "silent"
     BROKEN_OFF = "broken off"
     BUSY = "503"
+    FAILING = "500"
     LIMITED = "429"
     LIMITED_WITH_TIME = "429 with Retry-After"
 
@@ -126,6 +127,8 @@ def answer(exchange: Exchange, body: str | bytes, media_type: str = "text/html",
             exchange.raw(head.encode() + content[: int(exchange.headers["X-Cut"])])
         case Down.BUSY:
             exchange.answer(503)
+        case Down.FAILING:
+            exchange.answer(500)
         case Down.LIMITED:
             exchange.answer(429)
         case Down.LIMITED_WITH_TIME:
@@ -151,10 +154,11 @@ class Site:
                     self._set(script, f"{number}-{place}")
             self._fails(script, "/gone", 404)
             self._fails(script, "/always-busy", 503)
+            self._fails(script, "/always-failing", 500)
 
     def _set(self, script: Script, name: str) -> None:
         small, large, moved = f"/files/{name}.csv", f"/large/{name}.csv", f"/moved/{name}"
-        self._page(script, f"/set/{name}", [small, moved, "/gone", "/always-busy"])
+        self._page(script, f"/set/{name}", [small, moved, "/gone", "/always-busy", "/always-failing"])
         self._file(script, small, 40)
         self._file(script, large, 9_000)
         script.routes[moved] = lambda exchange: self._redirect(exchange, large)

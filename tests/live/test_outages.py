@@ -101,6 +101,41 @@ def test_a_url_that_fails_while_nobody_else_is_asked_is_not_called_broken() -> N
     assert made.hopeless
 
 
+ERROR = FetchResult(Failure(500, 0, "status 500"))
+
+
+def test_a_500_is_asked_again_once_and_broken_if_the_host_is_well() -> None:
+    made = outages()
+    assert until(made, "/a", 1.0, ERROR) == AT_THE_END
+    made.judge(asked("/well"), FINE, 2.0)
+    assert until(made, "/a", 3.0, ERROR) is None
+    assert len(made) == 0
+    # That it is broken says nothing about the host: the next one is not believed without a sign of life.
+    until(made, "/b", 4.0, ERROR)
+    assert made.proof(asked("/b")) is not None
+
+
+def test_500s_of_a_host_in_trouble_break_nothing() -> None:
+    made = outages()
+    paths = [f"/{number}" for number in range(30)]
+    for turn in range(3):
+        assert {until(made, path, 10.0 * turn, ERROR) for path in paths} == {AT_THE_END}
+        assert made.proof(asked("/new")) == HOST + "/"
+    assert made.hopeless
+
+
+def test_a_500_of_a_head_or_a_query_stands() -> None:
+    made = outages()
+    for request in (Request(0, Method.HEAD, HOST + "/a"), asked("?q=a", "search://local/")):
+        assert made.judge(request, ERROR, 1.0) == ERROR
+
+
+def test_without_retries_a_500_is_broken_at_once_unless_its_host_is_down() -> None:
+    made = outages(retries=0)
+    assert until(made, "/a", 1.0, ERROR) is None
+    assert until(made, "/b", 2.0, ERROR) == AT_THE_END
+
+
 def test_without_retries_a_url_is_broken_at_once_unless_its_host_is_down() -> None:
     made = outages(retries=0)
     assert until(made, "/a", 1.0) is None

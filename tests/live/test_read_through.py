@@ -135,3 +135,14 @@ def test_alone_in_a_spider(folder: Path) -> None:
         ]
     assert bodies == [[b"b"], [b"b"]]
     assert server.paths == ["/b.csv"]
+
+
+def test_an_error_that_may_have_been_an_outage_is_kept_and_asked_again(folder: Path) -> None:
+    site = {"/": page("/a.csv"), "/a.csv": answer(500)}
+    with scripted(site) as server, create(folder, server.start) as archive:
+        crawl_from(server.start, archive=archive, robots=False)
+        entry = archive.entry(server.base + "/a.csv")
+        assert entry is not None
+        assert entry.status == 500
+        server.routes["/a.csv"] = file()
+        assert crawl_from(server.start, archive=archive, robots=False).result.progress.targets == 1

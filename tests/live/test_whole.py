@@ -89,6 +89,17 @@ def test_a_page_that_is_not_whole_leaves_a_trace(tmp_path: Path) -> None:
     assert "the rest was not read" in report
 
 
+@pytest.mark.parametrize("name", ["/a.csv", "/a.csv.gz"])
+def test_what_was_packed_for_the_way_is_unpacked(tmp_path: Path, name: str) -> None:
+    held = CSV if name == "/a.csv" else PACKED
+    sent = gzip.compress(held, mtime=0)
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"
+    chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(sent), sent)
+    with scripted({"/": page(name), name: lambda exchange: exchange.raw(head + chunks)}) as site:
+        crawl_into(tmp_path / "run", site.start, robots=False)
+    assert (tmp_path / "run" / "files" / name.strip("/")).read_bytes() == held
+
+
 @pytest.mark.parametrize("twice", [False, True])
 def test_a_file_of_gzip_is_kept_as_it_is_called(tmp_path: Path, *, twice: bool) -> None:
     sent = gzip.compress(PACKED, mtime=0) if twice else PACKED

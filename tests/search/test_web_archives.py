@@ -7,6 +7,7 @@ import pytest
 from coati.readers.formats import Format
 from coati.readers.hits import Hit, Hits, read_hits, write_hits
 from coati.readers.registry import PageReader
+from coati.search.provider import Prepares, ProviderRequest
 from coati.search.web_archives import PAGE_HITS, CommonCrawl, Wayback
 from coati.web.queries import Ability, Query, parse_query
 from coati.web.rules import Rules
@@ -56,17 +57,18 @@ def test_what_is_no_table_is_an_error_of_this_query(body: bytes) -> None:
         Wayback().read(body, "text/html")
 
 
-def test_common_crawl_is_asked_for_its_newest_index_first() -> None:
+def test_common_crawl_finds_out_its_newest_index_first() -> None:
     engine = CommonCrawl("http://127.0.0.1:1")
-    first = Query("commoncrawl", "https://www.example.org/", Ability.SITE)
-    assert engine.request(first).url == "http://127.0.0.1:1/collinfo.json"
+    assert isinstance(engine, Prepares)
+    assert engine.preparation() == ProviderRequest("http://127.0.0.1:1/collinfo.json")
     indexes = [{"id": "CC-MAIN-2026-39", "cdx-api": "http://127.0.0.1:1/CC-MAIN-2026-39-index"}]
-    assert engine.read(json.dumps(indexes).encode(), "") == Hits((), more=True)
+    engine.prepare(json.dumps(indexes).encode(), "")
+    assert engine.preparation() is None
     second = Query("commoncrawl", "https://www.example.org/", Ability.SITE, page=2)
     assert engine.request(second).url.startswith(
         "http://127.0.0.1:1/CC-MAIN-2026-39-index?url=*.example.org/*"
     )
-    assert engine.request(second).url.endswith("&page=0")
+    assert engine.request(second).url.endswith("&page=1")
     line = {"url": "http://example.org/b.pdf", "mime": "application/pdf", "timestamp": "20260101000000"}
     (hit,) = engine.read(json.dumps(line).encode() + b"\n", "").hits
     assert (hit.url, hit.title, hit.snippet) == (
@@ -74,6 +76,16 @@ def test_common_crawl_is_asked_for_its_newest_index_first() -> None:
         "b.pdf",
         "application/pdf, last seen 2026-01-01",
     )
+
+
+@pytest.mark.parametrize(
+    "body", [b"{}", b"[]", b"<html>", b"[7]", b'[{"id": "x"}]', b'[{"cdx-api": "file:///a"}]']
+)
+def test_what_is_no_list_of_indexes_is_an_error(body: bytes) -> None:
+    engine = CommonCrawl("http://127.0.0.1:1")
+    with pytest.raises(ValueError):  # noqa: PT011 - JSON's own error among them
+        engine.prepare(body, "text/html")
+    assert engine.preparation() is not None
 
 
 def test_hits_keep_what_web_archives_tell_and_lead_to_their_own_next_page() -> None:

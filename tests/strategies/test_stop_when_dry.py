@@ -47,9 +47,13 @@ def test_it_goes_on_while_much_is_promised() -> None:
 
 
 def test_not_before_a_hundred_requests() -> None:
-    ended = stop_at(Promising(0), StopWhenDry())
+    ended = stop_at(Promising(2), StopWhenDry())
     assert ended is not None
-    assert ended >= 100
+    assert 100 <= ended < 250
+
+
+def test_a_crawl_that_found_nothing_yet_is_given_time() -> None:
+    assert stop_at(Promising(0), StopWhenDry()) == 1500
 
 
 def test_levels_are_ordered() -> None:

@@ -15,6 +15,7 @@ from coati.runs.changes import read_changes
 from coati.runs.errors import RunLockedError
 from coati.runs.reader import RunReader
 from coati.settings.start_model_file import write_start_model
+from coati.stop_reasons import StopReason
 from coati.strategies.discovery.start_model import StartModel
 from coati.watching.cycle import CycleResult
 from coati.watching.known import read_known
@@ -161,7 +162,8 @@ def test_a_command_and_a_hook_are_told_at_least_once(site: Script, crawled: Path
     site.routes["/c.csv"] = file(b"c\n1\n")
     with scripted({}) as other:
         other.routes["/hook"] = hook
-        listeners = Listeners(f'echo "$COATI_WHAT $COATI_URL" >> {tmp_path}/told', other.base + "/hook")
+        script = f'echo "$1 $COATI_URL" >> {tmp_path}/told'
+        listeners = Listeners.named(f"sh -c '{script}' sh {{what}}", other.base + "/hook")
         failed = cycle(crawled, listeners)
         assert failed.messages[-1].endswith("the hook answered with status 500")
         assert not (crawled.with_name("site.watch") / TOLD).exists()
@@ -171,6 +173,19 @@ def test_a_command_and_a_hook_are_told_at_least_once(site: Script, crawled: Path
     assert got[0]["id"] == got[1]["id"]
     lines = (tmp_path / "told").read_text(encoding="utf-8").splitlines()
     assert lines == [f"new {site.base}/c.csv"] * 2
+
+
+def test_before_its_time_no_cycle_begins_and_nobody_waits(site: Script, crawled: Path) -> None:
+    cycle(crawled)
+    cycle(crawled)
+    asked = len(site.asked)
+    now = float(next(hours))
+    for _ in range(2):
+        result = watch_once(place(crawled), lambda: now)
+        assert result.stop is StopReason.FINISHED
+    # The hour had one cycle, and it has gone by.
+    assert len(site.asked) > asked
+    assert result.requests == 0
 
 
 def test_the_feed_is_well_formed_and_lists_what_is_new(site: Script, crawled: Path) -> None:

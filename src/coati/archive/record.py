@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 PASSING_STATUSES: Final = frozenset({408, 421, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524})
 """Statuses that say how a server feels, and not what a URL is."""
 
+IN_TROUBLE: Final = PASSING_STATUSES | {500}
+"""Those, and the one by which servers tell either: that they are in trouble, or that a page is broken."""
+
 # No answer at all, and a part of one, say as little.
 _PASSING = PASSING_STATUSES | {0, 206}
 

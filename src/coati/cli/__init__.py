@@ -1,22 +1,41 @@
-"""The command line: one module a command.
+"""The command line: one module per command.
 
-What every command needs takes a tenth of a second to import, and an import that is interrupted shows a
-traceback. So where this is the program that was started, Ctrl-C ends it without a word until that is done.
+What every command needs takes a tenth of a second to import, and what a crawl needs a second. An import that
+is interrupted shows a traceback, or lets a library say that it is broken. So `main` imports before it runs
+anything, and until that is done Ctrl-C ends the program at once.
 """
 
 from __future__ import annotations
 
 # What `signal` is made of; that itself takes milliseconds to import.
 import _signal  # type: ignore[import-not-found]  # an inner part of Python, without a stub
-import sys
+import os
 
-_STARTED = sys.argv[0].endswith(("coati", "coati.exe", "-m")) if sys.argv else False
-if _STARTED:
-    _before = _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+_INTERRUPTED = 130
 
-from coati.cli.main import main  # noqa: E402 - not before
 
-if _STARTED:
-    _signal.signal(_signal.SIGINT, _before)
+class EndsAtOnce:
+    """While this is entered, Ctrl-C ends the program with a line: only where there is nothing to save."""
 
-__all__ = ["main"]
+    def __enter__(self) -> None:
+        """Take over from whoever would raise a KeyboardInterrupt; who ignores Ctrl-C goes on doing so."""
+        self._before = _signal.getsignal(_signal.SIGINT)
+        if self._before is _signal.default_int_handler:
+            _signal.signal(_signal.SIGINT, _end)
+
+    def __exit__(self, *_: object) -> None:
+        """Give it back."""
+        if self._before is _signal.default_int_handler:
+            _signal.signal(_signal.SIGINT, self._before)
+
+
+def _end(*_: object) -> None:
+    os.write(2, b"coati: interrupted\n")
+    os._exit(_INTERRUPTED)
+
+
+def main() -> None:
+    """Run the command that the program was started with, and exit with its code."""
+    with EndsAtOnce():
+        from coati.cli.main import main as run_command
+    run_command()

@@ -16,11 +16,13 @@ from coati.archive.exports.kit import KitExport
 from coati.archive.recovery import rebuild_index
 from coati.archive.sources.layouts import LAYOUTS
 from coati.archive.sources.source import Damaged
+from coati.cli.completion import offering
 from coati.cli.terminal import say
 from coati.jobs.archives import EXPORTS, ImportedArchive, describe_archive, export_archive, import_archive
 from coati.jobs.progress_bar import progress
 from coati.model import Kind
 from coati.units import format_bytes
+from coati.web.media import PRESETS
 
 WRONG_INPUT = 2
 
@@ -57,7 +59,12 @@ def archive() -> None:
     help="What SOURCE is; found by looking at it unless given.",
 )
 @click.option("--start-url", help="Where the site begins.  [default: what the source says]")
-@click.option("--types", "types_text", help="What counts as a target; `coati types` lists the presets.")
+@click.option(
+    "--types",
+    "types_text",
+    shell_complete=offering(PRESETS.keys(), many=True),
+    help="What counts as a target; `coati types` lists the presets.",
+)
 @click.option("--name", help="What to call the site.  [default: what the source says]")
 @click.option(
     "--keep-target-bodies/--no-target-bodies",

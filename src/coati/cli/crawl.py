@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coati.cli.crawl_result import show_result
+from coati.cli.completion import RunOrUrl
+from coati.cli.crawl_result import say_commands_wait, show_result
 from coati.cli.setting_options import (
     SettingsCommand,
     given_settings,
@@ -45,7 +46,7 @@ of a run file (max_requests); options win over variables, and variables over the
 
 def _parameters() -> list[click.Parameter]:
     start = click.Argument(
-        ["start"], nargs=-1, envvar=SETTINGS["urls"].variable, metavar="[START]...", type=str
+        ["start"], nargs=-1, envvar=SETTINGS["urls"].variable, metavar="[START]...", type=RunOrUrl()
     )
     run_file = click.Option(
         ["--run-file"],
@@ -113,7 +114,9 @@ def _run(place: RunPlace) -> int:
             _say_what_begins(place, start.totals)
 
     with shown(view, quiet=settings.quiet, verbose=settings.verbose) as on_progress:
-        callbacks = CrawlCallbacks(on_start=begin, on_progress=on_progress, on_event=view.on_event)
+        callbacks = CrawlCallbacks(
+            on_start=begin, on_progress=on_progress, on_event=view.on_event, on_commands=say_commands_wait
+        )
         run = carry_out(place, callbacks)
     if settings.verbose and (line := stalls_line(run.result.progress.stalls)):
         say(line, err=True)

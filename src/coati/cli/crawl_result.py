@@ -11,11 +11,13 @@ from coati.reporting.start_page import few_links_in
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
 from coati.stop_reasons import StopReason
+from coati.units import format_count
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from coati.jobs.crawl_run import CrawlRun
+    from coati.jobs.file_commands import CommandCounts
     from coati.live.plan import CrawlResult
 
 # Of what could not be reached, this many are named.
@@ -28,11 +30,32 @@ WITHOUT_CERTIFICATE = (
 )
 
 
+def say_commands_wait(files: int) -> None:
+    """Say what is waited for when a crawl has ended and files still wait for their command."""
+    say(f"{format_count(files, 'file')} still to be given to the command; Ctrl-C leaves them.", err=True)
+
+
+def say_commands(counts: CommandCounts | None) -> None:
+    """Say which commands failed, and what was left; the next session with a command makes up for both."""
+    if counts is None:
+        return
+    for trouble in counts.troubles:
+        say(f"Note: the command failed for {trouble}", err=True)
+    if counts.failed or counts.left:
+        say(
+            f"The command ended well for {format_count(counts.done, 'file')}, failed for"
+            f" {format_count(counts.failed)} and was not run for {format_count(counts.left)}. Resume with the"
+            " same --exec to run it for these.",
+            err=True,
+        )
+
+
 def show_result(run: CrawlRun, form: str) -> None:
     """Print the result on stdout, and what may help on stderr."""
     result = run.result
     for message in result.messages:
         say(f"Note: {message}", err=True)
+    say_commands(run.commands)
     if run.report is None:
         say(f"coati: no report was written: {run.report_problem}", err=True)
     if not run.resumed:

@@ -37,6 +37,7 @@ _HINTS = {
 # What a search for repositories has no use for.
 _NOT_OFFERED = frozenset(
     {"urls", "words", "scope", "sitemaps", "stop_when_dry", "max_targets", "dry_run", "folders", "types"}
+    | {"exec", "exec_timeout"}
 )
 
 _ABOUT = """Find data repositories on a topic, by search engines and links.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.reporting.explaining import explain_url
 from coati.reporting.explanation import Asked, Explanation, GroupStanding
@@ -25,7 +26,7 @@ _VISITS_SHOWN = 3
 @click.option(
     "--run",
     "folder",
-    type=click.Path(path_type=Path),
+    type=RunPath(),
     default=Path(),
     metavar="DIR",
     help="The folder of the run.  [default: this folder]",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.errors import UsageError
 from coati.harvesting.exports import export_statements
@@ -14,7 +15,7 @@ from coati.units import format_count
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RunPath())
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def export(run: Path, file: Path, form: str) -> None:

@@ -37,7 +37,7 @@ _SETTINGS = (
     "goal", "types", "strategy", "seed", "stop_when_dry", "scope", "include", "exclude", "sitemaps",
     "max_requests", "max_bytes", "max_time", "max_targets", "host_budget", "max_file_size",
     "delay", "concurrency", "contact", "user_agent", "limit_rate", "user", "password_file", "header", "proxy",
-    "limits", "out", "folders", "log_file", "format", "quiet",
+    "render", "limits", "out", "folders", "log_file", "exec", "exec_timeout", "format", "quiet",
 )  # fmt: skip
 
 _ABOUT = """Spend one budget over many sites.

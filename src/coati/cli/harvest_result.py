@@ -11,9 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from coati.cli.crawl_result import say_commands
 from coati.cli.terminal import say
 from coati.harvesting.folder import sums_of
 from coati.harvesting.pages import JSON_LD
+from coati.stop_reasons import StopReason
 from coati.units import format_bytes, format_count
 from coati.web.unseen import safe
 
@@ -24,20 +26,24 @@ if TYPE_CHECKING:
     from coati.harvesting.extraction import Extraction
     from coati.harvesting.files import FilesHarvested
     from coati.harvesting.pages import PagesHarvested
-    from coati.stop_reasons import StopReason
 
 # Sites that are shown after a harvest; files have all.
 _SHOWN_SITES = 20
 _PLAIN_WIDTH = 140
+# How a site ended that may be there again later.
+_AWAY = frozenset({StopReason.SITE_SILENT.value, StopReason.RATE_LIMITED.value})
 
 
 def show_files(harvested: FilesHarvested, form: str) -> None:
     """Print what a harvest of files brought: one object per site and one for all, or a table."""
     sums, layout = sums_of(harvested.sites), harvested.layout
+    say_commands(harvested.commands)
     if form == "json":
         for site in harvested.sites:
             say(json.dumps({"kind": "site", **asdict(site)}))
-        _say_total(harvested.stop, {**sums, "resumed": harvested.resumed}, layout.folder)
+        commands = None if harvested.commands is None else harvested.commands.as_json()
+        told: dict[str, object] = {**sums, "resumed": harvested.resumed, "commands": commands}
+        _say_total(harvested.stop, told, layout.folder)
         return
     say(f"Stopped: {harvested.stop.value}.")
     sites = format_count(sums["sites"], "site")
@@ -49,7 +55,8 @@ def show_files(harvested: FilesHarvested, form: str) -> None:
         (site.site, site.targets, site.requests, site.stop_reason or "not ended") for site in harvested.sites
     ]
     print_sites(rows, "site", "sites.csv")
-    _say_next(harvested.stop, layout.folder)
+    away = sum(site.stop_reason in _AWAY for site in harvested.sites)
+    _say_next(harvested.stop, layout.folder, away)
 
 
 def show_pages(harvested: PagesHarvested, form: str) -> None:
@@ -105,8 +112,12 @@ def _say_total(stop: StopReason, sums: dict[str, object], folder: Path) -> None:
     say(json.dumps({**why, **sums, "folder": str(folder)}))
 
 
-def _say_next(stop: StopReason, folder: Path) -> None:
-    if stop.resumable:
+def _say_next(stop: StopReason, folder: Path, away: int = 0) -> None:
+    if away:
+        sites = format_count(away, "site")
+        why = f"{sites} stopped answering or asked for a pause"
+        say(f"Next: {why}. Later, `coati harvest {folder}` resumes what is left.", err=True)
+    elif stop.resumable:
         say(f"Next: `coati harvest {folder}` with a larger budget continues where it stopped.", err=True)
 
 

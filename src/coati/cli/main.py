@@ -16,7 +16,9 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
+from coati.cli import EndsAtOnce
 from coati.cli.terminal import say
 from coati.errors import CoatiError
 from coati.runs.errors import RunLockedError
@@ -50,6 +52,9 @@ class LazyCommand(NamedTuple):
 
 COMMANDS = {
     "archive": LazyCommand("coati.cli.archive:archive", "Import, look into and export archived sites."),
+    "completion": LazyCommand(
+        "coati.cli.completion_script:completion", "Print what makes a shell complete commands and values."
+    ),
     "crawl": LazyCommand("coati.cli.crawl:crawl", "Take the data files of a website with few requests."),
     "discover": LazyCommand(
         "coati.cli.discover:discover", "Find data repositories on a topic, by search engines and links."
@@ -65,6 +70,8 @@ COMMANDS = {
         "coati.cli.inspect:inspect", "Say what software a site runs, and what it lists, in a few requests."
     ),
     "learn": LazyCommand("coati.cli.learn:learn", "Train models from examples of your own."),
+    "man": LazyCommand("coati.cli.man:man", "Write the man pages of all commands."),
+    "merge": LazyCommand("coati.cli.merge:merge", "Write several runs into one database."),
     "pull": LazyCommand("coati.cli.pull:pull", "Make a run folder of a site, out of a fleet's store."),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
@@ -93,10 +100,20 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, attribute = COMMANDS[cmd_name].place.partition(":")
-        command = getattr(importlib.import_module(module), attribute)
+        with EndsAtOnce():
+            command = getattr(importlib.import_module(module), attribute)
         if not isinstance(command, click.Command):
             raise TypeError(f"{COMMANDS[cmd_name].place} is no command")
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer commands and options, and import no command for it: somebody waits for each Tab."""
+        found = [
+            CompletionItem(name, help=command.summary)
+            for name, command in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -130,21 +147,32 @@ def run(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return WRONG_INPUT
     except (click.Abort, KeyboardInterrupt):
-        say("coati: interrupted", err=True)
-        return INTERRUPTED
+        return _interrupted()
     except (SystemExit, BrokenPipeError):
         # The reader of the output has gone, as `head` does: click ends the program then. Nothing else does.
         _write_no_more()
         return FINISHED
     except (CoatiError, OSError) as error:
         return _refusal(error)
-    except Exception:  # noqa: BLE001 -- anything else is a bug, and is shown as one
-        return _own_error()
+    except Exception as error:  # noqa: BLE001 -- anything else is a bug, and is shown as one
+        return _interrupted() if _hides_an_interrupt(error) else _own_error()
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         _write_no_more()
     return result if isinstance(result, int) else FINISHED
+
+
+def _interrupted() -> int:
+    say("coati: interrupted", err=True)
+    return INTERRUPTED
+
+
+def _hides_an_interrupt(error: BaseException | None) -> bool:
+    """Tell whether a library took Ctrl-C for an error, as some do whose import it meets."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _write_no_more() -> None:

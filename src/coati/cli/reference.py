@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 
 _NOTE = "<!-- Written by scripts/make-cli-reference; do not edit. -->"
 
+EXIT_CODES = {
+    0: "finished, a budget was reached, or stopped early; the output says which",
+    2: "wrong usage or input",
+    3: "the start page could not be reached, or the site fell silent",
+    4: "rate limited, or refused",
+    5: "an error of Coati's own, or of the disk",
+    6: "another process is writing the run",
+    7: "the start gave no link at all: it is no page, or one that a browser builds",
+    130: "interrupted, and saved",
+}
+
 _CLI_HEAD = f"""{_NOTE}
 # The command line
 
@@ -25,15 +36,7 @@ messages go to stderr. Exit codes:
 
 | code | meaning |
 |---|---|
-| 0 | finished, a budget was reached, or stopped early; the output says which |
-| 2 | wrong usage or input |
-| 3 | the start page could not be reached, or the site fell silent |
-| 4 | rate limited, or refused |
-| 5 | an error of Coati's own, or of the disk |
-| 6 | another process is writing the run |
-| 7 | the start gave no link at all: it is no page, or one that a browser builds |
-| 130 | interrupted, and saved |
-"""
+{"".join(f"| {code} | {meaning} |{chr(10)}" for code, meaning in EXIT_CODES.items())}"""
 
 _FILE_HEAD = f"""{_NOTE}
 # The run file
@@ -93,7 +96,7 @@ def _commands(command: click.Command, path: str, ctx: click.Context) -> Iterator
                 yield from _commands(inner, inner_path, click.Context(inner, info_name=name, parent=ctx))
         return
     usage = " ".join([path, *command.collect_usage_pieces(ctx)])
-    lines = [f"## {path}\n", f"    {usage}\n", _plain(command.help or ""), ""]
+    lines = [f"## {path}\n", f"    {usage}\n", plain(command.help or ""), ""]
     options = [param for param in command.params if isinstance(param, click.Option)]
     if options:
         with_variables = any(option.envvar for option in options)
@@ -141,7 +144,7 @@ def _value_word(word: str) -> str:
     return words.get(word, _cell(f"`{word}`"))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Unwrap a help text as click does: its lines belong together up to an empty one."""
     paragraphs = text.replace("\b", "").strip().split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

@@ -14,8 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from coati.assembly import EARLY_STOPS
+from coati.assembly import EARLY_STOPS, REGISTRY, SHORTCUTS
 from coati.budget import Budget
+from coati.cli.completion import offering
 from coati.cli.replay_watch import watch_callbacks, watch_table
 from coati.cli.setting_options import SettingParam
 from coati.errors import ConfigError, UsageError
@@ -31,6 +32,7 @@ from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_wa
 from coati.replaying.measures import SiteTotals
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.strategies.revisits.relevance import FORMS
+from coati.web.media import PRESETS
 from coati.web.rules import Scope
 from coati.web.unseen import safe
 
@@ -64,12 +66,18 @@ class _Moment(click.ParamType[float]):
     "strategies",
     default=",".join(DEFAULT_STRATEGIES),
     show_default=True,
+    shell_complete=offering({name: row.summary for name, row in REGISTRY.items()}, many=True),
     help="Strategies to run, separated by commas; `coati strategies` lists them, and my_module:MyStrategy is"
     " one of your own.",
 )
 @click.option("--seeds", default=1, show_default=True, help="How many seeds, counted from --seed.")
 @click.option("--seed", default=0, show_default=True, help="The first seed.")
-@click.option("--types", "types_text", help="What counts as a target, instead of the archive's definition.")
+@click.option(
+    "--types",
+    "types_text",
+    shell_complete=offering(PRESETS.keys(), many=True),
+    help="What counts as a target, instead of the archive's definition.",
+)
 @click.option(
     "--goal",
     multiple=True,
@@ -88,6 +96,14 @@ class _Moment(click.ParamType[float]):
     "start_urls",
     multiple=True,
     help="Begin at another URL of the archive; may be repeated. Sitemaps and feeds may be named, too.",
+)
+@click.option(
+    "--shortcuts",
+    type=click.Choice(list(SHORTCUTS)),
+    default="off",
+    show_default=True,
+    help="Offer the APIs of the site's software whose answers the archive holds: `auto` to strategies that"
+    " know what to do with them, `only` and nothing else.",
 )
 @click.option("--as-of", type=_Moment(), help="Replay the site as it was at this time (2024-05-06T12:00).")
 @click.option("--max-requests", type=int, help="Stop each run after this many requests.")
@@ -140,6 +156,7 @@ def replay(  # noqa: PLR0917 - one parameter per option
     goal: tuple[str, ...],
     scope: str,
     start_urls: tuple[str, ...],
+    shortcuts: str,
     as_of: float | None,
     max_requests: int | None,
     max_bytes: int | None,
@@ -172,6 +189,7 @@ def replay(  # noqa: PLR0917 - one parameter per option
         goal=goal,
         scope=scope,
         start_urls=start_urls,
+        shortcuts=shortcuts,
         as_of=as_of,
         budget=Budget(max_requests, max_bytes, max_time, max_targets),
         early_stop=early_stop,

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
+from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.reporting.writing import write_report
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=RunPath(), metavar="DIR")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def report(folder: Path, form: str) -> None:
     """Write report.html of the run in DIR again, also while the run is going.

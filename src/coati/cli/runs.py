@@ -44,6 +44,7 @@ def runs(folder: Path, form: str) -> None:
 def _table(found: Sequence[RunSummary]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("folder", overflow="fold")
+    table.add_column("start", overflow="fold")
     table.add_column("started")
     table.add_column("strategy")
     table.add_column("requests", justify="right")
@@ -53,6 +54,6 @@ def _table(found: Sequence[RunSummary]) -> Table:
         started = summary.started_at[:16].replace("T", " ")
         ended = summary.stop_reason or "not ended"
         counts = f"{summary.requests:,}", f"{summary.targets:,}"
-        row = (summary.folder, started, summary.strategy, *counts, ended)
+        row = (summary.folder, summary.start_url, started, summary.strategy, *counts, ended)
         table.add_row(*(Text(safe(cell)) for cell in row))
     return table

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.experiments.yield_files import guess_files, require_readers
 from coati.experiments.yield_sheet import Yield, draw_sample, read_sheet, with_guess, write_sheet
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.argument("run", type=RunPath(), metavar="RUN")
 @click.option("--n", "count", default=40, show_default=True, help="How many files to draw.")
 @click.option("--seed", default=0, show_default=True, help="The same seed draws the same files.")
 @click.option(

@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
+from coati.cli.completion import names_like
 from coati.errors import ConfigError
+from coati.search.registry import ENGINES
+from coati.search.web_archives import HINTS
+from coati.settings.limits import LIMIT_MEANINGS
 from coati.settings.run_settings import SETTINGS, Group, Setting
 from coati.strategies.stop_when_dry import OFF
 from coati.units import format_bytes, format_seconds
+from coati.web.media import PRESETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from coati.settings.setting_types import SettingType
 
@@ -43,6 +49,31 @@ class SettingParam(click.ParamType[Any]):
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         return self.name
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Offer the values that there are names for, and files where one is to be named."""
+        offered, many = _offered(param.name or "")
+        if self._type.choices is not None:
+            offered = self._type.choices
+        if offered:
+            return names_like(offered, incomplete, many=many)
+        return [CompletionItem(incomplete, type="file")] if self._type.word == "PATH" else []
+
+
+def _offered(setting: str) -> tuple[Mapping[str, str], bool]:
+    """Return names that a setting may be made of, beside others, and whether several go into one value."""
+    match setting:
+        case "types":
+            return dict.fromkeys(PRESETS, ""), True
+        case "hints":
+            return dict.fromkeys(HINTS, ""), True
+        case "limits":
+            return {f"{name}=": about for name, about in LIMIT_MEANINGS.items()}, False
+        case "search":
+            return {f"{name}=": row.summary for name, row in ENGINES.items()}, False
+    return {}, False
 
 
 def setting_option(setting: Setting) -> click.Option:
@@ -114,13 +145,18 @@ class SettingsCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each heading, and one for what is no setting."""
-        sections: dict[str, list[tuple[str, str]]] = {group.value: [] for group in Group}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
-            if record is not None:
-                setting = SETTINGS.get(param.name or "")
-                sections.setdefault("Other" if setting is None else setting.group.value, []).append(record)
-        for title, records in sections.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
+        for title, records in option_sections(self, ctx).items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def option_sections(command: click.Command, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+    """Return a command's options and what they mean, by heading; only a `SettingsCommand` has several."""
+    sections: dict[str, list[tuple[str, str]]] = {group.value: [] for group in Group}
+    for param in command.get_params(ctx):
+        record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+        if record is not None:
+            setting = SETTINGS.get(param.name or "") if isinstance(command, SettingsCommand) else None
+            other = "Other" if isinstance(command, SettingsCommand) else "Options"
+            sections.setdefault(other if setting is None else setting.group.value, []).append(record)
+    return {title: records for title, records in sections.items() if records}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.jobs.run_summary import RunSummary
 from coati.reporting.reasons import meaning_of
@@ -38,7 +39,7 @@ _LABEL_WIDTH = 70
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=RunPath(), metavar="DIR")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def show(folder: Path, form: str) -> None:
     """Show what the run in DIR did: its cost, what it found, and which groups of links brought it."""

@@ -8,18 +8,20 @@ from pathlib import Path
 
 import click
 
+from coati.cli.completion import RunPath
 from coati.cli.terminal import say
+from coati.harvesting.folder import HarvestLayout
 from coati.jobs.progress_bar import progress
 from coati.jobs.verifying import Verification
 from coati.jobs.verifying import verify as verify_run
-from coati.runs.layout import Layout
+from coati.runs.layout import Layout, holds_run
 from coati.units import format_count
 
 WRONG_INPUT = 2
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=RunPath(), metavar="DIR")
 @click.option(
     "--repair", is_flag=True, help="Fetch such files again, and put them back if they are still the same."
 )
@@ -27,22 +29,36 @@ WRONG_INPUT = 2
 def verify(folder: Path, *, repair: bool, form: str) -> int:
     """Read every file of the run in DIR against its hash, and name those that are missing or changed.
 
+    DIR may also be the folder of a harvest: then the runs of all its sites are read.
+
     The exit code is 2 if there are any, and with --repair if any are left.
     """
-    with progress("Verifying") as told:
-        found = verify_run(folder, repair=repair, on_progress=told)
-    # Who has read enough, as `head` has, still wants the right exit code.
-    with suppress(BrokenPipeError):
-        if form == "json":
-            say(json.dumps(found.as_json()))
-        else:
-            _print(found)
-    return 0 if found.whole else WRONG_INPUT
+    whole = True
+    for run in _runs_in(folder):
+        with progress("Verifying") as told:
+            found = verify_run(run, repair=repair, on_progress=told)
+        whole = whole and found.whole
+        # Who has read enough, as `head` has, still wants the right exit code.
+        with suppress(BrokenPipeError):
+            if form == "json":
+                say(json.dumps(found.as_json()))
+            else:
+                _print(found, folder)
+    return 0 if whole else WRONG_INPUT
 
 
-def _print(found: Verification) -> None:
+def _runs_in(folder: Path) -> list[Path]:
+    """List the run that is meant, or those of a harvest."""
+    harvest = HarvestLayout(folder)
+    if not harvest.settings.is_file():
+        return [folder]
+    return sorted(site for site in harvest.sites.glob("*") if holds_run(site))
+
+
+def _print(found: Verification, asked: Path) -> None:
     for file in found.damaged:
         state = f"{file.state.value}, repaired" if file.name in found.repaired else file.state.value
         say(f"{state}: {Layout(found.folder).files / file.name}, from {file.url}")
     repaired = f", {format_count(len(found.repaired))} of them repaired" if found.repaired else ""
-    say(f"{format_count(found.files, 'file')}, {format_count(len(found.damaged))} damaged{repaired}")
+    which = "" if found.folder == asked else f"{found.folder.name}: "
+    say(f"{which}{format_count(found.files, 'file')}, {format_count(len(found.damaged))} damaged{repaired}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coati.cli.completion import RunPath
 from coati.cli.setting_options import given_settings, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
@@ -22,7 +23,7 @@ from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.units import format_count, format_seconds, parse_seconds
 from coati.watching.options import WatchOptions
 from coati.watching.telling import Listeners
-from coati.watching.watch import find_watch, is_watch, watch_once
+from coati.watching.watch import find_watch, is_watch, next_cycle, watch_once
 from coati.watching.watch import watch as watch_for_ever
 
 if TYPE_CHECKING:
@@ -39,11 +40,12 @@ _SHOWN = 20
 # How a site is asked, where that is to be otherwise than the crawl did it.
 _ASKING = (
     "contact", "user_agent", "limit_rate", "user", "password_file", "header", "cookies", "proxy", "log_file",
+    "quiet",
 )  # fmt: skip
 
 
 @click.command()
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=click.Path(path_type=Path))
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=RunPath())
 @click.option("--once", is_flag=True, help="Run one cycle and end, for cron.")
 @click.option("--every", help=f"How long a cycle is.  [default: {format_seconds(_DEFAULTS.every)}]")
 @click.option("--per-cycle", type=click.IntRange(min=1), help="Pages to visit per cycle.  [default: 50]")
@@ -67,7 +69,13 @@ _ASKING = (
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The folder of the watch.  [default: SOURCE.watch]"
 )
-@click.option("--exec", "command", default="", help="A command to run for each change; it gets COATI_URL, …")
+@click.option(
+    "--exec",
+    "command",
+    default="",
+    help="Run this command for each change, with {what}, {url}, {file} and {id} in the place of what they"
+    " stand for; no shell reads it.",
+)
 @click.option(
     "--notify", default="", metavar="URL", help="A web hook that gets each change as JSON, by POST."
 )
@@ -121,8 +129,10 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     if delay is not None:
         asking["delay"] = parse_seconds(delay)
     place = find_watch(sources, values, out, asking)
-    listeners = Listeners(command, notify)
-    _say_what_begins(place)
+    listeners = Listeners.named(command, notify)
+    quiet = place.known.settings.quiet
+    if not quiet:
+        _say_what_begins(place)
 
     def show(result: CycleResult) -> None:
         _show(result, form)
@@ -130,9 +140,14 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     if once:
         result = watch_once(place, time.time, listeners)
         show(result)
+        if not result.requests and result.stop is StopReason.FINISHED:
+            begins = datetime.fromtimestamp(next_cycle(place.options.every, time.time()), UTC)
+            say(f"No cycle is due before {begins:%Y-%m-%d %H:%M} UTC (--every).", err=True)
     else:
         try:
-            result = watch_for_ever(place, time.time, _wait_until, show, listeners)
+            result = watch_for_ever(
+                place, time.time, lambda at: _wait_until(at, quiet=quiet), show, listeners
+            )
         except KeyboardInterrupt:
             click.echo("Interrupted between two cycles; the same command continues.", err=True)
             return _INTERRUPTED
@@ -162,8 +177,9 @@ def _say_what_begins(place: WatchPlace) -> None:
         click.echo("The first cycle looks at every page and announces nothing.", err=True)
 
 
-def _wait_until(at: float) -> bool:
-    click.echo(f"The next cycle begins at {datetime.fromtimestamp(at, UTC):%H:%M:%S} UTC.", err=True)
+def _wait_until(at: float, *, quiet: bool) -> bool:
+    if not quiet:
+        click.echo(f"The next cycle begins at {datetime.fromtimestamp(at, UTC):%H:%M:%S} UTC.", err=True)
     # The clock may jump; waiting in steps notices.
     while (left := at - time.time()) > 0:
         threading.Event().wait(min(left, 60.0))

@@ -22,6 +22,7 @@ from coati.errors import ConfigError
 from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summary
 from coati.harvesting.site_crawls import Standing, site_settings, standing_of
 from coati.harvesting.sites import is_excluded, sites_of
+from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
 from coati.live.progress import Progress
@@ -94,12 +95,16 @@ class FilesHarvest:
 
 @dataclass(frozen=True, slots=True)
 class FilesHarvested:
-    """How a harvest ended: why, and what each site took and gave, the richest first."""
+    """How a harvest ended: why, and what each site took and gave, the richest first.
+
+    ``commands`` says what came of the command for each file, if there was one.
+    """
 
     stop: StopReason
     sites: list[SiteSummary]
     layout: HarvestLayout
     resumed: bool
+    commands: CommandCounts | None = None
 
 
 def harvest_files(
@@ -109,18 +114,32 @@ def harvest_files(
 
     Raises `ConfigError` for a folder that holds something else, and what the disk raises.
     """
-    from coati.live.running import crawl_many
-
-    require_named_hosts(harvest.settings)
-    require_no_hidden(harvest.settings)
+    settings = harvest.settings
+    require_named_hosts(settings)
+    require_no_hidden(settings)
     layout = HarvestLayout(harvest.out)
     sites = harvest.sites()
-    resumed = _take_folder(layout, harvest)
-    begun = time.monotonic()
-    budget = harvest.settings.budget
+    with running_commands(settings.exec, settings.exec_timeout) as commands:
+        resumed = _take_folder(layout, harvest)
+        turns, stops = _crawl_sites(layout, harvest, commands, on_progress)
+        stop = _stop_reason(turns, stops)
+        counts = None if commands is None else commands.finish(at_once=stop is StopReason.INTERRUPTED)
+    return FilesHarvested(stop, _sum_up(layout, sites, stop), layout, resumed, counts)
+
+
+def _crawl_sites(
+    layout: HarvestLayout,
+    harvest: FilesHarvest,
+    commands: FileCommands | None,
+    on_progress: Callable[[Progress], None] | None,
+) -> tuple[SiteTurns, list[StopReason]]:
+    """Crawl all sites in turns; return what was spent, and why each crawl ended."""
+    from coati.live.running import crawl_many
+
+    sites, begun = harvest.sites(), time.monotonic()
     with ExitStack() as stack:
         turns = SiteTurns(
-            budget,
+            harvest.settings.budget,
             harvest.sites_at_once(len(sites)),
             fair=harvest.fair,
             seconds=lambda: time.monotonic() - begun,
@@ -130,17 +149,20 @@ def harvest_files(
         log(f"coati {__version__}: {format_count(len(sites), 'site')} into {harvest.out.absolute()}")
         plans = []
         for number, site in enumerate(sites):
+            folder, told = layout.site(site.name), on_event
+            if commands is not None:
+                commands.make_up_for(folder)
+                told = commands.listener(folder, on_event)
             plan = _plan(layout, harvest, site, stack)
             if plan is not None:
-                plans.append(replace(plan, turns=turns.of(number), on_event=on_event))
+                plans.append(replace(plan, turns=turns.of(number), on_event=told))
             else:
                 _count_done(layout, site, turns)
         results = crawl_many(plans) if plans and not turns.is_spent() else []
         for plan, result in zip(plans, results, strict=False):
             for line in end_lines(result):
                 log(f"{host_of(plan.rules.start_url)}: {line}")
-    stop = _stop_reason(turns, [result.stop for result in results])
-    return FilesHarvested(stop, _sum_up(layout, sites, stop), layout, resumed)
+    return turns, [result.stop for result in results]
 
 
 def _take_folder(layout: HarvestLayout, harvest: FilesHarvest) -> bool:
@@ -220,8 +242,9 @@ def _stop_reason(turns: SiteTurns, stops: Sequence[StopReason]) -> StopReason:
         return StopReason.INTERRUPTED
     if turns.limit is not None:
         return StopReason.of_limit(turns.limit)
-    reached = {StopReason.START_UNREACHABLE, StopReason.REFUSED, StopReason.RATE_LIMITED}
-    return stops[0] if stops and reached.issuperset(stops) else StopReason.FINISHED
+    # Where no site is left that could be asked, the exit code tells.
+    in_vain = all(stop.exit_code for stop in stops)
+    return stops[0] if stops and in_vain else StopReason.FINISHED
 
 
 def _sum_up(layout: HarvestLayout, sites: Sequence[HarvestSite], stop: StopReason) -> list[SiteSummary]:

@@ -145,6 +145,8 @@ def _crawl(
     settings = harvest.settings
     require_named_hosts(settings)
     require_no_hidden(settings)
+    if settings.exec:
+        raise ConfigError("exec: a harvest with a goal takes pages and no files; leave it out")
     if resumed:
         _check_same(harvest.out, settings)
     elif harvest.out.exists() and (not harvest.out.is_dir() or any(harvest.out.iterdir())):

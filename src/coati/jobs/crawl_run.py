@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from coati.jobs.file_commands import CommandCounts
 from coati.jobs.html import pairs_table
 from coati.jobs.run_summary import RunSummary
 from coati.jobs.runs import Run, RunFile
@@ -24,7 +25,8 @@ class CrawlRun:
     """What `coati.crawl` returns.
 
     ``result`` has the counts and the reason of the end, ``estimate`` what further requests would bring.
-    ``report`` is the path of the report; if none could be written, ``report_problem`` says why.
+    ``report`` is the path of the report; if none could be written, ``report_problem`` says why. ``commands``
+    says what came of the command for each file, if there was one.
     """
 
     folder: Path
@@ -33,6 +35,7 @@ class CrawlRun:
     estimate: Estimate | None = None
     report: Path | None = None
     report_problem: str = ""
+    commands: CommandCounts | None = None
 
     @property
     def run(self) -> Run:
@@ -85,6 +88,7 @@ class CrawlRun:
             "first_failure": self.result.first_failure or None,
             "start_links": None if self.resumed else self.result.start_links,
             "expected_targets_per_1000": None if estimate is None else estimate.as_json(),
+            "commands": None if self.commands is None else self.commands.as_json(),
             "exit_code": self.exit_code,
         }
 

@@ -17,6 +17,7 @@ from coati.archive.record import ArchiveMeta
 from coati.assembly import stop_rule
 from coati.errors import ConfigError, UsageError
 from coati.jobs.crawl_run import CrawlRun
+from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.jobs.live_progress import CrawlView, in_notebook, shown
 from coati.jobs.own_thread import run_beside_loop
 from coati.jobs.run_place import RunPlace, find_place, forget_failed_start
@@ -62,11 +63,15 @@ OnStart = Callable[[CrawlStart], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlCallbacks:
-    """Who is told what while a crawl goes on, and who may stop it; everything may be left out."""
+    """Who is told what while a crawl goes on, and who may stop it; everything may be left out.
+
+    ``on_commands`` hears at the end how many files wait for their command (``exec``).
+    """
 
     on_start: OnStart | None = None
     on_progress: OnProgress | None = None
     on_event: OnEvent | None = None
+    on_commands: Callable[[int], None] | None = None
     stop: StopSignal | None = None
 
 
@@ -142,10 +147,41 @@ def carry_out(place: RunPlace, callbacks: CrawlCallbacks) -> CrawlRun:
     """
     settings = place.settings
     early_stop = _early_stop(place)
+    with running_commands(settings.exec, settings.exec_timeout) as commands:
+        if commands is not None:
+            commands.make_up_for(place.folder)
+        result = _crawl(place, callbacks, early_stop, commands)
+        counts = _finish(commands, result, callbacks)
+    report, problem = _report(place.folder)
+    estimate = None if early_stop is None else early_stop.estimate
+    return CrawlRun(place.folder, result, place.resumed, estimate, report, problem, counts)
+
+
+def _finish(
+    commands: FileCommands | None, result: CrawlResult, callbacks: CrawlCallbacks
+) -> CommandCounts | None:
+    """Wait for the commands of the last files, unless somebody wants to stop."""
+    if commands is None:
+        return None
+    interrupted = result.stop is StopReason.INTERRUPTED
+    if callbacks.on_commands is not None and commands.waiting and not interrupted:
+        callbacks.on_commands(commands.waiting)
+    return commands.finish(at_once=interrupted)
+
+
+def _crawl(
+    place: RunPlace,
+    callbacks: CrawlCallbacks,
+    early_stop: StopWhenDry | None,
+    commands: FileCommands | None,
+) -> CrawlResult:
+    settings = place.settings
     with ExitStack() as stack:
         archive = stack.enter_context(_archive(settings))
         on_event = stack.enter_context(events_written(settings.events, callbacks.on_event))
         on_event, log = stack.enter_context(events_logged(settings.log_file, on_event))
+        if commands is not None:
+            on_event = commands.listener(place.folder, on_event)
         store = stack.enter_context(_store(place))
         log(f"coati {__version__}: {' and '.join(settings.urls)} into {place.folder.absolute()}")
         if callbacks.on_start is not None:
@@ -161,9 +197,7 @@ def carry_out(place: RunPlace, callbacks: CrawlCallbacks) -> CrawlRun:
         result = _drive(settings, resources)
         for line in end_lines(result):
             log(line)
-    report, problem = _report(place.folder)
-    estimate = None if early_stop is None else early_stop.estimate
-    return CrawlRun(place.folder, result, place.resumed, estimate, report, problem)
+        return result
 
 
 def _drive(settings: RunSettings, resources: CrawlResources) -> CrawlResult:

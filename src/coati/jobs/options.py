@@ -40,6 +40,7 @@ class CrawlOptions(TypedDict, total=False):
     header: Sequence[str]
     cookies: str
     proxy: str
+    render: str
     limits: Mapping[str, object]
     retry_failed: bool
     archive: str | Path
@@ -50,3 +51,5 @@ class CrawlOptions(TypedDict, total=False):
     folders: str
     events: str | Path
     log_file: str | Path
+    exec: str
+    exec_timeout: float | str

@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
-from coati.assembly import Need, StrategySettings, build_early_stop, build_goal, strategy_row
+from coati.assembly import (
+    Need,
+    StrategySettings,
+    build_early_stop,
+    build_goal,
+    build_shortcuts,
+    strategy_row,
+)
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
@@ -121,6 +128,7 @@ class ReplayPlan:
     link_cache: bool = True
     goal: Sequence[str] = ()
     scope: str = Scope.DOMAIN.value
+    shortcuts: str = "off"
 
     def wanted(self) -> list[tuple[str, int | None]]:
         """List the runs: each strategy with each seed, once."""
@@ -150,13 +158,15 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     examples: Sequence[str | Path] = (),
     goal: Sequence[str] = (),
     scope: str = Scope.DOMAIN.value,
+    shortcuts: str = "off",
     on_run: OnRun | None = None,
 ) -> ReplayResults:
     """Run strategies over an archived site, and return their traces and measures; nothing is fetched.
 
     ``strategies`` are names, or paths of your own (``my_module:MyStrategy``). ``on_run`` is called with the
     strategy, its seed, and the requests and targets so far. With ``goal``, pages that meet it are targets;
-    an archive of many hosts needs the ``scope`` "any".
+    an archive of many hosts needs the ``scope`` "any". With ``shortcuts`` "auto", strategies that can use
+    them are offered the APIs whose answers the archive holds; with "only", nothing else is followed.
     """
     names = (strategies,) if isinstance(strategies, str) else tuple(strategies)
     budget = Budget(
@@ -177,6 +187,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
         examples=[Path(each) for each in examples],
         goal=goal,
         scope=scope,
+        shortcuts=shortcuts,
     )
     return replay_archive(Path(archive), plan, ReplayCallbacks(on_run=on_run))
 
@@ -245,6 +256,7 @@ def _site(
                 progress=callbacks.on_links,
                 goal=all_of(tuple(build_goal(text) for text in plan.goal)) if plan.goal else None,
                 scope=Scope(plan.scope),
+                shortcuts=build_shortcuts(plan.shortcuts, "scent"),
             ),
         )
 

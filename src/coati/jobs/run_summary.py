@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from coati.jobs.html import pairs_table
 from coati.runs.reader import RunReader
+from coati.runs.renderings import count_renderings
 from coati.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class RunSummary:
     """What a run did, read from its folder. ``stop_reason`` is None while it goes on, or after a kill.
 
     ``deferred`` counts the addresses that could not be reached for a while, ``unreached`` those of them that
-    are still to be asked again.
+    are still to be asked again. ``rendered_pages`` went through a browser, ``not_rendered`` of them in vain.
     """
 
     folder: str
@@ -47,6 +48,8 @@ class RunSummary:
     deferred: int
     unreached: int
     skipped: int
+    rendered_pages: int
+    not_rendered: int
     report: str | None
 
     @classmethod
@@ -59,6 +62,7 @@ class RunSummary:
             (files,) = reader.connection.execute("SELECT count(*) FROM files").fetchone()
             (deferred,) = reader.connection.execute(_DEFERRED).fetchone()
             (unreached,) = reader.connection.execute("SELECT count(*) FROM deferred").fetchone()
+            rendered, _, not_rendered = count_renderings(reader.connection)
             report = reader.layout.report
             return cls(
                 folder=str(folder),
@@ -81,6 +85,8 @@ class RunSummary:
                 deferred=deferred,
                 unreached=unreached,
                 skipped=sum(reader.skip_counts().values()),
+                rendered_pages=rendered,
+                not_rendered=not_rendered,
                 report=str(report) if report.is_file() else None,
             )
 
@@ -101,7 +107,7 @@ class RunSummary:
         lines = [
             ("requests", f"{self.requests:,} ({format_bytes(self.bytes)} in {format_seconds(self.seconds)})"),
             ("targets", targets),
-            ("pages", f"{self.pages:,}"),
+            ("pages", self._pages()),
         ]
         if self.errors:
             lines.append(("errors", f"{self.errors:,}"))
@@ -113,6 +119,12 @@ class RunSummary:
                 ("left alone", f"{self.skipped:,} {urls}, for robots.txt, the scope or another rule")
             )
         return lines
+
+    def _pages(self) -> str:
+        if not self.rendered_pages:
+            return f"{self.pages:,}"
+        failed = f", {self.not_rendered:,} of them in vain" if self.not_rendered else ""
+        return f"{self.pages:,}, {self.rendered_pages:,} rendered by a browser{failed}"
 
     def _outages(self) -> str:
         again = f"{format_count(self.deferred, 'address', 'addresses')} could not be reached for a while"

@@ -102,7 +102,7 @@ def find_runs(
     if not Path(folder).is_dir():
         raise UsageError(f"there is no folder {folder}")
     found = []
-    for path in _run_folders(Path(folder), _DEPTH):
+    for path in run_folders(Path(folder)):
         try:
             found.append(RunSummary.read(path))
         except RunError as error:
@@ -111,7 +111,8 @@ def find_runs(
     return sorted(found, key=lambda summary: summary.started_at, reverse=True)
 
 
-def _run_folders(folder: Path, depth: int) -> Iterator[Path]:
+def run_folders(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
+    """Go through the folders of runs at and below a folder."""
     if holds_run(folder):
         yield folder
         return
@@ -122,7 +123,7 @@ def _run_folders(folder: Path, depth: int) -> Iterator[Path]:
     except OSError:
         return
     for entry in inner:
-        yield from _run_folders(entry, depth - 1)
+        yield from run_folders(entry, depth - 1)
 
 
 def explain(url: str, run: str | Path = ".") -> Explanation:

@@ -25,7 +25,7 @@ from coati.live.counts import CrawlCounts
 from coati.live.failures import FailureReason
 from coati.live.host_ends import HostEnds
 from coati.live.outages import Outages
-from coati.live.outcomes import MISSING, FetchResult
+from coati.live.outcomes import MISSING, FetchResult, RenderNote
 from coati.live.plan import CrawlResult
 from coati.live.progress import Event, EventKind
 from coati.live.site_turns import Spent
@@ -35,7 +35,7 @@ from coati.live.visits import Visits
 from coati.model import AT_THE_END, Deferred, Failure, Later, Method, Page, Redirect, Refused, Request
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.listed_links import ListedLinks
-from coati.runs.fetched import Fetched
+from coati.runs.fetched import Fetched, Rendering
 from coati.runs.reasons import SkipReason
 from coati.runs.store import Recorded
 from coati.search.engines import Engines
@@ -247,7 +247,7 @@ class Drive:
         self.counts.archived += from_archive
         self.counts.settle(request, recorded.outcome, settlements)
         self._keep(settlements)
-        self._tell_observed(state, result, charged)
+        self._tell_observed(state, result, charged, recorded.file)
         end = self._endings.after(
             request, result.outcome, charged, self.counts, hopeless=self.outages.hopeless
         )
@@ -493,6 +493,7 @@ class Drive:
             lists=lists,
             strategy=self.plan.strategy,
             sent=result.sent,
+            rendered=_rendering(result.rendered),
             missing=", ".join(words for drop, words in MISSING.items() if drop in result.drops),
         )
         return store.record(fetched)
@@ -501,11 +502,15 @@ class Drive:
         if self.plan.on_event is not None:
             self.plan.on_event(Event(self._clock.now(), what, data))
 
-    def _tell_observed(self, state: _Open, result: FetchResult, charged: int) -> None:
+    def _tell_observed(self, state: _Open, result: FetchResult, charged: int, file: str | None) -> None:
         request = state.request
         if self.plan.on_event is not None:
             seconds = round(self._clock.now() - state.started_at, 3)
             told = {"id": request.id, "url": request.url, "charged": charged, "seconds": seconds}
+            if result.rendered is not None:
+                told["rendered"] = {"requests": result.rendered.requests, "failed": result.rendered.failed}
+            if file is not None:
+                told["file"] = file
             self._tell(EventKind.OBSERVED, **told, **_described(result.outcome))
             if isinstance(result.outcome, Refused):
                 self._tell(EventKind.SKIPPED, url=request.url, reason=result.outcome.reason)
@@ -517,6 +522,10 @@ class Drive:
 def _brought(request: Request, result: FetchResult, charged: int, recorded: Recorded) -> Spent:
     size = 0 if isinstance(result.outcome, Refused) else result.outcome.size_bytes
     return Spent(charged, size, int(recorded.new_target), request.score)
+
+
+def _rendering(note: RenderNote | None) -> Rendering | None:
+    return None if note is None else Rendering(note.requests, round(note.seconds, 3), note.failed)
 
 
 def _nothing() -> None:

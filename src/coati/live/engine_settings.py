@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.reactor import is_reactor_installed
 
 from coati.live.robots import MAX_ROBOTS_REDIRECTS
+from coati.live.settings import RenderMode
 from coati.search.engines import engine_host
 from coati.web.urls import origin_of
 
@@ -71,6 +72,11 @@ def engine_settings(plan: CrawlPlan) -> dict[str, Any]:
         "COATI_SLOW_WINDOW": own.slow_window_seconds,
         "COATI_ALLOW_PRIVATE": own.allows_private(plan.start_urls),
         "COATI_PROXY": own.proxy,
+        "COATI_RENDER": own.render,
+        "COATI_BROWSER": own.browser,
+        "COATI_RENDER_SECONDS": own.render_seconds,
+        "COATI_RENDER_REQUESTS": own.render_requests,
+        "COATI_RENDER_MEMORY": own.render_memory_bytes,
         "COATI_MAX_RETRY_AFTER": own.max_retry_after_seconds,
         "COATI_MAX_DELAY": own.max_delay_seconds,
         # One worker takes the (empty) output of a callback; Scrapy's default starts a hundred each time.
@@ -106,6 +112,8 @@ def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
         chosen[_OURS + "robots.ObeyRobotsMiddleware"] = 100
         chosen[_OURS + "robots.RobotsAnswerMiddleware"] = 110
         chosen[_OURS + "robots.RobotsRedirectMiddleware"] = 600
+    if own.render != RenderMode.NEVER and not plan.offline:
+        chosen[_OURS + "rendering.RenderMiddleware"] = 25
     if plan.archive is not None:
         chosen[_OURS + "read_through.ReadThroughMiddleware"] = 20
     return chosen

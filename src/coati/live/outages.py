@@ -12,6 +12,8 @@ out. So a URL is called broken only on evidence:
    alone would not tell the two apart.
 4. A host that never answered, while others do, counts as a whole: its URLs are broken when ``retries`` tries
    of the host have failed. One that is down, and was not, breaks no URL, however long that takes.
+5. A 500 may mean either, a server in trouble or a page that is always broken, which is more common. So its
+   URL is asked again once, at the end, and is broken if the host has answered something else in between.
 
 Of a page that breaks off the part that came is taken in the end: where every try gave as much, it is all that
 there is. Where nobody has answered yet, there are a few quick tries. `Outages.hopeless` tells when to give
@@ -24,7 +26,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from coati.archive.record import PASSING_STATUSES
+from coati.archive.record import IN_TROUBLE, PASSING_STATUSES
 from coati.live.failures import PASSING_REASONS
 from coati.live.outcomes import DAMAGED
 from coati.model import AT_THE_END, Deferred, Failure, Kind, Method, Page, Refused
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from coati.live.outcomes import FetchResult
-    from coati.model import Request
+    from coati.model import Outcome, Request
     from coati.runs.host_answers import HostAnswer
 
 # How much longer each wait is than the one before, and the longest, however many retries there are.
@@ -173,10 +175,11 @@ class Outages:
         if isinstance(outcome, Refused):
             return result
         key = (request.method, request.url)
-        until = self._until(key, result, now) if is_outage(result) else None
+        outage = is_outage(result) or _is_doubtful(key, outcome)
+        until = self._until(key, result, now) if outage else None
         if until is None:
             self._waiting.pop(key, None)
-            whole = not is_outage(result)
+            whole = not outage
             if (whole and not result.unsent) or isinstance(outcome, Page):
                 is_proof = whole and _is_proof(key, outcome.status, outcome.size_bytes)
                 self.answered(request.url, is_proof=is_proof)
@@ -211,6 +214,7 @@ class Outages:
         if result.unsent and not self._is_due(host, waiting, now):
             return host.due
         last_try = waiting.until == AT_THE_END and waiting.answers == self._answers
+        was_well, doubtful = host.spell is None, _is_doubtful(key, result.outcome)
         self._fail(key, host, waiting, size, now)
         if not self._answers:
             self._first_tries[key] += 1
@@ -218,12 +222,20 @@ class Outages:
             return now + _FIRST_SHARE * self._first_seconds * self._first_tries[key]
         if not host.heard:
             return None if self._is_dead(host) else host.due
-        if waiting.alone >= self._retries and host.spell is not None and not host.spell.shared:
-            # One that is known to fail alone says nothing about the others.
-            host.spell = None if waiting.alone else host.spell
+        if self._is_broken(host, waiting, doubtful=doubtful, was_well=was_well):
             return None
         self.hopeless |= last_try
-        return self._time_of_try(waiting.tries, now)
+        return AT_THE_END if doubtful else self._time_of_try(waiting.tries, now)
+
+    def _is_broken(self, host: _Host, waiting: _Waiting, *, doubtful: bool, was_well: bool) -> bool:
+        """Tell whether there is evidence enough; ``was_well``: the host had answered just before."""
+        if doubtful:
+            return was_well and (waiting.tries > 1 or not self._retries)
+        if waiting.alone < self._retries or host.spell is None or host.spell.shared:
+            return False
+        # One that is known to fail alone says nothing about the others.
+        host.spell = None if waiting.alone else host.spell
+        return True
 
     def _fail(self, key: _Key, host: _Host, waiting: _Waiting, size: int, now: float) -> None:
         """Take note of an outage."""
@@ -250,7 +262,7 @@ class Outages:
             waiting.until = past.until
             return
         self._waiting.pop(key, None)
-        if past.kind != Kind.BROKEN or (past.status and past.status not in PASSING_STATUSES):
+        if past.kind != Kind.BROKEN or (past.status and past.status not in IN_TROUBLE):
             self.answered(past.url, is_proof=_is_proof(key, past.status, past.size_bytes))
 
     def _time_of_try(self, tries: int, now: float) -> float:
@@ -297,11 +309,18 @@ class Outages:
                 self._hosts[name] = host
 
 
+def _is_doubtful(key: _Key, outcome: Outcome) -> bool:
+    """Tell whether an answer may be that of a host in trouble; a HEAD and a query are not worth another."""
+    method, url = key
+    said = isinstance(outcome, Failure) and outcome.status in IN_TROUBLE - PASSING_STATUSES
+    return said and method is Method.GET and not is_query(url)
+
+
 def _is_proof(key: _Key, status: int, size_bytes: int) -> bool:
     """Tell whether an answer may be asked for again as a sign of life: one that is known to be small.
 
     What was only announced, or given up at its headers, may be of any size. A query would cost its quota.
     """
     method, url = key
-    known = size_bytes > 0 or status not in _SUCCESS
+    known = (size_bytes > 0 or status not in _SUCCESS) and status not in IN_TROUBLE
     return method is Method.GET and known and size_bytes <= _SMALL_BYTES and not is_query(url)

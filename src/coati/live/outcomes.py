@@ -59,20 +59,39 @@ LOOK_INSIDE = "coati_look_inside"
 # Set where the URL is a list address (`coati.readers.list_addresses`), and where it is one of an API.
 LIST = "coati_list"
 API = "coati_api"
+# Set where a page in a browser asks for it, and what came of rendering a page (`RenderNote`).
+PAGE_REQUEST = "coati_page_request"
+RENDERED = "coati_rendered"
 # The URL of which it was asked whether what the run was given last has changed.
 CONDITIONAL = "coati_conditional"
 
 # Flags of a Scrapy response by which our download handler tells that a body is not whole.
 CUT = "cut"
 DAMAGED = "dataloss"
+# The flag of a page that a browser should have rendered, and could not.
+NOT_RENDERED = "not_rendered"
 
 # What a run keeps of these, for people.
-MISSING = {CUT: "the rest was not read", DAMAGED: "it broke off"}
+MISSING = {CUT: "the rest was not read", DAMAGED: "it broke off", NOT_RENDERED: "its scripts were not run"}
 
 # The flag of a robots.txt that had been fetched already, to be obeyed: it costs nothing.
 KNOWN_RULES = "coati_known_rules"
 
 _MAX_HEADERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RenderNote:
+    """What rendering a page took: the requests that it made and their bytes; ``failed`` says what went wrong.
+
+    ``skipped`` are the addresses that the page was not given.
+    """
+
+    requests: int = 0
+    received_bytes: int = 0
+    seconds: float = 0.0
+    failed: str = ""
+    skipped: tuple[tuple[str, Reason], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +113,7 @@ class FetchResult:
     drops: tuple[str, ...] = ()
     unsent: bool = False
     sent: tuple[tuple[str, str], ...] | None = None
+    rendered: RenderNote | None = None
 
 
 class ResponseReader:
@@ -122,8 +142,9 @@ class ResponseReader:
             _headers(response),
             None if body_file else response.body,
             Path(body_file) if body_file else None,
-            drops=tuple(flag for flag in response.flags if flag in {CUT, DAMAGED}),
+            drops=tuple(flag for flag in response.flags if flag in MISSING),
             unsent=KNOWN_RULES in response.flags,
+            rendered=meta.get(RENDERED),
         )
         stopped = meta.get(STOPPED)
         if stopped is not None and 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
@@ -213,7 +234,7 @@ class ResponseReader:
         page = self._reader.read(form, body, request.url, content_type, result.headers, is_list=is_list)
         facts = facts_of(self._extractors, body, content_type)
         relevant = self._goal is not None and self._goal(facts)
-        outcome = Page(response.status, len(response.body), page.links, facts, relevant=relevant)
+        outcome = Page(response.status, _received(result, response), page.links, facts, relevant=relevant)
         if page.truncated and CUT not in result.drops:
             result = replace(result, drops=(*result.drops, CUT))
         why: SkipReason | None = None
@@ -221,14 +242,21 @@ class ResponseReader:
             why = SkipReason.X_ROBOTS_TAG
         elif page.nofollow:
             why = SkipReason.NOFOLLOW
+        if result.rendered is not None:
+            result = replace(result, skipped=result.rendered.skipped)
         if why is None:
             return replace(result, outcome=outcome, refused=tuple(page.refused))
         return replace(
             result,
             outcome=replace(outcome, links=NO_LINKS),
             refused=tuple(page.refused),
-            skipped=tuple((url, why) for url in dict.fromkeys(page.links.urls)),
+            skipped=(*result.skipped, *((url, why) for url in dict.fromkeys(page.links.urls))),
         )
+
+
+def _received(result: FetchResult, response: Response) -> int:
+    """Count the bytes of a page, and of what it asked for."""
+    return len(response.body) + (0 if result.rendered is None else result.rendered.received_bytes)
 
 
 def _what_is_missing(request: Request, response: Response) -> FailureReason | None:

@@ -25,7 +25,7 @@ from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
 from coati.archive.archive import Archive
-from coati.archive.record import Entry, Record
+from coati.archive.record import IN_TROUBLE, Entry, Record
 from coati.errors import ArchiveError
 from coati.live.failures import OfflineError
 from coati.live.origin_headers import OriginHeader, sent_headers
@@ -122,6 +122,9 @@ class ReadThroughMiddleware:
     def _answer(self, request: Request, url: str) -> Response | None:
         entry = self._archive.entry(url)
         if entry is None or not entry.status or self._now() - entry.moment > self._max_age:
+            return None
+        if entry.status in IN_TROUBLE and not self._offline:
+            # It may have been an outage. Who asks again wants to know.
             return None
         if request.method == "HEAD":
             return archived_response(request, Record(entry, _headers(entry)))

@@ -42,7 +42,7 @@ from coati.live.robots import ObeyRobotsMiddleware, RobotsAnswerMiddleware
 from coati.live.settings import LiveSettings
 from coati.live.spider import drive_of
 from coati.live.spider_links import SpiderLinks
-from coati.model import Later, Page, Redirect, Refused, Request
+from coati.model import Later, Method, Page, Redirect, Refused, Request
 from coati.pacing.host_pace import HostPace, Wait
 from coati.pacing.paced_choices import PacedChoices
 from coati.runs.reasons import SkipReason
@@ -53,7 +53,7 @@ from coati.web.rules import Rules, Scope, TrapRule
 from coati.web.urls import host_of, is_query, normalise, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Self
 
     from scrapy import Spider
@@ -292,7 +292,7 @@ class StrategyScheduler(BaseScheduler):
                 "dont_redirect": True,
                 "handle_httpstatus_all": True,
                 **(_query_meta(chosen.url) if is_query(chosen.url) else {}),
-                **self._request_meta,
+                **_meta_for(chosen, self._request_meta),
                 REQUEST: chosen,
                 LIST: chosen.url in self._drive.lists,
                 API: self._drive.is_api(chosen.url),
@@ -427,6 +427,12 @@ class StrategyScheduler(BaseScheduler):
             links.keep(url or request.url, request)
             return True
         return self._drive.plan.rules.refusal(url) is not None
+
+
+def _meta_for(chosen: Request, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the meta that a project puts into requests; a HEAD has no page that a browser could show."""
+    hidden = "playwright" if chosen.method is Method.HEAD else None
+    return {name: value for name, value in meta.items() if hidden is None or not name.startswith(hidden)}
 
 
 def _query_meta(url: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ with.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
@@ -22,20 +22,24 @@ from coati.live.outcomes import ANSWER_SECONDS
 from coati.live.pace import PACED_HOST
 from coati.live.streaming import StreamingDownloadHandler
 from coati.readers.hits import HITS_TYPE, write_hits
-from coati.search.provider import LocalProvider
+from coati.search.provider import LocalProvider, Prepares
 from coati.web.queries import parse_query
 from coati.web.rules import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.crawler import Crawler
 
     from coati.live.drive import Drive
     from coati.readers.hits import Hits
-    from coati.search.provider import HttpProvider
+    from coati.search.provider import HttpProvider, ProviderRequest
     from coati.web.queries import Query
 
 # A page of results has some tens of kilobytes.
 _ANSWER = BodyLimits(4 * 1024 * 1024, cut=False)
+
+Answer = TypeVar("Answer")
 
 _SUCCESS = range(200, 300)
 _UNAVAILABLE = 503
@@ -86,7 +90,18 @@ class SearchDownloadHandler(BaseDownloadHandler):
         return _response(query, found)
 
     async def _ask_over_http(self, provider: HttpProvider, query: Query, request: Request) -> Response:
-        asked = provider.request(query)
+        first = provider.preparation() if isinstance(provider, Prepares) else None
+        if first is not None and isinstance(provider, Prepares):
+            refused = await self._send(first, provider.prepare, query, request)
+            if isinstance(refused, Response):
+                return refused
+        answer = await self._send(provider.request(query), provider.read, query, request)
+        return answer if isinstance(answer, Response) else _response(query, answer)
+
+    async def _send(
+        self, asked: ProviderRequest, read: Callable[[bytes, str], Answer], query: Query, request: Request
+    ) -> Answer | Response:
+        """Ask an engine, and read its answer; an error of the engine comes back as its status alone."""
         sent = Request(
             asked.url,
             method="POST" if asked.body else "GET",
@@ -107,11 +122,10 @@ class SearchDownloadHandler(BaseDownloadHandler):
             return Response(query.address, answer.status, {"Retry-After": patience} if patience else {})
         content_type = (answer.headers.get("Content-Type") or b"").decode("latin-1")
         try:
-            found = provider.read(answer.body, content_type)
+            return read(answer.body, content_type)
         except Exception:  # noqa: BLE001 - a provider may be anybody's
             # Whatever an engine sends, reading it fails for this query only.
             raise SearchAnswerError(query.address) from None
-        return _response(query, found)
 
 
 def _response(query: Query, found: Hits) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MIB = 1024 * 1024
+
+
+class RenderMode(StrEnum):
+    """Which pages are rendered by a browser before their links are read."""
+
+    NEVER = "never"
+    AUTO = "auto"
+    ALWAYS = "always"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,13 @@ class LiveSettings:
     # Cookies for the origin of the start URL; those that the site sets are kept for the length of the crawl.
     cookies: tuple[tuple[str, str], ...] = ()
     proxy: str = ""
+    # Which pages a browser renders, and the path of one, if not any that is found.
+    render: str = RenderMode.NEVER
+    browser: str = ""
+    # What a page in a browser may take: time without what it fetches, requests, memory.
+    render_seconds: float = 20.0
+    render_requests: int = 50
+    render_memory_bytes: int = 1024 * _MIB
     # Whether private and loopback addresses may be asked. None: only if a start URL itself names one.
     allow_private: bool | None = None
     # Whether a server must prove who it is. Off is for sites whose certificate has run out, and the like.
@@ -79,14 +95,15 @@ class LiveSettings:
 
     def __post_init__(self) -> None:
         """Refuse values that no crawl could keep to."""
-        for name in ("concurrency", "per_host", "max_file_bytes", "max_page_bytes", "stream_above_bytes"):
+        at_least_one = ("concurrency", "per_host", "max_file_bytes", "max_page_bytes", "stream_above_bytes")
+        for name in (*at_least_one, "render_memory_bytes"):
             self._require(getattr(self, name) >= 1, name, "at least 1")
         for field in fields(self):
             if field.name.endswith("_timeout_seconds") or field.name == "slow_window_seconds":
                 self._require(getattr(self, field.name) > 0, field.name, "above 0")
         for name in ("delay_seconds", "min_bytes_per_second", "max_redirects", "retries", "retry_seconds"):
             self._require(getattr(self, name) >= 0, name, "at least 0")
-        for name in ("max_retry_after_seconds", "max_delay_seconds"):
+        for name in ("max_retry_after_seconds", "max_delay_seconds", "render_seconds", "render_requests"):
             self._require(getattr(self, name) >= 0, name, "at least 0")
         if self.max_bytes_per_second is not None:
             self._require(self.max_bytes_per_second >= 1, "max_bytes_per_second", "at least 1")

@@ -15,7 +15,7 @@ from scrapy import Request as ScrapyRequest
 from scrapy.exceptions import ResponseDataLossError
 from scrapy.http.request import NO_CALLBACK
 
-from coati.archive.record import PASSING_STATUSES
+from coati.archive.record import IN_TROUBLE
 from coati.live.failures import PASSING_REASONS, failure_reason
 from coati.live.outcomes import BODY_FILE, DAMAGED, LIVE_ONLY, REQUEST
 
@@ -75,7 +75,7 @@ class SignOfLifeMiddleware:
         _discard_file(request)
         if DAMAGED in response.flags:
             return ResponseDataLossError(url)
-        return response if response.status in PASSING_STATUSES else None
+        return response if response.status in IN_TROUBLE else None
 
 
 def _discard_file(request: ScrapyRequest) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from coati.live.outcomes import LIST, LOOK_INSIDE, STOPPED, is_blocked
+from coati.live.outcomes import LIST, LOOK_INSIDE, PAGE_REQUEST, STOPPED, is_blocked
 from coati.live.robots import asks_for_robots
 from coati.live.settings import LiveSettings
 from coati.live.spider import drive_of
@@ -63,7 +63,7 @@ class StopAtHeaders:
     def _on_headers(self, headers: Headers, body_length: int | None, request: Request) -> None:
         request.meta.pop(STOPPED, None)
         request.meta.pop(LOOK_INSIDE, None)
-        if request.method == "HEAD" or asks_for_robots(request):
+        if request.method == "HEAD" or asks_for_robots(request) or PAGE_REQUEST in request.meta:
             return
         media_type = (headers.get("Content-Type") or b"").decode("latin-1")
         # Scrapy's own handler says so where the length is not known.

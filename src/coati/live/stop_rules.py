@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.archive.record import PASSING_STATUSES
+from coati.archive.record import IN_TROUBLE
 from coati.live.failures import SILENCE, FailureReason
 from coati.model import Deferred, Failure, Refused
 from coati.stop_reasons import StopReason
@@ -72,7 +72,7 @@ class StopRules:
             return outcome.reason == FailureReason.CERTIFICATE if self._defers else outcome.reason in SILENCE
         if not isinstance(outcome, Deferred) or outcome.status == _TOO_MANY_REQUESTS:
             return False
-        return outcome.status in PASSING_STATUSES or outcome.reason in SILENCE
+        return outcome.status in IN_TROUBLE or outcome.reason in SILENCE
 
 
 def final_reason(reached: StopReason, counts: CrawlCounts) -> StopReason:

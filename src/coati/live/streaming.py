@@ -84,6 +84,7 @@ from coati.live.outcomes import (
     DAMAGED,
     LIST,
     LOOK_INSIDE,
+    PAGE_REQUEST,
     STOPPED,
 )
 from coati.live.pace import PaceMiddleware
@@ -109,6 +110,9 @@ _DEFAULTS = LiveSettings()
 
 # What is read of an answer that is no success: enough to keep the connection, and to see what it says.
 _MAX_ERROR_BYTES = 256 * 1024
+
+# What a page in a browser asks for stands in memory.
+_MAX_PAGE_REQUEST_BYTES = 8 * 1024 * 1024
 
 # Real sites send policies of many kilobytes in a header.
 _MAX_HEADER_BYTES = 64 * 1024
@@ -156,6 +160,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         # One byte more than is read tells the reader that this is not all.
         self._list = BodyLimits(MAX_LIST_BYTES + 1, cut=True)
         self._error = BodyLimits(_MAX_ERROR_BYTES, cut=True)
+        self._page_request = BodyLimits(_MAX_PAGE_REQUEST_BYTES, cut=False)
         self._rules = BodyLimits(MAX_RULES_BYTES, cut=True)
         self._allow_private = service is not None or settings.getbool("COATI_ALLOW_PRIVATE")
         answer = settings.getfloat("COATI_ANSWER_TIMEOUT", _DEFAULTS.answer_timeout_seconds)
@@ -382,6 +387,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             return self._service
         if asks_for_robots(request):
             return self._rules
+        if PAGE_REQUEST in request.meta:
+            return self._page_request
         if answer.status not in _SUCCESS:
             return self._error
         if "html" in answer.content_type:
@@ -438,9 +445,10 @@ async def _unpacked(
 
     ``taken`` is awaited with the size of each piece as it came.
     """
-    codings = codings_of(",".join(answer.headers.getall("Content-Encoding", ())))
+    for_the_way = _named(answer, "Transfer-Encoding")
+    codings = _named(answer, "Content-Encoding") + for_the_way
     unknown = not can_undo(codings)
-    is_file = codings == ("gzip",) and _is_gzip_file(answer)
+    is_file = codings == ("gzip",) and not for_the_way and _is_gzip_file(answer)
     unpacking = GzipFileUnpacking() if is_file else Unpacking(() if unknown else codings)
     if unknown and answer.status in _SUCCESS and "html" not in answer.content_type:
         raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
@@ -459,6 +467,12 @@ async def _unpacked(
         yield rest
     if not unpacking.whole:
         raise PackedPartError(f"{answer.url}: the body ends before what is packed in it does")
+
+
+def _named(answer: aiohttp.ClientResponse, header: str) -> tuple[str, ...]:
+    """Return the codings that a header names; chunks are joined already."""
+    named = codings_of(",".join(answer.headers.getall(header, ())))
+    return tuple(coding for coding in named if coding != "chunked")
 
 
 def _is_gzip_file(answer: aiohttp.ClientResponse) -> bool:

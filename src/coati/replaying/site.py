@@ -131,10 +131,24 @@ class ReplaySite:
         self._lists: dict[str, PageLinks] = {}
         ListAddresses(self.start_urls).explore(self._read_list)
 
-    def under(self, traps: TrapRule) -> ReplaySite:
-        """Return the site as it is for who keeps to this rule for traps; the truth stays the same."""
+    def under(self, traps: TrapRule, *, shortcuts: bool = True) -> ReplaySite:
+        """Return the site as it is for who keeps to this rule for traps; the truth stays the same.
+
+        Without ``shortcuts`` pages offer none, unless nothing else is to be followed.
+        """
+        if self._shortcuts is not None and not self._shortcuts.only and not shortcuts:
+            return self._plain.under(traps)
         narrower = traps is TrapRule.PUBLISHED and self.rules.traps is not traps
         return (self._published or self) if narrower else self
+
+    @cached_property
+    def _plain(self) -> ReplaySite:
+        """The site without shortcuts."""
+        other = copy(self)
+        other._shortcuts = None  # noqa: SLF001 - one of us
+        vars(other).pop("_published", None)
+        other._apply_rules()  # noqa: SLF001
+        return other
 
     @cached_property
     def _published(self) -> ReplaySite | None:

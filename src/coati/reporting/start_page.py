@@ -109,6 +109,6 @@ def why_few_links(links: int, refused: Mapping[str, int], media_type: str) -> st
     if is_list:
         return "The start address is a list without links: begin at a page of the site, or at another list."
     return (
-        f"The start page has {found}: the site may build its pages in the browser. Then Coati needs a browser"
-        " too (the extra render: pip install 'coati[render]'), or another start page."
+        f"The start page has {found}: the site may build its pages in the browser. Try --render auto with"
+        " another --out (it needs pip install 'coati[render]' and Chromium), or begin at another page."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from coati.model import Outcome, Request
     from coati.runs.reasons import Reason
     from coati.web.rules import Refusal
+
+
+class Rendering(NamedTuple):
+    """How a page was rendered: the requests that it made, the seconds, and what went wrong, if anything."""
+
+    requests: int
+    seconds: float
+    failed: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +31,7 @@ class Fetched:
     ``lists`` are the addresses that became list addresses by it (`coati.readers.list_addresses`).
     ``missing`` says what is not there of a page that is not whole: empty, or words for people.
     ``sent`` are the headers of the request, secrets left out; None where nothing was sent, or nobody knows.
+    ``rendered`` tells how a browser rendered the page, if one did.
     ``strategy`` names who chose the request, where a run has several. Times are seconds since the epoch.
     """
 
@@ -40,6 +49,7 @@ class Fetched:
     missing: str = ""
     strategy: str = ""
     sent: tuple[tuple[str, str], ...] | None = None
+    rendered: Rendering | None = None
 
     def header(self, wanted: str) -> str:
         """Return the first value of a header by its lower-case name; empty where there is none."""

@@ -13,6 +13,7 @@ from coati.model import Link, NearbyText
 from coati.runs.durable import sync_file
 from coati.runs.failed import is_retry
 from coati.runs.outcomes import DEFERRED, storable, to_row
+from coati.runs.renderings import note_rendering
 from coati.runs.schema import is_shared, share
 from coati.runs.tag_path_text import TagPathTable
 from coati.runs.times import from_iso, to_iso
@@ -245,6 +246,8 @@ class RunLog:
         if self.connection.execute(_OBSERVE, values).rowcount != 1:
             request = fetched.request
             raise UsageError(f"request {request.id} ({request.url}) was not chosen, or recorded before")
+        if fetched.rendered is not None:
+            note_rendering(self.connection, values[-1], fetched.rendered)
         if fetched.lists:
             self.connection.executemany(_ADD_LIST, [(url, values[-1]) for url in fetched.lists])
         return row

@@ -58,6 +58,17 @@ class HttpProvider(Provider, Protocol):
 
 
 @runtime_checkable
+class Prepares(Protocol):
+    """What an `HttpProvider` has that must find something out before its first query of a session."""
+
+    def preparation(self) -> ProviderRequest | None:
+        """Return the request that finds it out; None where it is known."""
+
+    def prepare(self, body: bytes, content_type: str) -> None:
+        """Read the answer; raises `ValueError` where it is none of the engine's."""
+
+
+@runtime_checkable
 class LocalProvider(Provider, Protocol):
     """An engine that answers in this process, in bounded time; called by one thread at a time, but by any."""
 

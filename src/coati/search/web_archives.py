@@ -76,10 +76,7 @@ class Wayback:
 
 
 class CommonCrawl:
-    """Common Crawl's index of its newest crawl; which one that is, is its first question.
-
-    What it learnt is forgotten when a run is resumed, so that it asks again.
-    """
+    """Common Crawl's index of its newest crawl; which one that is, it finds out once per session."""
 
     name = "commoncrawl"
     abilities = frozenset({Ability.SITE})
@@ -89,27 +86,32 @@ class CommonCrawl:
     def __init__(self, base_url: str = "https://index.commoncrawl.org") -> None:
         self._base = base_url
         self._index = ""
-        # How many pages of results were spent on the question which index there is.
-        self._spent = 0
+
+    def preparation(self) -> ProviderRequest | None:
+        """Ask which indexes there are; that changes monthly."""
+        return None if self._index else ProviderRequest(f"{self._base}/collinfo.json")
+
+    def prepare(self, body: bytes, content_type: str) -> None:
+        """Take the newest index, which comes first."""
+        found = json.loads(body)
+        if not isinstance(found, list) or not found or not isinstance(found[0], dict):
+            raise ValueError(f"no list of indexes ({content_type})")
+        newest = str(found[0].get("cdx-api", ""))
+        if not newest.startswith(("https://", "http://")):
+            raise ValueError("no address of an index")
+        self._index = newest
 
     def request(self, query: Query) -> ProviderRequest:
-        """Ask which index is the newest, then for files of a host and those below it."""
-        if not self._index:
-            self._spent = query.page
-            return ProviderRequest(f"{self._base}/collinfo.json")
+        """Ask for files of a host and those below it."""
         host = quote(_site(query), safe="")
         return ProviderRequest(
             f"{self._index}?url=*.{host}/*&output=json&fl=url,timestamp,mime,length,filename,offset"
             "&filter=status:200&filter=!mime:html&filter=!mime:image/&pageSize=1"
-            f"&page={query.page - self._spent - 1}"
+            f"&page={query.page - 1}"
         )
 
     def read(self, body: bytes, content_type: str) -> Hits:
-        """Read the list of indexes, or one capture per line."""
-        if not self._index:
-            newest = json.loads(body)[0]
-            self._index = str(newest["cdx-api"])
-            return Hits((), more=True)
+        """Read one capture per line."""
         hits = tuple(_captures(body))
         return Hits(hits, more=bool(hits))
 

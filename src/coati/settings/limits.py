@@ -28,6 +28,7 @@ _OPTIONS = frozenset(
         "origin_headers",
         "cookies",
         "proxy",
+        "render",
     }
 )
 
@@ -71,6 +72,10 @@ LIMIT_MEANINGS: Mapping[str, str] = {
     "max_delay_seconds": "How far the delay of a host may grow, by its Crawl-delay, by errors or slowness.",
     "allow_private": "Whether private addresses may be asked; unset: only if the start URL names one.",
     "verify_certificates": "Whether a server must prove by its certificate who it is.",
+    "browser": "The path of a Chromium for --render; unset: one that is installed.",
+    "render_seconds": "How long a page may take in the browser, without what it fetches.",
+    "render_requests": "How many requests a page in the browser may make; each counts.",
+    "render_memory_bytes": "How much memory a page in the browser may take.",
     "traps": "Whether links are left alone that look like a site without end.",
     "max_urls_per_shape": "Links of one shape (numbers folded) that are followed without any target.",
     "max_chain": 'Steps from page to page of one shape, as by "next", without any target.',

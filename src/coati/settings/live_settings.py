@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError
+from coati.live.find_browser import find_browser
 from coati.live.origin_headers import OriginHeader, is_secret
-from coati.live.settings import LiveSettings
+from coati.live.settings import LiveSettings, RenderMode
 from coati.settings.limits import with_limits
 from coati.web.urls import host_of, normalise, origin_of, path_of
 
@@ -44,8 +45,11 @@ def live_settings(settings: RunSettings) -> LiveSettings:
         origin_headers=tuple(header for header in headers if header.origin),
         cookies=parse_cookies(settings.cookies, host_of(settings.url)),
         proxy=_checked_proxy(settings.proxy),
+        render=settings.render,
     )
     asked = with_limits(asked, settings.limits)
+    if asked.render != RenderMode.NEVER and not settings.offline:
+        find_browser(asked.browser)
     # Offline there is nobody to be polite to.
     return replace(asked, robots=False, delay_seconds=0.0) if settings.offline else asked
 

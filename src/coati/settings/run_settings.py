@@ -24,7 +24,7 @@ from coati.assembly import (
 )
 from coati.budget import Budget
 from coati.errors import ConfigError, unknown_name
-from coati.live.settings import LiveSettings
+from coati.live.settings import LiveSettings, RenderMode
 from coati.readers.robots import robots_url
 from coati.search.web_archives import HINTS
 from coati.settings.limits import LIMITS
@@ -127,6 +127,11 @@ _SCOPES = {
 _ARCHIVE_MODES = {
     "read-through": "answers what it holds, and keeps the rest",
     "record": "keeps what is fetched, and answers nothing",
+}
+_RENDER = {
+    "never": "pages as the server sends them",
+    "auto": "only pages with next to no links",
+    "always": "every page",
 }
 _FOLDERS = {"flat": "side by side in files/", "site": "in folders named after the site's hosts and folders"}
 _FORMATS = {"table": "for people", "json": "one JSON object on stdout"}
@@ -408,6 +413,13 @@ class RunSettings:
     proxy: str = _setting(
         _POLITE.proxy, Group.HOW, TEXT, "Send everything through this proxy (http://host:port)."
     )
+    render: str = _setting(
+        RenderMode.NEVER.value,
+        Group.HOW,
+        choice("way to render", _RENDER),
+        "Let a browser run the scripts of pages before their links are read; files are never rendered. Needs"
+        " the extra `render` and a Chromium.",
+    )
     limits: tuple[tuple[str, object], ...] = _setting(
         (),
         Group.HOW,
@@ -457,6 +469,17 @@ class RunSettings:
         Group.KEEP,
         PATH,
         "Append what --verbose would say to this file, with times, whatever the screen shows.",
+    )
+    exec: str = _setting(
+        "",
+        Group.KEEP,
+        TEXT,
+        "Run this command for each file that was taken, with {file}, {url}, {type} and {run} in the place of"
+        " what they stand for; no shell reads it.",
+        of_run=False,
+    )
+    exec_timeout: float = _setting(
+        300.0, Group.KEEP, at_least(SECONDS, 1), "How long that command may take.", of_run=False
     )
     format: str = _setting(
         "table", Group.KEEP, choice("format", _FORMATS), "How the result is printed.", of_run=False

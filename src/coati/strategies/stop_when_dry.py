@@ -1,8 +1,8 @@
 """When a live crawl ends because what is left is hardly worth its requests; how hardly is a level.
 
 A strategy that tells what waits is stopped by the forecast (`coati.strategies.forecast`): when it has stayed
-below the level's floor for a while. Any other one is stopped by its recent yield alone
-(`coati.strategies.dry_spell`), which needs more requests before it can tell anything.
+below the level's floor for a while. One that found nothing yet, and any other one, is stopped by the recent
+yield alone (`coati.strategies.dry_spell`), which needs more requests before it can tell anything.
 
 What each level missed and saved over the replicas stands in benchmarks/STOPPING.md.
 """
@@ -93,7 +93,10 @@ class StopWhenDry:
         if due and strategy is not None and isinstance(strategy, Foresees):
             self._next_look = requests + int(_LOOK_SHARE * requests)
             self._foreseen = self._forecast.look(strategy)
-        return yields_little if self._foreseen is None else self._has_dried_up(requests, self._foreseen)
+        # What pays here is not known before the first target: until then scores are guesses.
+        if self._foreseen is None or not targets:
+            return yields_little
+        return self._has_dried_up(requests, self._foreseen)
 
     def _has_dried_up(self, requests: int, foreseen: Estimate) -> bool:
         if foreseen.expected >= self._floor:

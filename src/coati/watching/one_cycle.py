@@ -29,7 +29,9 @@ class OneCycle:
             self._is_limited = True
             watch = self._watch.watch
             only_looks = watch.cycles_begun == 0 and not watch.has_looked
-            watch.stop_after(watch.cycles_begun + (0 if only_looks else 1))
+            # Before its time none begins, and nobody waits for it: cron comes again.
+            begins = not only_looks and watch.is_due(now)
+            watch.stop_after(watch.cycles_begun + int(begins))
         return self._watch.choose(now, hosts)
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:

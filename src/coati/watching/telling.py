@@ -7,34 +7,39 @@ id lets the other side know it again. What could not be told is tried again afte
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import aiohttp
 
+from coati.jobs.external_command import ExternalCommand
 from coati.runs.changes import read_changes
 from coati.runs.durable import append_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Self
 
     from coati.runs.changes import Change
 
 TOLD = "told.txt"
 # A command or a server that hangs must not hold up the next cycle.
-_SECONDS = 60.0
+SECONDS = 60.0
+PLACEHOLDERS = ("what", "url", "file", "id")
 _SUCCESS = range(200, 300)
 
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Who is told: ``command`` is run by the shell for each change, ``hook`` gets it as JSON by POST."""
+    """Who is told: ``command`` is run for each change, ``hook`` gets it as JSON by POST."""
 
-    command: str = ""
+    command: ExternalCommand | None = None
     hook: str = ""
+
+    @classmethod
+    def named(cls, command: str, hook: str) -> Self:
+        """Make them of what the user wrote; raises `coati.errors.ConfigError` for no command."""
+        return cls(ExternalCommand.parse(command, PLACEHOLDERS, SECONDS) if command else None, hook)
 
     def __bool__(self) -> bool:
         return bool(self.command or self.hook)
@@ -63,34 +68,21 @@ def _told(folder: Path) -> set[str]:
 
 def _tell(change: Change, folder: Path, listeners: Listeners) -> str:
     """Tell one change to everybody; returns what went wrong, else nothing."""
-    trouble = _run(change, folder, listeners.command) if listeners.command else ""
-    if not trouble and listeners.hook:
-        trouble = asyncio.run(_post(change, listeners.hook))
-    return trouble
+    command = listeners.command
+    trouble = "" if command is None else command.run(_values(change, folder), change.as_json())
+    if trouble:
+        return f"the command failed: {trouble}"
+    return asyncio.run(_post(change, listeners.hook)) if listeners.hook else ""
 
 
-def _run(change: Change, folder: Path, command: str) -> str:
+def _values(change: Change, folder: Path) -> dict[str, str]:
+    """Return what the placeholders of a command stand for."""
     file = str((folder / "files" / change.file).absolute()) if change.file else ""
-    told = {"COATI_WHAT": change.what, "COATI_URL": change.url, "COATI_FILE": file, "COATI_ID": change.id}
-    try:
-        # The command is the user's own, as in a crontab. What sites say comes in by variables, never as code.
-        done = subprocess.run(  # noqa: S602
-            command,
-            shell=True,
-            check=False,
-            env={**os.environ, **told},
-            input=json.dumps(change.as_json()),
-            text=True,
-            stdout=subprocess.DEVNULL,
-            timeout=_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        return f"the command took longer than {_SECONDS:.0f} seconds"
-    return "" if done.returncode == 0 else f"the command ended with exit code {done.returncode}"
+    return {"what": change.what, "url": change.url, "file": file, "id": change.id}
 
 
 async def _post(change: Change, hook: str) -> str:
-    timeout = aiohttp.ClientTimeout(total=_SECONDS)
+    timeout = aiohttp.ClientTimeout(total=SECONDS)
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,

@@ -93,6 +93,11 @@ def _known(sources: Sequence[str], folder: Path) -> Known:
         raise ConfigError(f"the watch in {folder} began from what is no longer there: {error}") from None
 
 
+def next_cycle(every: float, now: float) -> float:
+    """Return when the next cycle begins: cycles count from the epoch, so that all watches agree."""
+    return (now // every + 1) * every
+
+
 def watch_once(
     place: WatchPlace,
     clock: Callable[[], float],
@@ -145,7 +150,6 @@ def watch(
     while True:
         result = watch_once(place, clock, listeners)
         on_cycle(result)
-        every = place.options.every
-        next_start = (clock() // every + 1) * every
+        next_start = next_cycle(place.options.every, clock())
         if result.moved or result.stop is StopReason.INTERRUPTED or not wait_until(next_start):
             return result

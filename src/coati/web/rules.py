@@ -133,6 +133,17 @@ class Rules:
         admitted = url in self._starts or is_query(url) or self._in_scope(url, scope)
         return None if admitted else Refusal.SCOPE
 
+    def page_request_refusal(self, url: str) -> Refusal | None:
+        """Say why what a page in a browser asks for on its own must not be; None if it may.
+
+        Its host counts, and what the user excludes: patterns of what to include are for pages and files.
+        """
+        if self.exclude_hosts and self._excludes_host(url):
+            return Refusal.EXCLUDED_HOST
+        if any(pattern.search(url) for pattern in self.exclude):
+            return Refusal.EXCLUDED
+        return self.list_refusal(url)
+
     def _unwanted(self, url: str) -> Refusal | None:
         if any(pattern.search(url) for pattern in self.exclude):
             return Refusal.EXCLUDED

@@ -1,4 +1,4 @@
-"""A file that an export makes: there whole or not at all, and never in the place of another one."""
+"""A file that an export makes: there whole or not at all, and in the place of another one only on demand."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[Path]:
+def new_file(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Give a place to write to; what is written there becomes ``path`` at the end, if all went well."""
-    if path.exists():
+    if path.is_dir() or (path.exists() and not overwrite):
         raise UsageError(f"{path} already exists")
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     try:
         yield partial
-        partial.rename(path)
+        partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise

@@ -165,6 +165,10 @@ class Watch:
         """Begin no cycle after this many, counted from the first; it is no part of the state."""
         self._most_cycles = cycles
 
+    def is_due(self, now: float) -> bool:
+        """Tell whether a cycle may begin now."""
+        return self._last_cycle is None or self._cycles.start(self._last_cycle + 1) <= now
+
     def found(self) -> dict[int, int]:
         """Return the number of the cycle that found each link, by hash; negative for those of first looks."""
         return self._links.found()

@@ -1,0 +1,9 @@
+-- The files of all sites as one table of DuckDB, each with the folder of its site.
+CREATE OR REPLACE TABLE files AS
+SELECT regexp_extract(filename, 'sites/([^/]+)/', 1) AS site, * EXCLUDE (filename)
+FROM read_csv('harvest/sites/*/files.csv', filename = true, union_by_name = true, all_varchar = true);
+
+-- What has come, changed and gone since.
+CREATE OR REPLACE TABLE changes AS
+SELECT regexp_extract(filename, 'watches/([^/]+)[.]watch/', 1) AS site, * EXCLUDE (filename)
+FROM read_json('watches/*/changes.jsonl', format = 'newline_delimited', filename = true, union_by_name = true);

@@ -1,0 +1,79 @@
+"""What a shell offers behind the Tab key: names of strategies, types and limits, and folders of runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from coati.runs.layout import holds_run
+
+# A shell that waits for a folder with a million entries is worse than one that offers nothing.
+_MOST_ENTRIES = 10_000
+
+Completed = list[CompletionItem]
+
+
+class RunPath(click.Path):
+    """The folder of a run; a shell offers such folders, else any on the way to one."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Completed:
+        """Offer folders that hold a run."""
+        return run_folders_like(incomplete)
+
+
+class RunOrUrl(click.ParamType[str]):
+    """A URL, or the folder of a run; only the latter can be offered."""
+
+    name = "text"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Completed:
+        """Offer folders that hold a run."""
+        return run_folders_like(incomplete)
+
+
+def run_folders_like(incomplete: str) -> Completed:
+    """Return the folders of runs that begin like this; where there is none, let the shell offer folders."""
+    before, slash, start = incomplete.rpartition("/")
+    found = []
+    try:
+        with os.scandir(Path(before + slash).expanduser()) as entries:
+            for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False):
+                if entry.name.startswith(start) and entry.is_dir() and holds_run(Path(entry.path)):
+                    found.append(f"{before}{slash}{entry.name}")
+    except OSError:
+        return []
+    return [CompletionItem(name) for name in sorted(found)] or [CompletionItem(incomplete, type="dir")]
+
+
+def names_like(names: Mapping[str, str] | Iterable[str], incomplete: str, *, many: bool = False) -> Completed:
+    """Return the names that begin like this, with what they mean; ``many`` are separated by commas.
+
+    >>> [item.value for item in names_like(["data", "tables"], "data,t", many=True)]
+    ['data,tables']
+    """
+    before, comma, start = incomplete.rpartition(",") if many else ("", "", incomplete)
+    meanings = names if isinstance(names, Mapping) else dict.fromkeys(names, "")
+    taken = set(before.split(","))
+    return [
+        CompletionItem(f"{before}{comma}{name}", help=meaning or None)
+        for name, meaning in meanings.items()
+        if name.startswith(start) and name not in taken
+    ]
+
+
+def offering(
+    names: Mapping[str, str] | Iterable[str], *, many: bool = False
+) -> Callable[[click.Context, click.Parameter, str], Completed]:
+    """Make the ``shell_complete`` of an option whose values are these names."""
+
+    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> Completed:
+        return names_like(names, incomplete, many=many)
+
+    return complete

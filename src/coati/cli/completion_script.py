@@ -1,0 +1,22 @@
+"""``coati completion``: the script that makes a shell offer commands, options and values."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the script that completes commands, options and values in SHELL.
+
+    The how-to for shells says where to put it.
+    """
+    script = get_completion_class(shell)
+    if script is None:
+        raise TypeError(f"click knows no completion for {shell}")
+    click.echo(script(ctx.find_root().command, {}, "coati", "_COATI_COMPLETE").source())

@@ -1,0 +1,36 @@
+"""``coati merge``: several runs as one database."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from coati.cli.completion import RunPath
+from coati.cli.terminal import say
+from coati.jobs.merging import merge as merge_runs
+from coati.jobs.progress_bar import progress
+from coati.units import format_count
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=RunPath(), metavar="RUN...")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The SQLite file to write.")
+@click.option("--overwrite", is_flag=True, help="Replace the file if it is there already, in one step.")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def merge(runs: tuple[Path, ...], out: Path, *, overwrite: bool, form: str) -> None:
+    """Write several runs into one SQLite database, in which each row names its site.
+
+    RUN is the folder of a run, or a folder with runs in it, such as that of a harvest. The database holds the
+    targets, pages, requests and skipped addresses of all of them; Datasette and DuckDB open it.
+    """
+    with progress("Merging") as told:
+        merged = merge_runs(runs, out, overwrite=overwrite, on_progress=told)
+    if form == "json":
+        say(json.dumps(merged.as_json()))
+        return
+    for site in merged.sites:
+        counts = f"{format_count(site.targets, 'target')} from {format_count(site.requests, 'request')}"
+        say(f"{site.name}: {counts} ({site.folder})")
+    say(f"{format_count(len(merged.sites), 'site')} in {merged.file}")
