@@ -2,7 +2,7 @@
 
 A chain says how aspects nest: a directory within its parent, an anchor within a directory. Along a chain
 each key's mean is shrunk to what is known outside of it, so that a key that was seen twice says little and
-one that was seen often speaks for itself (empirical Bayes). Three rules make this work on websites:
+one that was seen often speaks for itself (empirical Bayes). Four rules make this work on websites:
 
 1. **Nothing counts twice.** A value that was learnt under a specific key is taken out of the keys above it.
    Otherwise one barren page in a new directory is taken for four barren pages, one a level.
@@ -11,6 +11,8 @@ one that was seen often speaks for itself (empirical Bayes). Three rules make th
    is.
 3. **A parent speaks for its children, not for its visits.** The more a key was seen, the less a further value
    adds to the keys above it. Otherwise the largest section of a site would be what is expected of all others.
+
+4. **Old values fade.** A key remembers ``memory`` values, since a crawl moves from section to section.
 
 The chains of a row are weighted by how sure each is, and how alike the values are that it rests on.
 """
@@ -53,6 +55,7 @@ class ChainSettings:
     prior_mean: float = 0.3
     prior_variance: float = 1.0
     strength: float = 2.0
+    memory: float = 60.0
     fresh: float = 5.0
     within: float = 0.5
     tail: float = 0.2
@@ -223,16 +226,25 @@ class ValueChains:
     def learn(self, row: Row, value: float) -> Share:
         """Add one value to the keys of a row."""
         stats = self._stats(row)
-        share = self._share(stats[:, 0].tolist())
-        stats += np.array(share, np.float32)[:, None] * np.array([1.0, value, value * value], np.float32)
+        counts = stats[:, 0].tolist()
+        share = self._share(counts)
+        shares = np.array(share, np.float32)[:, None]
+        memory = self._settings.memory
+        if max(counts) >= memory:
+            stats *= np.where(stats[:, :1] >= memory, memory / (memory + shares), 1)
+        stats += shares * np.array([1.0, value, value * value], np.float32)
         self._write(row, stats)
         return share
 
     def revise(self, row: Row, before: float, after: float, share: Share) -> None:
-        """Replace a value that was learnt."""
+        """Replace a value that was learnt; that some of it has faded since is left out of account."""
         stats = self._stats(row)
         change = np.array([0.0, after - before, after * after - before * before], np.float32)
         stats += np.array(share, np.float32)[:, None] * change
+        # What no values could give, because some have faded, is cut off.
+        count, total, squares = stats.T
+        np.maximum(total, 0, out=total)
+        np.maximum(squares, total * total / np.maximum(count, 1e-6), out=squares)
         self._write(row, stats)
 
     def _share(self, counts: list[float]) -> Share:
