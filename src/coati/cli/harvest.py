@@ -124,6 +124,7 @@ def harvest(
         return _harvest_pages(_resumed_pages(source, given, excluded), own)
     out, seeds, begun = _place(source, discovery, given)
     _say_about(seeds)
+    given = seeds.with_headers(given)
     if given.get("goal") and own["store"]:
         raise UsageError(
             "--store is for files (--types): pages that meet a goal are collected by one machine"
@@ -287,7 +288,7 @@ def crawl_list(file: Path, start: tuple[str, ...], given: Mapping[str, object]) 
         raise UsageError("give start URLs or --from-file, not both")
     seeds = read_seeds(file)
     _say_about(seeds)
-    settings = with_values(RunSettings(), {**given, "urls": seeds.urls})
+    settings = with_values(RunSettings(), {**seeds.with_headers(given), "urls": seeds.urls})
     out = Path(settings.out or file.with_suffix("").name + "-crawls")
     view = CrawlView(Budget())
     with shown(view, quiet=settings.quiet) as on_progress:

@@ -36,7 +36,7 @@ def harvest(
     the folder ``out`` holds of the same harvest is resumed. Options are those of `coati.crawl`.
     """
     seeds = read_seeds(Path(source)) if isinstance(source, str | Path) else seeds_in(source)
-    given = read_values({**options, "out": str(options.get("out", ""))})
+    given = seeds.with_headers(read_values({**options, "out": str(options.get("out", ""))}))
     if not given["out"]:
         raise UsageError("a harvest needs a folder: give `out`")
     out = Path(str(given["out"]))
