@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +14,7 @@ from coati.cli.completion import RunPath
 from coati.cli.setting_options import given_settings, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
+from coati.live.stop_signal import StopSignal
 from coati.runs.changes import read_changes
 from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason
@@ -23,15 +23,14 @@ from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.units import format_count, format_seconds, parse_seconds
 from coati.watching.options import WatchOptions
 from coati.watching.telling import Listeners
-from coati.watching.watch import find_watch, is_watch, next_cycle, watch_once
-from coati.watching.watch import watch as watch_for_ever
+from coati.watching.watch import find_watch, is_watch, next_cycle
+from coati.watching.watch_run import WatchCallbacks, watch_cycles
 
 if TYPE_CHECKING:
     from coati.runs.changes import Change
     from coati.watching.cycle import CycleResult
     from coati.watching.watch import WatchPlace
 
-_MOVED = 3
 _INTERRUPTED = 130
 _DEFAULTS = WatchOptions()
 _SHOWN = 20
@@ -137,28 +136,22 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     def show(result: CycleResult) -> None:
         _show(result, form)
 
-    if once:
-        result = watch_once(place, time.time, listeners)
-        show(result)
-        if not result.requests and result.stop is StopReason.FINISHED:
-            begins = datetime.fromtimestamp(next_cycle(place.options.every, time.time()), UTC)
-            say(f"No cycle is due before {begins:%Y-%m-%d %H:%M} UTC (--every).", err=True)
-    else:
-        try:
-            result = watch_for_ever(
-                place, time.time, lambda at: _wait_until(at, quiet=quiet), show, listeners
-            )
-        except KeyboardInterrupt:
-            click.echo("Interrupted between two cycles; the same command continues.", err=True)
-            return _INTERRUPTED
-    if result.moved:
+    callbacks = WatchCallbacks(on_cycle=show, on_wait=None if quiet else _say_next)
+    try:
+        run = watch_cycles(place, 1 if once else None, listeners, callbacks, StopSignal())
+    except KeyboardInterrupt:
+        click.echo("Interrupted between two cycles; the same command continues.", err=True)
+        return _INTERRUPTED
+    if once and not run.cycles[-1].requests and run.stop is StopReason.FINISHED:
+        begins = datetime.fromtimestamp(next_cycle(place.options.every, time.time()), UTC)
+        say(f"No cycle is due before {begins:%Y-%m-%d %H:%M} UTC (--every).", err=True)
+    if run.moved:
         click.echo(
             "coati: nearly all watched pages are gone, so the site seems to have moved to other addresses."
             " Crawl it again, and watch the new crawl.",
             err=True,
         )
-        return _MOVED
-    return result.stop.exit_code
+    return run.exit_code
 
 
 watch.params.extend(setting_option(SETTINGS[name]) for name in _ASKING)
@@ -177,13 +170,8 @@ def _say_what_begins(place: WatchPlace) -> None:
         click.echo("The first cycle looks at every page and announces nothing.", err=True)
 
 
-def _wait_until(at: float, *, quiet: bool) -> bool:
-    if not quiet:
-        click.echo(f"The next cycle begins at {datetime.fromtimestamp(at, UTC):%H:%M:%S} UTC.", err=True)
-    # The clock may jump; waiting in steps notices.
-    while (left := at - time.time()) > 0:
-        threading.Event().wait(min(left, 60.0))
-    return True
+def _say_next(at: float) -> None:
+    click.echo(f"The next cycle begins at {datetime.fromtimestamp(at, UTC):%H:%M:%S} UTC.", err=True)
 
 
 def _show(result: CycleResult, form: str) -> None:

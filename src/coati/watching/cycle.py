@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
+    from coati.live.stop_signal import StopSignal
     from coati.runs.changes import Change
     from coati.settings.run_settings import RunSettings
     from coati.watching.known import Known
@@ -100,6 +101,7 @@ def run_cycle(
     options: WatchOptions,
     clock: Callable[[], float],
     on_progress: OnProgress | None = None,
+    stop: StopSignal | None = None,
 ) -> CycleResult:
     """Visit, follow and check what the present cycle allows; then write down what changed.
 
@@ -115,7 +117,7 @@ def run_cycle(
     with store, events_logged(settings.log_file, None) as (on_event, log):
         before = _last_event(folder)
         log(f"coati {__version__}: a cycle in {folder.absolute()}")
-        resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
+        resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event, stop=stop)
         result = crawl_live(replace(_plan(settings, known, options, resources), clock=clock))
         for line in end_lines(result):
             log(line)
