@@ -11,7 +11,7 @@ scores is a promise for that many requests. Two things are missing in it:
 
 A forecast looks ahead by a third of what was done, from a hundred to a thousand requests. What it says was
 compared with what came on replicas of real sites (benchmarks/STOPPING.md): of forecasts between 10 and 20
-targets per thousand requests, as many came on the average, and nine in ten ranges held.
+targets per thousand requests, 15 came on the average, and eight to ten in ten ranges held.
 """
 
 from __future__ import annotations
