@@ -79,7 +79,7 @@ class DaskCluster:
         self._client = self._connected()
         try:
             self._require_version()
-            if self._local is not None:
+            if _LOCAL.match(self._address):
                 self._client.register_worker_callbacks(_ignore_interrupts)
         except BaseException:
             self.close()
