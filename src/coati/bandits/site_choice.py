@@ -96,17 +96,14 @@ class SiteChoice:
 
     def resume(self, arm: int, requests: int, targets: int, promised: float, promise: float | None) -> None:
         """Take over what earlier sessions saw of a site."""
-        self.wake(arm)
-        site = self._sites[arm]
+        site = self._made(arm)
         site.requests, site.targets, site.promised, site.promise = requests, targets, promised, promise
+        site.awake = False
         self._changed(arm)
-        self.sleep(arm)
 
     def wake(self, arm: int) -> None:
         """Let a site be chosen; one that was never seen is made."""
-        while len(self._sites) <= arm:
-            self._sites.append(_Site())
-        site = self._sites[arm]
+        site = self._made(arm)
         if not site.awake and not site.done:
             site.awake = True
             self._changed(arm)
@@ -131,6 +128,11 @@ class SiteChoice:
         worth = (site.targets + self._prior) / (site.promised + self._prior)
         # No request brings more than one target.
         return min(1.0, site.promise * worth) + doubt
+
+    def _made(self, arm: int) -> _Site:
+        while len(self._sites) <= arm:
+            self._sites.append(_Site())
+        return self._sites[arm]
 
     def _changed(self, arm: int) -> None:
         site = self._sites[arm]

@@ -28,7 +28,8 @@ _SHOWN = 20
 
 _HINTS = {
     "no usable answer of the search engine": " Does it answer in JSON? A SearXNG server must allow the format"
-    " json in its settings.yml."
+    " json in its settings.yml.",
+    "private address": " A search within your own network needs --limits allow_private=true.",
 }
 
 # What a search for repositories has no use for.

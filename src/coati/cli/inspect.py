@@ -13,6 +13,8 @@ from coati.cli.terminal import say
 from coati.jobs.inspecting import FEW_REQUESTS
 from coati.jobs.inspecting import inspect as inspect_site
 from coati.model import Failure, Refused
+from coati.reporting.start_page import ALLOW_PRIVATE
+from coati.runs.reasons import SkipReason
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.units import format_count
@@ -20,7 +22,10 @@ from coati.units import format_count
 if TYPE_CHECKING:
     from coati.jobs.inspecting import Inspection, ListShown
 
-_OPTIONS = ("types", "profile", "max_requests", "delay", "contact", "header", "proxy", "limits", "format")
+_OPTIONS = (
+    "types", "profile", "max_requests", "delay", "contact", "user_agent", "user", "password_file", "header",
+    "proxy", "limits", "format",
+)  # fmt: skip
 _SHOWN_TYPES = 8
 # What a dry run may ask for: enough for a portal of five thousand data sets.
 INVENTORY_REQUESTS = 60
@@ -41,7 +46,8 @@ kept.
 @click.pass_context
 def inspect(ctx: click.Context, /, url: str, **_: object) -> int:
     """Ask, print, and return the exit code."""
-    settings = with_values(RunSettings(), given_settings(ctx))
+    start = url if "://" in url else f"https://{url}"
+    settings = with_values(RunSettings(), {**given_settings(ctx), "urls": (start,)})
     return show_inspection(inspect_site(url, settings), settings.format)
 
 
@@ -64,6 +70,8 @@ def _print(found: Inspection) -> None:
     say(found.final_url, bold=True)
     if isinstance(found.outcome, Refused | Failure):
         say(f"  could not be looked at: {found.outcome.reason}")
+        if found.outcome.reason == SkipReason.PRIVATE_ADDRESS:
+            say(f"Next: {ALLOW_PRIVATE}", err=True)
         return
     titles = ", ".join(shown.title for shown in found.software)
     say(f"  software:    {titles or 'none that Coati knows'}")

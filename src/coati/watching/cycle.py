@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
-    from coati.live.stop_signal import StopSignal
     from coati.runs.changes import Change
     from coati.settings.run_settings import RunSettings
     from coati.watching.known import Known
@@ -101,11 +100,12 @@ def run_cycle(
     options: WatchOptions,
     clock: Callable[[], float],
     on_progress: OnProgress | None = None,
-    stop: StopSignal | None = None,
+    planned: Callable[[CrawlPlan], CrawlPlan] = lambda plan: plan,
 ) -> CycleResult:
     """Visit, follow and check what the present cycle allows; then write down what changed.
 
-    The first cycle of a watch only looks: it brings no change. ``clock`` tells the time.
+    The first cycle of a watch only looks: it brings no change. ``clock`` tells the time. ``planned`` may add
+    to the plan what whoever runs it needs.
     """
     # Scrapy takes a second to import, and nobody who asks for help should wait for it.
     from coati.live.running import crawl as crawl_live
@@ -117,8 +117,8 @@ def run_cycle(
     with store, events_logged(settings.log_file, None) as (on_event, log):
         before = _last_event(folder)
         log(f"coati {__version__}: a cycle in {folder.absolute()}")
-        resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event, stop=stop)
-        result = crawl_live(replace(_plan(settings, known, options, resources), clock=clock))
+        resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
+        result = crawl_live(planned(replace(_plan(settings, known, options, resources), clock=clock)))
         for line in end_lines(result):
             log(line)
         if options.keep_versions is not None:

@@ -30,6 +30,7 @@ from coati.web.urls import host_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
     from coati.live.stop_signal import StopSignal
     from coati.watching.known import Known
@@ -104,6 +105,7 @@ def watch_once(
     listeners: Listeners | None = None,
     on_progress: OnProgress | None = None,
     stop: StopSignal | None = None,
+    planned: Callable[[CrawlPlan], CrawlPlan] = lambda plan: plan,
 ) -> CycleResult:
     """Run one cycle, write down what changed, and tell of it.
 
@@ -113,7 +115,14 @@ def watch_once(
     with _held(place.folder):
         write_options(place.folder, place.options)
         untold = publish(place.folder, place.known) if holds_run(place.folder) else []
-        result = run_cycle(place.folder, place.known, place.options, clock, on_progress, stop)
+        result = run_cycle(
+            place.folder,
+            place.known,
+            place.options,
+            clock,
+            on_progress,
+            lambda plan: planned(replace(plan, stop=stop)),
+        )
         trouble = tell_changes(place.folder, listeners or Listeners())
         write_report(place.folder)
     changes, messages = (*untold, *result.changes), (*result.messages, *trouble)

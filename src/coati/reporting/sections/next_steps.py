@@ -7,6 +7,7 @@ from sqlite3 import Connection
 
 from coati.reporting.facts import RunFacts, Stage
 from coati.reporting.markup import Html, element, joined
+from coati.reporting.resting import asks_for_rest
 from coati.reporting.run_end import end_of
 from coati.reporting.start_page import few_links_in
 from coati.units import format_count
@@ -33,6 +34,9 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
         )
     if end.next_step:
         yield joined(end.next_step)
+    rest = asks_for_rest(connection)
+    if rest is not None:
+        yield joined(rest)
     if facts.waiting and facts.stage is not Stage.GOING:
         yield joined(
             f"{format_count(facts.waiting, 'known address was', 'known addresses were')} not asked for."
@@ -40,7 +44,9 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     few_links = few_links_in(connection)
     if few_links:
         yield joined(few_links)
-    if not facts.totals.targets and facts.totals.requests:
+    if facts.repositories:
+        yield joined("Take the files of these repositories: ", _command("coati harvest --from FOLDER"), ".")
+    if not facts.totals.targets and facts.totals.requests and not facts.words:
         yield joined("Were the right types asked for? ", _command("coati types"), " lists them.")
     (robots,) = connection.execute(_ROBOTS).fetchone()
     if robots:
@@ -58,7 +64,9 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
         "Why was this address taken, or not? ", _command("coati explain ADDRESS --run FOLDER"), " says it."
     )
     yield joined(
-        "Ask own questions with ", _command("datasette run.sqlite"), ", or open files.csv in a spreadsheet."
+        "Ask own questions with ",
+        _command("datasette run.sqlite"),
+        f", or open {'repositories.csv' if facts.words else 'files.csv'} in a spreadsheet.",
     )
 
 
