@@ -195,6 +195,20 @@ def test_places_of_the_repository_exist(page: Path) -> None:
     assert [place for place in PLACE.findall(text_of(page)) if not (ROOT / place).exists()] == []
 
 
+def test_no_message_names_a_page_that_an_installation_does_not_have() -> None:
+    named = []
+    for path in (ROOT / "src").rglob("*.py"):
+        tree = ast.parse(text_of(path))
+        texts = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        named += [
+            f"{path.name}: {node.value}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts
+            if re.search(r"(?<![\w./])docs/", node.value)
+        ]
+    assert named == []
+
+
 def test_scent_is_where_a_reader_meets_strategies_first() -> None:
     default = next(each.default for each in replay.params if each.name == "strategies")
     assert DEFAULT_STRATEGY in str(default).split(",")

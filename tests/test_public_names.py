@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 import coati
-from coati.jobs.options import CrawlOptions
+from coati.cli.discover import discover as discover_command
+from coati.cli.watch import watch as watch_command
+from coati.jobs.options import AskingOptions, CrawlOptions, DiscoverOptions
 from coati.settings.run_settings import SETTINGS, Group
 
 PUBLIC = [
@@ -14,6 +16,9 @@ PUBLIC = [
     "CoatiError",
     "CrawlOptions",
     "CrawlRun",
+    "CycleResult",
+    "DiscoverOptions",
+    "DiscoveryRun",
     "Event",
     "EventKind",
     "ExperimentResults",
@@ -29,12 +34,15 @@ PUBLIC = [
     "Run",
     "RunFile",
     "RunSummary",
+    "SearchProgress",
     "StopReason",
     "StopSignal",
     "Verification",
+    "WatchRun",
     "__version__",
     "crawl",
     "describe_archive",
+    "discover",
     "experiment",
     "explain",
     "export_archive",
@@ -48,6 +56,7 @@ PUBLIC = [
     "replay",
     "report",
     "verify",
+    "watch",
 ]
 
 # How a command says and shows things is its own business; a function returns and calls back.
@@ -80,3 +89,13 @@ def test_a_crawl_takes_every_setting_by_name() -> None:
     # A new setting is added to `coati.jobs.options.CrawlOptions`, with its type.
     of_crawls = {name for name, setting in SETTINGS.items() if setting.group is not Group.DISCOVER}
     assert set(CrawlOptions.__annotations__) == of_crawls - OF_COMMANDS
+
+
+def test_a_search_takes_every_setting_of_its_command_by_name() -> None:
+    offered = {option.name for option in discover_command.params} & set(SETTINGS)
+    assert set(DiscoverOptions.__annotations__) == offered - OF_COMMANDS
+
+
+def test_a_watch_asks_as_its_command_does() -> None:
+    options = {option.name for option in watch_command.params}
+    assert set(AskingOptions.__annotations__) == options & set(SETTINGS) - {"out"} - OF_COMMANDS

@@ -72,6 +72,17 @@ def test_no_file_names_a_registry_or_a_path_of_one_machine(unwanted: re.Pattern[
     assert not found, "\n".join(found)
 
 
+def test_the_image_is_built_from_files_that_exist_and_from_the_lock_alone() -> None:
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    copied = {name for line in lines if line.startswith("COPY ") for name in line.split()[1:-1]}
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert {line[1:] for line in ignored if line.startswith("!")} == copied
+    from_network = [line for line in lines if "pip " in line and "--no-index" not in line]
+    assert len(from_network) == 1
+    assert "--require-hashes" in from_network[0]
+
+
 def test_the_lock_pins_every_package_by_hash() -> None:
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     assert "://" not in lock

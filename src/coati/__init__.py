@@ -14,6 +14,7 @@ from coati.version import __version__
 # As `typing` has it, whose import would be most of the time that ours takes.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from coati.discovering.searching import SearchProgress
     from coati.errors import CoatiError
     from coati.harvesting.files import FilesHarvested
     from coati.harvesting.harvest import harvest
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
     )
     from coati.jobs.crawl_run import CrawlRun
     from coati.jobs.crawling import crawl, preview
+    from coati.jobs.discovering import DiscoveryRun, discover
     from coati.jobs.experimenting import ExperimentResults, experiment
     from coati.jobs.inspecting import Inspection, inspect
     from coati.jobs.merging import Merged, merge
-    from coati.jobs.options import CrawlOptions
+    from coati.jobs.options import CrawlOptions, DiscoverOptions
     from coati.jobs.preview import Preview
     from coati.jobs.replaying import ReplayResults, replay
     from coati.jobs.run_summary import RunSummary
@@ -40,12 +42,17 @@ if TYPE_CHECKING:
     from coati.live.stop_signal import StopSignal
     from coati.reporting.explanation import Explanation
     from coati.stop_reasons import StopReason
+    from coati.watching.cycle import CycleResult
+    from coati.watching.watch_run import WatchRun, watch
 
 __all__ = [
     "ArchiveSummary",
     "CoatiError",
     "CrawlOptions",
     "CrawlRun",
+    "CycleResult",
+    "DiscoverOptions",
+    "DiscoveryRun",
     "Event",
     "EventKind",
     "ExperimentResults",
@@ -61,12 +68,15 @@ __all__ = [
     "Run",
     "RunFile",
     "RunSummary",
+    "SearchProgress",
     "StopReason",
     "StopSignal",
     "Verification",
+    "WatchRun",
     "__version__",
     "crawl",
     "describe_archive",
+    "discover",
     "experiment",
     "explain",
     "export_archive",
@@ -80,10 +90,18 @@ __all__ = [
     "replay",
     "report",
     "verify",
+    "watch",
 ]
 
 # Imported when they are asked for, so that `import coati` takes no time.
 _PLACES = {
+    "DiscoverOptions": "coati.jobs.options",
+    "DiscoveryRun": "coati.jobs.discovering",
+    "discover": "coati.jobs.discovering",
+    "SearchProgress": "coati.discovering.searching",
+    "CycleResult": "coati.watching.cycle",
+    "WatchRun": "coati.watching.watch_run",
+    "watch": "coati.watching.watch_run",
     "CoatiError": "coati.errors",
     "FilesHarvested": "coati.harvesting.files",
     "PagesHarvested": "coati.harvesting.pages",

@@ -238,7 +238,7 @@ def _watching(row: SchedulerRow) -> StrategyRow:
 
     needs = frozenset({Need.OUT_LINKS, Need.HISTORY}) | (_KNOWS if row.needs_truth else frozenset())
     modules = ("coati.strategies.revisits.watch", *row.modules)
-    settings = ("watch", "relevant", "likely_extensions", "start_model")
+    settings = ("watch", "relevant", "likely_extensions")
     return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
 
 

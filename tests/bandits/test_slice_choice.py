@@ -88,6 +88,24 @@ def test_of_suspects_one_is_out_at_a_time() -> None:
     assert choice.left == 3
 
 
+def test_suspects_are_out_at_once_where_there_are_workers_for_each_and_their_slices_are_short() -> None:
+    choice = SliceChoice(["a", "b", "c"], Budget(), SIZES)
+    for site in range(3):
+        choice.resume(site, Tally(requests=100))
+    for _ in range(3):
+        chosen = choice.choose(0.0)
+        assert chosen is not None
+        assert (chosen.requests, chosen.is_suspect) == (40, False)
+    for site in range(3):
+        choice.died(site, now=0.0)
+    out = [choice.choose(1.0, suspects_at_once=2) for _ in range(3)]
+    assert [chosen and (chosen.requests, chosen.is_suspect) for chosen in out] == [
+        (10, True),
+        (10, True),
+        None,
+    ]
+
+
 def test_one_that_is_held_costs_nothing_and_comes_later() -> None:
     choice = SliceChoice(["a"], Budget(max_requests=10), SIZES)
     assert choice.choose(0.0) is not None

@@ -629,6 +629,8 @@ def test_a_start_that_leads_nowhere_is_told(coati: Coati, start: Route, hint: st
         said = coati("crawl", site.start, "--delay", "0", "--out", "run", "--format", "json")
     assert (said.code, said.json["exit_code"]) == (7, 7)
     assert hint in said.err
+    (warning,) = said.json["warnings"]
+    assert hint in warning
 
 
 def test_a_run_that_another_process_holds_is_told_apart_from_wrong_input(

@@ -66,6 +66,11 @@ def test_the_report_shows_them_and_how_they_were_reached(coati: Coati, web: tupl
     assert "6 repositories on “rain”" in page
     for text in ("How each was reached", "Which action paid", "Pages with data", "Checked, and not verified"):
         assert text in page
+    assert "6 repositories were verified in" in page
+    assert "coati harvest --from FOLDER" in page
+    # What a crawl for files would say means nothing here.
+    for text in ("The files", "No file", "files found", "Were the right types asked for?"):
+        assert text not in page
 
 
 def test_explain_says_why(coati: Coati, web: tuple[Path, Path, Path]) -> None:

@@ -222,3 +222,29 @@ def test_the_function_does_what_the_command_does(server: SiteServer, tmp_path: P
     assert pages.totals.requests == 10
     with pytest.raises(coati_package.CoatiError, match="one of the two"):
         coati_package.harvest(urls, out=tmp_path / "none")
+    with pytest.raises(coati_package.CoatiError, match="give `out`"):
+        coati_package.harvest(urls, types="data")
+    assert all("<table>" in each._repr_html_() for each in (done, pages))
+    # Its folder alone resumes it.
+    more = coati_package.harvest(tmp_path / "out", max_requests=40)
+    assert isinstance(more, coati_package.FilesHarvested)
+    assert (more.resumed, more.exit_code, sum(site.requests for site in more.sites)) == (True, 0, 40)
+    more_pages = coati_package.harvest(tmp_path / "pages", max_requests=12, extract=False)
+    assert isinstance(more_pages, coati_package.PagesHarvested)
+    assert (more_pages.resumed, more_pages.totals.requests) == (True, 12)
+
+
+def test_a_signal_from_outside_stops_all_sites(server: SiteServer, tmp_path: Path) -> None:
+    stop = coati_package.StopSignal()
+
+    def fifth(progress: coati_package.Progress) -> None:
+        if progress.requests >= 5:
+            stop.set()
+
+    urls = [site.start_url for site in server.sites]
+    done = coati_package.harvest(
+        urls, out=tmp_path / "out", types="data", delay=0, on_progress=fifth, stop=stop, max_requests=200
+    )
+    assert isinstance(done, coati_package.FilesHarvested)
+    assert done.stop is coati_package.StopReason.INTERRUPTED
+    assert sum(site.requests for site in done.sites) < 100

@@ -47,6 +47,7 @@ def test_a_password_is_passed_on_as_a_header(coati: Coati) -> None:
     assert said.code == 4
     assert "asks for a password" in said.out
     assert "--header 'Authorization:" in said.err
+    assert "--user NAME with --password-file FILE" in said.err
     assert "--header" in report
 
 

@@ -176,7 +176,7 @@ class Scripted:
     def workers(self) -> set[str]:
         return {"w1", "w2"}
 
-    def send(self, order: SliceOrder) -> None:
+    def send(self, order: SliceOrder, *, apart: bool = False) -> None:
         self.orders.append(order)
         step = self.script[order.site.name].pop(0)
         if isinstance(step, Exception):
@@ -246,6 +246,21 @@ def test_a_slice_whose_worker_died_is_sent_again(store_url: str) -> None:
     ]
     assert fleet.deaths == 2
     assert all(json.loads(event.line())["what"] == event.what.value for event in events)
+
+
+def test_workers_that_are_not_there_are_waited_for(store_url: str) -> None:
+    class Late(Scripted):
+        """Has no worker at first."""
+
+        looks = 0
+
+        def places(self) -> int:
+            self.looks += 1
+            return 0 if self.looks < 5 else 1
+
+    cluster = Late(a_org=[crawled("a.org")])
+    assert scripted_harvest(cluster, store_url).slices == 1
+    assert cluster.looks >= 5
 
 
 def test_workers_of_another_version_end_it_before_anything_runs(store_url: str) -> None:

@@ -105,16 +105,16 @@ def test_a_site_that_is_free_in_a_moment_is_waited_for(order: SliceOrder) -> Non
 def die_at(order: SliceOrder) -> None:
     """Leave what a worker leaves that is killed: a lease that has run out."""
     Leases(open_store(order.store), "a dead one", 0.0, lambda: 1.0).take(
-        lease_name(order.site.urls[0]), order.site.name
+        lease_name(order.site.urls[0]), order.place
     )
 
 
 def test_a_site_at_which_workers_die_is_left_alone_after_three(order: SliceOrder, server: SiteServer) -> None:
-    store, site = open_store(order.store), order.site.name
+    store, site = open_store(order.store), order.place
     die_at(order)
     assert run_slice(order).deaths == 1
     # A slice that ended counts from nothing again.
-    assert deaths_at(store, site) == 0
+    assert deaths_at(store, site).all == 0
     forget_lease(order)
     for number in (1, 2):
         note_death(store, replace(lease_of_dead(order), number=number))
@@ -129,8 +129,26 @@ def test_a_site_at_which_workers_die_is_left_alone_after_three(order: SliceOrder
     assert len(server.requests) == before
 
 
+def test_deaths_count_in_a_row_while_nothing_is_published_between_them(order: SliceOrder) -> None:
+    store, site = open_store(order.store), order.place
+    note_death(store, lease_of_dead(order))
+    run_slice(replace(order, requests=3), Worker("a"))
+    # The slice ended, so that its own deaths are forgotten; these are of later ones.
+    for number in range(2, 11):
+        note_death(store, replace(lease_of_dead(order), number=number))
+        at_one_place = deaths_at(store, site)
+        newest = chain(order).newest()
+        assert newest is not None
+        state = replace(newest.state, requests=newest.state.requests + 1)
+        chain(order).add(replace(newest, generation=newest.generation + 1, state=state))
+        assert (at_one_place.here, deaths_at(store, site).here) == (1, 0)
+        assert not deaths_at(store, site).are_too_many
+    note_death(store, replace(lease_of_dead(order), number=11))
+    assert deaths_at(store, site).are_too_many
+
+
 def lease_of_dead(order: SliceOrder) -> Lease:
-    return Lease(lease_name(order.site.urls[0]), 1, "a dead one", order.site.name, 0.0, 0.0)
+    return Lease(lease_name(order.site.urls[0]), 1, "a dead one", order.place, 0.0, 0.0)
 
 
 def forget_lease(order: SliceOrder) -> None:
@@ -154,7 +172,7 @@ class Broken(CrawlThread):
 def test_an_error_of_ours_counts_as_a_death_and_frees_the_site(order: SliceOrder) -> None:
     with pytest.raises(RuntimeError, match="a bug"):
         run_slice(order, Worker(thread=lambda: Broken(RuntimeError("a bug"))))
-    assert deaths_at(open_store(order.store), order.site.name) == 1
+    assert deaths_at(open_store(order.store), order.place) == (1, 1)
     assert lease_of(order).released
 
 
@@ -208,7 +226,7 @@ def test_one_whose_site_was_taken_over_publishes_nothing(
         made = create(self, name, content)
         if "generations" in name:
             monkeypatch.setattr(ObjectStore, "create", create)
-            Leases(store, "another", 60.0, lambda: 1e12).take(lease_of(order).name, order.site.name)
+            Leases(store, "another", 60.0, lambda: 1e12).take(lease_of(order).name, order.place)
         return made
 
     create = ObjectStore.create

@@ -1,5 +1,6 @@
 """Several runs in one database: every row with its site, and nothing half done."""
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from coati.cli.main import run
 from coati.jobs.merging import merge
 from coati.runs.layout import Layout
 from tests.cli.commands import Coati, coati
@@ -18,23 +20,29 @@ __all__ = ["coati"]
 PLAIN = ("--delay", "0", "--strategy", "bfs", "--quiet")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def sites() -> Iterator[tuple[Script, Script]]:
-    first = {
-        "/": page("/a.csv", "/more"),
-        "/more": page("/b.csv"),
-        "/a.csv": file(b"a\n"),
-        "/b.csv": file(b"b\n"),
-    }
+    pages = {"/": page("/a.csv", "/more"), "/more": page("/b.csv")}
     second = {"/": page("/a.csv", "/gone"), "/a.csv": file(b"other\n"), "/pic.png": file(b"", "image/png")}
-    with scripted(first) as one, scripted(second) as other:
+    with (
+        scripted({**pages, "/a.csv": file(b"a\n"), "/b.csv": file(b"b\n")}) as one,
+        scripted(second) as other,
+    ):
         yield one, other
 
 
-@pytest.fixture
-def crawled(coati: Coati, sites: tuple[Script, Script]) -> list[str]:
+@pytest.fixture(scope="module")
+def runs(sites: tuple[Script, Script], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Crawl both sites once for all tests, which get copies."""
+    folder = tmp_path_factory.mktemp("crawled")
     for name, site in zip(("one", "other"), sites, strict=True):
-        assert coati("crawl", site.start, "--out", f"runs/{name}", *PLAIN).code == 0
+        assert run(["crawl", site.start, "--out", str(folder / name), *PLAIN]) == 0
+    return folder
+
+
+@pytest.fixture
+def crawled(runs: Path, tmp_path: Path) -> list[str]:
+    shutil.copytree(runs, tmp_path / "runs")
     return ["runs/one", "runs/other"]
 
 

@@ -45,6 +45,16 @@ def test_another_name_is_told_and_escapes_no_rules(banned: str) -> None:
     assert {asked.headers["user-agent"] for asked in server.asked} == {"MyBot/2.0 (+us@example.org)"}
 
 
+@pytest.mark.parametrize("named", ["coati", "mybot"])
+def test_tags_for_any_of_our_names_are_kept(named: str) -> None:
+    def tagged(exchange: Exchange) -> None:
+        exchange.answer(body="<a href=/b>b</a>", X_Robots_Tag=f"{named}: nofollow")
+
+    with scripted({"/": page("/a"), "/a": tagged, "/b": page()}) as server:
+        crawled = crawl_from(server.start, agent="MyBot/2.0")
+    assert server.base + "/b" in crawled.skipped
+
+
 def test_the_longest_delay_asked_of_any_of_our_names_is_kept() -> None:
     text = "User-agent: coati\nCrawl-delay: 0.02\n\nUser-agent: mybot\nCrawl-delay: 0.05\n"
     with scripted({**SITE, "/robots.txt": rules(text)}) as server:

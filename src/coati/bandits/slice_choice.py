@@ -7,8 +7,9 @@ Who is worth most decides `coati.bandits.site_choice`. Added is what slices need
   nothing, and little time on putting crawls down and taking them up.
 - Sites of one group (those of one domain) are never out at once.
 - A site that must be left alone sleeps until then.
-- A site whose worker died is a *suspect* until a slice of it ends. Of suspects one is out at a time: where a
-  worker crawls many sites, the one that kills it is told from those that died with it.
+- A site whose worker died is a *suspect* until a slice of it ends. Slices of suspects are short, and of them
+  as many are out as there are workers to give one to each: where a worker crawls many sites, the one that
+  kills it is told from those that died with it.
 
 Time is an argument, in seconds of any clock that does not go back. Each call costs the logarithm of the
 number of sites, and the size of the site's group.
@@ -35,12 +36,13 @@ class SliceSizes:
 
 
 class ChosenSlice(NamedTuple):
-    """A site, by its number, and what its slice may spend."""
+    """A site, by its number, and what its slice may spend; a suspect is to be apart from others."""
 
     site: int
     requests: int
     seconds: float
     value: float
+    is_suspect: bool
 
 
 class Tally(NamedTuple):
@@ -91,8 +93,8 @@ class SliceChoice:
         self._asleep: list[tuple[float, int]] = []
         self._sleeps_until: dict[int, float] = {}
         self.requests = self.targets = self.bytes = 0
-        for number in range(len(self._groups)):
-            self._choice.wake(number)
+        # Those that nobody has told anything about yet; they are woken at the first choice.
+        self._unheard = set(range(len(self._groups)))
 
     @property
     def out(self) -> int:
@@ -110,6 +112,7 @@ class SliceChoice:
 
     def resume(self, site: int, tally: Tally, *, over: bool = False) -> None:
         """Take over what was published of a site earlier; ``over``: it is not to be crawled on."""
+        self._unheard.discard(site)
         self._count(site, tally)
         if over:
             self.end(site)
@@ -120,14 +123,17 @@ class SliceChoice:
         """Say which part of the budget is spent, after so many seconds."""
         return self._budget.spent(self.requests, self.bytes, seconds, self.targets)
 
-    def choose(self, now: float) -> ChosenSlice | None:
+    def choose(self, now: float, suspects_at_once: int = 1) -> ChosenSlice | None:
         """Return the site whose slice goes out next; None if there is none now (see `wakes_at`)."""
         self._wake(now)
+        for site in sorted(self._unheard):
+            self._choice.wake(site)
+        self._unheard.clear()
         requests_left = self._requests_left()
         if requests_left <= 0:
             return None
         while (chosen := self._choice.choose()) is not None:
-            if chosen.arm not in self._suspects or self._suspects.isdisjoint(self._out):
+            if chosen.arm not in self._suspects or self._suspects_out() < suspects_at_once:
                 return self._send(chosen.arm, requests_left, chosen.score)
             self._choice.sleep(chosen.arm)
             self._parked.append(chosen.arm)
@@ -157,6 +163,7 @@ class SliceChoice:
     def end(self, site: int) -> None:
         """Do not choose a site any more."""
         self._over.add(site)
+        self._unheard.discard(site)
         self._suspects.discard(site)
         self._choice.end(site)
         self._sleeps_until.pop(site, None)
@@ -169,9 +176,14 @@ class SliceChoice:
             return self._sizes.most_requests
         return most - self.requests - self._reserved
 
+    def _suspects_out(self) -> int:
+        return sum(site in self._out for site in self._suspects)
+
     def _send(self, site: int, requests_left: int, value: float) -> ChosenSlice:
         sizes = self._sizes
-        wanted = max(sizes.first_requests, min(self._tallies[site].requests, sizes.most_requests))
+        is_suspect = site in self._suspects
+        most = sizes.first_requests if is_suspect else sizes.most_requests
+        wanted = max(sizes.first_requests, min(self._tallies[site].requests, most))
         requests = min(wanted, requests_left)
         self._choice.pull(site)
         self._out[site] = requests
@@ -180,7 +192,7 @@ class SliceChoice:
         self._busy.add(group)
         for member in self._members[group]:
             self._choice.sleep(member)
-        return ChosenSlice(site, requests, sizes.seconds, value)
+        return ChosenSlice(site, requests, sizes.seconds, value, is_suspect)
 
     def _back(self, site: int, now: float, until: float) -> None:
         """Take a site in again, and let its group go on."""

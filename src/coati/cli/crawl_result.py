@@ -7,7 +7,6 @@ import shlex
 from typing import TYPE_CHECKING
 
 from coati.cli.terminal import say
-from coati.reporting.start_page import few_links_in
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
 from coati.stop_reasons import StopReason
@@ -58,17 +57,8 @@ def show_result(run: CrawlRun, form: str) -> None:
     say_commands(run.commands)
     if run.report is None:
         say(f"coati: no report was written: {run.report_problem}", err=True)
-    if not run.resumed:
-        with RunReader(run.folder) as reader:
-            few_links = few_links_in(reader.connection)
-        if few_links:
-            say(few_links, err=True)
-    if run.gave_nothing and result.start_links is None:
-        say(
-            "The start URL gave no page, so there was nothing to follow: check in a browser what it shows,"
-            " and begin at a page that lists what you look for.",
-            err=True,
-        )
+    for warning in run.warnings:
+        say(warning, err=True)
     if form == "json":
         say(json.dumps(run.as_json()))
     else:

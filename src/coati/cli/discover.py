@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from coati.cli.crawl import OUR_ERROR
-from coati.cli.search_progress import SearchView, shown_search
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
 from coati.cli.terminal import say
-from coati.discovering.searching import discover as discover_repositories
+from coati.jobs.discovering import carry_out_search
 from coati.jobs.run_place import find_search_place
-from coati.reporting.writing import write_report
+from coati.jobs.search_progress import SearchView, shown_search
 from coati.runs.errors import RunWriteError
 from coati.search.registry import ENGINES
 from coati.settings.run_settings import SETTINGS
@@ -24,14 +21,15 @@ from coati.units import format_count
 
 if TYPE_CHECKING:
     from coati.discovering.results import Repository
-    from coati.discovering.searching import Discovered
+    from coati.jobs.discovering import DiscoveryRun
     from coati.jobs.run_place import RunPlace
 
 _SHOWN = 20
 
 _HINTS = {
     "no usable answer of the search engine": " Does it answer in JSON? A SearXNG server must allow the format"
-    " json in its settings.yml."
+    " json in its settings.yml.",
+    "private address": " A search within your own network needs --limits allow_private=true.",
 }
 
 # What a search for repositories has no use for.
@@ -75,11 +73,9 @@ def _run(place: RunPlace) -> int:
         _say_what_begins(place)
     view = SearchView(settings.budget)
     with shown_search(view, quiet=settings.quiet) as on_progress:
-        found = discover_repositories(
-            settings, place.folder, time.time(), resumed=place.resumed, on_progress=on_progress
-        )
-    _show(place, found, write_report(place.folder))
-    return found.result.stop.exit_code
+        run = carry_out_search(place, on_progress)
+    _show(run)
+    return run.exit_code
 
 
 def _say_what_begins(place: RunPlace) -> None:
@@ -102,48 +98,28 @@ def _most_queries(most: int | None) -> str:
     return f"at most {format_count(most, 'query', 'queries')}"
 
 
-def _show(place: RunPlace, found: Discovered, report: Path | None) -> None:
-    stop = found.result.stop
+def _show(run: DiscoveryRun) -> None:
+    found = run.found
     for message in found.result.messages:
         say(f"Note: {message}", err=True)
-    if place.settings.format == "json":
+    if run.place.settings.format == "json":
         for repository in found.repositories:
             say(json.dumps({"what": "repository", **repository.as_json()}, ensure_ascii=False))
-        say(json.dumps({"what": "search", **_summary(place, found)}, ensure_ascii=False))
+        say(json.dumps({"what": "search", **run.as_json()}, ensure_ascii=False))
     else:
-        _print(place, found, report)
+        _print(run)
     for action in found.asleep:
         say(f"Note: no engine offers it, so this action slept: {action}.", err=True)
     failure = found.result.first_failure
     if failure and not found.sites:
         say(f"The first thing that went wrong: {failure}.{_HINTS.get(failure, '')}", err=True)
-    for sentence in _next_steps(place, found, stop):
+    for sentence in _next_steps(run):
         say(f"Next: {sentence}", err=True)
 
 
-def _summary(place: RunPlace, found: Discovered) -> dict[str, object]:
-    progress = found.result.progress
-    rejected = [site for site in found.sites if site.state == "rejected"]
-    return {
-        "folder": str(place.folder),
-        "words": place.settings.words,
-        "strategy": place.settings.strategy,
-        "stop": found.result.stop.name.lower(),
-        "stop_reason": found.result.stop.value,
-        "resumed": place.resumed,
-        "requests": progress.requests,
-        "repositories": len(found.repositories),
-        "sites_checked": len(found.sites),
-        "sites_rejected": len(rejected),
-        "dataset_pages": len(found.dataset_pages),
-        "queries_waiting": found.queries_waiting,
-        "gave_up_after": found.gave_up_after,
-        "actions_asleep": list(found.asleep),
-    }
-
-
-def _print(place: RunPlace, found: Discovered, report: Path | None) -> None:
-    say(f"Stopped: {found.result.stop.value}.")
+def _print(run: DiscoveryRun) -> None:
+    found = run.found
+    say(f"Stopped: {run.stop.value}.")
     requests = format_count(found.result.progress.requests, "request")
     say(
         f"  {format_count(len(found.repositories), 'repository', 'repositories')} verified of"
@@ -158,9 +134,9 @@ def _print(place: RunPlace, found: Discovered, report: Path | None) -> None:
         if len(found.repositories) > _SHOWN:
             say(f"      … and {len(found.repositories) - _SHOWN} more")
         say()
-    say(f"  {'repositories:':<14}{place.folder / 'repositories.csv'}, repositories.jsonl")
-    if report is not None:
-        say(f"  {'report:':<14}{report}")
+    say(f"  {'repositories:':<14}{run.folder / 'repositories.csv'}, repositories.jsonl")
+    if run.report is not None:
+        say(f"  {'report:':<14}{run.report}")
 
 
 def _line(repository: Repository) -> str:
@@ -172,25 +148,26 @@ def _line(repository: Repository) -> str:
     )
 
 
-def _next_steps(place: RunPlace, found: Discovered, stop: StopReason) -> list[str]:
+def _next_steps(run: DiscoveryRun) -> list[str]:
+    found, stop = run.found, run.stop
     steps = []
     if found.gave_up_after:
         steps.append(
             f"the last {format_count(found.gave_up_after, 'request')} found no repository:"
-            f" `coati discover {place.folder} --patience N` continues with more patience"
+            f" `coati discover {run.folder} --patience N` continues with more patience"
         )
     elif found.queries_waiting and stop is StopReason.FINISHED:
         steps.append(
             f"{format_count(found.queries_waiting, 'query', 'queries')} more would be asked: a larger"
-            f" --max-queries continues (coati discover {place.folder} --max-queries N)"
+            f" --max-queries continues (coati discover {run.folder} --max-queries N)"
         )
     elif stop.resumable:
-        steps.append(f"`coati discover {place.folder}` continues, with a larger budget")
+        steps.append(f"`coati discover {run.folder}` continues, with a larger budget")
     if not found.sites:
         steps.append(
             "no page looked like a data repository's: try other words, another engine, or --accept URL with"
             " a repository that you know"
         )
     elif found.repositories:
-        steps.append(f"`coati harvest --from {place.folder}` takes the files")
+        steps.append(f"`coati harvest --from {run.folder}` takes the files")
     return steps

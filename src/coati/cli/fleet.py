@@ -79,7 +79,7 @@ def free(store: str, site: str) -> None:
     """Let a site be crawled again that was left alone because workers died at it."""
     place = ObjectStore(store)
     site_manifest(place, site)
-    was = end_quarantine(place, site)
+    was = end_quarantine(place, f"sites/{site}")
     say(f"{site} is crawled again by the next harvest." if was else f"{site} was not in quarantine.")
 
 

@@ -50,7 +50,7 @@ def harvest_with_fleet(
         say(f"Harvesting {settings.types} from {sites} into {store.url}, by {where}.", err=True)
     view = CrawlView(settings.budget)
     with ExitStack() as stack:
-        cluster = stack.enter_context(_cluster(cluster_address, files.at_once))
+        cluster = stack.enter_context(cluster_at(cluster_address, files.at_once))
         on_event = stack.enter_context(_events_to(events, quiet=settings.quiet))
         on_progress = stack.enter_context(shown(view, quiet=settings.quiet))
         listeners = Listeners(on_progress, on_event, _say_wait)
@@ -61,7 +61,8 @@ def harvest_with_fleet(
 
 
 @contextmanager
-def _cluster(address: str | None, at_once: int | None) -> Iterator[Cluster]:
+def cluster_at(address: str | None, at_once: int | None) -> Iterator[Cluster]:
+    """Find the workers that are meant, and let go of them at the end."""
     cluster: Cluster
     if address is None:
         from coati.fleet.cluster import OwnProcess

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +14,14 @@ from coati.cli.setting_options import SettingsCommand, given_settings, no_stop_o
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
 from coati.harvesting.files import FilesHarvest, harvest_files
-from coati.harvesting.folder import HarvestLayout
 from coati.harvesting.harvest import crawl_each
-from coati.harvesting.pages import PagesHarvest, harvest_pages, usual_settings
-from coati.harvesting.seeds import SHOWN_LINES, Seeds, read_seeds, seeds_of_discovery
+from coati.harvesting.pages import PagesHarvest, harvest_pages
+from coati.harvesting.place import HarvestChoices, HarvestSource, find_harvest
+from coati.harvesting.seeds import SHOWN_LINES, Seeds, read_seeds
 from coati.harvesting.sites import read_hosts
 from coati.jobs.live_progress import CrawlView, shown
 from coati.markup.extraction import require_extruct
-from coati.runs.layout import Layout, holds_run
-from coati.runs.settings_file import read_settings
-from coati.settings.run_file import read_values, with_values
+from coati.settings.run_file import with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.units import format_count, format_seconds
 from coati.web.urls import host_of
@@ -120,91 +117,45 @@ def harvest(
     """Find out what is wanted, and do it."""
     given = given_settings(ctx)
     excluded = None if exclude_hosts is None else _hosts_in(exclude_hosts)
-    if source is not None and holds_run(source):
-        return _harvest_pages(_resumed_pages(source, given, excluded), own)
-    out, seeds, begun = _place(source, discovery, given)
-    _say_about(seeds)
     if given.get("goal") and own["store"]:
         raise UsageError(
             "--store is for files (--types): pages that meet a goal are collected by one machine"
         )
-    if given.get("goal"):
-        fresh = usual_settings(seeds.urls, given, excluded or frozenset())
-        return _harvest_pages(PagesHarvest(settings=fresh, out=out), own)
-    settings = with_values(RunSettings(), {**_settings_in(begun), **given})
-    plan = FilesHarvest(
-        urls=seeds.urls,
-        out=out,
-        settings=settings,
-        at_once=own["sites_at_once"] or begun.get("sites_at_once") or None,
-        per_site=Budget(max_requests=settings.host_budget),
-        fair=own["fair"] or begun.get("fair", False),
-        exclude_hosts=frozenset(begun.get("exclude_hosts", ())) if excluded is None else excluded,
+    plan, seeds = find_harvest(
+        HarvestSource(source, discovery),
+        given,
+        HarvestChoices(own["sites_at_once"], own["fair"], excluded, own["extract"]),
     )
+    _say_about(seeds)
+    if isinstance(plan, PagesHarvest):
+        return _harvest_pages(plan)
     if own["store"]:
         return harvest_with_fleet(plan, own["store"], own["cluster"], own["events"])
     if own["cluster"] or own["events"]:
         raise UsageError("--cluster and --events need --store: where all machines put what they crawl")
+    return _harvest_files(plan)
+
+
+def _harvest_files(plan: FilesHarvest) -> int:
+    settings = plan.settings
     if not settings.quiet:
         _say_files_begin(plan)
-    view = CrawlView(settings.budget)
-    with shown(view, quiet=settings.quiet) as on_progress:
+    with shown(CrawlView(settings.budget), quiet=settings.quiet) as on_progress:
         harvested = harvest_files(plan, on_progress)
     show_files(harvested, settings.format)
-    return harvested.stop.exit_code
+    return harvested.exit_code
 
 
-def _place(
-    source: Path | None, discovery: Path | None, given: Mapping[str, object]
-) -> tuple[Path, Seeds, dict[str, Any]]:
-    """Find the folder, the addresses, and what a harvest in that folder was begun with."""
-    if source is not None and discovery is not None:
-        raise UsageError("give a list of addresses or --from with the folder of a discovery, not both")
-    if source is not None and source.is_dir():
-        if not HarvestLayout(source).settings.is_file():
-            raise ConfigError(f"there is no harvest in {source} to resume; give a file with addresses")
-        begun = read_settings(HarvestLayout(source).settings)
-        return source, Seeds(str(source), tuple(begun["urls"])), begun
-    if source is not None:
-        seeds = read_seeds(source)
-    elif discovery is not None:
-        seeds = seeds_of_discovery(discovery)
-    else:
-        raise UsageError("nothing to harvest: give a file with one address per line, or --from DIR")
-    if ("types" in given) == ("goal" in given):
-        raise UsageError(
-            "say what to harvest: --goal structured-data collects pages with data inside,"
-            " --types data takes data files; one of the two"
-        )
-    out = Path(str(given.get("out") or Path(seeds.source).with_suffix("").name + "-harvest"))
-    return out, seeds, {}
-
-
-def _resumed_pages(
-    folder: Path, given: Mapping[str, object], excluded: frozenset[str] | None
-) -> PagesHarvest:
-    stored = read_settings(Layout(folder).settings)
-    if not stored.get("goal"):
-        raise ConfigError(f"{folder} holds the run of a crawl without a goal; resume it by `coati crawl`")
-    known = {name: value for name, value in stored.items() if name in SETTINGS}
-    more = {} if excluded is None else {"exclude_host": tuple(sorted(excluded))}
-    return PagesHarvest(
-        settings=with_values(RunSettings(), {**read_values(known), **given, **more}), out=folder
-    )
-
-
-def _harvest_pages(plan: PagesHarvest, own: Mapping[str, Any]) -> int:
+def _harvest_pages(plan: PagesHarvest) -> int:
     settings = plan.settings
-    plan = replace(plan, extract=own["extract"])
     if plan.extract:
         require_extruct()
     if not settings.quiet:
         _say_pages_begin(plan)
-    view = CrawlView(settings.budget)
-    with shown(view, quiet=settings.quiet) as on_progress:
+    with shown(CrawlView(settings.budget), quiet=settings.quiet) as on_progress:
         harvested = harvest_pages(plan, on_progress, None if settings.quiet else _Extracted().tell)
     show_pages(harvested, settings.format)
-    return harvested.stop.exit_code
+    return harvested.exit_code
 
 
 class _Extracted:
@@ -218,13 +169,6 @@ class _Extracted:
         if done == pages or done - self._told >= max(1, pages // 10):
             self._told = done
             say(f"Read {done:,} of {format_count(pages, 'relevant page')} in full.", err=True)
-
-
-def _settings_in(stored: Mapping[str, object]) -> dict[str, object]:
-    known = {name: value for name, value in stored.items() if name in SETTINGS and name != "urls"}
-    if not known.get("host_budget"):
-        known.pop("host_budget", None)
-    return read_values(known)
 
 
 def _hosts_in(file: Path) -> frozenset[str]:

@@ -24,7 +24,7 @@ EXIT_CODES = {
     4: "rate limited, or refused",
     5: "an error of Coati's own, or of the disk",
     6: "another process is writing the run",
-    7: "the start gave no link at all: it is no page, or one that a browser builds",
+    7: "the start gave no link to follow: it is no page, one that a browser builds, or --include refuses all",
     130: "interrupted, and saved",
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,26 +11,27 @@ from typing import TYPE_CHECKING
 import click
 
 from coati.cli.completion import RunPath
+from coati.cli.fleet_watch import watch_with_fleet
 from coati.cli.setting_options import given_settings, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
+from coati.live.stop_signal import StopSignal
 from coati.runs.changes import read_changes
 from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason
 from coati.strategies.revisits.relevance import FORMS
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.units import format_count, format_seconds, parse_seconds
-from coati.watching.options import WatchOptions
+from coati.watching.options import WatchOptions, with_options
 from coati.watching.telling import Listeners
-from coati.watching.watch import find_watch, is_watch, next_cycle, watch_once
-from coati.watching.watch import watch as watch_for_ever
+from coati.watching.watch import find_watch, is_watch, next_cycle
+from coati.watching.watch_run import WatchCallbacks, watch_cycles
 
 if TYPE_CHECKING:
     from coati.runs.changes import Change
     from coati.watching.cycle import CycleResult
     from coati.watching.watch import WatchPlace
 
-_MOVED = 3
 _INTERRUPTED = 130
 _DEFAULTS = WatchOptions()
 _SHOWN = 20
@@ -45,7 +45,17 @@ _ASKING = (
 
 
 @click.command()
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=RunPath())
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...", type=RunPath())
+@click.option(
+    "--store",
+    metavar="URL",
+    help="Watch every site of a fleet's store instead, on many machines (needs the extra fleet).",
+)
+@click.option(
+    "--cluster",
+    metavar="WHERE",
+    help="With --store: who watches, such as local:2 or tcp://HOST:8786.  [default: this process]",
+)
 @click.option("--once", is_flag=True, help="Run one cycle and end, for cron.")
 @click.option("--every", help=f"How long a cycle is.  [default: {format_seconds(_DEFAULTS.every)}]")
 @click.option("--per-cycle", type=click.IntRange(min=1), help="Pages to visit per cycle.  [default: 50]")
@@ -88,6 +98,8 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     ctx: click.Context,
     /,
     sources: tuple[Path, ...],
+    store: str | None,
+    cluster: str | None,
     once: bool,
     every: str | None,
     per_cycle: int | None,
@@ -111,7 +123,10 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     folder of a watch to resume. Each cycle visits some of the pages, follows their new links, takes new files
     and asks whether known ones have changed. The first cycle only looks. What changed stands in changes.jsonl
     and feed.xml of the watch's folder.
+
+    With --store, every site that a harvest left there is watched, in slices on many machines.
     """
+    _require_one(sources, store, cluster, alone=bool(out or command or notify or since))
     if since is not None:
         return _show_changes(sources, out, since, form)
     given = {
@@ -125,6 +140,10 @@ def watch(  # noqa: PLR0917 -- one parameter per option
         "keep_versions": keep_versions,
     }
     values = {name: value for name, value in given.items() if value is not None}
+    if store is not None:
+        seconds = None if delay is None else parse_seconds(delay)
+        options = with_options(WatchOptions(), values)
+        return watch_with_fleet(store, cluster, options, seconds, once=once, form=form)
     asking = given_settings(ctx)
     if delay is not None:
         asking["delay"] = parse_seconds(delay)
@@ -137,28 +156,34 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     def show(result: CycleResult) -> None:
         _show(result, form)
 
-    if once:
-        result = watch_once(place, time.time, listeners)
-        show(result)
-        if not result.requests and result.stop is StopReason.FINISHED:
-            begins = datetime.fromtimestamp(next_cycle(place.options.every, time.time()), UTC)
-            say(f"No cycle is due before {begins:%Y-%m-%d %H:%M} UTC (--every).", err=True)
-    else:
-        try:
-            result = watch_for_ever(
-                place, time.time, lambda at: _wait_until(at, quiet=quiet), show, listeners
-            )
-        except KeyboardInterrupt:
-            click.echo("Interrupted between two cycles; the same command continues.", err=True)
-            return _INTERRUPTED
-    if result.moved:
+    callbacks = WatchCallbacks(on_cycle=show, on_wait=None if quiet else _say_next)
+    try:
+        run = watch_cycles(place, 1 if once else None, listeners, callbacks, StopSignal())
+    except KeyboardInterrupt:
+        click.echo("Interrupted between two cycles; the same command continues.", err=True)
+        return _INTERRUPTED
+    if once and not run.cycles[-1].requests and run.stop is StopReason.FINISHED:
+        begins = datetime.fromtimestamp(next_cycle(place.options.every, time.time()), UTC)
+        say(f"No cycle is due before {begins:%Y-%m-%d %H:%M} UTC (--every).", err=True)
+    if run.moved:
         click.echo(
             "coati: nearly all watched pages are gone, so the site seems to have moved to other addresses."
             " Crawl it again, and watch the new crawl.",
             err=True,
         )
-        return _MOVED
-    return result.stop.exit_code
+    return run.exit_code
+
+
+def _require_one(sources: tuple[Path, ...], store: str | None, cluster: str | None, *, alone: bool) -> None:
+    """Refuse what cannot be meant: to watch nothing, two things, or a store as one machine does."""
+    if (store is None) == (not sources):
+        raise UsageError(
+            "say what to watch: the folder of a crawl or a list of pages, or --store; one of them"
+        )
+    if cluster is not None and store is None:
+        raise UsageError("--cluster needs --store: where the machines find what they watch")
+    if store is not None and alone:
+        raise UsageError("--out, --exec, --notify and --diff are for a watch on one machine, not for --store")
 
 
 watch.params.extend(setting_option(SETTINGS[name]) for name in _ASKING)
@@ -177,13 +202,8 @@ def _say_what_begins(place: WatchPlace) -> None:
         click.echo("The first cycle looks at every page and announces nothing.", err=True)
 
 
-def _wait_until(at: float, *, quiet: bool) -> bool:
-    if not quiet:
-        click.echo(f"The next cycle begins at {datetime.fromtimestamp(at, UTC):%H:%M:%S} UTC.", err=True)
-    # The clock may jump; waiting in steps notices.
-    while (left := at - time.time()) > 0:
-        threading.Event().wait(min(left, 60.0))
-    return True
+def _say_next(at: float) -> None:
+    click.echo(f"The next cycle begins at {datetime.fromtimestamp(at, UTC):%H:%M:%S} UTC.", err=True)
 
 
 def _show(result: CycleResult, form: str) -> None:

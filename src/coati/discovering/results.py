@@ -19,7 +19,7 @@ from coati.learners.bm25 import bm25
 from coati.runs.durable import write_whole
 from coati.strategies.discovery.actions import Action
 from coati.strategies.discovery.site_checks import CheckState
-from coati.web.dataset_files import file_format, is_dataset_file
+from coati.web.dataset_files import file_format, is_dataset_file, told_format
 from coati.web.page_words import words_in, words_of_facts
 from coati.web.queries import Ability, parse_query
 from coati.web.urls import is_query
@@ -79,7 +79,7 @@ LEFT JOIN links ON links.id = requests.link WHERE requests.url = ? ORDER BY requ
 """
 _URL_OF = "SELECT url FROM requests WHERE id = ?"
 _LINKS_OF_SITE = """
-SELECT links.page, links.url FROM links JOIN requests ON requests.id = links.page
+SELECT links.page, links.url, coalesce(links.context, '') FROM links JOIN requests ON requests.id = links.page
 WHERE requests.host IN (?, ?)
 """
 _MARKED = """
@@ -155,9 +155,9 @@ def _repository(
 ) -> Repository:
     trail = tuple(_trail(connection, finding.url))
     hosts = (finding.site, f"www.{finding.site}")
-    formats = Counter(
-        file_format(url) for _, url in connection.execute(_LINKS_OF_SITE, hosts) if is_dataset_file(url)
-    )
+    links = connection.execute(_LINKS_OF_SITE, hosts)
+    named = (file_format(url) if is_dataset_file(url) else told_format(context) for _, url, context in links)
+    formats = Counter(name for name in named if name)
     (marked,) = connection.execute(_MARKED, hosts).fetchone()
     return Repository(
         rank=rank,
@@ -222,7 +222,7 @@ def read_dataset_pages(
             continue
         hosts = (repository.site, f"www.{repository.site}")
         files: Counter[int] = Counter()
-        for page, url in connection.execute(_LINKS_OF_SITE, hosts):
+        for page, url, _ in connection.execute(_LINKS_OF_SITE, hosts):
             files[page] += is_dataset_file(url)
         for page, count in files.items():
             row = connection.execute(_PAGE, (page,)).fetchone() if count else None

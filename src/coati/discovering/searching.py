@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from coati.live.plan import CrawlResult
     from coati.live.progress import OnEvent, Progress
     from coati.live.read_through import ArchiveLike
+    from coati.live.stop_signal import StopSignal
     from coati.settings.run_settings import RunSettings
     from coati.strategies.strategy import Strategy
 
@@ -76,7 +77,7 @@ class Discovered:
         return [site for site in self.sites if site.rank is not None]
 
 
-def discover(
+def discover(  # noqa: PLR0913 - each by name
     settings: RunSettings,
     folder: Path,
     now: float,
@@ -84,6 +85,7 @@ def discover(
     resumed: bool = False,
     on_progress: OnSearchProgress | None = None,
     on_event: OnEvent | None = None,
+    stop: StopSignal | None = None,
 ) -> Discovered:
     """Search for repositories; ``settings`` are those of `coati.settings.discovery.search_settings`.
 
@@ -99,7 +101,7 @@ def discover(
         on_event, log = stack.enter_context(events_logged(settings.log_file, on_event))
         store = stack.enter_context(_store(settings, folder, now, resumed=resumed))
         log(f"coati {__version__}: {settings.words} into {folder.absolute()}")
-        resources = CrawlResources(store=store, archive=archive, on_event=on_event)
+        resources = CrawlResources(store=store, archive=archive, on_event=on_event, stop=stop)
         plan = crawl_plan(settings, resources)
 
         def new_strategy() -> Strategy:

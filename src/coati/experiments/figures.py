@@ -9,6 +9,7 @@ import numpy as np
 from coati.experiments.measures import TOP_GROUPS
 from coati.experiments.summaries import shown_rows
 from coati.experiments.trials import CURVE_POINTS, TrialResult
+from coati.experiments.watch_figures import watch_figures
 from coati.runs.durable import write_whole
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ def draw_figures(study: Study, folder: Path) -> list[Path]:
             files += _save(_relevant_shares(study, site), folder / f"{name}-{site.name}")
     if "groups" in study.experiment.figures:
         files += _save(_groups(study), folder / f"{name}-groups")
+    if "watches" in study.experiment.figures:
+        for setting, figure in watch_figures(study):
+            files += _save(figure, folder / f"{name}-{setting}")
     return files
 
 

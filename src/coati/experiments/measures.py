@@ -45,6 +45,14 @@ _MEASURES = {
     "cpu_ms_per_request": Measure("processor time of a request, milliseconds", 2),
     "late_cost_ratio": Measure("processor time of a request in the last fifth over that in the first", 2),
     "relevant_share": Measure("relevant pages among those fetched", 3),
+    "coverage": Measure("new links found, of those that visiting every page in every cycle finds", 3),
+    "watch_gap_closed": Measure(
+        "share of the way from the better of rr and od-win to greedy, in coverage", 2
+    ),
+    "mean_age_hours": Measure("mean age of new links when found, hours"),
+    "within_1h": Measure("share of the links found that were found within an hour", 3),
+    "within_4h": Measure("share of the links found that were found within four hours", 3),
+    "new_links_total": Measure("new links that visiting every page in every cycle finds", 0),
     "choice_ms": Measure("processor time of a choice, milliseconds", 3),
     "accuracy": Measure("pages that were judged right before they were learnt from, share", 4),
     "reward_mean": Measure("mean reward of the pages that brought any"),

@@ -17,8 +17,18 @@ from coati.experiments.examples import ExampleFile, collect_examples, read_examp
 from coati.experiments.recording import RecordingStrategy
 from coati.experiments.site_runs import SiteRunOptions, built_for, run_on_site
 from coati.experiments.sites import Places, SiteFacts, describe, open_site
-from coati.experiments.spec import BOUNDS, PLAIN, ArchivedSite, GeneratedSite, GeneratedWeb, Variant
+from coati.experiments.spec import (
+    BOUNDS,
+    GENERATED,
+    PLAIN,
+    ArchivedSite,
+    GeneratedSite,
+    GeneratedWeb,
+    Variant,
+    WatchedHistory,
+)
 from coati.experiments.trials import Trial, TrialResult, measured
+from coati.experiments.watch_trials import describe_history, run_watch_trial
 from coati.experiments.web_trials import describe_web, run_web_trial
 from coati.experiments.workers import Job, Lost, Workers
 from coati.replaying.measures import SiteTotals
@@ -85,6 +95,9 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
 
 
 def _job(trial: Trial, file: Path, places: Places) -> Job:
+    if trial.history is not None:
+        where = f"{trial.archive} {trial.history.setting} {trial.history.seed}"
+        return Job(run_watch_trial, (trial, file, places.open_history), where)
     if trial.web is not None:
         return Job(run_web_trial, (trial, file, places.open_web), f"{trial.site} {trial.seed}")
     return Job(run_trial, (trial, file), str(trial.archive))
@@ -96,6 +109,7 @@ def _trials(
     """List every run of an experiment, with the file that keeps its result."""
     trials = []
     webs = {each.name: each for each in experiment.sites if isinstance(each, GeneratedWeb)}
+    histories = {each.name: each for each in experiment.sites if isinstance(each, WatchedHistory)}
     for site in sites:
         others = tuple(each for each in examples if each.archive != site.digest)
         budget = experiment.budget
@@ -106,7 +120,8 @@ def _trials(
             for seed in experiment.seeds_of(variant.strategy):
                 what = site.name, site.archive, site.digest, variant, seed, budget, given
                 trial = Trial(*what, site.types)
-                trials.append(replace(trial, web=webs.get(site.name), classify=experiment.classify))
+                trial = replace(trial, web=webs.get(site.name), history=histories.get(site.name))
+                trials.append(replace(trial, classify=experiment.classify))
     return {trial: folder / f"{trial.key()}.json" for trial in trials}
 
 
@@ -141,6 +156,10 @@ def _prepare(
         progress("finding sites", number, len(experiment.sites))
         if isinstance(site, GeneratedWeb):
             found[number] = describe_web(site, places.open_web(site, experiment.seeds[0]))
+            continue
+        if isinstance(site, WatchedHistory):
+            folder = None if site.folder == GENERATED else places.find(site)
+            found[number] = describe_history(site, folder, places.open_history)
             continue
         types = site.types if isinstance(site, ArchivedSite) else ""
         folders[number] = (site.name, places.find(site), types)

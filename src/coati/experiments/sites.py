@@ -6,14 +6,14 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from coati.archive.archive import Archive
 from coati.errors import UsageError
 from coati.experiments.deciding_code import modules_digest
-from coati.experiments.spec import ExperimentSite, GeneratedSite, GeneratedWeb
+from coati.experiments.spec import GENERATED, ExperimentSite, GeneratedSite, GeneratedWeb, WatchedHistory
 from coati.model import Kind
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
@@ -21,6 +21,7 @@ from coati.web.media import parse_types
 
 if TYPE_CHECKING:
     from coati.experiments.workers import WorkerCache
+    from coati.replaying.driver import Answering
     from coati.replaying.web import Web
     from coati.strategies.truth import SiteTruth
 
@@ -29,6 +30,9 @@ MakeSite = Callable[[GeneratedSite, Path], None]
 
 OpenWeb = Callable[[GeneratedWeb, int], "Web"]
 """Makes a web of many hosts from its figures and a seed; other processes call it, too."""
+
+OpenHistory = Callable[[int], "History"]
+"""Makes a history of pages from a seed; other processes call it, too."""
 
 _ARCHIVE_FILE = "archive.toml"
 _GENERATOR = ("coati.testing.generator", "coati.testing.paper_sites")
@@ -54,16 +58,30 @@ class SiteFacts:
     types: str = ""
 
 
+class History(NamedTuple):
+    """A history to be watched: what answers, which pages are watched, and when each cycle begins."""
+
+    site: Answering
+    pages: tuple[str, ...]
+    moments: tuple[float, ...]
+
+
 class Places:
     """Knows where the archives of an experiment are, and makes those that are generated."""
 
     def __init__(
-        self, archives: Path | None, cache: Path, make_site: MakeSite, open_web: OpenWeb | None = None
+        self,
+        archives: Path | None,
+        cache: Path,
+        make_site: MakeSite,
+        open_web: OpenWeb | None = None,
+        open_history: OpenHistory | None = None,
     ) -> None:
         self._archives = archives
         self._cache = cache
         self._make_site = make_site
         self._open_web = open_web
+        self._open_history = open_history
 
     @property
     def open_web(self) -> OpenWeb:
@@ -72,14 +90,21 @@ class Places:
             raise UsageError("nobody has said how webs of many hosts are made")
         return self._open_web
 
+    @property
+    def open_history(self) -> OpenHistory:
+        """What makes histories of pages."""
+        if self._open_history is None:
+            raise UsageError("nobody has said how histories are made")
+        return self._open_history
+
     def holds(self, name: str) -> bool:
         """Tell whether there is an archive of this name."""
         return self._archives is not None and (self._archives / name / _ARCHIVE_FILE).is_file()
 
     def find(self, site: ExperimentSite) -> Path:
         """Return the archive of a site; raises `UsageError` where there is none."""
-        if isinstance(site, GeneratedWeb):
-            raise TypeError("a web of many hosts is made when it is needed")
+        if isinstance(site, GeneratedWeb) or (isinstance(site, WatchedHistory) and site.folder == GENERATED):
+            raise TypeError(f"{site.name} is made when it is needed")
         if isinstance(site, GeneratedSite):
             return self._generated(site)
         if self._archives is None:

@@ -15,6 +15,7 @@ from coati.experiments.fields import filled, need, refuse_unknown, take, texts
 from coati.experiments.measures import check_measure
 from coati.experiments.published import Published
 from coati.experiments.site_runs import seeds_for
+from coati.strategies.revisits.relevance import parse_relevance
 from coati.web.media import parse_types
 
 _MAX_FILE_BYTES = 1 << 20
@@ -24,6 +25,7 @@ FIGURES = {
     "shares": "the share of relevant pages against the pages fetched (webs of many hosts)",
     "curves": "targets against requests, and target bytes against other bytes",
     "groups": "the mean reward of the ten best groups",
+    "watches": "new links per cycle, coverage over time and against k, ages when found (watched histories)",
 }
 
 # Among the names of sites: every site that needs no archive.
@@ -89,7 +91,35 @@ class GeneratedWeb:
         return f"{self.model}-like"
 
 
-ExperimentSite = ArchivedSite | GeneratedSite | GeneratedWeb
+@dataclass(frozen=True, slots=True)
+class WatchedHistory:
+    """A history that is watched, ``per_cycle`` pages at a time; ``relevant`` says which new links count.
+
+    ``folder`` is an archive, or `GENERATED`: then ``seed`` makes it.
+    """
+
+    folder: str
+    per_cycle: int
+    relevant: str = ""
+    seed: int = 1
+
+    @property
+    def setting(self) -> str:
+        """What it is called where only the number of pages differs."""
+        return f"{self.folder}, {self.relevant.partition('=')[2] or self.relevant or 'all links'}"
+
+    @property
+    def name(self) -> str:
+        """What it is called in results."""
+        return f"{self.setting}, k={self.per_cycle}"
+
+    @property
+    def model(self) -> str:
+        """The domain of the paper whose published numbers belong beside ours."""
+        return self.folder
+
+
+ExperimentSite = ArchivedSite | GeneratedSite | GeneratedWeb | WatchedHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +194,7 @@ class Experiment:
         kept = tuple(
             site
             for site in self.sites
-            if not sites or site.name in sites or (GENERATED in sites and not isinstance(site, ArchivedSite))
+            if not sites or site.name in sites or (GENERATED in sites and _is_made_up(site))
         )
         if not kept:
             raise ConfigError("this experiment has no generated sites")
@@ -174,6 +204,12 @@ class Experiment:
         budget = self.budget if max_requests is None else replace(self.budget, max_requests=max_requests)
         numbers = self.seeds if seeds is None else _numbered(self.seeds[0], seeds)
         return replace(self, sites=kept, variants=rows, seeds=numbers, budget=budget)
+
+
+def _is_made_up(site: ExperimentSite) -> bool:
+    if isinstance(site, WatchedHistory):
+        return site.folder == GENERATED
+    return not isinstance(site, ArchivedSite)
 
 
 def read_experiment(file: Path) -> Experiment:
@@ -267,10 +303,15 @@ def _site(value: object) -> ExperimentSite:
     if isinstance(value, str):
         return _archived(value)
     if not isinstance(value, Mapping):
-        form = "a folder's name, or a table such as { generated }, { archive, types } or { web, scale }"
+        form = (
+            "a folder's name, or a table such as { generated }, { archive, types }, { web, scale }"
+            " or { history, per_cycle }"
+        )
         raise ConfigError(f"the site {value!r} should be {form}")
     if "web" in value:
         return _web(value)
+    if "history" in value:
+        return _history(value)
     if "archive" in value:
         where = "an archived site"
         refuse_unknown(value, ("archive", "types"), where)
@@ -292,6 +333,18 @@ def _web(value: Mapping[str, object]) -> GeneratedWeb:
     if not 0 < scale <= 1:
         raise ConfigError(f"{where}: scale is {scale}, and should be above 0 and at most 1")
     return GeneratedWeb(need(value, "web", where), scale, take(value, "goal", str, "classic", where))
+
+
+def _history(value: Mapping[str, object]) -> WatchedHistory:
+    where = "a watched history"
+    refuse_unknown(value, ("history", "per_cycle", "relevant", "seed"), where)
+    per_cycle = take(value, "per_cycle", int, 0, where)
+    if per_cycle < 1:
+        raise ConfigError(f"{where} needs per_cycle: how many pages a cycle visits")
+    relevant = take(value, "relevant", str, "", where)
+    parse_relevance(relevant, ())
+    folder = _archived(need(value, "history", where)).folder
+    return WatchedHistory(folder, per_cycle, relevant, take(value, "seed", int, 1, where))
 
 
 def _examples(table: Mapping[str, object], sites: Sequence[ExperimentSite]) -> tuple[str, ...]:

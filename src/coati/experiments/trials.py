@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 import zlib
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from coati.budget import Budget
     from coati.experiments.examples import ExampleFile
     from coati.experiments.recording import RecordingStrategy
-    from coati.experiments.spec import GeneratedWeb, Variant
+    from coati.experiments.spec import GeneratedWeb, Variant, WatchedHistory
     from coati.replaying.driver import Replay
     from coati.replaying.measures import SiteTotals
     from coati.strategies.strategy import Strategy
@@ -44,6 +44,9 @@ _FORMAT = 4
 
 # A curve over volume has this many points, from nothing to all other bytes of the site.
 CURVE_POINTS = 401
+
+# The ages of links when a watch found them are counted up to each of these; older ones come last.
+AGES_HOURS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 48.0, 96.0)
 
 # Only of these is it known what they take a link for (`coati.experiments.recording`).
 PREDICTING = frozenset({"sb-classifier"})
@@ -63,6 +66,7 @@ class Trial:
     types: str = ""
     web: GeneratedWeb | None = None
     classify: int = 0
+    history: WatchedHistory | None = None
 
     @property
     def settings(self) -> StrategySettings:
@@ -94,6 +98,7 @@ class Trial:
             [each.content for each in self.examples],
             self.types,
             *([self.classify] if self.classify else []),
+            *([asdict(self.history)] if self.history else []),
         ]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -104,7 +109,9 @@ class TrialResult:
 
     ``values`` holds measures by name: None where one is not defined, infinity where it was never reached.
     ``found_at`` packs the number of the request that brought each target. ``volume_pct`` is the share of the
-    target bytes after equal steps of other bytes. ``groups`` are the best ones, with pages as examples.
+    target bytes after equal steps of other bytes. ``groups`` are the best ones, with pages as examples. Of a
+    watch, ``found_at`` packs cycles, ``came`` counts the links that were new in each cycle, and ``ages``
+    those that were found, by their age (`AGES_HOURS`).
     """
 
     site: str
@@ -116,6 +123,8 @@ class TrialResult:
     volume_pct: list[float]
     groups: list[dict[str, Any]]
     confusion: dict[str, int]
+    came: list[int] = field(default_factory=list)
+    ages: list[int] = field(default_factory=list)
 
     def found(self) -> npt.NDArray[np.int64]:
         """Return the numbers of the requests that brought targets, in order."""
@@ -150,7 +159,7 @@ class TrialResult:
             facts["values"] = {
                 key: math.inf if value == "inf" else value for key, value in facts["values"].items()
             }
-            return cls(**{each.name: facts[each.name] for each in fields(cls)})
+            return cls(**{each.name: facts[each.name] for each in fields(cls) if each.name in facts})
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 

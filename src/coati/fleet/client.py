@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
 
-from coati.bandits.slice_choice import SliceChoice, SliceSizes, Tally
+from coati.bandits.slice_choice import ChosenSlice, SliceChoice, SliceSizes, Tally
 from coati.errors import ConfigError
 from coati.fleet.client_lease import take_client_lease
 from coati.fleet.cluster import Cluster, Finished
@@ -153,14 +153,19 @@ class FleetClient:
     """Sends slices out and takes them in, until nothing is left or the budget is spent."""
 
     def __init__(
-        self, harvest: FleetHarvest, cluster: Cluster, listeners: Listeners, lease: HeldLease
+        self,
+        harvest: FleetHarvest,
+        cluster: Cluster,
+        listeners: Listeners,
+        lease: HeldLease,
+        sites: Sequence[HarvestSite] | None = None,
     ) -> None:
         self._harvest = harvest
         self._cluster = cluster
         self._listeners = listeners
         self._lease = lease
         self._store = open_store(harvest.store)
-        self._sites: list[HarvestSite] = harvest.files.sites()
+        self._sites = harvest.files.sites() if sites is None else sites
         self._numbers = {site.name: number for number, site in enumerate(self._sites)}
         files = harvest.files
         groups = [lease_name(site.urls[0]) for site in self._sites]
@@ -201,7 +206,7 @@ class FleetClient:
     def _read_state(self, site: HarvestSite) -> tuple[RunState, bool]:
         newest = Chain(self._store, f"sites/{site.name}").newest()
         state = RunState() if newest is None else newest.state
-        return state, is_quarantined(self._store, site.name)
+        return state, is_quarantined(self._store, f"sites/{site.name}")
 
     def _go_on(self) -> None:
         while True:
@@ -209,36 +214,42 @@ class FleetClient:
                 limit = self._choice.limit(self._seconds)
                 if limit is not None:
                     self._end(StopReason.of_limit(limit))
-            self._send_slices()
-            if not self._choice.out and (self._stop is not None or self._choice.wakes_at() is None):
+            is_all_sent = self._send_slices()
+            if not self._choice.out and is_all_sent and self._nothing_wakes():
                 return
             finished = self._cluster.wait(self._patience())
             if finished is not None:
                 self._take_in(finished)
             self._look_around()
 
-    def _send_slices(self) -> None:
+    def _nothing_wakes(self) -> bool:
+        return self._stop is not None or self._choice.wakes_at() is None
+
+    def _send_slices(self) -> bool:
+        """Send out what there is room for; tells whether nothing is left to be sent now."""
         now = time.time()
-        while self._stop is None and self._choice.out < self._cluster.places():
-            chosen = self._choice.choose(now)
+        while self._stop is None:
+            if self._choice.out >= self._cluster.places():
+                return False
+            chosen = self._choice.choose(now, max(1, len(self._cluster.workers())))
             if chosen is None:
-                return
-            site = self._sites[chosen.site]
+                return True
+            site = self._sites[chosen.site].name
             self._sent_at[chosen.site] = time.monotonic()
-            self._tell(
-                FleetEventKind.SENT, site=site.name, requests=chosen.requests, value=_told(chosen.value)
-            )
-            self._cluster.send(
-                SliceOrder(
-                    store=self._store.url,
-                    site=site,
-                    settings=self._harvest.files.settings,
-                    per_site=self._harvest.files.per_site,
-                    requests=chosen.requests,
-                    seconds=self._slice_seconds(chosen.seconds),
-                    times=self._harvest.times,
-                )
-            )
+            self._tell(FleetEventKind.SENT, site=site, requests=chosen.requests, value=_told(chosen.value))
+            self._cluster.send(self._order(chosen), apart=chosen.is_suspect)
+        return True
+
+    def _order(self, chosen: ChosenSlice) -> SliceOrder:
+        return SliceOrder(
+            store=self._store.url,
+            site=self._sites[chosen.site],
+            settings=self._harvest.files.settings,
+            per_site=self._harvest.files.per_site,
+            requests=chosen.requests,
+            seconds=self._slice_seconds(chosen.seconds),
+            times=self._harvest.times,
+        )
 
     def _slice_seconds(self, most: float) -> float:
         limit = self._harvest.files.settings.max_time

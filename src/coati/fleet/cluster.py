@@ -33,8 +33,8 @@ class Cluster(Protocol):
     def workers(self) -> set[str]:
         """Return the names of the workers that are there now."""
 
-    def send(self, order: SliceOrder) -> None:
-        """Let somebody crawl a slice."""
+    def send(self, order: SliceOrder, *, apart: bool = False) -> None:
+        """Let somebody crawl a slice; ``apart``: a worker that has no other such slice, if there is one."""
 
     def wait(self, seconds: float) -> Finished | None:
         """Wait for a slice to come back; None if none does within the time."""
@@ -64,7 +64,7 @@ class OwnProcess:
     def workers(self) -> set[str]:
         return set()
 
-    def send(self, order: SliceOrder) -> None:
+    def send(self, order: SliceOrder, *, apart: bool = False) -> None:
         future = self._pool.submit(self._crawl, order)
         future.add_done_callback(lambda done: self._finished.put(_finished(order.site.name, done)))
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})\Z")
-_CONNECT_SECONDS: Final = 30.0
+_CONNECT_SECONDS: Final = 60.0
 _RECONNECT_SECONDS: Final = 600.0
 # Slices mostly wait for their sites, so that a worker takes many.
 _SLICES_PER_WORKER: Final = 16
@@ -65,6 +65,8 @@ class DaskCluster:
         self._local: LocalCluster | None = None
         self._finished: queue.Queue[Finished] = queue.Queue()
         self._left_out: set[str] = set()
+        # Slices that are apart, and the worker of each.
+        self._apart: dict[str, str] = {}
         self._threads: dict[str, int] = {}
         self._looked_at = -math.inf
         self._client = self._connected()
@@ -86,24 +88,45 @@ class DaskCluster:
     def workers(self) -> set[str]:
         return set(self._look())
 
-    def send(self, order: SliceOrder) -> None:
+    def send(self, order: SliceOrder, *, apart: bool = False) -> None:
         client = self._running_client()
-        allowed = [name for name in self._look() if name not in self._left_out] if self._left_out else None
+        allowed = self._allowed(order.site.name, apart=apart)
         future = client.submit(
-            slice_task, order, key=f"slice-{order.site.name}-{uuid.uuid4().hex}", pure=False, workers=allowed
+            slice_task,
+            order,
+            key=f"slice-{order.site.name}-{uuid.uuid4().hex}",
+            pure=False,
+            workers=allowed,
+            # A worker that was asked for may be gone by now.
+            allow_other_workers=apart,
         )
         # The future is kept by its callback until it is done.
         future.add_done_callback(lambda done: self._finished.put(_finished(order.site.name, done)))
 
     def wait(self, seconds: float) -> Finished | None:
         try:
-            return self._finished.get(timeout=max(0.0, seconds))
+            finished = self._finished.get(timeout=max(0.0, seconds))
         except queue.Empty:
             return None
+        self._apart.pop(finished.site, None)
+        return finished
+
+    def _allowed(self, site: str, *, apart: bool) -> list[str] | None:
+        """Return the workers that may have a slice; None if all may."""
+        workers = [name for name in self._look() if name not in self._left_out]
+        free = [name for name in workers if name not in self._apart.values()]
+        if apart and free:
+            self._apart[site] = free[0]
+            return free[:1]
+        return workers if self._left_out else None
 
     def recall(self) -> None:
         with contextlib.suppress(OSError, TimeoutError):
             self._client.run(recall_slices, on_error="ignore")
+
+    def cpu_seconds(self) -> float:
+        """Return the CPU time that all workers have used so far."""
+        return float(sum(self._client.run(time.process_time).values()))
 
     def leave_out(self, worker: str) -> None:
         if len(self._left_out) + 1 < len(self._look()):
@@ -162,14 +185,19 @@ class DaskCluster:
 
     def _require_version(self) -> None:
         """Refuse a cluster of another version before anything runs."""
-        self._client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
         try:
-            versions: dict[str, Any] = self._client.run(coati_version)
-        except Exception as error:  # noqa: BLE001 - whatever a worker without Coati raises
-            raise ConfigError(
-                f"the workers of {self._address} cannot run Coati ({error}): install the same version there"
-            ) from None
+            self._client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
+        except TimeoutError:
+            raise ConfigError(f"the cluster {self._address} has no worker: start some first") from None
+        # One that dies meanwhile is not there.
+        versions: dict[str, Any] = self._client.run(coati_version, on_error="return")
         for worker, version in versions.items():
+            if isinstance(version, OSError):
+                continue
+            if isinstance(version, BaseException):
+                raise ConfigError(
+                    f"worker {worker} cannot run Coati ({version}): install the same version there"
+                )
             if version != __version__:
                 raise ConfigError(
                     f"worker {worker} has Coati {version}, and this is {__version__}: all machines of a fleet"

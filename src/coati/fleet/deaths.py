@@ -1,49 +1,81 @@
-"""Sites that workers die at: each death is an object, and after three in a row the site is left alone."""
+"""Sites that workers die at: each death is an object, and a site with too many is left alone.
+
+A site is known by the place of its run in the store, which is what its lease is held for.
+
+Workers die for many reasons, and with them every site that they are crawling. A site that kills them does so
+again and again at the same place. So deaths count in a row if nothing of the run was published between them,
+and more are needed where something was. An end of a slice forgets them all.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Final, NamedTuple
 
+from coati.fleet.generations import Chain
 from coati.fleet.leases import Lease
-from coati.fleet.objects import ObjectStore
+from coati.fleet.objects import ObjectStore, parsed
 
-# So many without an end of a slice in between.
-MOST_DEATHS: Final = 3
+# So many at the same place, or so many in all, are too many.
+_MOST_AT_ONE_PLACE: Final = 3
+_MOST: Final = 10
+
+
+class Deaths(NamedTuple):
+    """How many workers died at a site since a slice of it ended, and of these, at where the run is now."""
+
+    all: int
+    here: int
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether the site is to be left alone."""
+        return self.here >= _MOST_AT_ONE_PLACE or self.all >= _MOST
 
 
 def note_death(store: ObjectStore, lease: Lease) -> None:
     """Note that the holder of a lease died; a lease counts once."""
-    store.replace(f"sites/{lease.what}/deaths/{lease.name}-{lease.number}", _said(by=lease.owner))
+    place = lease.what
+    said = _said(by=lease.owner, requests=_published_requests(store, place))
+    store.create(f"{place}/deaths/{lease.name}-{lease.number}", said)
 
 
-def deaths_at(store: ObjectStore, site: str) -> int:
+def deaths_at(store: ObjectStore, place: str) -> Deaths:
     """Count those that died at a site since a slice of it ended."""
-    return len(store.names(f"sites/{site}/deaths"))
+    names = store.names(f"{place}/deaths")
+    if not names:
+        return Deaths(0, 0)
+    noted = [parsed(store.read(f"{place}/deaths/{name}") or b"{}").get("requests") for name in names]
+    return Deaths(len(names), noted.count(_published_requests(store, place)))
 
 
-def forget_deaths(store: ObjectStore, site: str) -> None:
+def forget_deaths(store: ObjectStore, place: str) -> None:
     """Count from nothing: a slice of the site ended."""
-    for name in store.names(f"sites/{site}/deaths"):
-        store.delete(f"sites/{site}/deaths/{name}")
+    for name in store.names(f"{place}/deaths"):
+        store.delete(f"{place}/deaths/{name}")
 
 
-def quarantine(store: ObjectStore, site: str, deaths: int, now: float) -> None:
+def quarantine(store: ObjectStore, place: str, deaths: int, now: float) -> None:
     """Leave a site alone from now on."""
-    store.replace(f"sites/{site}/quarantine", _said(deaths=deaths, at=now))
+    store.replace(f"{place}/quarantine", _said(deaths=deaths, at=now))
 
 
-def is_quarantined(store: ObjectStore, site: str) -> bool:
+def is_quarantined(store: ObjectStore, place: str) -> bool:
     """Tell whether a site is left alone."""
-    return store.exists(f"sites/{site}/quarantine")
+    return store.exists(f"{place}/quarantine")
 
 
-def end_quarantine(store: ObjectStore, site: str) -> bool:
+def end_quarantine(store: ObjectStore, place: str) -> bool:
     """Let a site be crawled again; tells whether it was left alone."""
-    was = is_quarantined(store, site)
-    forget_deaths(store, site)
-    store.delete(f"sites/{site}/quarantine")
+    was = is_quarantined(store, place)
+    forget_deaths(store, place)
+    store.delete(f"{place}/quarantine")
     return was
+
+
+def _published_requests(store: ObjectStore, place: str) -> int:
+    newest = Chain(store, place).newest()
+    return 0 if newest is None else newest.state.requests
 
 
 def _said(**facts: object) -> bytes:

@@ -11,6 +11,8 @@ from coati.fleet.generations import RunState
 from coati.harvesting.sites import HarvestSite
 from coati.settings.run_settings import RunSettings
 from coati.version import __version__
+from coati.watching.cycle import CycleResult
+from coati.watching.options import WatchOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class SliceOrder:
     """Which site, out of which store, and how much.
 
     ``settings`` are those of the whole harvest, ``per_site`` is what one site may get of it at most.
+    ``watch``: not the crawl of the site goes on, but a cycle of its watch is run.
     ``coati`` is the version of who asks.
     """
 
@@ -41,12 +44,13 @@ class SliceOrder:
     requests: int = 300
     seconds: float = 300.0
     times: SliceTimes = field(default_factory=SliceTimes)
+    watch: WatchOptions | None = None
     coati: str = __version__
 
     @property
     def place(self) -> str:
-        """The folder of the site's run in the store."""
-        return f"sites/{self.site.name}"
+        """The folder of the run in the store."""
+        return f"{'sites' if self.watch is None else 'watches'}/{self.site.name}"
 
 
 class SliceEnd(StrEnum):
@@ -66,7 +70,8 @@ class SliceEnd(StrEnum):
 class SliceResult:
     """What came of a slice. ``state`` is that of the whole run, the counts are those of the slice.
 
-    ``until`` is when the site may be asked again, ``by`` is whoever crawled it, or holds it.
+    ``until`` is when the site may be asked again, ``by`` is whoever crawled it, or holds it. ``cycle`` is
+    that of a watch.
     """
 
     site: str
@@ -80,6 +85,7 @@ class SliceResult:
     until: float = 0.0
     deaths: int = 0
     messages: tuple[str, ...] = ()
+    cycle: CycleResult | None = None
 
 
 class WorkerVersionError(CoatiError):

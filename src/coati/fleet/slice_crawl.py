@@ -9,7 +9,7 @@ from concurrent.futures import TimeoutError as StillRunning
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coati.assembly import stop_rule
 from coati.budget import Budget
@@ -24,7 +24,6 @@ from coati.fleet.tables import write_tables
 from coati.fleet.worker import Worker
 from coati.harvesting.folder import summary_of
 from coati.harvesting.site_crawls import Standing, is_done, site_settings, standing_of
-from coati.live.plan import CrawlResult
 from coati.live.stop_signal import StopSignal
 from coati.reporting.page import report_page
 from coati.runs.layout import Layout, holds_run
@@ -32,12 +31,22 @@ from coati.runs.reader import RunReader
 from coati.runs.store import RunStore
 from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.run_file import to_toml_values
+from coati.watching.cycle import CycleResult
 
 if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
 
 _PROMISED = "SELECT total(score) FROM requests WHERE charged > 0"
 _LAST_EVENT = "SELECT coalesce(max(observed_event), 0) FROM requests"
+
+
+class Ended(NamedTuple):
+    """How a crawl ended: whether anything is left, and for how long its hosts must be left alone."""
+
+    done: bool
+    rest_seconds: float
+    messages: tuple[str, ...] = ()
+    cycle: CycleResult | None = None
 
 
 class SliceCrawl:
@@ -65,25 +74,28 @@ class SliceCrawl:
 
     def run(self, worker: Worker) -> SliceResult:
         """Crawl to the end of the slice; raises what the crawl raised."""
+        running = self._begin(worker)
+        if running is None:
+            self._lease.release()
+            return self._result(replace(self._before, state=replace(self._before.state, done=True)), worker)
+        self._attend(running, worker)
+        ended = running.result()
+        free_at = time.time() + max(ended.rest_seconds, self._settings.delay)
+        self._patience.until_done(lambda: self._lease.renew(self.pace_seconds))
+        after = self._publish_end(ended, free_at)
+        self._patience.until_done(lambda: self._lease.release(free_at))
+        return self._result(after, worker, ended)
+
+    def _begin(self, worker: Worker) -> Future[Ended] | None:
+        """Begin the crawl; None if nothing is left to do."""
         early_stop = stop_rule(self._settings.stop_when_dry)
         standing = standing_of(self._folder, self._order.per_site, early_stop)
         if standing is Standing.DONE:
-            self._lease.release()
-            return self._result(replace(self._before, state=replace(self._before.state, done=True)), worker)
+            return None
         crawl = self._crawl(early_stop, new=standing is Standing.NEW)
-        running = worker.thread().start(crawl, self._stop)
-        self._attend(running, worker)
-        result = running.result()
-        waits = [wait.seconds for wait in result.progress.waits.values()]
-        # Waits are told in tenths of a second.
-        free_at = time.time() + max((wait + 0.1 for wait in waits), default=0.0)
-        free_at = max(free_at, time.time() + self._settings.delay)
-        self._patience.until_done(lambda: self._lease.renew(self.pace_seconds))
-        after = self._publish_end(result, free_at)
-        self._patience.until_done(lambda: self._lease.release(free_at))
-        return self._result(after, worker, result.messages)
+        return worker.thread().start(crawl, self._stop)
 
-    async def _crawl(self, early_stop: EarlyStop | None, *, new: bool) -> CrawlResult:
+    async def _crawl(self, early_stop: EarlyStop | None, *, new: bool) -> Ended:
         """Crawl as any harvest does, within the budget of the slice; this runs on the loop."""
         from coati.live.running import crawl_async
 
@@ -97,7 +109,11 @@ class SliceCrawl:
                 store=store, early_stop=early_stop, on_event=self._turns.on_event, stop=self._stop
             )
             plan = crawl_plan(self._settings, resources)
-            return await crawl_async(replace(plan, budget=self._budget(store), turns=self._turns))
+            result = await crawl_async(replace(plan, budget=self._budget(store), turns=self._turns))
+            done = is_done(result.stop.value, store.totals, self._order.per_site)
+        # Waits are told in tenths of a second.
+        rest = max((wait.seconds + 0.1 for wait in result.progress.waits.values()), default=0.0)
+        return Ended(done, rest, result.messages)
 
     def _budget(self, store: RunStore) -> Budget:
         """Return how far the run may go in this slice, as part of what its site may get."""
@@ -111,7 +127,7 @@ class SliceCrawl:
             own.max_targets,
         )
 
-    def _attend(self, running: Future[CrawlResult], worker: Worker) -> None:
+    def _attend(self, running: Future[Ended], worker: Worker) -> None:
         """Renew the lease and publish while the crawl runs, and see that it ends."""
         times = self._order.times
         now = time.monotonic()
@@ -159,24 +175,22 @@ class SliceCrawl:
         except (LeaseLostError, ChainBrokenError):
             self._stop.set()
 
-    def _publish_end(self, result: CrawlResult, free_at: float) -> Manifest:
+    def _publish_end(self, ended: Ended, free_at: float) -> Manifest:
         last = self._publisher.manifest
         database = Layout(self._folder).database
         with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             (last_event,) = connection.execute(_LAST_EVENT).fetchone()
         state = self._state(self._folder, self._turns.promise)
-        with RunReader(self._folder) as run:
-            done = is_done(result.stop.value, run.totals(), self._order.per_site)
         news = replace(
             last,
             written_at=time.time(),
-            state=replace(state, done=done, free_at=free_at),
+            state=replace(state, done=ended.done, free_at=free_at),
             slices=last.slices + 1,
             tables=(last.tables[1], last_event),
         )
         after = self._patience.until_done(lambda: self._publisher.publish(self._folder, news, ended=True))
         store = self._publisher.store
-        self._patience.until_done(lambda: write_tables(store, after, database))
+        self._patience.until_done(lambda: write_tables(store, self._order.place, after, database))
         with RunReader(self._folder) as run:
             page = report_page(run).encode()
         self._patience.until_done(lambda: store.replace(f"{self._order.place}/report.html", page))
@@ -201,7 +215,7 @@ class SliceCrawl:
             promise=promise,
         )
 
-    def _result(self, after: Manifest, worker: Worker, messages: tuple[str, ...] = ()) -> SliceResult:
+    def _result(self, after: Manifest, worker: Worker, ended: Ended | None = None) -> SliceResult:
         before = self._before.state
         return SliceResult(
             site=self._order.site.name,
@@ -213,5 +227,6 @@ class SliceCrawl:
             targets=after.state.targets - before.targets,
             seconds=time.monotonic() - self._begun,
             until=after.state.free_at,
-            messages=(*self._messages, *messages),
+            messages=(*self._messages, *(() if ended is None else ended.messages)),
+            cycle=None if ended is None else ended.cycle,
         )

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from coati.fleet.deaths import MOST_DEATHS, deaths_at, forget_deaths, note_death, quarantine
+from coati.fleet.deaths import Deaths, deaths_at, forget_deaths, note_death, quarantine
 from coati.fleet.generations import Chain, ChainBrokenError, Manifest, RunState
 from coati.fleet.leases import HeldLease, LeaseHeldError, LeaseLostError, Leases, lease_name
 from coati.fleet.objects import open_store
@@ -21,6 +21,7 @@ from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, require_versio
 from coati.fleet.patience import Patience
 from coati.fleet.publishing import Base, Publisher
 from coati.fleet.slice_crawl import SliceCrawl
+from coati.fleet.slice_watch import SliceWatch
 from coati.fleet.tables import write_tables
 from coati.fleet.taking import take
 from coati.fleet.worker import Worker
@@ -68,9 +69,7 @@ class _Slice:
         name = lease_name(order.site.urls[0])
         while True:
             try:
-                return self._patience.until_done(
-                    lambda: leases.take(name, order.site.name, order.settings.delay)
-                )
+                return self._patience.until_done(lambda: leases.take(name, order.place, order.settings.delay))
             except LeaseHeldError as held:
                 seconds = held.lease.takes_until() - time.time()
                 if not held.lease.released or seconds > _SHORT_WAIT:
@@ -79,22 +78,22 @@ class _Slice:
 
     def _run_with(self, lease: HeldLease) -> SliceResult:
         deaths = self._patience.until_done(lambda: self._count_deaths(lease))
-        if deaths >= MOST_DEATHS:
-            return self._quarantine(lease, deaths)
+        if deaths.are_too_many:
+            return self._quarantine(lease, deaths.all)
         with tempfile.TemporaryDirectory(prefix="coati-slice-", dir=self._worker.scratch) as scratch:
             result = self._crawl_in(Path(scratch), lease)
-        if deaths:
-            forget_deaths(self._store, self._order.site.name)
-        return replace(result, deaths=deaths)
+        if deaths.all:
+            forget_deaths(self._store, self._order.place)
+        return replace(result, deaths=deaths.all)
 
-    def _count_deaths(self, lease: HeldLease) -> int:
+    def _count_deaths(self, lease: HeldLease) -> Deaths:
         if lease.left_by is not None:
             note_death(self._store, lease.left_by)
-        return deaths_at(self._store, self._order.site.name)
+        return deaths_at(self._store, self._order.place)
 
     def _quarantine(self, lease: HeldLease, deaths: int) -> SliceResult:
         site = self._order.site.name
-        quarantine(self._store, site, deaths, time.time())
+        quarantine(self._store, self._order.place, deaths, time.time())
         lease.release()
         newest = self._chain.newest()
         state = RunState() if newest is None else newest.state
@@ -114,8 +113,9 @@ class _Slice:
         if before.database:
             # Whoever ended the last slice may have died before this.
             database = Layout(folder).database
-            self._patience.until_done(lambda: write_tables(self._store, before, database))
-        crawl = SliceCrawl(self._order, lease, publisher, folder, self._patience)
+            self._patience.until_done(lambda: write_tables(self._store, self._order.place, before, database))
+        kind = SliceCrawl if self._order.watch is None else SliceWatch
+        crawl = kind(self._order, lease, publisher, folder, self._patience)
         try:
             return crawl.run(self._worker)
         except (LeaseLostError, ChainBrokenError):

@@ -11,7 +11,7 @@ from typing import Final
 from coati.errors import ConfigError
 from coati.fleet.client import FleetSite
 from coati.fleet.client_lease import CLIENT
-from coati.fleet.deaths import is_quarantined
+from coati.fleet.deaths import deaths_at, is_quarantined
 from coati.fleet.generations import Chain, Manifest
 from coati.fleet.leases import Lease, Leases
 from coati.fleet.objects import ObjectStore
@@ -57,7 +57,7 @@ def fleet_status(store: ObjectStore, now: float | None = None) -> FleetStatus:
         raise ConfigError(f"{store.url} holds no harvest of a fleet")
     at_work = {lease.what: lease for lease in held if lease.name != CLIENT}
     with ThreadPoolExecutor(_READERS) as pool:
-        found = pool.map(lambda name: _status(store, name, at_work.get(name)), names)
+        found = pool.map(lambda name: _status(store, name, at_work.get(f"sites/{name}")), names)
         sites = [site for site in found if site is not None]
     order = {summary.site: place for place, summary in enumerate(ranked(site.summary for site in sites))}
     sites.sort(key=lambda site: order[site.summary.site])
@@ -71,8 +71,8 @@ def _status(store: ObjectStore, name: str, lease: Lease | None) -> SiteStatus | 
     return SiteStatus(
         summary=summary_of_state(FleetSite(name, newest.state)),
         done=newest.state.done,
-        quarantined=is_quarantined(store, name),
-        deaths=len(store.names(f"sites/{name}/deaths")),
+        quarantined=is_quarantined(store, f"sites/{name}"),
+        deaths=deaths_at(store, f"sites/{name}").all,
         generation=newest.generation,
         slices=newest.slices,
         published_at=newest.written_at,

@@ -31,18 +31,19 @@ _FRACTIONS: Final = frozenset({"score", "reward"})
 _FLAGS: Final = frozenset({"new_target"})
 
 
-def table_names(manifest: Manifest) -> dict[str, str]:
+def table_names(manifest: Manifest, place: str) -> dict[str, str]:
     """Return the names of the tables of the last slice that ended, by what they hold."""
+    kind = "watched-" if place.startswith("watches/") else ""
     return {
-        what: f"tables/{what}/{manifest.site}/{manifest.slices:06}.parquet"
+        what: f"tables/{kind}{what}/{manifest.site}/{manifest.slices:06}.parquet"
         for what in ("requests", "targets")
     }
 
 
-def write_tables(store: ObjectStore, manifest: Manifest, database: Path) -> None:
-    """Write the tables of the last slice that ended, where they are missing."""
+def write_tables(store: ObjectStore, place: str, manifest: Manifest, database: Path) -> None:
+    """Write the tables of the last slice that ended, where they are missing; ``place`` is that of the run."""
     after, until = manifest.tables
-    names = table_names(manifest)
+    names = table_names(manifest, place)
     # The second is written last.
     if after == until or store.exists(names["targets"]):
         return

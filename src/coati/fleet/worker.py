@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +32,7 @@ def _end_process() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Where slices run; ``scratch`` is where runs are while they are crawled.
+    """Where slices run; ``scratch`` is where runs are while they are crawled, ``clock`` is that of watches.
 
     ``end_process`` is for a slice that does not end: nothing else stops code that never returns.
     """
@@ -40,4 +41,5 @@ class Worker:
     thread: Callable[[], CrawlThread] = crawl_thread
     scratch: Path | None = None
     pause: Callable[[float], None] = _pause
+    clock: Callable[[], float] = time.time
     end_process: Callable[[], None] = _end_process

@@ -23,6 +23,7 @@ from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summ
 from coati.harvesting.site_crawls import Standing, site_settings, standing_of
 from coati.harvesting.sites import is_excluded, sites_of
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
+from coati.jobs.html import rows_table
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
 from coati.live.progress import Progress
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from coati.harvesting.folder import SiteSummary
     from coati.harvesting.sites import HarvestSite
     from coati.live.plan import CrawlPlan
+    from coati.live.stop_signal import StopSignal
 
 # Sites that are crawled at once, unless the user says otherwise: a part of all, so that there is a choice.
 _SITES_PER_TURN = 8
@@ -106,9 +108,28 @@ class FilesHarvested:
     resumed: bool
     commands: CommandCounts | None = None
 
+    @property
+    def exit_code(self) -> int:
+        """The exit status of a command that made this harvest."""
+        return self.stop.exit_code
+
+    def _repr_html_(self) -> str:
+        rows: list[dict[str, object]] = [
+            {
+                "site": site.site,
+                "targets": site.targets,
+                "requests": site.requests,
+                "ended": site.stop_reason or "not ended",
+            }
+            for site in self.sites
+        ]
+        return rows_table(f"Harvest in {self.layout.folder}: {self.stop.value}", rows)
+
 
 def harvest_files(
-    harvest: FilesHarvest, on_progress: Callable[[Progress], None] | None = None
+    harvest: FilesHarvest,
+    on_progress: Callable[[Progress], None] | None = None,
+    stop: StopSignal | None = None,
 ) -> FilesHarvested:
     """Harvest, or resume it where the folder holds one; Ctrl-C saves everything and ends it.
 
@@ -121,10 +142,10 @@ def harvest_files(
     sites = harvest.sites()
     with running_commands(settings.exec, settings.exec_timeout) as commands:
         resumed = _take_folder(layout, harvest)
-        turns, stops = _crawl_sites(layout, harvest, commands, on_progress)
-        stop = _stop_reason(turns, stops)
-        counts = None if commands is None else commands.finish(at_once=stop is StopReason.INTERRUPTED)
-    return FilesHarvested(stop, _sum_up(layout, sites, stop), layout, resumed, counts)
+        turns, stops = _crawl_sites(layout, harvest, commands, on_progress, stop)
+        reason = _stop_reason(turns, stops)
+        counts = None if commands is None else commands.finish(at_once=reason is StopReason.INTERRUPTED)
+    return FilesHarvested(reason, _sum_up(layout, sites, reason), layout, resumed, counts)
 
 
 def _crawl_sites(
@@ -132,6 +153,7 @@ def _crawl_sites(
     harvest: FilesHarvest,
     commands: FileCommands | None,
     on_progress: Callable[[Progress], None] | None,
+    stop: StopSignal | None,
 ) -> tuple[SiteTurns, list[StopReason]]:
     """Crawl all sites in turns; return what was spent, and why each crawl ended."""
     from coati.live.running import crawl_many
@@ -155,7 +177,7 @@ def _crawl_sites(
                 told = commands.listener(folder, on_event)
             plan = _plan(layout, harvest, site, stack)
             if plan is not None:
-                plans.append(replace(plan, turns=turns.of(number), on_event=told))
+                plans.append(replace(plan, turns=turns.of(number), on_event=told, stop=stop))
             else:
                 _count_done(layout, site, turns)
         results = crawl_many(plans) if plans and not turns.is_spent() else []

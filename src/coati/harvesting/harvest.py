@@ -7,56 +7,68 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from coati.budget import Budget
-from coati.errors import UsageError
 from coati.harvesting.files import FilesHarvest, FilesHarvested, harvest_files
-from coati.harvesting.pages import PagesHarvest, PagesHarvested, harvest_pages, usual_settings
-from coati.harvesting.seeds import read_seeds, seeds_in
-from coati.settings.run_file import read_values, with_values
-from coati.settings.run_settings import RunSettings
+from coati.harvesting.pages import PagesHarvested, harvest_pages
+from coati.harvesting.place import HarvestChoices, HarvestSource, find_harvest
+from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.notebook import is_shown
+from coati.jobs.options import CrawlOptions, plain_values
+from coati.jobs.own_thread import run_beside_loop
+from coati.live.stop_signal import StopSignal
+from coati.settings.run_file import read_values
 
 if TYPE_CHECKING:
-    from coati.jobs.options import CrawlOptions
-    from coati.live.progress import Progress
+    from coati.live.progress import OnProgress, Progress
+    from coati.settings.run_settings import RunSettings
 
 
-def harvest(
-    source: str | Path | Sequence[str],
+def harvest(  # noqa: PLR0913 - one argument per option of the command
+    source: str | Path | Sequence[str] | None = None,
     *,
+    discovery: str | Path | None = None,
     sites_at_once: int | None = None,
     fair: bool = False,
-    exclude_hosts: Sequence[str] = (),
+    exclude_hosts: Sequence[str] | None = None,
     extract: bool = True,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: OnProgress | None = None,
+    stop: StopSignal | None = None,
+    show_progress: bool | None = None,
     **options: Unpack[CrawlOptions],
 ) -> FilesHarvested | PagesHarvested:
-    """Spend one budget over many sites; ``source`` is a file with addresses, or the addresses.
+    """Spend one budget over many sites.
 
-    With ``goal``, pages that meet it are collected on any hosts; with ``types``, the files of all sites. What
-    the folder ``out`` holds of the same harvest is resumed. Options are those of `coati.crawl`.
+    ``source`` is a file with addresses, the addresses, or the folder of a harvest to resume; ``discovery`` is
+    the folder of a search whose sites are taken instead. With ``goal``, pages that meet it are collected on
+    any hosts; with ``types``, the files of all sites. What the folder ``out`` holds of the same harvest is
+    resumed. Options are those of `coati.crawl`.
     """
-    seeds = read_seeds(Path(source)) if isinstance(source, str | Path) else seeds_in(source)
-    given = read_values({**options, "out": str(options.get("out", ""))})
-    if not given["out"]:
-        raise UsageError("a harvest needs a folder: give `out`")
-    out = Path(str(given["out"]))
-    if bool(given.get("goal")) == ("types" in given):
-        raise UsageError("say what to harvest: a goal for pages, or types for files; one of the two")
-    excluded = frozenset(host.lower() for host in exclude_hosts)
-    if given.get("goal"):
-        settings = usual_settings(seeds.urls, given, excluded)
-        return harvest_pages(PagesHarvest(settings=settings, out=out, extract=extract), on_progress)
-    settings = with_values(RunSettings(), given)
-    plan = FilesHarvest(
-        urls=seeds.urls,
-        out=out,
-        settings=settings,
-        at_once=sites_at_once,
-        per_site=Budget(max_requests=settings.host_budget),
-        fair=fair,
-        exclude_hosts=excluded,
+    plan, _ = find_harvest(
+        HarvestSource(
+            Path(source) if isinstance(source, str | Path) else source,
+            None if discovery is None else Path(discovery),
+        ),
+        read_values(plain_values(options)),
+        HarvestChoices(
+            sites_at_once,
+            fair,
+            None if exclude_hosts is None else frozenset(host.lower() for host in exclude_hosts),
+            extract,
+        ),
     )
-    return harvest_files(plan, on_progress)
+    stop = stop or StopSignal()
+    with shown(CrawlView(plan.settings.budget), quiet=not is_shown(show_progress)) as show:
+
+        def tell(progress: Progress) -> None:
+            show(progress)
+            if on_progress is not None:
+                on_progress(progress)
+
+        def carry_out() -> FilesHarvested | PagesHarvested:
+            if isinstance(plan, FilesHarvest):
+                return harvest_files(plan, tell, stop)
+            return harvest_pages(plan, tell, stop=stop)
+
+        return run_beside_loop(carry_out, stop)
 
 
 def crawl_each(

@@ -16,6 +16,7 @@ from coati.errors import ConfigError
 from coati.harvesting.exports import export_statements
 from coati.harvesting.extraction import Extraction, extract_run
 from coati.harvesting.sites import is_excluded
+from coati.jobs.html import rows_table
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
 from coati.live.progress import Progress
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coati.live.plan import CrawlResult
+    from coati.live.stop_signal import StopSignal
     from coati.runs.totals import Totals
     from coati.stop_reasons import StopReason
 
@@ -117,15 +119,33 @@ class PagesHarvested:
     resumed: bool
     messages: tuple[str, ...] = ()
 
+    @property
+    def exit_code(self) -> int:
+        """The exit status of a command that made this harvest."""
+        return self.stop.exit_code
+
+    def _repr_html_(self) -> str:
+        rows: list[dict[str, object]] = [
+            {
+                "host": host.host,
+                "relevant pages": host.relevant,
+                "requests": host.requests,
+                "ended": host.ended,
+            }
+            for host in self.hosts
+        ]
+        return rows_table(f"Harvest in {self.folder}: {self.stop.value}", rows)
+
 
 def harvest_pages(
     harvest: PagesHarvest,
     on_progress: Callable[[Progress], None] | None = None,
     on_extracted: Callable[[int, int], None] | None = None,
+    stop: StopSignal | None = None,
 ) -> PagesHarvested:
     """Harvest, or resume it where the folder holds one; Ctrl-C saves everything and ends it."""
     resumed = holds_run(harvest.out)
-    result = _crawl(harvest, on_progress, resumed=resumed)
+    result = _crawl(harvest, on_progress, stop, resumed=resumed)
     extraction = None
     if harvest.extract:
         extraction = extract_run(harvest.out, harvest.processes, on_extracted)
@@ -138,7 +158,11 @@ def harvest_pages(
 
 
 def _crawl(
-    harvest: PagesHarvest, on_progress: Callable[[Progress], None] | None, *, resumed: bool
+    harvest: PagesHarvest,
+    on_progress: Callable[[Progress], None] | None,
+    stop: StopSignal | None,
+    *,
+    resumed: bool,
 ) -> CrawlResult:
     from coati.live.running import crawl
 
@@ -159,7 +183,7 @@ def _crawl(
     ):
         if resumed:
             store.change_settings(values)
-        resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
+        resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event, stop=stop)
         log(f"coati {__version__}: {' and '.join(settings.goal)} into {harvest.out.absolute()}")
         result = crawl(crawl_plan(settings, resources))
         for line in end_lines(result):

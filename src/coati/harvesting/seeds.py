@@ -64,7 +64,12 @@ def seeds_of_discovery(folder: Path) -> Seeds:
     for name in _FOUND:
         file = folder / name
         if file.is_file():
-            lines = _json_lines(file) if name.endswith("jsonl") else _csv_lines(file)
+            lines = list(_json_lines(file) if name.endswith("jsonl") else _csv_lines(file))
+            if not any(text.strip() for _, text in lines):
+                raise ConfigError(
+                    f"the search in {folder} verified no repository, so there is nothing to harvest:"
+                    f" continue it (coati discover {folder}), or try other words"
+                )
             return _seeds(str(file), lines)
     raise ConfigError(f"{folder} holds no {' and no '.join(_FOUND)}: it is not the folder of a discovery")
 
@@ -95,7 +100,9 @@ def _csv_lines(file: Path) -> Iterator[tuple[int, str]]:
     if "url" not in (reader.fieldnames or ()):
         raise ConfigError(f"{file} has no column named url")
     for row in reader:
-        yield reader.line_num, row["url"] or ""
+        # The table also has the sites that were rejected.
+        if row.get("state") in (None, "verified"):
+            yield reader.line_num, row["url"] or ""
 
 
 def _seeds(source: str, lines: Iterable[tuple[int, str]]) -> Seeds:

@@ -11,13 +11,18 @@ from coati.jobs.html import pairs_table
 from coati.jobs.run_summary import RunSummary
 from coati.jobs.runs import Run, RunFile
 from coati.live.plan import CrawlResult
-from coati.reporting.start_page import failed_start
+from coati.reporting.start_page import failed_start, few_links_in
 from coati.runs.reader import RunReader
 from coati.stop_reasons import STOPPED_AT_START, StopReason, StopWords
 from coati.strategies.forecast import Estimate
 
 # The exit code of a crawl whose start gave no link at all.
 NO_LINKS = 7
+
+_NO_PAGE = (
+    "The start URL gave no page, so there was nothing to follow: check in a browser what it shows, and begin"
+    " at a page that lists what you look for."
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,16 @@ class CrawlRun:
         with RunReader(self.folder) as reader:
             return failed_start(reader.connection)
 
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What may be wrong with the start, in sentences: it gave few links, none, or no page."""
+        if self.resumed:
+            return []
+        with RunReader(self.folder) as reader:
+            few_links = few_links_in(reader.connection)
+        no_page = _NO_PAGE if self.gave_nothing and self.result.start_links is None else ""
+        return [sentence for sentence in (few_links, no_page) if sentence]
+
     def as_json(self) -> dict[str, object]:
         """Return it as JSON can say it."""
         # Where nothing is left to ask for, nothing is to be expected of asking.
@@ -89,6 +104,7 @@ class CrawlRun:
             "start_links": None if self.resumed else self.result.start_links,
             "expected_targets_per_1000": None if estimate is None else estimate.as_json(),
             "commands": None if self.commands is None else self.commands.as_json(),
+            "warnings": self.warnings,
             "exit_code": self.exit_code,
         }
 

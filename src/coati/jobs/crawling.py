@@ -18,7 +18,9 @@ from coati.assembly import stop_rule
 from coati.errors import ConfigError, UsageError
 from coati.jobs.crawl_run import CrawlRun
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
-from coati.jobs.live_progress import CrawlView, in_notebook, shown
+from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.notebook import is_shown
+from coati.jobs.options import CrawlOptions, plain_values
 from coati.jobs.own_thread import run_beside_loop
 from coati.jobs.run_place import RunPlace, find_place, forget_failed_start
 from coati.live.event_files import events_logged, events_written
@@ -39,7 +41,6 @@ from coati.web.rules import Rules
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
-    from coati.jobs.options import CrawlOptions
     from coati.jobs.preview import Preview
     from coati.live.plan import CrawlResult
     from coati.live.progress import Event, OnEvent, OnProgress, Progress
@@ -104,8 +105,7 @@ def crawl(
         if on_event is not None:
             on_event(event)
 
-    quiet = not (in_notebook() if show_progress is None else show_progress)
-    with shown(view, quiet=quiet) as show:
+    with shown(view, quiet=not is_shown(show_progress)) as show:
 
         def count(progress: Progress) -> None:
             show(progress)
@@ -132,12 +132,8 @@ def crawl_place(
 ) -> RunPlace:
     """Find out what such a crawl would do, and where; nothing is written or fetched yet."""
     given = {} if run_file is None else read_run_file(Path(run_file))
-    given.update(read_values({name: _plain(value) for name, value in options.items()}))
+    given.update(read_values(plain_values(options)))
     return find_place((start,) if isinstance(start, str) else tuple(start), given)
-
-
-def _plain(value: object) -> object:
-    return str(value) if isinstance(value, Path) else value
 
 
 def carry_out(place: RunPlace, callbacks: CrawlCallbacks) -> CrawlRun:

@@ -1,4 +1,4 @@
-"""Makes what experiments generate: sites, which are written as archives, and webs of many hosts."""
+"""Makes what experiments generate: sites (written as archives), webs of many hosts, histories of pages."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
 from coati.errors import unknown_name
+from coati.experiments.sites import History
 from coati.testing.generator import generate_site
 from coati.testing.host_web import HostWeb
+from coati.testing.page_histories import HistoryKnobs, generate_history
 from coati.testing.paper_sites import paper_site_parameters
 from coati.testing.web_parameters import WebParameters
 from coati.web.media import PRESETS
@@ -37,3 +39,11 @@ def open_generated_web(web: GeneratedWeb, seed: int) -> HostWeb:
     if web.model not in _WEBS:
         raise unknown_name("generated web", web.model, _WEBS)
     return HostWeb(WebParameters.at_scale(web.scale), seed, web.goal)
+
+
+def open_generated_history(seed: int) -> History:
+    """Generate a history of pages with the sizes of the third domain of the WSDM 2018 paper."""
+    knobs = HistoryKnobs()
+    made = generate_history(knobs, seed)
+    moments = tuple(knobs.begin + 3600.0 * cycle for cycle in range(knobs.cycles))
+    return History(made, tuple(made.pages), moments)

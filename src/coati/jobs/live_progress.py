@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
@@ -16,6 +15,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from coati.jobs.notebook import Bar, notebook_bar
 from coati.live.event_lines import event_line
 from coati.live.progress import Event, EventKind, Progress
 from coati.stop_reasons import StopReason
@@ -170,11 +170,6 @@ def shortened(path: str, width: int) -> str:
     return _CUT + (kept.partition(" > ")[2] or kept)
 
 
-def in_notebook() -> bool:
-    """Tell whether this is a notebook."""
-    return Console().is_jupyter
-
-
 @contextmanager
 def shown(view: CrawlView, *, quiet: bool, verbose: bool = False) -> Iterator[Callable[[Progress], None]]:
     """Show a view for the length of a block; return what the driver calls with its progress."""
@@ -183,7 +178,10 @@ def shown(view: CrawlView, *, quiet: bool, verbose: bool = False) -> Iterator[Ca
         view.say = lambda text: console.print(safe(text), soft_wrap=True, markup=False)
     if quiet:
         yield view.on_progress
-    elif console.is_terminal or (console.is_jupyter and find_spec("ipywidgets") is not None):
+    elif console.is_jupyter:
+        with notebook_bar() as draw:
+            yield lambda progress: _draw_bar(view, progress, draw)
+    elif console.is_terminal:
         with Live(
             get_renderable=lambda: _block(view, console.width - _MARGIN),
             console=console,
@@ -193,6 +191,11 @@ def shown(view: CrawlView, *, quiet: bool, verbose: bool = False) -> Iterator[Ca
             yield view.on_progress
     else:
         yield _lines(view, console)
+
+
+def _draw_bar(view: CrawlView, progress: Progress, draw: Callable[[Bar], None]) -> None:
+    view.on_progress(progress)
+    draw(Bar(view.line(), view.share_spent()))
 
 
 def _lines(view: CrawlView, console: Console) -> Callable[[Progress], None]:

@@ -143,6 +143,8 @@ def merge(
     The file is there whole or not at all. Raises `coati.errors.CoatiError` where one is no run, is one of
     another version, or is given twice.
     """
+    if Path(out).is_file() and not overwrite:
+        raise UsageError(f"{out} already exists; --overwrite replaces it")
     folders = [folder for given in runs for folder in _folders(Path(given))]
     if not folders:
         raise UsageError("nothing to merge: give the folders of runs")

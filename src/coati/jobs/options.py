@@ -7,31 +7,10 @@ from pathlib import Path
 from typing import TypedDict
 
 
-class CrawlOptions(TypedDict, total=False):
-    """What `coati.crawl` takes by name, as the command takes options: sizes may be "10MB", times "2h"."""
+class AskingOptions(TypedDict, total=False):
+    """How a site is asked: what `coati.watch` takes beside its own arguments, and all others take too."""
 
-    types: str
-    goal: Sequence[str]
-    strategy: str
-    seed: int
-    stop_when_dry: str | float | bool
-    scope: str
-    include: Sequence[str]
-    exclude: Sequence[str]
-    exclude_host: Sequence[str]
-    sitemaps: bool
-    hints: str
-    shortcuts: str
-    profile: Sequence[str]
-    max_requests: int | None
-    max_bytes: int | str | None
-    max_time: float | str | None
-    max_targets: int | None
-    host_budget: int | None
-    max_file_size: int | str
     delay: float | str
-    concurrency: int
-    per_host: int
     contact: str
     user_agent: str
     limit_rate: int | str | None
@@ -40,6 +19,26 @@ class CrawlOptions(TypedDict, total=False):
     header: Sequence[str]
     cookies: str
     proxy: str
+    log_file: str | Path
+
+
+class _SharedOptions(AskingOptions, total=False):
+    goal: Sequence[str]
+    strategy: str
+    seed: int
+    include: Sequence[str]
+    exclude: Sequence[str]
+    exclude_host: Sequence[str]
+    hints: str
+    shortcuts: str
+    profile: Sequence[str]
+    max_requests: int | None
+    max_bytes: int | str | None
+    max_time: float | str | None
+    host_budget: int | None
+    max_file_size: int | str
+    concurrency: int
+    per_host: int
     render: str
     limits: Mapping[str, object]
     retry_failed: bool
@@ -48,8 +47,35 @@ class CrawlOptions(TypedDict, total=False):
     archive_max_age: float | str | None
     offline: bool
     out: str | Path
-    folders: str
     events: str | Path
-    log_file: str | Path
+
+
+class CrawlOptions(_SharedOptions, total=False):
+    """What `coati.crawl` takes by name, as the command takes options: sizes may be "10MB", times "2h"."""
+
+    types: str
+    stop_when_dry: str | float | bool
+    scope: str
+    sitemaps: bool
+    max_targets: int | None
+    folders: str
     exec: str
     exec_timeout: float | str
+
+
+class DiscoverOptions(_SharedOptions, total=False):
+    """What `coati.discover` takes by name."""
+
+    search: Sequence[str]
+    language: str
+    max_queries: int | None
+    patience: int
+    crawl_after: int | None
+    start_model: str | Path
+    accept: Sequence[str]
+    reject: Sequence[str]
+
+
+def plain_values(options: Mapping[str, object]) -> dict[str, object]:
+    """Return options as run files have them: paths as text."""
+    return {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}

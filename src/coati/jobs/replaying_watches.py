@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coati.archive.archive import Archive
-from coati.archive.link_cache import is_page
+from coati.archive.watched import watched_pages
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.errors import ConfigError, UsageError
 from coati.jobs.html import rows_table
@@ -131,18 +131,6 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: WatchCallbacks) -
             runs.append(study.run(name, seed, strategy, far))
             told.on_result(runs[-1])
         return WatchReplayResults(site.name, tuple(runs))
-
-
-def watched_pages(archive: Archive) -> list[str]:
-    """Return the pages that the archive holds at several moments, or all pages where there are none."""
-    newest = list(archive.entries())
-    several = {entry.url for entry in archive.older_entries() if is_page(entry)}
-    pages = [entry.url for entry in newest if entry.url in several] or [
-        entry.url for entry in newest if is_page(entry)
-    ]
-    if not pages:
-        raise UsageError(f"the archive {archive.meta.name} holds no page that could be watched")
-    return pages
 
 
 def _cycle_times(archive: Archive, every: float | None) -> tuple[float, ...]:

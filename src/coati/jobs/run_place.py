@@ -244,7 +244,7 @@ def _start_url(text: str) -> str:
         engine = parse_query(text.strip()).engine
         raise ConfigError(
             f"this command knows no search engine {engine!r}: begin at a website."
-            " In Python, a crawl may be given engines (docs/how-to/write-a-search-provider.md)"
+            " In Python, a crawl may be given engines (how-to: Write a search provider)"
         )
     completed = normalise(f"https://{text.strip()}") if "://" not in text else None
     if completed and "." in text:

@@ -27,7 +27,7 @@ from coati.web.sniffing import SNIFFED_BYTES, sniffed_type
 from coati.web.urls import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from scrapy.http import Response
 
@@ -126,8 +126,10 @@ class ResponseReader:
         extractors: Mapping[str, Extractor] = NO_EXTRACTORS,
         goal: Predicate | None = None,
         shortcuts: KnowsShortcuts | None = None,
+        agents: Collection[str] = ("coati",),
     ) -> None:
         self._types = types
+        self._agents = agents
         self._reader = PageReader(rules, shortcuts)
         self._extractors = extractors
         self._goal = goal
@@ -238,7 +240,8 @@ class ResponseReader:
         if page.truncated and CUT not in result.drops:
             result = replace(result, drops=(*result.drops, CUT))
         why: SkipReason | None = None
-        if forbids_following(value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")):
+        tags = (value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag"))
+        if forbids_following(tags, self._agents):
             why = SkipReason.X_ROBOTS_TAG
         elif page.nofollow:
             why = SkipReason.NOFOLLOW
@@ -277,18 +280,20 @@ def _without_content(request: Request, response: Response, size: int) -> Outcome
     return Unchanged(response.status, size)
 
 
-def forbids_following(values: Iterable[str], agent: str = "coati") -> bool:
-    """Tell whether X-Robots-Tag headers ask this agent not to follow the links of a page.
+def forbids_following(values: Iterable[str], agents: Collection[str] = ("coati",)) -> bool:
+    """Tell whether X-Robots-Tag headers ask one of these agents not to follow the links of a page.
 
     >>> forbids_following(["noindex, nofollow"]), forbids_following(["otherbot: nofollow"])
     (True, False)
     """
+    # A name is what stands before the version: MyBot/2.0 is mybot.
+    ours = {"*", *(agent.partition("/")[0].strip().lower() for agent in agents)}
     for value in values:
         named, colon, rest = value.partition(":")
         # "unavailable_after: date" is the only directive with a colon; any other name is an agent's.
-        if colon and "," not in named and named.strip().lower() not in {agent, "*", "unavailable_after"}:
+        if colon and "," not in named and named.strip().lower() not in {*ours, "unavailable_after"}:
             continue
-        directives = rest if colon and named.strip().lower() in {agent, "*"} else value
+        directives = rest if colon and named.strip().lower() in ours else value
         if any(part.strip().lower() in {"nofollow", "none"} for part in directives.split(",")):
             return True
     return False

@@ -153,7 +153,12 @@ class StrategyScheduler(BaseScheduler):
         self._drive.waits = self._waits
         self._drive.wake = self.wake
         self._reader = ResponseReader(
-            drive.plan.rules, drive.plan.types, drive.plan.extractors, drive.plan.goal, drive.plan.shortcuts
+            drive.plan.rules,
+            drive.plan.types,
+            drive.plan.extractors,
+            drive.plan.goal,
+            drive.plan.shortcuts,
+            drive.plan.settings.robots_agents,
         )
         self._set_pace(drive.plan)
         self._drive.give_up_host = self._pace.give_up

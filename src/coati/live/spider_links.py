@@ -78,4 +78,4 @@ class SpiderLinks:
     def _warn(self, message: str) -> None:
         if message not in self._warned:
             self._warned.add(message)
-            self._logger.warning("%s (docs/how-to/use-in-scrapy.md)", message)
+            self._logger.warning("%s (how-to: Use Coati in a Scrapy project)", message)

@@ -6,8 +6,10 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from importlib import resources
+from sqlite3 import Connection
 
-from coati.reporting.facts import read_facts
+from coati.reporting.facts import RunFacts, read_facts
+from coati.reporting.found_repositories import has_repositories
 from coati.reporting.markup import Html, element, shortened, trusted
 from coati.reporting.sections.course import course
 from coati.reporting.sections.files import holdings
@@ -18,6 +20,7 @@ from coati.reporting.sections.next_steps import next_steps
 from coati.reporting.sections.provenance import provenance
 from coati.reporting.sections.relevant import relevant_pages
 from coati.reporting.sections.repositories import repositories
+from coati.reporting.sections.search_course import search_course
 from coati.reporting.sections.settings import settings
 from coati.reporting.sections.troubles import troubles
 from coati.reporting.sections.watching import watching
@@ -48,9 +51,9 @@ def report_page(run: RunReader) -> str:
         sections = (
             *repositories(connection),
             *((watching(connection, run.layout.folder, facts),) if facts.watches else ()),
-            (relevant_pages if facts.seeks_pages else holdings)(connection, facts),
+            *(() if facts.words else (_found(connection, facts),)),
             *(() if taken_off is None else (taken_off,)),
-            course(connection, facts),
+            search_course(connection, facts) if has_repositories(connection) else course(connection, facts),
             troubles(connection),
             next_steps(connection, facts),
             provenance(facts),
@@ -68,6 +71,10 @@ def report_page(run: RunReader) -> str:
     footer = f"Written by Coati {__version__}{f' from the log as of {seen}' if seen else ''}."
     contents = _contents(sections, facts.noun)
     return _page(title, headline(facts), contents, element("main", *sections), footer=footer)
+
+
+def _found(connection: Connection, facts: RunFacts) -> Html:
+    return (relevant_pages if facts.seeks_pages else holdings)(connection, facts)
 
 
 def page_around(title: str, header: Html, *sections: Html) -> str:

@@ -53,7 +53,8 @@ _BY_STATUS = {
     401: StopWords(
         "the site asks for a password",
         "The site asks who you are (401) before it shows the start page.",
-        "If you have access, pass it on with --header 'Authorization: ...' or with --cookies.",
+        "If you have access, pass it on: --user NAME with --password-file FILE, --header 'Authorization: ...'"
+        " or --cookies.",
     ),
     403: StopWords(
         "the site refuses us",

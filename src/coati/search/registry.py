@@ -118,7 +118,5 @@ def _by_path(path: str) -> AnyProvider:
         raise ConfigError(f"search engine {path!r}: {module_name} has no {attribute!r}") from None
     for needed in ("name", "abilities", "delay_seconds", "max_queries"):
         if not hasattr(made, needed):
-            raise ConfigError(
-                f"search engine {path!r}: it has no {needed} (docs/how-to/write-a-search-provider.md)"
-            )
+            raise ConfigError(f"search engine {path!r}: it has no {needed} (how-to: Write a search provider)")
     return made

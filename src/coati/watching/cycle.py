@@ -100,10 +100,12 @@ def run_cycle(
     options: WatchOptions,
     clock: Callable[[], float],
     on_progress: OnProgress | None = None,
+    planned: Callable[[CrawlPlan], CrawlPlan] = lambda plan: plan,
 ) -> CycleResult:
     """Visit, follow and check what the present cycle allows; then write down what changed.
 
-    The first cycle of a watch only looks: it brings no change. ``clock`` tells the time.
+    The first cycle of a watch only looks: it brings no change. ``clock`` tells the time. ``planned`` may add
+    to the plan what whoever runs it needs.
     """
     # Scrapy takes a second to import, and nobody who asks for help should wait for it.
     from coati.live.running import crawl as crawl_live
@@ -116,7 +118,7 @@ def run_cycle(
         before = _last_event(folder)
         log(f"coati {__version__}: a cycle in {folder.absolute()}")
         resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
-        result = crawl_live(replace(_plan(settings, known, options, resources), clock=clock))
+        result = crawl_live(planned(replace(_plan(settings, known, options, resources), clock=clock)))
         for line in end_lines(result):
             log(line)
         if options.keep_versions is not None:

@@ -1,4 +1,4 @@
-"""``watch``: begin or resume a watch, run a cycle, and go on with the next ones for as long as one likes."""
+"""Where a watch is kept and what it begins from, and one cycle of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from coati.runs.errors import RunLockedError
 from coati.runs.layout import Layout, holds_run
 from coati.settings.relevance_model import with_whole_path
 from coati.settings.run_file import require_no_hidden, with_values
-from coati.stop_reasons import StopReason
 from coati.watching.cycle import CycleResult, new_site_watch, publish, run_cycle
 from coati.watching.known import read_known
 from coati.watching.options import (
@@ -31,7 +30,9 @@ from coati.web.urls import host_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
+    from coati.live.stop_signal import StopSignal
     from coati.watching.known import Known
 
 
@@ -103,6 +104,8 @@ def watch_once(
     clock: Callable[[], float],
     listeners: Listeners | None = None,
     on_progress: OnProgress | None = None,
+    stop: StopSignal | None = None,
+    planned: Callable[[CrawlPlan], CrawlPlan] = lambda plan: plan,
 ) -> CycleResult:
     """Run one cycle, write down what changed, and tell of it.
 
@@ -112,7 +115,14 @@ def watch_once(
     with _held(place.folder):
         write_options(place.folder, place.options)
         untold = publish(place.folder, place.known) if holds_run(place.folder) else []
-        result = run_cycle(place.folder, place.known, place.options, clock, on_progress)
+        result = run_cycle(
+            place.folder,
+            place.known,
+            place.options,
+            clock,
+            on_progress,
+            lambda plan: planned(replace(plan, stop=stop)),
+        )
         trouble = tell_changes(place.folder, listeners or Listeners())
         write_report(place.folder)
     changes, messages = (*untold, *result.changes), (*result.messages, *trouble)
@@ -133,23 +143,3 @@ def _held(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def watch(
-    place: WatchPlace,
-    clock: Callable[[], float],
-    wait_until: Callable[[float], bool],
-    on_cycle: Callable[[CycleResult], None],
-    listeners: Listeners | None = None,
-) -> CycleResult:
-    """Run one cycle after the other, until the site has moved or somebody interrupts.
-
-    A site that is down is asked again in the next cycle. ``wait_until`` waits until a time and says whether
-    to continue; cycles that were missed are skipped.
-    """
-    while True:
-        result = watch_once(place, clock, listeners)
-        on_cycle(result)
-        next_start = next_cycle(place.options.every, clock())
-        if result.moved or result.stop is StopReason.INTERRUPTED or not wait_until(next_start):
-            return result

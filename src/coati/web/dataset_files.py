@@ -16,7 +16,7 @@ _FORMATS = (
     "|arrow|avro|sqlite3?|db|sav|dta|por|sas7bdat|rds|rdata|nc4?|cdf|hdf5?|h5|grib2?|mat|zip|gz|tgz|bz2|xz|7z|rar|tar|zst"
 )
 _PATH = re.compile(rf"\.(?:{_FORMATS})(?:\.(?:gz|zip|bz2|xz|zst))?\Z", re.IGNORECASE)
-_TOLD = re.compile(rf"\((?:[a-z]{{1,20}}/)?(?:{_FORMATS})\)\Z", re.IGNORECASE)
+_TOLD = re.compile(rf"\((?:[a-z]{{1,20}}/)?({_FORMATS})\)\Z", re.IGNORECASE)
 _OTHER_FILES = re.compile(
     r"\((?:(?:application|image|audio|video)/[a-z0-9.+-]{1,80}|pdf|docx?|odt|pptx?|odp|txt)\)\Z",
     re.IGNORECASE,
@@ -56,13 +56,14 @@ def is_dataset_file(url: str) -> bool:
     return bool(_PATH.search(path) or _EXPORTS.search(path) or _QUERY.search(query_of(url)))
 
 
-def is_dataset_format(text: str) -> bool:
-    """Tell whether the text beside a link ends with a format of data, as lists of APIs tell it.
+def told_format(text: str) -> str:
+    """Name the format of data that the text beside a link ends with, as lists of APIs tell it; else empty.
 
-    >>> [is_dataset_format(text) for text in ("Taxes (CSV)", "Taxes (text/csv)", "Plan (PDF)", "CSV")]
-    [True, True, False, False]
+    >>> [told_format(text) for text in ("Taxes (CSV)", "Taxes (text/csv)", "Plan (PDF)", "CSV")]
+    ['csv', 'csv', '', '']
     """
-    return _TOLD.search(text) is not None
+    found = _TOLD.search(text)
+    return found[1].lower() if found else ""
 
 
 def tells_format(text: str) -> bool:
@@ -71,7 +72,7 @@ def tells_format(text: str) -> bool:
     >>> tells_format("Plan (application/pdf)"), tells_format("Plan (draft)"), tells_format("Page (text/html)")
     (True, False, False)
     """
-    return is_dataset_format(text) or bool(_OTHER_FILES.search(text))
+    return bool(told_format(text) or _OTHER_FILES.search(text))
 
 
 def file_format(url: str) -> str:

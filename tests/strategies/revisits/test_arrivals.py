@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from coati.strategies.revisits.arrivals import Arrivals, ThompsonArrivals
+from coati.strategies.revisits.arrivals import Arrivals, ThompsonArrivals, worth_of_visits
 from coati.strategies.revisits.daily_profile import DailyProfile
 from coati.strategies.revisits.expected_cover import ExpectedCover
 from coati.strategies.revisits.link_samples import LinkSamples
@@ -47,7 +49,7 @@ class Watched:
         return taken
 
 
-def test_the_page_where_more_came_is_first_and_expectations_grow_with_time() -> None:
+def test_the_page_where_more_came_is_first_and_visits_are_worth_more_with_time() -> None:
     watched = Watched(Arrivals(), 2)
     for page in (0, 1):
         watched.see(page, 0, [page], first=True)
@@ -57,9 +59,36 @@ def test_the_page_where_more_came_is_first_and_expectations_grow_with_time() -> 
     (first, more), (_, less) = watched.picks(9, 2)
     assert first == 1
     # A link per hour, and three; hours are as busy as each other.
-    assert less == pytest.approx(1, rel=0.15)
-    assert more == pytest.approx(3, rel=0.15)
-    assert watched.picks(11, 1)[0][1] == pytest.approx(3 * more, rel=0.15)
+    assert more == pytest.approx(3 * less, rel=0.15)
+    assert watched.picks(11, 1)[0][1] > 3 * more
+
+
+def test_a_visit_is_worth_what_waiting_would_lose() -> None:
+    """The best times between visits to pages of different rates are those of equal worth."""
+    life, (busy, calm) = 24.0, (2.0, 0.5)
+
+    def found_per_hour(every: float, rate: float) -> float:
+        return rate * life * (1 - math.exp(-every / life)) / every
+
+    # Both pages share one visit per two hours: every split of it, and the best one.
+    splits = np.linspace(0.05, 0.95, 1801)
+    total = [found_per_hour(2 / share, busy) + found_per_hour(2 / (1 - share), calm) for share in splits]
+    best = float(splits[int(np.argmax(total))])
+    worth = worth_of_visits(np.array([2 / best, 2 / (1 - best)]), [life])
+    assert busy * worth[0] == pytest.approx(calm * worth[1], rel=0.02)
+
+
+def test_where_links_are_rare_a_visit_without_any_says_little() -> None:
+    watched = Watched(Arrivals(), 40)
+    for page in range(40):
+        watched.see(page, 0, [page], first=True)
+    # One link a day on forty pages; page 0 was looked at after six hours and had none.
+    watched.see(1, 24, [100])
+    watched.see(0, 18, [0])
+    for page in range(2, 39):
+        watched.see(page, 24, [page])
+    expected = dict(watched.picks(48, 40))
+    assert expected[39] / 2 < expected[0] < expected[39]
 
 
 def test_pages_that_show_the_same_links_are_taken_once() -> None:
@@ -100,7 +129,7 @@ def test_old_samples_are_forgotten() -> None:
 def test_a_page_that_shows_nothing_relevant_is_expected_to_bring_nothing() -> None:
     watched = Watched(Arrivals(), 3)
     watched.see(0, 0, [1], first=True)
-    watched.see(1, 0, [2, 3], first=True)
+    watched.see(1, 0, [*range(20, 60)], first=True)
     watched.see(2, 0, [], first=True)
     for cycle in range(1, 5):
         watched.see(0, cycle, [10 + cycle])

@@ -33,7 +33,7 @@ def course(connection: Connection, facts: RunFacts) -> Html:
     parts.append(element("div", found, volume, class_="figures"))
     ways = found_by(connection)
     if len(ways) > _USUAL_WAYS:
-        parts += [element("h3", "By which way"), _ways_table(ways)]
+        parts += [element("h3", "By which way"), ways_table(ways)]
     pages = connection.execute(_PAGES, (_PAGES_SHOWN,)).fetchall()
     if pages:
         parts += [element("h3", "Pages with most files"), _pages_table(pages, facts)]
@@ -99,28 +99,27 @@ def _pages_table(rows: list[Row], facts: RunFacts) -> Html:
     return table(columns, cells, "Pages that link to most files")
 
 
-def _ways_table(ways: list[FoundBy]) -> Html:
+def ways_table(ways: list[FoundBy], *, files: bool = True) -> Html:
+    """Tell what each way cost and, where files were looked for, what it brought."""
     columns = (
         Column("Found by"),
-        Column("Files", numeric=True),
-        Column(""),
+        *((Column("Files", numeric=True), Column("")) if files else ()),
         Column("Requests", numeric=True),
         Column("Pages among them", numeric=True),
         Column("Failed", numeric=True),
     )
-    most = max(1, *(way.targets for way in ways))
+    most = max((1, *(way.targets for way in ways)))
     cells = [
         (
             shortened(way.way, 60),
-            Cell(format_count(way.targets), way.targets),
-            bar(way.targets, most),
+            *((Cell(format_count(way.targets), way.targets), bar(way.targets, most)) if files else ()),
             Cell(format_count(way.requests), way.requests),
             Cell(format_count(way.pages), way.pages),
             Cell(format_count(way.errors), way.errors),
         )
         for way in ways
     ]
-    return table(columns, cells, "Ways by which files were found")
+    return table(columns, cells, f"Ways by which {'files' if files else 'pages'} were found")
 
 
 def _whole(value: float) -> str:

@@ -40,7 +40,9 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     few_links = few_links_in(connection)
     if few_links:
         yield joined(few_links)
-    if not facts.totals.targets and facts.totals.requests:
+    if facts.repositories:
+        yield joined("Take the files of these repositories: ", _command("coati harvest --from FOLDER"), ".")
+    if not facts.totals.targets and facts.totals.requests and not facts.words:
         yield joined("Were the right types asked for? ", _command("coati types"), " lists them.")
     (robots,) = connection.execute(_ROBOTS).fetchone()
     if robots:
@@ -58,7 +60,9 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
         "Why was this address taken, or not? ", _command("coati explain ADDRESS --run FOLDER"), " says it."
     )
     yield joined(
-        "Ask own questions with ", _command("datasette run.sqlite"), ", or open files.csv in a spreadsheet."
+        "Ask own questions with ",
+        _command("datasette run.sqlite"),
+        f", or open {'repositories.csv' if facts.words else 'files.csv'} in a spreadsheet.",
     )
 
 

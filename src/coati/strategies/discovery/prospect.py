@@ -28,9 +28,9 @@ from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd
 from coati.strategies.discovery.site_checks import CheckState, site_of
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
-from coati.web.dataset_files import is_dataset_format, tells_format
+from coati.web.dataset_files import tells_format, told_format
 from coati.web.page_words import words_in
-from coati.web.urls import path_of, url_hash
+from coati.web.urls import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -125,9 +125,11 @@ class Prospect(Dsdd):
         self._note_apis(outcome)
         if isinstance(outcome, Page) and task.url in self._apis:
             links = list(map(outcome.links.link, range(len(outcome.links.urls))))
-            check.files.update(url_hash(link.url) for link in links if is_dataset_format(link.context))
+            check.count_files([link.url for link in links if told_format(link.context)])
             self._no_pages = {link.url for link in links if tells_format(link.context)}
         settled = super()._check_answered(task, request_id, outcome)
+        # An answer that lists files of both kinds was counted twice.
+        check.dataset_pages = min(check.dataset_pages, check.fetched)
         self._no_pages = set()
         self._count(check.arm, 0.0)
         if isinstance(outcome, Page):

@@ -3,10 +3,12 @@
 **Rates.** Links come to a page as a Poisson process. Its rate is what came over the time that visits have
 looked back on, old visits counting less (half as much after some days). A page of which little is known is
 drawn to what is usual on its site for as many links as it shows: where not one relevant link stands, hardly
-any comes.
+any comes. How strongly it is drawn is measured in links, not in hours: where links are rare, an hour without
+any says little.
 
 **Time.** Hours count by how busy they are (`daily_profile`). A link does not stay for ever: what a visit
-looks back on ends after about a day, both when a rate is learnt and when it is applied.
+looks back on ends after about a day when a rate is learnt. What a visit is worth now is what it brings beyond
+what a later visit would still find (`worth_of_visits`): a page whose links stay may wait.
 
 **Overlap.** The links of the last days are a sample of those to come (`link_samples`): one that could have
 been found on three pages stands for one that comes to the three. Of such a link nothing is expected from
@@ -18,6 +20,7 @@ before the last visit to any of the three, and as soon as a cycle takes one of t
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,6 +32,8 @@ from coati.strategies.revisits.link_samples import LinkSamples
 from coati.strategies.revisits.scheduler import EXPECTED, Pick
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from coati.strategies.revisits.scheduler import Cycle
@@ -39,16 +44,21 @@ if TYPE_CHECKING:
 
 HALF_LIFE_HOURS = 96.0
 LIFE_HOURS = 24.0
-# How many hours of looking back the expectation of a page that nothing is known of is worth.
-PRIOR_HOURS = 2.0
+# Links stay for hours or for days, and the former are more common: by the root of the life.
+LIVES_HOURS = (2.0, 6.0, 24.0, 72.0)
+# What is expected of a page that nothing is known of is worth as much as this many links that were seen.
+PRIOR_LINKS = 0.3
 # Links older than this many half-lives are forgotten.
 _HALF_LIVES = 3.0
 # A site is drawn to all sites as if an average page of theirs had been looked back on for this long.
 _SITE_PRIOR_HOURS = 24.0
-# Each page is taken to show this part of what pages show on average, beside what it shows.
-_SHOWN_PRIOR = 0.2
+# What a page shows is a small sample of what it is like: it is drawn to the average by this many links.
+_SHOWN_PRIOR = 1.0
+# Where nothing ever came, this many links are taken to have come to all pages together.
+_FIRST_LINKS = 0.5
 # Of pages that promise as much as each other, the one that waited longest goes first.
 _PER_HOUR_OF_WAITING = 1e-6
+_LEAST_RATE = 1e-9
 _HOUR_SECONDS = 3600.0
 _MOST_FAILURES = 8
 _ROOM = 64
@@ -88,6 +98,21 @@ class Rates(NamedTuple):
     usual: Floats
 
 
+def worth_of_visits(hours: Floats, lives: Sequence[float] = LIVES_HOURS) -> Floats:
+    """Return the value of visits to pages to which one link per hour comes, some hours after the last.
+
+    With links that stay for a ``life`` on average (exponentially), a visit after ``x = hours / life`` finds
+    ``life * (1 - exp(-x))``, and ``life * x * exp(-x)`` of these a later visit would find just as well: what
+    is left is by how much visiting more often pays (Whittle's index of this process). Links of several lives
+    are weighed by the root of their life.
+    """
+    worth = np.zeros_like(hours)
+    for life in lives:
+        parts = hours / life
+        worth += math.sqrt(life) * (1 - np.exp(-parts) * (1 + parts))
+    return worth
+
+
 class Arrivals:
     """The scheduler of this module."""
 
@@ -95,11 +120,13 @@ class Arrivals:
         self,
         half_life_hours: float = HALF_LIFE_HOURS,
         life_hours: float = LIFE_HOURS,
-        prior_hours: float = PRIOR_HOURS,
+        prior_links: float = PRIOR_LINKS,
+        lives_hours: Sequence[float] = LIVES_HOURS,
     ) -> None:
         self._half_life = half_life_hours * _HOUR_SECONDS
         self._life = life_hours
-        self._prior_hours = prior_hours
+        self._prior_links = prior_links
+        self._lives = tuple(lives_hours)
         self._profile = DailyProfile()
         self._samples = LinkSamples()
         self._pages = _Pages()
@@ -123,12 +150,12 @@ class Arrivals:
         # A link of this kind that came before any of its pages was last seen is known.
         known_until = np.zeros(len(weights))
         np.maximum.at(known_until, links, looked_at[pages])
-        came = weights * self._looking_back(self._profile.between(known_until, now))
+        came = weights * worth_of_visits(self._profile.between(known_until, now), self._lives)
         arrived = np.bincount(pages, weights[links], minlength=len(visits)).astype(np.float64)
         rates = self._rates(visits, arrived)
         factors = self._factors(cycle, rates) * 0.5 ** known[_Pages.FAILURES]
-        alone = self._prior_hours * rates.usual * self._looking_back(self._profile.between(looked_at, now))
-        per_page = factors / (rates.hours + self._prior_hours)
+        alone = self._prior_links * worth_of_visits(self._profile.between(looked_at, now), self._lives)
+        per_page = factors / (rates.hours + self._prior_links / np.maximum(rates.usual, _LEAST_RATE))
         waited = _PER_HOUR_OF_WAITING * ages_in_hours(cycle)
         worth = came[links] * per_page[pages]
         self._cover = ExpectedCover(alone * per_page + waited, links, pages, worth, cycle.per_cycle)
@@ -138,13 +165,14 @@ class Arrivals:
         known = self._pages.rows(len(visits))
         hours, shown = known[_Pages.LOOKED_BACK], known[_Pages.SHOWN]
         # A page that shows nothing now may show something tomorrow.
-        shown = shown + _SHOWN_PRIOR * (shown.mean() if len(shown) else 0.0)
+        mean = float(shown.mean()) if len(shown) else 0.0
+        shown = (shown + _SHOWN_PRIOR) * (mean + _LEAST_RATE) / (mean + _SHOWN_PRIOR)
         sites = int(visits.site.max(initial=-1)) + 1
         links_of_site = np.bincount(visits.site, links, minlength=sites)
         chances_of_site = np.bincount(visits.site, hours * shown, minlength=sites)
         # Per link that is shown and hour that is looked back on.
-        turnover = (links.sum() + 0.01) / (chances_of_site.sum() + 1)
-        prior = shown.mean() * _SITE_PRIOR_HOURS + 1e-9 if len(shown) else 1.0
+        turnover = (links.sum() + _FIRST_LINKS) / (chances_of_site.sum() + 1)
+        prior = shown.mean() * _SITE_PRIOR_HOURS + _LEAST_RATE if len(shown) else 1.0
         of_site = (links_of_site + turnover * prior) / (chances_of_site + prior)
         return Rates(links, hours, of_site[visits.site] * shown)
 
@@ -224,7 +252,7 @@ class ThompsonArrivals(Arrivals):
 
     def _factors(self, cycle: Cycle, rates: Rates) -> Floats:
         """Draw from the gamma distribution of each rate, in parts of its mean."""
-        believed = rates.links + self._prior_hours * rates.usual + 1e-6
+        believed = rates.links + self._prior_links
         drawn = np.random.default_rng([self._seed, cycle.number]).standard_gamma(believed)
         factors: Floats = drawn / believed
         return factors

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coati.cli.terminal import say
+from coati.jobs.notebook import Bar, in_notebook, notebook_bar
 from coati.units import format_count
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ class SearchView:
     """Says in words where a search stands."""
 
     budget: Budget
+
+    def share_spent(self, progress: SearchProgress) -> float | None:
+        """Say which part of the requests is spent; None without a budget of them."""
+        most = self.budget.max_requests
+        return None if most is None else min(progress.crawl.requests / most, 1.0)
 
     def line(self, progress: SearchProgress) -> str:
         """Return the line."""
@@ -45,6 +50,10 @@ def shown_search(view: SearchView, *, quiet: bool) -> Iterator[Callable[[SearchP
     if quiet:
         yield lambda _: None
         return
+    if in_notebook():
+        with notebook_bar() as draw:
+            yield lambda progress: draw(Bar(view.line(progress), view.share_spent(progress)))
+        return
     told_at = time.monotonic()
     terminal = sys.stderr.isatty()
     seconds = _DRAW_SECONDS if terminal else _LINE_SECONDS
@@ -59,7 +68,7 @@ def shown_search(view: SearchView, *, quiet: bool) -> Iterator[Callable[[SearchP
             sys.stderr.write(f"\r{view.line(progress):<100}")
             sys.stderr.flush()
         else:
-            say(view.line(progress), err=True)
+            print(view.line(progress), file=sys.stderr)  # noqa: T201 - a line of progress
 
     yield tell
     if terminal:

@@ -1,0 +1,67 @@
+"""``coati watch --store``: what is new on all sites of a fleet's store."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from coati.cli.fleet_harvest import cluster_at
+from coati.cli.terminal import say
+from coati.units import format_count
+
+if TYPE_CHECKING:
+    from coati.fleet.watching import FleetCycle
+    from coati.watching.options import WatchOptions
+
+_SHOWN = 20
+_INTERRUPTED = 130
+
+
+def watch_with_fleet(
+    store: str, cluster: str | None, options: WatchOptions, delay: float | None, *, once: bool, form: str
+) -> int:
+    """Run one cycle of all sites, or one after the other; returns the exit code."""
+    from coati.fleet.watching import FleetWatch, watch_fleet, watch_fleet_once
+
+    watch = FleetWatch(store=store, options=options, delay=delay)
+    with cluster_at(cluster, None) as workers:
+        try:
+            if once:
+                cycle = watch_fleet_once(watch, workers)
+                _show(cycle, form)
+            else:
+                cycle = watch_fleet(watch, workers, time.time, _wait_until, lambda ended: _show(ended, form))
+        except KeyboardInterrupt:
+            say("Interrupted between two cycles; the same command continues.", err=True)
+            return _INTERRUPTED
+    return cycle.stop.exit_code
+
+
+def _wait_until(at: float) -> bool:
+    # The clock may jump; waiting in steps notices.
+    while (left := at - time.time()) > 0:
+        threading.Event().wait(min(left, 60.0))
+    return True
+
+
+def _show(cycle: FleetCycle, form: str) -> None:
+    changes = [(site, change) for site, result in cycle.results.items() for change in result.changes]
+    if form == "json":
+        for site, change in changes:
+            say(json.dumps({"change": change.what, "site": site, **change.as_json()}, ensure_ascii=False))
+        for site, result in cycle.results.items():
+            say(json.dumps({"site": site, **result.as_json()}))
+        return
+    kinds = [change.what for _, change in changes]
+    requests = sum(result.requests for result in cycle.results.values())
+    sites = f"{len(cycle.results):,} of {format_count(cycle.sites, 'site')}"
+    say(
+        f"{kinds.count('new')} new, {kinds.count('changed')} changed, {kinds.count('gone')} gone;"
+        f" {format_count(requests, 'request')} to {sites}."
+    )
+    for site, change in changes[:_SHOWN]:
+        say(f"  {change.what:<8}{site}  {change.url}")
+    if len(changes) > _SHOWN:
+        say(f"  … and {len(changes) - _SHOWN:,} more; --format json prints them all")

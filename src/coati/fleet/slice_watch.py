@@ -1,0 +1,52 @@
+"""A cycle of a watch as a slice: what is known comes from the site's crawl, in the same store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+
+from coati.errors import ConfigError, UsageError
+from coati.fleet.generations import Chain
+from coati.fleet.slice_crawl import Ended, SliceCrawl
+from coati.fleet.taking import take
+from coati.fleet.worker import Worker
+from coati.live.plan import CrawlPlan
+from coati.runs.layout import holds_run
+from coati.watching.known import Known, read_known
+from coati.watching.options import WatchOptions
+from coati.watching.watch import WatchPlace, watch_once
+
+
+class SliceWatch(SliceCrawl):
+    """Runs a cycle of the watch in a folder; the rest is as in any slice."""
+
+    def _begin(self, worker: Worker) -> Future[Ended] | None:
+        options = self._order.watch
+        if options is None:
+            raise UsageError("a slice of a watch needs its options")
+        pool = ThreadPoolExecutor(1, thread_name_prefix="coati-cycle")
+        future = pool.submit(self._cycle, options, self._known(), worker.clock)
+        pool.shutdown(wait=False)
+        return future
+
+    def _known(self) -> Known:
+        """Read what the crawl of the site knows."""
+        site = self._order.site.name
+        chain = Chain(self._publisher.store, f"sites/{site}")
+        newest = chain.newest()
+        if newest is None or not newest.database:
+            raise ConfigError(f"there is no crawl of {site} to watch")
+        folder = self._folder.with_name("crawl")
+        folder.mkdir()
+        take(chain, newest, folder)
+        return read_known([folder])
+
+    def _cycle(self, options: WatchOptions, known: Known, clock: Callable[[], float]) -> Ended:
+        known = replace(known, settings=replace(known.settings, delay=self._settings.delay, log_file=""))
+        place = WatchPlace(self._folder, options, known, holds_run(self._folder))
+        cycle = watch_once(place, clock, planned=self._planned)
+        return Ended(cycle.moved, self.pace_seconds, cycle.messages, cycle)
+
+    def _planned(self, plan: CrawlPlan) -> CrawlPlan:
+        return replace(plan, turns=self._turns, stop=self._stop, on_event=self._turns.on_event)

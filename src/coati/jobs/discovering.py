@@ -1,0 +1,154 @@
+"""`coati.discover`: what the command does, as a function, and what it returns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from coati.discovering.results import DatasetPage, Repository
+from coati.discovering.searching import Discovered, SearchProgress
+from coati.discovering.searching import discover as search_live
+from coati.jobs.html import rows_table
+from coati.jobs.notebook import is_shown
+from coati.jobs.options import DiscoverOptions, plain_values
+from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.run_place import RunPlace, find_search_place
+from coati.jobs.runs import Run
+from coati.jobs.search_progress import SearchView, shown_search
+from coati.live.stop_signal import StopSignal
+from coati.reporting.writing import write_report
+from coati.settings.run_file import read_values
+from coati.stop_reasons import StopReason
+
+if TYPE_CHECKING:
+    from coati.discovering.searching import OnSearchProgress
+    from coati.live.progress import OnEvent
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryRun:
+    """What `coati.discover` returns; ``found`` says how the search ended and what it found."""
+
+    place: RunPlace
+    found: Discovered
+    report: Path | None
+
+    @property
+    def folder(self) -> Path:
+        """The run folder."""
+        return self.place.folder
+
+    @property
+    def run(self) -> Run:
+        """The run, for reading."""
+        return Run(self.folder)
+
+    @property
+    def stop(self) -> StopReason:
+        """Why it ended."""
+        return self.found.result.stop
+
+    @property
+    def repositories(self) -> list[Repository]:
+        """The verified repositories, the best for the topic first."""
+        return self.found.repositories
+
+    @property
+    def sites(self) -> tuple[Repository, ...]:
+        """Every site that was checked, verified ones first."""
+        return self.found.sites
+
+    @property
+    def dataset_pages(self) -> tuple[DatasetPage, ...]:
+        """Pages with links to files of data."""
+        return self.found.dataset_pages
+
+    @property
+    def exit_code(self) -> int:
+        """The exit status of a command that made this search."""
+        return self.stop.exit_code
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON can say it, without the repositories."""
+        found, settings = self.found, self.place.settings
+        return {
+            "folder": str(self.folder),
+            "words": settings.words,
+            "strategy": settings.strategy,
+            "stop": self.stop.name.lower(),
+            "stop_reason": self.stop.value,
+            "resumed": self.place.resumed,
+            "requests": found.result.progress.requests,
+            "repositories": len(found.repositories),
+            "sites_checked": len(found.sites),
+            "sites_rejected": sum(site.state == "rejected" for site in found.sites),
+            "dataset_pages": len(found.dataset_pages),
+            "queries_waiting": found.queries_waiting,
+            "gave_up_after": found.gave_up_after,
+            "actions_asleep": list(found.asleep),
+        }
+
+    def _repr_html_(self) -> str:
+        rows: list[dict[str, object]] = [
+            {
+                "rank": each.rank,
+                "site": each.site,
+                "title": each.title,
+                "files": each.files,
+                "formats": " ".join(each.formats),
+                "url": each.url,
+            }
+            for each in self.repositories
+        ]
+        return rows_table(f"Repositories on “{self.place.settings.words}”: {self.stop.value}", rows)
+
+
+def discover(
+    words: str | Sequence[str] = (),
+    *,
+    on_progress: OnSearchProgress | None = None,
+    on_event: OnEvent | None = None,
+    stop: StopSignal | None = None,
+    show_progress: bool | None = None,
+    **options: Unpack[DiscoverOptions],
+) -> DiscoveryRun:
+    """Find data repositories on a topic, by search engines and links, and return the run.
+
+    ``words`` say what the data should be about, or name the folder of a search to resume. Other arguments are
+    the settings of ``coati discover`` (`coati.DiscoverOptions`); ``search`` names the engines. Progress is
+    shown in notebooks, or where ``show_progress`` says so.
+    """
+    place = find_search_place(
+        (words,) if isinstance(words, str) else tuple(words), read_values(plain_values(options))
+    )
+    stop = stop or StopSignal()
+    with shown_search(SearchView(place.settings.budget), quiet=not is_shown(show_progress)) as show:
+
+        def tell(progress: SearchProgress) -> None:
+            show(progress)
+            if on_progress is not None:
+                on_progress(progress)
+
+        return run_beside_loop(lambda: carry_out_search(place, tell, on_event, stop), stop)
+
+
+def carry_out_search(
+    place: RunPlace,
+    on_progress: OnSearchProgress | None = None,
+    on_event: OnEvent | None = None,
+    stop: StopSignal | None = None,
+) -> DiscoveryRun:
+    """Carry a search out in its place, and write its report."""
+    found = search_live(
+        place.settings,
+        place.folder,
+        time.time(),
+        resumed=place.resumed,
+        on_progress=on_progress,
+        on_event=on_event,
+        stop=stop,
+    )
+    return DiscoveryRun(place, found, write_report(place.folder))

@@ -1,0 +1,48 @@
+"""How a search for repositories went: those that were verified against the requests that were made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coati.reporting.charts import Axes, Line, line_chart
+from coati.reporting.markup import Html, element
+from coati.reporting.sections.course import ways_table
+from coati.runs.found_by import found_by
+from coati.units import format_count
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from coati.reporting.facts import RunFacts
+
+_DECIDED = "SELECT decided_at FROM repositories WHERE rank IS NOT NULL ORDER BY decided_at"
+_CAPTION = "Repositories against requests made, queries included. A flat line found nothing new."
+
+
+def search_course(connection: Connection, facts: RunFacts) -> Html:
+    """Draw the curve, and say by which ways pages were reached."""
+    decided = [at for (at,) in connection.execute(_DECIDED)]
+    requests = facts.totals.requests
+    points = [(0, 0), *((at, number) for number, at in enumerate(decided, 1)), (requests, len(decided))]
+    axes = Axes("Repositories against requests made", "requests", "repositories", _whole, _whole)
+    chart = line_chart(axes, [Line("repositories", "found", points)])
+    parts = [
+        element("h2", "How it went"),
+        element("p", _in_words(decided, requests)),
+        element("figure", chart, element("figcaption", _CAPTION)),
+        element("h3", "By which way"),
+        ways_table(found_by(connection), files=False),
+    ]
+    return element("section", *parts, id="course")
+
+
+def _in_words(decided: list[int], requests: int) -> str:
+    made = format_count(requests, "request")
+    if not decided:
+        return f"No repository was verified in {made}."
+    found = format_count(len(decided), "repository was", "repositories were")
+    return f"{found} verified in {made}, the last one after {format_count(decided[-1], 'request')}."
+
+
+def _whole(value: float) -> str:
+    return format_count(round(value))

@@ -1,0 +1,189 @@
+"""`coati.watch`: what the command does, as a function, and what it returns."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from coati.errors import ConfigError
+from coati.jobs.html import rows_table
+from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.notebook import is_shown
+from coati.jobs.options import AskingOptions, plain_values
+from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.runs import Run
+from coati.live.stop_signal import StopSignal
+from coati.runs.changes import Change
+from coati.settings.run_file import read_values
+from coati.stop_reasons import StopReason
+from coati.units import parse_seconds
+from coati.watching.cycle import CycleResult
+from coati.watching.telling import Listeners
+from coati.watching.watch import WatchPlace, find_watch, next_cycle, watch_once
+
+if TYPE_CHECKING:
+    from coati.live.progress import OnProgress, Progress
+
+# The exit code of a watch whose site has other addresses now.
+MOVED = 3
+# The clock may jump; waiting in steps notices.
+_STEP_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRun:
+    """What `coati.watch` returns; ``cycles`` are those of this call, the last of which says why it ended."""
+
+    place: WatchPlace
+    cycles: tuple[CycleResult, ...]
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the watch, which is a run folder too."""
+        return self.place.folder
+
+    @property
+    def run(self) -> Run:
+        """The run, for reading."""
+        return Run(self.folder)
+
+    @property
+    def changes(self) -> list[Change]:
+        """What these cycles found to be new, changed or gone; `coati.runs.changes` reads those before."""
+        return [change for cycle in self.cycles for change in cycle.changes]
+
+    @property
+    def stop(self) -> StopReason:
+        """Why the last cycle ended."""
+        return self.cycles[-1].stop
+
+    @property
+    def moved(self) -> bool:
+        """Whether nearly all watched pages are gone, so that the site has other addresses."""
+        return self.cycles[-1].moved
+
+    @property
+    def exit_code(self) -> int:
+        """The exit status of a command that made this watch."""
+        return MOVED if self.moved else self.stop.exit_code
+
+    def _repr_html_(self) -> str:
+        rows: list[dict[str, object]] = [
+            {"change": each.what, "url": each.url, "title": each.title, "seen": each.seen_at}
+            for each in self.changes
+        ]
+        return rows_table(f"Changes in {self.folder}: {self.stop.value}", rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchCallbacks:
+    """Who is told how a watch goes: each cycle when it ended, until when it waits, and its requests."""
+
+    on_cycle: Callable[[CycleResult], None] | None = None
+    on_wait: Callable[[float], None] | None = None
+    on_progress: OnProgress | None = None
+
+
+def watch(  # noqa: PLR0913 - one argument per option of the command
+    source: str | Path | Sequence[str | Path],
+    *,
+    cycles: int | None = 1,
+    out: str | Path | None = None,
+    every: float | str | None = None,
+    per_cycle: int | None = None,
+    per_site: int | None = None,
+    follow: int | None = None,
+    check: int | None = None,
+    scheduler: str | None = None,
+    relevant: str | None = None,
+    command: str = "",
+    notify: str = "",
+    on_cycle: Callable[[CycleResult], None] | None = None,
+    on_progress: OnProgress | None = None,
+    stop: StopSignal | None = None,
+    show_progress: bool | None = None,
+    **asking: Unpack[AskingOptions],
+) -> WatchRun:
+    """Find what is new on known sites, with few visits, and return what changed.
+
+    ``source`` is the folder of a finished crawl (or several), a file with one page per line, or the folder of
+    a watch to resume; the first cycle only looks. ``cycles`` are run one after the other, ``every`` so often;
+    None runs until ``stop`` is set. ``command`` and ``notify`` are told of each change, as by ``--exec`` and
+    ``--notify``. Others are the settings of ``coati watch``; what is left out stays as it was.
+    """
+    given = {
+        "every": parse_seconds(every) if isinstance(every, str) else every,
+        "per_cycle": per_cycle,
+        "per_site": per_site,
+        "follow": follow,
+        "check": check,
+        "scheduler": scheduler,
+        "relevant": relevant,
+    }
+    sources = [source] if isinstance(source, str | Path) else list(source)
+    place = find_watch(
+        [Path(each) for each in sources],
+        {name: value for name, value in given.items() if value is not None},
+        None if out is None else Path(out),
+        read_values(plain_values(asking)),
+    )
+    stop = stop or StopSignal()
+    view = CrawlView(place.known.settings.budget)
+    with shown(view, quiet=not is_shown(show_progress)) as show:
+
+        def tell(progress: Progress) -> None:
+            show(progress)
+            if on_progress is not None:
+                on_progress(progress)
+
+        callbacks = WatchCallbacks(on_cycle=on_cycle, on_progress=tell)
+        listeners = Listeners.named(command, notify)
+        return run_beside_loop(lambda: watch_cycles(place, cycles, listeners, callbacks, stop), stop)
+
+
+def watch_cycles(
+    place: WatchPlace,
+    cycles: int | None,
+    listeners: Listeners,
+    callbacks: WatchCallbacks,
+    stop: StopSignal,
+) -> WatchRun:
+    """Run cycles one after the other, until the site has moved or somebody stops it.
+
+    A site that is down is asked again in the next cycle; cycles that were missed are skipped.
+    """
+    if cycles is not None and cycles < 1:
+        raise ConfigError(f"cycles is {cycles}: it must be at least 1, or None for no end")
+    stopped = threading.Event()
+    stop.attach(stopped.set)
+    # Of a watch without end only the last cycle is kept: what changed stands in its folder.
+    done: list[CycleResult] = []
+    while True:
+        if cycles is None:
+            done.clear()
+        done.append(watch_once(place, time.time, listeners, callbacks.on_progress, stop))
+        if callbacks.on_cycle is not None:
+            callbacks.on_cycle(done[-1])
+        if (
+            done[-1].moved
+            or done[-1].stop is StopReason.INTERRUPTED
+            or len(done) == cycles
+            or stopped.is_set()
+        ):
+            return WatchRun(place, tuple(done))
+        next_start = next_cycle(place.options.every, time.time())
+        if callbacks.on_wait is not None:
+            callbacks.on_wait(next_start)
+        if _wait_until(next_start, stopped):
+            return WatchRun(place, tuple(done))
+
+
+def _wait_until(at: float, stopped: threading.Event) -> bool:
+    """Wait for a time; tells whether the watch was stopped before."""
+    while (left := at - time.time()) > 0 and not stopped.wait(min(left, _STEP_SECONDS)):
+        pass
+    return stopped.is_set()

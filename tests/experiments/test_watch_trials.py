@@ -1,0 +1,104 @@
+"""Experiments over histories that are watched, from the file to the numbers and figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from coati.cli.experiment import experiment
+from coati.errors import CoatiError, ConfigError
+from coati.experiments.spec import WatchedHistory, parse_experiment, read_experiment
+from tests.replaying.test_watching import archived
+from tests.strategies.revisits.histories import Made
+
+FOLDER = Path(__file__).parents[2] / "experiments" / "wsdm2018"
+
+FILE = """
+table = "small"
+title = "Small"
+measures = ["coverage", "watch_gap_closed", "within_1h"]
+figures = ["watches"]
+seeds = 1
+bounds = false
+sites = [{ history = "made", per_cycle = 2 }, { history = "made", per_cycle = 3 }]
+strategies = ["rr", "od-win", "arrivals", "greedy"]
+"""
+
+
+def call(folder: Path, *options: str) -> list[dict[str, object]]:
+    (folder / "small.toml").write_text(FILE, encoding="utf-8")
+    places = ["--archives", str(folder / "archives"), "--out", str(folder / "out")]
+    arguments = [str(folder / "small.toml"), *places, "--jobs", "0", "--format", "json", *options]
+    result = CliRunner().invoke(experiment, arguments)
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+@pytest.fixture
+def histories(tmp_path: Path) -> Path:
+    (tmp_path / "archives").mkdir()
+    archived(Made(7, sites=2, pages=8, cycles=30), tmp_path / "archives" / "made").close()
+    return tmp_path
+
+
+def test_each_strategy_watches_each_history(histories: Path) -> None:
+    found = call(histories)
+    runs = [each for each in found if each["kind"] == "run"]
+    coverage = {
+        (run["site"], run["strategy"]): float(str(run["value"]))
+        for run in runs
+        if run["measure"] == "coverage"
+    }
+    sites = ["made, all links, k=2", "made, all links, k=3"]
+    assert {site for site, _ in coverage} == set(sites)
+    assert all(0 < value <= 1 for value in coverage.values())
+    assert all(coverage[site, "greedy"] >= coverage[site, "rr"] for site in sites)
+    closed = {
+        (run["site"], run["strategy"]): run["value"] for run in runs if run["measure"] == "watch_gap_closed"
+    }
+    best = max(coverage[sites[0], "rr"], coverage[sites[0], "od-win"])
+    own = (coverage[sites[0], "arrivals"] - best) / (coverage[sites[0], "greedy"] - best)
+    assert closed[sites[0], "arrivals"] == pytest.approx(own)
+    assert closed[sites[0], "greedy"] == pytest.approx(1)
+    figure = histories / "out" / "small-made-all-links.png"
+    assert figure.stat().st_size > 10_000
+
+
+def test_runs_are_kept_and_found_again(histories: Path) -> None:
+    first = call(histories)
+    cells = {path: path.stat().st_mtime_ns for path in (histories / "out" / "cells").iterdir()}
+    assert call(histories) == first
+    assert {path: path.stat().st_mtime_ns for path in (histories / "out" / "cells").iterdir()} == cells
+
+
+def test_the_files_of_the_paper_can_be_read() -> None:
+    files = sorted(FOLDER.glob("*.toml"))
+    assert len(files) >= 4
+    for file in files:
+        assert all(isinstance(site, WatchedHistory) for site in read_experiment(file).sites)
+
+
+@pytest.mark.parametrize(
+    ("site", "words"),
+    [
+        ({"history": "made"}, "needs per_cycle"),
+        ({"history": "made", "per_cycle": 2, "relevant": "nonsense"}, "it must be types, keywords"),
+        ({"history": "../x", "per_cycle": 2}, "should be the name of a folder"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(site: dict[str, object], words: str) -> None:
+    table = {"table": "t", "title": "t", "measures": ["coverage"], "strategies": ["rr"], "sites": [site]}
+    with pytest.raises(ConfigError, match=words):
+        parse_experiment(table, Path())
+
+
+def test_a_history_that_is_missing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "archives").mkdir()
+    (tmp_path / "small.toml").write_text(FILE, encoding="utf-8")
+    arguments = [str(tmp_path / "small.toml"), "--archives", str(tmp_path / "archives"), "--jobs", "0"]
+    result = CliRunner().invoke(experiment, [*arguments, "--out", str(tmp_path / "out")])
+    assert isinstance(result.exception, CoatiError)
+    assert "there is no archive" in str(result.exception)

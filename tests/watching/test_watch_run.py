@@ -1,0 +1,82 @@
+"""A watch as a function: what it returns, whom it tells, when it ends."""
+
+import asyncio
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import coati
+from coati.watching import watch_run
+from tests.live.scripted import Script, file, page, scripted
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
+    monkeypatch.chdir(tmp_path)
+    # Half an hour passes with each look at the clock.
+    ticks = count(2_000_000_000, 1800)
+    monkeypatch.setattr(watch_run, "time", SimpleNamespace(time=lambda: float(next(ticks))))
+    with scripted({"/": page("/a.csv"), "/a.csv": file(b"a\n1\n")}) as script:
+        coati.crawl(script.start, out="site", delay=0, strategy="bfs")
+        yield script
+
+
+def test_it_looks_first_and_then_tells_what_changed(site: Script) -> None:
+    first = coati.watch("site", per_cycle=10, follow=10, check=10, delay=0)
+    assert (first.changes, first.place.resumed, first.exit_code) == ([], False, 0)
+    site.routes["/"] = page("/a.csv", "/b.csv")
+    site.routes["/b.csv"] = file(b"b\n1\n")
+    told: list[coati.Progress] = []
+    second = coati.watch("site.watch", on_progress=told.append)
+    assert [(change.what, change.url.rpartition("/")[2]) for change in second.changes] == [("new", "b.csv")]
+    assert (second.place.resumed, second.stop, second.moved) == (True, coati.StopReason.FINISHED, False)
+    assert second.place.options.per_cycle == 10
+    assert told
+    assert second.folder == Path("site.watch")
+    assert second.run.summary.targets == 2
+    assert "b.csv" in second._repr_html_()
+    assert "nothing" in first._repr_html_()
+
+
+@pytest.mark.usefixtures("site")
+def test_cycles_follow_one_another_until_there_are_enough() -> None:
+    told: list[coati.CycleResult] = []
+    run = coati.watch("site", cycles=3, every="1h", delay=0, on_cycle=told.append)
+    assert list(run.cycles) == told
+    assert [cycle.pages for cycle in told] == [2, 1, 1]
+
+
+@pytest.mark.usefixtures("site")
+def test_one_without_end_is_stopped_from_outside() -> None:
+    stop = coati.StopSignal()
+    told: list[coati.CycleResult] = []
+
+    def second(cycle: coati.CycleResult) -> None:
+        told.append(cycle)
+        if len(told) == 2:
+            stop.set()
+
+    run = coati.watch("site", cycles=None, delay=0, on_cycle=second, stop=stop)
+    assert len(told) == 2
+    assert run.cycles == (told[-1],)
+
+
+@pytest.mark.usefixtures("site")
+def test_it_works_where_a_loop_runs_already() -> None:
+    async def cell() -> coati.WatchRun:
+        return coati.watch("site", delay=0)
+
+    assert asyncio.run(cell()).exit_code == 0
+
+
+@pytest.mark.usefixtures("site")
+def test_what_no_watch_can_be_made_of_is_told() -> None:
+    with pytest.raises(coati.CoatiError, match="at least 1"):
+        coati.watch("site", cycles=0, delay=0)
+    with pytest.raises(coati.CoatiError, match="unknown scheduler"):
+        coati.watch("site", scheduler="rrr")
+    with pytest.raises(coati.CoatiError, match="nowhere"):
+        coati.watch("nowhere")
