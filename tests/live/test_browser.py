@@ -12,7 +12,7 @@ from tests.live.browsers import needs_browser
 from tests.live.scripted import scripted
 
 URL = "http://site.test/"
-LIMITS = PageLimits(seconds=60.0, memory_bytes=400 << 20, characters=10_000)
+LIMITS = PageLimits(seconds=300.0, memory_bytes=1 << 30, characters=10_000)
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
 
@@ -47,7 +47,7 @@ async def _bounds() -> None:
     try:
         assert "late: Coati/test" in (await _render(browser, LATE)).markup
         assert await _refused(browser, ENDLESS, PageLimits(0.5, 1 << 30, 9)) == "its scripts do not end"
-        assert "memory" in await _refused(browser, HUGE)
+        assert "memory" in await _refused(browser, HUGE, PageLimits(300.0, 400 << 20, 9))
         assert len((await _render(browser, LONG)).markup) == 10_000
         await browser.kill()
         assert "late" in (await _render(browser, LATE)).markup, "it was started again"

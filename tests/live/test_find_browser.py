@@ -1,14 +1,23 @@
 """What is said where pages cannot be rendered, before anything is fetched."""
 
+import asyncio
 import importlib.util
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from coati.cli.main import run
 from coati.errors import ConfigError
+from coati.live import StopReason, rendering
 from coati.live import find_browser as module
+from coati.live.browser import Rendered, RenderError
 from coati.live.find_browser import find_browser
+from coati.live.stop_signal import StopSignal
+from coati.runs.reader import RunReader
+from tests.live.browsers import made_by_script
+from tests.live.crawling import crawl_into
+from tests.live.scripted import scripted
 
 
 def executable(path: Path) -> Path:
@@ -68,3 +77,45 @@ def test_without_the_extra_it_is_said_what_to_install(
 def test_a_misspelt_way_is_told_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["crawl", "http://127.0.0.1:9/", "--render", "allways"]) == 2
     assert "did you mean" in capsys.readouterr().err
+
+
+class DyingBrowser:
+    """Fails, as a browser does that somebody stops together with the crawl."""
+
+    def __init__(self, dies: Callable[[], None]) -> None:
+        self._dies = dies
+
+    async def render(self, *_: object) -> Rendered:
+        self._dies()
+        # The loop passes the signal on in its next turn.
+        await asyncio.sleep(0)
+        raise RenderError("it died")
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_a_page_that_was_not_rendered_since_somebody_stopped_the_crawl_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stopped: bool
+) -> None:
+    stop = StopSignal()
+
+    async def dismissed(*_: object) -> None:
+        """Let a stand-in go."""
+
+    def dies() -> None:
+        if stopped:
+            stop.set()
+
+    monkeypatch.setattr(rendering, "share_browser", lambda _path: DyingBrowser(dies))
+    monkeypatch.setattr(rendering, "let_go", dismissed)
+    browser = str(executable(tmp_path / "chromium"))
+    with scripted({"/": made_by_script("/app.js")}) as site:
+        crawled = crawl_into(tmp_path / "run", site.start, render="auto", browser=browser, stop=stop)
+    with RunReader(tmp_path / "run") as run:
+        waiting = run.connection.execute("SELECT url FROM in_flight").fetchall()
+        missing = run.connection.execute("SELECT missing FROM pages").fetchall()
+    if stopped:
+        assert crawled.result.stop is StopReason.INTERRUPTED
+        assert [row["url"] for row in waiting] == [site.start]
+    else:
+        assert not waiting
+        assert [row["missing"] for row in missing] == ["its scripts were not run"]

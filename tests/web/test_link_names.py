@@ -80,6 +80,11 @@ def test_other_words_do(text: str) -> None:
         (("Download", "", "", "", "Yearbook"), "Yearbook"),
         (("Download", "x" * 290, "Rents", "", ""), "Rents"),
         (("Download", "", "", "", ""), "Download"),
+        (("tab-7.csv", "tab-7.csv | 3 kB", "Downloads", "Job seekers", ""), "Job seekers (tab-7.csv)"),
+        (("a.csv", "Rents in towns | a.csv | a.json", "Data", "page", ""), "Rents in towns (a.csv)"),
+        (("a.csv", "a.csv | a.json", "Rents", "page", ""), "Rents (a.csv)"),
+        (("a.csv", "", "", "", ""), "a.csv"),
+        (("Rents, 2nd ed.", "row", "heading", "page", "own"), "Rents, 2nd ed."),
         (("", "", "", "", ""), ""),
     ],
 )

@@ -38,8 +38,9 @@ _LOOK_SECONDS = 0.1
 # A page whose time is up is read as it is; it has so long to let us, and a share of its time.
 _GRACE_SECONDS, _GRACE_SHARE = 1.0, 0.25
 # What Playwright may take for one step that runs no script of the page.
-_STEP_SECONDS = 20.0
+_STEP_SECONDS = 60.0
 _START_SECONDS = 90.0
+_CLOSE_SECONDS = 5.0
 # A browser grows with what it has shown.
 _PAGES_PER_BROWSER = 200
 _PAGES_AT_ONCE = 2
@@ -122,8 +123,14 @@ class Browser:
     ) -> Rendered:
         """Run the scripts of a page; raises `RenderError` for one that cannot be rendered."""
         async with self._turns:
-            for _ in range(2):
-                browser = await self._started(limits)
+            for last in (False, True):
+                try:
+                    browser = await self._started(limits)
+                except RenderError:
+                    # A Ctrl-C at the wrong moment is meant for us, and takes its driver along.
+                    if last:
+                        raise
+                    continue
                 self._open_pages += 1
                 try:
                     return await _Visit(url, answer, fetch, limits).carry_out(browser, agent, self._memory)
@@ -137,16 +144,17 @@ class Browser:
                     self._pages += 1
             raise RenderError("the browser died of it, twice")
 
-    async def close(self) -> None:
-        """End the browser, by force if need be."""
+    async def close(self, seconds: float = _CLOSE_SECONDS) -> None:
+        """End the browser; what takes longer ends with this process."""
         browser, self._browser = self._browser, None
         playwright, self._playwright = self._playwright, None
-        if browser is not None:
-            with contextlib.suppress(Exception):
-                await asyncio.wait_for(browser.close(), _STEP_SECONDS)
-        if playwright is not None:
-            with contextlib.suppress(Exception):
-                await asyncio.wait_for(playwright.stop(), _STEP_SECONDS)
+        for end in (
+            None if browser is None else browser.close,
+            None if playwright is None else playwright.stop,
+        ):
+            if end is not None:
+                with contextlib.suppress(Exception):
+                    await asyncio.wait_for(end(), seconds)
 
     async def _started(self, limits: PageLimits) -> PlaywrightBrowser:
         async with self._starting:
@@ -348,8 +356,8 @@ def share_browser(executable: str) -> Browser:
     return browser
 
 
-async def let_go(browser: Browser) -> None:
-    """End a browser that nobody uses any more."""
+async def let_go(browser: Browser, seconds: float = _CLOSE_SECONDS) -> None:
+    """End a browser that nobody uses any more, within this time."""
     browser.users -= 1
     if not browser.users:
-        await browser.close()
+        await browser.close(seconds)

@@ -22,9 +22,10 @@ keeps the rendered page.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
@@ -37,6 +38,7 @@ from coati.live.page_requests import KeptAnswers, PageRequests
 from coati.live.settings import LiveSettings, RenderMode
 from coati.live.spider import drive_of
 from coati.model import Kind
+from coati.stop_reasons import StopReason
 from coati.web.links import LinkExtractor
 from coati.web.media import parse_types
 from coati.web.rules import Rules
@@ -45,6 +47,7 @@ from coati.web.sniffing import sniffed_type
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
     from typing import Self
 
     from scrapy import Request
@@ -58,6 +61,8 @@ HEADER: Final = "Coati-Rendered"
 _DEFAULTS = LiveSettings()
 _SUCCESS = range(200, 300)
 _ARCHIVED = "archived"
+# How long the browser may take to end; a crawl that must end at once waits for hardly anything.
+_CLOSE_SECONDS, _HURRY_SECONDS = 5.0, 0.2
 # After this many pages of a host to which scripts added no link, `auto` renders no more of them.
 _FRUITLESS = 5
 # What held of the page as it came. A validator would: what scripts make of a page changes without it.
@@ -89,6 +94,9 @@ class RenderMiddleware:
         self._kept = KeptAnswers()
         self._fruitless: Counter[str] = Counter()
         self._browser: Browser | None = None
+        self._aborted = asyncio.Event()
+        if self._drive is not None:
+            self._drive.on_abort(self._aborted.set)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -104,7 +112,8 @@ class RenderMiddleware:
         """Let the browser go."""
         browser, self._browser = self._browser, None
         if browser is not None:
-            await let_go(browser)
+            in_a_hurry = self._drive is not None and self._drive.aborted
+            await let_go(browser, _HURRY_SECONDS if in_a_hurry else _CLOSE_SECONDS)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Render a page that is to be rendered."""
@@ -123,6 +132,9 @@ class RenderMiddleware:
         try:
             rendered = await self._render(response, asks)
         except RenderError as error:
+            if self._drive is not None and self._drive.stop_reason is StopReason.INTERRUPTED:
+                # Whoever stopped the crawl may have stopped the browser, too: the page stays open.
+                self._drive.let_go()
             note = RenderNote(failed=str(error))
             response = response.replace(flags=[*response.flags, NOT_RENDERED])
         else:
@@ -171,7 +183,21 @@ class RenderMiddleware:
             for value in values
         )
         answer = Answer(response.status, headers, response.body)
-        return await self._browser.render(response.url, answer, asks.fetch, self._agent, self._limits)
+        return await self._unless_aborted(
+            self._browser.render(response.url, answer, asks.fetch, self._agent, self._limits)
+        )
+
+    async def _unless_aborted(self, rendering: Coroutine[Any, Any, Rendered]) -> Rendered:
+        """Wait for a page, but not in a crawl that must end at once."""
+        tasks = asyncio.ensure_future(rendering), asyncio.ensure_future(self._aborted.wait())
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if not tasks[0].done():
+                raise RenderError("the crawl ends")
+            return tasks[0].result()
+        finally:
+            for task in tasks:
+                task.cancel()
 
     def _replaced(self, request: Request, response: Response, rendered: Rendered, made: int) -> Response:
         """Return a page as its scripts left it; where a script wanted to go is a refresh."""

@@ -3,6 +3,9 @@
 The text of the link, unless it says no more than "Download" or "PDF"; then the rest of the row or list item
 that holds the link, the heading above it, the title of the page, and the title that the file itself states.
 Each of them is passed over where it names nothing either.
+
+A link whose text is the name of a file tells it from its neighbours and says little else. Then the first of
+the other texts stands before it.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from coati.model import CELL_MARK
 _MAX_ROW_CHARS = 200
 
 _WORD = re.compile(r"[^\W_]+")
+# One word with dots, the last part of which is a format.
+_FILE_NAME = re.compile(r"[^\s/]+\.[A-Za-z][A-Za-z0-9]{1,7}")
 _EMPTY_BRACKETS = re.compile(r"\(\s*\)|\[\s*\]")
 # In English, French, German, Spanish, Italian, Portuguese, Dutch, Polish, Czech, the Nordic languages,
 # Hungarian, Romanian, Turkish, Greek, Russian, Ukrainian, Bulgarian, Arabic, Hebrew, Chinese, Japanese and
@@ -64,12 +69,15 @@ def best_title(anchor: str, row: str, heading: str, page_title: str, own_title: 
     'Unemployment, 2020'
     >>> best_title("PDF", "", "Annual report", "", "")
     'Annual report'
+    >>> best_title("tab-7.csv", "tab-7.csv | 3 kB", "Downloads", "Job seekers", "")
+    'Job seekers (tab-7.csv)'
     """
-    if not is_generic(anchor):
+    is_name = _FILE_NAME.fullmatch(anchor) is not None
+    if not is_name and not is_generic(anchor):
         return anchor
     for candidate in (_rest_of(row, anchor), heading, page_title, own_title):
-        if not is_generic(candidate):
-            return candidate
+        if not is_generic(candidate) and _FILE_NAME.fullmatch(candidate) is None:
+            return f"{candidate} ({anchor})" if is_name else candidate
     return anchor
 
 
