@@ -98,6 +98,17 @@ def table_of(rows: Sequence[Row], measure: str) -> str:
     return f"## {measure}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
+def losses_of(rows: Sequence[Row], strategy: str = "scent") -> str:
+    """Write what nobody can foresee, and what a strategy loses beyond: area, CLAIRVOYANT's being 1."""
+    found = medians(rows, "auc_ratio")
+    sites = sorted({site for site, name in found if name == strategy})
+    lines = [["site", "nobody's", f"{strategy}'s"], ["---"] * 3]
+    for site in sites:
+        bound, own = found[site, BOUND] or 0.0, found[site, strategy] or 0.0
+        lines.append([site, f"{1 - bound:.3f}", f"{bound - own:.3f}"])
+    return "## Losses\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
 def draw(rows: Sequence[Row], file: Path) -> None:
     """Draw the areas under the curves: a line per site, from breadth-first to CLAIRVOYANT."""
     from matplotlib.figure import Figure
@@ -139,7 +150,7 @@ def write(rows: Sequence[Row], folder: Path, about: str) -> None:
         f"truth, {FOLDS} folds, {ROUNDS} rounds (`python -m benchmarks.link_bound`).\n"
         f"{made}.\n\n![areas under the curves](link_bound.png)\n"
     )
-    text = "\n".join([head, *(table_of(rows, measure) for measure in MEASURES)])
+    text = "\n".join([head, losses_of(rows), *(table_of(rows, measure) for measure in MEASURES)])
     (folder / "link_bound.md").write_text(text, encoding="utf-8")
     draw(rows, folder / "link_bound.png")
 

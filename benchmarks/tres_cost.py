@@ -32,7 +32,7 @@ _PARTS = 10
 
 
 class Cost(NamedTuple):
-    """What a strategy cost: seconds to build it, and milliseconds a page in each part of the crawl."""
+    """What a strategy cost: seconds to build it, and milliseconds per page in each part of the crawl."""
 
     strategy: str
     building: float
@@ -123,7 +123,7 @@ def main(archives: Path, name: str, strategies: str, examples: str, picture: Pat
         }
         for cost in costs
     ]
-    report(f"milliseconds a page on {name}, by tenth of its crawl", rows, form)
+    report(f"milliseconds per page on {name}, by tenth of its crawl", rows, form)
     if picture is not None:
         _draw(costs, name, picture)
 

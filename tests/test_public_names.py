@@ -38,7 +38,7 @@ PUBLIC = [
     "StopReason",
     "StopSignal",
     "Verification",
-    "WatchRun",
+    "WatchResult",
     "__version__",
     "crawl",
     "describe_archive",

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from coati.reporting.explanation import Explanation
     from coati.stop_reasons import StopReason
     from coati.watching.cycle import CycleResult
-    from coati.watching.watch_run import WatchRun, watch
+    from coati.watching.watch_cycles import WatchResult, watch
 
 __all__ = [
     "ArchiveSummary",
@@ -72,7 +72,7 @@ __all__ = [
     "StopReason",
     "StopSignal",
     "Verification",
-    "WatchRun",
+    "WatchResult",
     "__version__",
     "crawl",
     "describe_archive",
@@ -100,8 +100,8 @@ _PLACES = {
     "discover": "coati.jobs.discovering",
     "SearchProgress": "coati.discovering.searching",
     "CycleResult": "coati.watching.cycle",
-    "WatchRun": "coati.watching.watch_run",
-    "watch": "coati.watching.watch_run",
+    "WatchResult": "coati.watching.watch_cycles",
+    "watch": "coati.watching.watch_cycles",
     "CoatiError": "coati.errors",
     "FilesHarvested": "coati.harvesting.files",
     "PagesHarvested": "coati.harvesting.pages",

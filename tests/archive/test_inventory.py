@@ -11,13 +11,13 @@ ROOT = "http://example.test/"
 
 def test_records_are_counted_under_the_archives_definition(tmp_path: Path) -> None:
     with Archive.open(make(tmp_path / "a")) as archive:
-        holdings = count_contents(archive)
-    assert holdings.records == len(SITE)
-    assert holdings.bodies == 4
-    assert holdings.kinds == {Kind.PAGE: 2, Kind.TARGET: 2, Kind.REDIRECT: 1, Kind.BROKEN: 1}
-    assert holdings.bytes_by_kind[Kind.TARGET] == 10_000_008
-    assert holdings.statuses == {200: 4, 301: 1, 0: 1}
-    assert holdings.media_types == {"text/html": 2, "text/csv": 2, "": 2}
+        contents = count_contents(archive)
+    assert contents.records == len(SITE)
+    assert contents.bodies == 4
+    assert contents.kinds == {Kind.PAGE: 2, Kind.TARGET: 2, Kind.REDIRECT: 1, Kind.BROKEN: 1}
+    assert contents.bytes_by_kind[Kind.TARGET] == 10_000_008
+    assert contents.statuses == {200: 4, 301: 1, 0: 1}
+    assert contents.media_types == {"text/html": 2, "text/csv": 2, "": 2}
 
 
 def test_links_of_the_site_that_have_no_answer_are_found(tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ def test_the_report_shows_them_and_how_they_were_reached(coati: Coati, web: tupl
         assert text in page
     assert "6 repositories were verified in" in page
     assert "coati harvest --from FOLDER" in page
+    assert ">queries<" in page
+    assert "start addresses" not in page
     # What a crawl for files would say means nothing here.
     for text in ("The files", "No file", "files found", "Were the right types asked for?"):
         assert text not in page

@@ -235,3 +235,46 @@ def test_rules_are_not_fetched_from_another_site(site: Script, coati: Coati, lea
     said = coati("crawl", site.start, "--out", "run", "--delay", "0", "--limits", "retries=0")
     # Of the same site's other origin nothing came, so nothing may be asked yet; another site's is not asked.
     assert said.code == (0 if leads_to == "another-site.test" else 3), said.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("inspect", f"http://jo:{SECRET}@[::1"),
+        ("verify", f"http://jo:{SECRET}@site.test/"),
+        ("show", f"http://jo:{SECRET}@site.test/"),
+        ("report", f"http://jo:{SECRET}@site.test/"),
+        ("harvest", f"http://jo:{SECRET}@site.test/", "--types", "data"),
+        ("watch", f"http://jo:{SECRET}@site.test/"),
+        ("discover", "words", "--search", f"searxng=http://jo:{SECRET}@localhost:1/", "--out", "found"),
+        ("discover", "words", "--search", f"http://jo:{SECRET}@localhost:1/", "--out", "found"),
+        ("crawl", "http://site.test/", "--types", f"http://jo:{SECRET}@site.test/"),
+    ],
+    ids=lambda command: " ".join(command).replace(SECRET, "password"),
+)
+def test_no_command_repeats_the_password_of_an_address(
+    coati: Coati, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    said = coati(*command)
+    assert said.code == 2
+    assert SECRET not in said.out + said.err
+    assert not [
+        path for path in tmp_path.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()
+    ]
+
+
+def test_a_list_may_hold_passwords(coati: Coati, site: Script, other: Script, tmp_path: Path) -> None:
+    listed = tmp_path.parent / f"{tmp_path.name}.txt"
+    listed.write_text(site.start.replace("//", f"//jo:{SECRET}@") + "\n")
+    said = coati("harvest", listed, "--types", "data", "--out", "all", "--delay", "0")
+    assert said.code == 0, said.err
+    assert {asked.headers.get("authorization") for asked in site.asked} == {f"Basic {BASIC}"}
+    assert not [asked.path for asked in other.asked if CREDENTIALS & asked.headers.keys()]
+    assert traces(tmp_path, said) == []
+
+
+def test_a_look_sends_the_password_of_the_address(coati: Coati, site: Script, other: Script) -> None:
+    said = coati("inspect", site.start.replace("//", f"//jo:{SECRET}@"), "--delay", "0")
+    assert {asked.headers.get("authorization") for asked in site.asked} == {f"Basic {BASIC}"}
+    assert not [asked.path for asked in other.asked if CREDENTIALS & asked.headers.keys()]
+    assert SECRET not in said.out + said.err

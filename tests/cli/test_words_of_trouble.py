@@ -119,3 +119,28 @@ def test_a_name_that_leads_into_a_private_network_is_told_as_such(coati: Coati) 
     assert "leads to a private address" in said.out
     assert "--limits allow_private=true" in said.err
     assert "robots.txt does not let us in" not in said.out
+    for command in (("crawl", start, "--dry-run"), ("inspect", start)):
+        told = coati(*command, "--delay", 0, "--limits", "allow_private=false")
+        assert told.code == 4
+        assert "--limits allow_private=true" in told.err
+
+
+@pytest.mark.parametrize("path", ["/", "/robots.txt", "/a.csv"])
+def test_a_long_pause_is_told_with_its_end_and_how_to_wait(coati: Coati, path: str) -> None:
+    routes = {"/": page("/a.csv"), "/a.csv": file(), path: answer(503, Retry_After="86400")}
+    said, report = crawl(coati, routes)
+    assert said.code == 4
+    for words in (said.err, report, coati("show", "run").out):
+        assert "127.0.0.1 asks not to be asked before " in words
+        assert "--limits max_retry_after_seconds=24h" in words
+
+
+@pytest.mark.parametrize("command", [("crawl", "--dry-run"), ("inspect",)])
+def test_a_look_at_a_site_that_asks_for_a_pause_was_not_interrupted(
+    coati: Coati, command: tuple[str, ...]
+) -> None:
+    with scripted({"/": page("/a.csv"), "/robots.txt": answer(503, Retry_After="86400")}) as site:
+        said = coati(command[0], site.start, "--delay", 0, *command[1:])
+    assert said.code == 4
+    assert "asks for a longer wait" in said.out
+    assert "interrupted" not in said.out

@@ -143,7 +143,7 @@ def test_the_order_of_the_chains_does_not_matter(
 def test_one_row_and_many_are_alike_with_priors_revisions_and_after_saving(
     history: list[tuple[list[int], float]],
 ) -> None:
-    settings = ChainSettings(fresh=1.0)
+    settings = ChainSettings(memory=5.0, fresh=1.0, tail=0.4)
     chains = ValueChains(CHAINS, settings, table=HashedTable(3, 6, 8))
     chains.set_prior(7, 1.0, 1.0)
     for keys, value in history:
@@ -167,3 +167,20 @@ def test_evidence_tells_what_a_key_has_seen_from_what_is_made_of_it() -> None:
     (said,) = chains.evidence(row(1, 2))
     assert (said.visits, said.own, said.weight) == pytest.approx((4.0, 3.0, 1.0))
     assert ChainSettings().prior_mean < said.mean < said.own
+
+
+def test_of_two_keys_with_equal_means_the_one_that_varies_promises_more() -> None:
+    chains = ValueChains([(0,)], ChainSettings(tail=0.5))
+    for at in range(40):
+        chains.learn(row(1), 1.0)
+        chains.learn(row(2), 2.0 * (at % 2))
+    assert chains.predict(row(2))[0] > chains.predict(row(1))[0] + 0.2
+
+
+@pytest.mark.parametrize(("memory", "least"), [(ChainSettings().memory, 1.2), (1e9, 0.0)])
+def test_old_values_fade_so_that_a_key_follows_what_came_last(memory: float, least: float) -> None:
+    chains = ValueChains([(0,)], ChainSettings(memory=memory))
+    for value in [0.0] * 400 + [2.0] * 60:
+        chains.learn(row(1), value)
+    mean, _ = chains.predict(row(1))
+    assert least < mean < least + 0.6

@@ -33,7 +33,9 @@ def response(status: int = 200, body: bytes = b"", **headers: str) -> Response:
 
 def test_a_page_gives_its_links_and_what_the_rules_refuse() -> None:
     body = b'<a href="b">B</a><a href="http://example.com/">out</a><a href=c.png>'
-    reading = READER.read(GET, response(body=body, Content_Type="text/html"))
+    # A reader tells each refusal once.
+    reader = ResponseReader(Rules("http://example.org/"), PRESETS["data"])
+    reading = reader.read(GET, response(body=body, Content_Type="text/html"))
     assert isinstance(reading.outcome, Page)
     assert list(reading.outcome.links.urls) == ["http://example.org/a/b"]
     assert dict(reading.refused) == {

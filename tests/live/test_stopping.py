@@ -5,6 +5,7 @@ import os
 import signal
 import sqlite3
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ import pytest
 from coati.live import StopReason
 from tests.live.crawling import crawl_into
 from tests.live.scripted import Exchange, Route, answer, file, in_turn, page, pause, scripted
+
+wall = time.time  # noqa: TID251 - a run has real times
 
 SITE = {"/": page("/a.csv"), "/a.csv": file(), "/robots.txt": answer(404)}
 
@@ -54,7 +57,8 @@ def test_a_host_that_rests_is_not_waited_for(tmp_path: Path, path: str, route: R
         with sqlite3.connect(run / "run.sqlite") as database:
             (told,) = database.execute("SELECT stop_reason FROM sessions").fetchone()
         assert told == StopReason.INTERRUPTED
-        resumed = crawl_into(run, server.start, retries=2)
+        # Who comes back after a minute has waited long enough.
+        resumed = crawl_into(run, server.start, retries=2, clock=lambda: wall() + 60)
     assert resumed.result.stop is StopReason.FINISHED
     assert resumed.result.progress.targets == 1
 

@@ -25,7 +25,7 @@ from coati.search.searxng import SearxNg
 from coati.strategies.baselines.simple_orders import breadth_first
 from coati.testing.server import serve
 from coati.testing.site import Response, Site
-from coati.web.queries import Ability, Query
+from coati.web.queries import Ability, Query, parse_query
 from coati.web.rules import Rules, Scope
 
 HIT = {"title": "Rain", "url": "http://a.test/", "link": "http://a.test/"}
@@ -190,3 +190,12 @@ def test_a_host_graph_that_is_none(tmp_path: Path, content: bytes | None) -> Non
 
 def test_every_engine_says_what_it_is() -> None:
     assert all(row.summary for row in ENGINES.values())
+
+
+def test_the_password_of_a_searxng_server_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARXNG_AUTH", "jo:secret")
+    asked = SearxNg("http://localhost:8888").request(parse_query("search://searxng/?q=rain"))
+    assert asked.headers == (("Authorization", "Basic am86c2VjcmV0"),)
+    with pytest.raises(ConfigError, match="SEARXNG_AUTH") as refused:
+        SearxNg("http://jo:secret@localhost:8888")
+    assert "jo:" not in str(refused.value)

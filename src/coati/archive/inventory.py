@@ -61,14 +61,14 @@ class OutsideLinks:
 def count_contents(archive: Archive) -> ArchiveContents:
     """Count by kind, status and media type, under the archive's own definition of targets."""
     counts = (len(archive), archive.count_captures(), archive.span(), archive.bodies())
-    holdings = ArchiveContents(*counts, Counter(), Counter(), Counter(), Counter())
+    contents = ArchiveContents(*counts, Counter(), Counter(), Counter(), Counter())
     for entry in archive.entries():
         kind = kind_of(entry, archive.meta.types)
-        holdings.kinds[kind] += 1
-        holdings.bytes_by_kind[kind] += entry.size_bytes
-        holdings.statuses[entry.status] += 1
-        holdings.media_types[essence(entry.media_type)] += 1
-    return holdings
+        contents.kinds[kind] += 1
+        contents.bytes_by_kind[kind] += entry.size_bytes
+        contents.statuses[entry.status] += 1
+        contents.media_types[essence(entry.media_type)] += 1
+    return contents
 
 
 def find_outside_links(archive: Archive, progress: Callable[[int, int], None] | None = None) -> OutsideLinks:

@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from coati.cli.terminal import say
+from coati.reporting.resting import asks_for_rest
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
 from coati.stop_reasons import StopReason
@@ -85,6 +86,9 @@ def _print(run: CrawlRun) -> None:
     if failed is not None:
         say(failed.sentence, err=True)
         step = failed.next_step
+    if result.stop is StopReason.RATE_LIMITED:
+        with RunReader(run.folder) as reader:
+            step = asks_for_rest(reader.connection) or step
     if result.stop is StopReason.START_UNREACHABLE and _lacks_certificate(result):
         step = WITHOUT_CERTIFICATE
     if step:

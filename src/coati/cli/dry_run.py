@@ -11,7 +11,8 @@ from coati.cli.terminal import say
 from coati.jobs.preview import LinkGroup, Preview, preview_place
 from coati.jobs.run_place import RunPlace
 from coati.live.failures import FailureReason
-from coati.reporting.start_page import why_few_links
+from coati.reporting.start_page import ALLOW_PRIVATE, why_few_links
+from coati.runs.reasons import SkipReason
 from coati.units import format_count
 from coati.web.urls import host_of
 
@@ -50,6 +51,8 @@ def _print(preview: Preview) -> None:
         say(f"  {name + ':':<13}{text}")
     if preview.start_page == FailureReason.CERTIFICATE:
         say(f"Next: {WITHOUT_CERTIFICATE}.", err=True)
+    if SkipReason.PRIVATE_ADDRESS in preview.start_page:
+        say(f"Next: {ALLOW_PRIVATE}", err=True)
     if preview.exit_code:
         return
     say(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from coati.cli.counted_progress import counted_progress
 from coati.jobs.experimenting import ExperimentResults
 from coati.jobs.experimenting import experiment as run_experiment
 
@@ -71,7 +71,7 @@ def experiment(  # noqa: PLR0917 - one parameter per option
     archives, or generated.
     """
     messages = Console(stderr=True, highlight=False, markup=False)
-    with _progress(messages) as bar:
+    with counted_progress(messages) as bar:
         tasks = {}
 
         def show(doing: str, done: int, total: int) -> None:
@@ -105,18 +105,6 @@ def experiment(  # noqa: PLR0917 - one parameter per option
 
 def _names(text: str) -> list[str]:
     return [name for part in text.split(",") if (name := part.strip())]
-
-
-def _progress(messages: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=messages,
-        transient=True,
-        disable=not messages.is_terminal,
-    )
 
 
 def _print(results: ExperimentResults) -> None:

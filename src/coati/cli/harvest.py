@@ -231,7 +231,7 @@ def crawl_list(file: Path, start: tuple[str, ...], given: Mapping[str, object]) 
         raise UsageError("give start URLs or --from-file, not both")
     seeds = read_seeds(file)
     _say_about(seeds)
-    settings = with_values(RunSettings(), {**given, "urls": seeds.urls})
+    settings = with_values(RunSettings(), {**seeds.with_headers(given), "urls": seeds.urls})
     out = Path(settings.out or file.with_suffix("").name + "-crawls")
     view = CrawlView(Budget())
     with shown(view, quiet=settings.quiet) as on_progress:

@@ -13,6 +13,8 @@ from coati.cli.terminal import say
 from coati.jobs.inspecting import FEW_REQUESTS
 from coati.jobs.inspecting import inspect as inspect_site
 from coati.model import Failure, Refused
+from coati.reporting.start_page import ALLOW_PRIVATE
+from coati.runs.reasons import SkipReason
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.units import format_count
@@ -64,6 +66,8 @@ def _print(found: Inspection) -> None:
     say(found.final_url, bold=True)
     if isinstance(found.outcome, Refused | Failure):
         say(f"  could not be looked at: {found.outcome.reason}")
+        if found.outcome.reason == SkipReason.PRIVATE_ADDRESS:
+            say(f"Next: {ALLOW_PRIVATE}", err=True)
         return
     titles = ", ".join(shown.title for shown in found.software)
     say(f"  software:    {titles or 'none that Coati knows'}")

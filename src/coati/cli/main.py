@@ -13,6 +13,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from io import StringIO
 from typing import NamedTuple, NoReturn
 
 import click
@@ -144,8 +145,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         result = coati.main(arguments, prog_name="coati", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
-        return WRONG_INPUT
+        return _wrong_usage(error)
     except (click.Abort, KeyboardInterrupt):
         return _interrupted()
     except (SystemExit, BrokenPipeError):
@@ -161,6 +161,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _write_no_more()
     return result if isinstance(result, int) else FINISHED
+
+
+def _wrong_usage(error: click.ClickException) -> int:
+    told = StringIO()
+    error.show(told)
+    say(told.getvalue().removesuffix("\n"), err=True)
+    return WRONG_INPUT
 
 
 def _interrupted() -> int:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from coati.assembly import EARLY_STOPS, REGISTRY, SHORTCUTS
 from coati.budget import Budget
 from coati.cli.completion import offering
+from coati.cli.counted_progress import counted_progress
 from coati.cli.replay_watch import watch_callbacks, watch_table
 from coati.cli.setting_options import SettingParam
 from coati.errors import ConfigError, UsageError
@@ -38,6 +38,8 @@ from coati.web.unseen import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.progress import Progress
 
     from coati.replaying.comparison import MeasuredRun
     from coati.replaying.site import ReplaySite
@@ -207,7 +209,7 @@ def replay(  # noqa: PLR0917 - one parameter per option
         return
     if chosen:
         raise ConfigError(f"--{next(iter(chosen)).replace('_', '-')} is for strategies that watch pages")
-    with _progress(messages) as bar:
+    with counted_progress(messages) as bar:
         results = replay_archive(archive, plan, _callbacks(bar, messages, form))
     _warn(messages, results.remarks)
     if form == "table":
@@ -220,7 +222,7 @@ def replay(  # noqa: PLR0917 - one parameter per option
 def _replay_watches(
     archive: Path, plan: WatchReplayPlan, out: Path | None, form: str, messages: Console
 ) -> None:
-    with _progress(messages) as bar:
+    with counted_progress(messages) as bar:
         results = replay_watches(archive, plan, watch_callbacks(bar, messages, form))
     if form == "table":
         _print_table(watch_table(results))
@@ -266,18 +268,6 @@ def _warn(messages: Console, remarks: Sequence[str]) -> None:
     if len(remarks) > _REMARKS_SHOWN:
         more = len(remarks) - _REMARKS_SHOWN
         messages.print(f"warning: and {more} more pages; `coati archive verify` names every damaged record")
-
-
-def _progress(messages: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=messages,
-        transient=True,
-        disable=not messages.is_terminal,
-    )
 
 
 def _table(results: ReplayResults) -> Table:

@@ -13,6 +13,7 @@ from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.jobs.run_summary import RunSummary
 from coati.reporting.reasons import meaning_of
+from coati.reporting.resting import asks_for_rest
 from coati.reporting.sections.groups import best_groups
 from coati.reporting.start_page import failed_start
 from coati.runs.found_by import found_by
@@ -113,6 +114,9 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
         f"Not reached yet: `coati crawl {shlex.quote(summary.folder)}` asks again",
         [f"{row['url']} ({row['reason']})" for row in details["unreached_addresses"]],
     )
+    with RunReader(Path(summary.folder)) as reader:
+        rest = asks_for_rest(reader.connection)
+    _section("Asked for a pause", [] if rest is None else [rest])
     _section(
         "Gone from the site, but kept by a web archive",
         [f"{row['url']}  {row['archived']}" for row in details["gone"]],

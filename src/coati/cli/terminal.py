@@ -1,16 +1,22 @@
 """The one way to print: nothing that comes from the web drives the terminal of whoever reads it.
 
 Class names, texts, addresses and headers may hold escape sequences, which clear screens, forge lines or send
-keystrokes on some terminals, and characters that reverse the direction of what follows.
+keystrokes on some terminals, and characters that reverse the direction of what follows. And nothing repeats
+the password of an address that somebody typed, in whatever place it was not meant for.
 """
 
 from __future__ import annotations
+
+import re
 
 import click
 
 from coati.web.unseen import safe
 
+# In a URL, or in the path that it becomes where a folder was meant. Quotes end it: JSON stays what it is.
+_USER = re.compile(r"""(?i)\b((?:https?|socks5?|ftp):/{1,2})[^\s/@:"',]{0,256}:[^\s/@"',]{0,256}@""")
+
 
 def say(text: object = "", *, err: bool = False, bold: bool = False) -> None:
     """Print a line, or lines, on stdout or stderr."""
-    click.secho(safe(str(text)), err=err, bold=bold or None)
+    click.secho(_USER.sub(r"\1", safe(str(text))), err=err, bold=bold or None)

@@ -25,7 +25,7 @@ from coati.units import format_count, format_seconds, parse_seconds
 from coati.watching.options import WatchOptions, with_options
 from coati.watching.telling import Listeners
 from coati.watching.watch import find_watch, is_watch, next_cycle
-from coati.watching.watch_run import WatchCallbacks, watch_cycles
+from coati.watching.watch_cycles import CycleCallbacks, watch_cycles
 
 if TYPE_CHECKING:
     from coati.runs.changes import Change
@@ -156,7 +156,7 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     def show(result: CycleResult) -> None:
         _show(result, form)
 
-    callbacks = WatchCallbacks(on_cycle=show, on_wait=None if quiet else _say_next)
+    callbacks = CycleCallbacks(on_cycle=show, on_wait=None if quiet else _say_next)
     try:
         run = watch_cycles(place, 1 if once else None, listeners, callbacks, StopSignal())
     except KeyboardInterrupt:

@@ -47,6 +47,7 @@ def find_harvest(where: HarvestSource, given: Mapping[str, object], choices: Har
     if isinstance(source, Path) and holds_run(source):
         return _resumed_pages(source, given, choices)
     out, seeds, begun = _place(where, given)
+    given = seeds.with_headers(given)
     if given.get("goal"):
         fresh = usual_settings(seeds.urls, given, choices.exclude_hosts or frozenset())
         return FoundHarvest(PagesHarvest(settings=fresh, out=out, extract=choices.extract), seeds)

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import ConfigError
+from coati.settings.credentials import header_of_address
 from coati.web.urls import host_of, normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _MAX_LIST_BYTES = 64 << 20
@@ -47,6 +48,13 @@ class Seeds:
     urls: tuple[str, ...]
     wrong: tuple[WrongLine, ...] = field(default=())
     duplicates: int = 0
+    headers: tuple[str, ...] = field(default=(), repr=False)
+
+    def with_headers(self, given: Mapping[str, object]) -> dict[str, object]:
+        """Return settings with the headers that users and passwords of the list become; no run keeps them."""
+        known = given.get("header")
+        headers = (*(known if isinstance(known, tuple) else ()), *self.headers)
+        return {**given, "header": headers} if self.headers else dict(given)
 
 
 def read_seeds(file: Path) -> Seeds:
@@ -107,6 +115,7 @@ def _csv_lines(file: Path) -> Iterator[tuple[int, str]]:
 
 def _seeds(source: str, lines: Iterable[tuple[int, str]]) -> Seeds:
     urls: dict[str, None] = {}
+    headers: dict[str, None] = {}
     wrong = []
     duplicates = 0
     for number, line in lines:
@@ -120,12 +129,13 @@ def _seeds(source: str, lines: Iterable[tuple[int, str]]) -> Seeds:
             duplicates += 1
         else:
             urls[address] = None
+            headers.update(dict.fromkeys(filter(None, [header_of_address(text.split()[0])])))
     if not urls:
         first = f"; {wrong[0]}" if wrong else ""
         raise ConfigError(
             f"{source} holds no address{first}. Write one per line, such as https://example.org/"
         )
-    return Seeds(source, tuple(urls), tuple(wrong), duplicates)
+    return Seeds(source, tuple(urls), tuple(wrong), duplicates, tuple(headers))
 
 
 def _address_of(text: str) -> str | None:

@@ -16,8 +16,10 @@ from coati.assembly import build_shortcuts
 from coati.budget import Budget
 from coati.errors import ConfigError
 from coati.jobs.preview import REFUSED, UNREACHABLE
+from coati.jobs.starts_only import unasked
 from coati.model import Failure, LinkList, Page, Refused
 from coati.readers.listed import is_api, names_list
+from coati.settings.credentials import header_of_address
 from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.run_settings import RunSettings
 from coati.shortcuts.recognition import recognise
@@ -130,6 +132,9 @@ def inspect(url: str, settings: RunSettings | None = None) -> Inspection:
     if start is None:
         raise ConfigError(f"{url!r} is no web address; one looks like https://www.example.org/")
     settings = replace(settings or RunSettings(), urls=(start,))
+    header = header_of_address(url)
+    if header is not None:
+        settings = replace(settings, header=(*settings.header, header))
     # Scrapy takes a second to import, and nobody who asks for help should wait for it.
     from coati.live.running import crawl
 
@@ -147,7 +152,7 @@ def inspect(url: str, settings: RunSettings | None = None) -> Inspection:
     return Inspection(
         url=settings.url,
         final_url=final_url,
-        outcome=Failure(0, 0, "interrupted") if reading is None else reading.outcome,
+        outcome=unasked(result) if reading is None else reading.outcome,
         requests=result.progress.requests,
         links=strategy.start_links,
         software=[SoftwareShown(*found) for found in software],

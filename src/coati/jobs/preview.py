@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from protego import Protego
 
 from coati.jobs.html import pairs_table
-from coati.jobs.starts_only import crawl_starts_only
+from coati.jobs.starts_only import crawl_starts_only, unasked
 from coati.live.outcomes import FetchResult
 from coati.live.robots import MAX_RULES_BYTES
 from coati.model import Deferred, Failure, Page, Redirect, Refused
@@ -94,22 +94,23 @@ def preview_place(place: RunPlace) -> Preview:
     settings = replace(place.settings, sitemaps=True)
     plan = crawl_plan(settings, CrawlResources(on_fetched=answers.take))
     # Whoever asks for a preview wants to know now that nobody answers.
-    crawl_starts_only(replace(plan, defers=False), settings.start_urls)
+    answers.otherwise = unasked(crawl_starts_only(replace(plan, defers=False), settings.start_urls))
     return _preview(place, answers)
 
 
 class _Answers:
-    """What came for each URL."""
+    """What came for each URL; ``otherwise`` stands for what did not come."""
 
     def __init__(self) -> None:
         self._results: dict[str, FetchResult] = {}
+        self.otherwise = Failure(0, 0, "")
 
     def take(self, request: Request, result: FetchResult) -> None:
         self._results[request.url] = result
 
     def of(self, url: str) -> _Answer:
         """Return what came in the end, redirects followed."""
-        nothing = FetchResult(Failure(0, 0, "interrupted"))
+        nothing = FetchResult(self.otherwise)
         answer = _Answer(url, self._results.get(url, nothing), 0)
         # Two may lead to each other.
         for hops in range(1, len(self._results)):

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, UsageError
-from coati.live.origin_headers import basic_authorisation
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings
+from coati.settings.credentials import header_of_address
 from coati.settings.discovery import DEFAULT_SEARCH, search_settings
 from coati.settings.live_settings import live_settings
 from coati.settings.run_file import read_values, require_no_hidden, with_values
@@ -25,7 +25,7 @@ from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.settings.setting_types import read_texts, read_urls
 from coati.stop_reasons import StopReason
 from coati.web.queries import parse_query
-from coati.web.urls import is_query, normalise, origin_of, userinfo_of
+from coati.web.urls import is_query, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -227,11 +227,10 @@ def _starts(urls: Sequence[str], values: Mapping[str, object]) -> dict[str, obje
     headers = list(given) if isinstance(given, tuple) else []
     read = []
     for text in urls:
-        url, userinfo = _start_url(text), userinfo_of(text.strip())
-        read.append(url)
-        if userinfo is not None:
-            origin, name, value = basic_authorisation(origin_of(url), *userinfo)
-            headers.append(f"{origin} {name}: {value}")
+        read.append(_start_url(text))
+        header = header_of_address(text.strip())
+        if header is not None:
+            headers.append(header)
     found: dict[str, object] = {"urls": tuple(dict.fromkeys(read))}
     return {**found, "header": tuple(headers)} if headers else found
 

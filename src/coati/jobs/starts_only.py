@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from coati.budget import Budget
-from coati.model import NO_LINKS, Page
+from coati.model import NO_LINKS, Failure, Page
+from coati.stop_reasons import StopReason
 from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
 
@@ -23,6 +25,13 @@ def crawl_starts_only(plan: CrawlPlan, urls: Sequence[str]) -> CrawlResult:
     from coati.live.running import crawl
 
     return crawl(replace(plan, new_strategy=lambda: _StartsOnly(urls, Fifo()), budget=Budget()))
+
+
+def unasked(result: CrawlResult) -> Failure:
+    """Return what is told of an address for which a crawl ended too early."""
+    if result.stop is StopReason.RATE_LIMITED:
+        return Failure(HTTPStatus.TOO_MANY_REQUESTS, 0, result.stop.value)
+    return Failure(0, 0, "interrupted")
 
 
 class _StartsOnly(FrontierStrategy):

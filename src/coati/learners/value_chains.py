@@ -2,7 +2,7 @@
 
 A chain says how aspects nest: a directory within its parent, an anchor within a directory. Along a chain
 each key's mean is shrunk to what is known outside of it, so that a key that was seen twice says little and
-one that was seen often speaks for itself (empirical Bayes). Three rules make this work on websites:
+one that was seen often speaks for itself (empirical Bayes). Four rules make this work on websites:
 
 1. **Nothing counts twice.** A value that was learnt under a specific key is taken out of the keys above it.
    Otherwise one barren page in a new directory is taken for four barren pages, one a level.
@@ -11,6 +11,8 @@ one that was seen often speaks for itself (empirical Bayes). Three rules make th
    is.
 3. **A parent speaks for its children, not for its visits.** The more a key was seen, the less a further value
    adds to the keys above it. Otherwise the largest section of a site would be what is expected of all others.
+
+4. **Old values fade.** A key remembers ``memory`` values, since a crawl moves from section to section.
 
 The chains of a row are weighted by how sure each is, and how alike the values are that it rests on.
 """
@@ -45,14 +47,18 @@ class ChainSettings:
 
     ``strength`` is how many values the mean around a key counts for. ``fresh`` is how often a key must be
     seen until a further value counts half for the key above. ``within`` says how much differing values
-    inside of a key lower the weight of its chain.
+    inside of a key lower the weight of its chain. ``tail`` is how much of their variance is added to a key's
+    mean: values are logarithms, and of two keys with equal means the one whose values differ more holds the
+    rare page with a hundred files (for a lognormal quantity it would be half of the variance).
     """
 
     prior_mean: float = 0.3
     prior_variance: float = 1.0
     strength: float = 2.0
+    memory: float = 60.0
     fresh: float = 5.0
     within: float = 0.5
+    tail: float = 0.2
 
 
 # How much of a value went to each key, then to each chain's root; `ValueChains.revise` wants it back.
@@ -120,13 +126,13 @@ class ValueChains:
     def predict(self, row: Row) -> tuple[float, float]:
         """Return one row's value and its standard deviation."""
         stats = self._table.take(row[self._take]).tolist()
-        within = self._settings.within
+        within, tail = self._settings.within, self._settings.tail
         weights = weighted = sure = 0.0
         for root, chain in zip(self._roots.tolist(), self._places, strict=True):
             mean, variance, doubt = self._descend(root, chain, stats)
             weight = 1 / (doubt + within * variance + _LEAST_WEIGHED)
             weights += weight
-            weighted += weight * mean
+            weighted += weight * (mean + tail * variance)
             sure += 1 / (doubt + _LEAST_DOUBT)
         return weighted / weights, (len(self._chains) / sure) ** 0.5
 
@@ -162,6 +168,7 @@ class ValueChains:
         doubt = before / (inside[0, -1] + 1)
         weight = 1 / (doubt + np.float32(settings.within) * variance + np.float32(_LEAST_WEIGHED))
         sure = 1 / (doubt + np.float32(_LEAST_DOUBT))
+        mean += np.float32(settings.tail) * variance
         return (weight * mean).sum(0) / weight.sum(0), np.sqrt(len(self._chains) / sure.sum(0))
 
     def evidence(self, row: Row) -> list[Evidence]:
@@ -219,16 +226,25 @@ class ValueChains:
     def learn(self, row: Row, value: float) -> Share:
         """Add one value to the keys of a row."""
         stats = self._stats(row)
-        share = self._share(stats[:, 0].tolist())
-        stats += np.array(share, np.float32)[:, None] * np.array([1.0, value, value * value], np.float32)
+        counts = stats[:, 0].tolist()
+        share = self._share(counts)
+        shares = np.array(share, np.float32)[:, None]
+        memory = self._settings.memory
+        if max(counts) >= memory:
+            stats *= np.where(stats[:, :1] >= memory, memory / (memory + shares), 1)
+        stats += shares * np.array([1.0, value, value * value], np.float32)
         self._write(row, stats)
         return share
 
     def revise(self, row: Row, before: float, after: float, share: Share) -> None:
-        """Replace a value that was learnt."""
+        """Replace a value that was learnt; that some of it has faded since is left out of account."""
         stats = self._stats(row)
         change = np.array([0.0, after - before, after * after - before * before], np.float32)
         stats += np.array(share, np.float32)[:, None] * change
+        # What no values could give, because some have faded, is cut off.
+        count, total, squares = stats.T
+        np.maximum(total, 0, out=total)
+        np.maximum(squares, total * total / np.maximum(count, 1e-6), out=squares)
         self._write(row, stats)
 
     def _share(self, counts: list[float]) -> Share:

@@ -103,7 +103,9 @@ class Drive:
         )
         self._listed_links = self._listed_before()
         self._strategy = self._restore()
-        self._endings = StopRules(plan.early_stop, self._strategy, one_site=plan.one_site, defers=plan.defers)
+        self._stop_rules = StopRules(
+            plan.early_stop, self._strategy, one_site=plan.one_site, defers=plan.defers
+        )
         past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
         self.visits = Visits(plan.store, plan.earlier)
@@ -209,7 +211,7 @@ class Drive:
     def hear_from(self, url: str) -> None:
         """Take note of a sign of life: the host of a URL is there."""
         self.outages.answered(url)
-        self._endings.hear()
+        self._stop_rules.hear()
 
     def charge(self, request_id: int, attempts: int = 1) -> bool:
         """Charge an open request with more attempts, or fewer; False if there is no budget for more."""
@@ -248,7 +250,7 @@ class Drive:
         self.counts.settle(request, recorded.outcome, settlements)
         self._keep(settlements)
         self._tell_observed(state, result, charged, recorded.file)
-        end = self._endings.after(
+        end = self._stop_rules.after(
             request, result.outcome, charged, self.counts, hopeless=self.outages.hopeless
         )
         if end is not None:

@@ -12,7 +12,7 @@ from coati.reporting.facts import RunFacts, read_facts
 from coati.reporting.found_repositories import has_repositories
 from coati.reporting.markup import Html, element, shortened, trusted
 from coati.reporting.sections.course import course
-from coati.reporting.sections.files import holdings
+from coati.reporting.sections.files import files
 from coati.reporting.sections.gone import gone
 from coati.reporting.sections.groups import groups
 from coati.reporting.sections.headline import headline
@@ -74,7 +74,7 @@ def report_page(run: RunReader) -> str:
 
 
 def _found(connection: Connection, facts: RunFacts) -> Html:
-    return (relevant_pages if facts.seeks_pages else holdings)(connection, facts)
+    return (relevant_pages if facts.seeks_pages else files)(connection, facts)
 
 
 def page_around(title: str, header: Html, *sections: Html) -> str:

@@ -30,6 +30,7 @@ ORDER BY pages.request LIMIT 1
 # The value of `coati.live.failures.FailureReason.NO_RULES`, which is not imported: it would bring Scrapy.
 _NO_RULES = "robots.txt could not be had"
 
+ALLOW_PRIVATE = "If that is what you want: --limits allow_private=true."
 
 _BY_REASON = {
     SkipReason.ROBOTS.value: StopWords(
@@ -40,7 +41,7 @@ _BY_REASON = {
     SkipReason.PRIVATE_ADDRESS.value: StopWords(
         "the start URL leads to a private address",
         "The name of the start URL leads into a private network, which is asked only where you say so.",
-        "If that is what you want: --limits allow_private=true.",
+        ALLOW_PRIVATE,
     ),
     _NO_RULES: StopWords(
         "the site's robots.txt could not be read",

@@ -22,12 +22,14 @@ _FIRST_PARTS = {
     "rdf": "feeds",
     "feed": "feeds",
     "text": "lists of addresses",
+    "search": "queries",
 }
 _START = "start addresses"
 
-# Where a redirect led belongs to the link that began it.
+# Where a redirect led belongs to the link that began it, and a query that a strategy made to none.
 _REQUESTS = """
-SELECT coalesce(own.path, before.path) AS path, sum(requests.charged) AS requests,
+SELECT coalesce(own.path, before.path, CASE WHEN requests.url LIKE 'search:%' THEN 'search' END) AS path,
+       sum(requests.charged) AS requests,
        sum(requests.new_target) AS targets, sum(requests.kind IS 'html') AS pages,
        sum(requests.kind IS 'broken') AS errors
 FROM requests

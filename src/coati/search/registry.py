@@ -115,7 +115,7 @@ def _by_path(path: str) -> AnyProvider:
     except ImportError as error:
         raise ConfigError(f"search engine {path!r}: {module_name!r} cannot be imported: {error}") from None
     except AttributeError:
-        raise ConfigError(f"search engine {path!r}: {module_name} has no {attribute!r}") from None
+        raise ConfigError(f"search engine {path!r}: {module_name} has nothing of that name") from None
     for needed in ("name", "abilities", "delay_seconds", "max_queries"):
         if not hasattr(made, needed):
             raise ConfigError(f"search engine {path!r}: it has no {needed} (how-to: Write a search provider)")

@@ -1,11 +1,14 @@
 """SearXNG: a search engine that one runs oneself, and that asks others without a key.
 
 Its server must allow the JSON format (``search: formats: [html, json]`` in its settings.yml); one that does
-not answers 403.
+not answers 403. One that asks for a password gets it from the environment (``SEARXNG_AUTH=user:password``),
+since an address is kept in the files of a run.
 """
 
 from __future__ import annotations
 
+import os
+from base64 import b64encode
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -14,7 +17,7 @@ from coati.readers.hits import Hit, bounded_hits
 from coati.search.json_answers import list_in, read_json, texts_of
 from coati.search.provider import ProviderRequest
 from coati.web.queries import Ability
-from coati.web.urls import normalise
+from coati.web.urls import normalise, userinfo_of
 
 if TYPE_CHECKING:
     from coati.readers.hits import Hits
@@ -29,22 +32,32 @@ class SearxNg:
 
     def __init__(self, url: str, language: str = "en", max_queries: int | None = None) -> None:
         base = normalise(url)
+        if userinfo_of(url) is not None:
+            raise ConfigError(
+                "searxng=URL: a user and a password do not belong into the address, which the files of a run"
+                " keep; set the environment variable SEARXNG_AUTH to user:password"
+            )
         if base is None:
             raise ConfigError(
                 f"searxng={url}: not the address of a server; one looks like http://localhost:8888"
             )
         self._base = base.rstrip("/").removesuffix("/search")
         self._language = language
+        self._headers = _authorisation(os.environ.get("SEARXNG_AUTH", ""))
         self.delay_seconds = 1.0
         self.max_queries = max_queries
 
     def request(self, query: Query) -> ProviderRequest:
         """Return the request that asks a query."""
         told = {"q": query.text, "format": "json", "language": self._language, "pageno": query.page}
-        return ProviderRequest(f"{self._base}/search?{urlencode(told)}")
+        return ProviderRequest(f"{self._base}/search?{urlencode(told)}", self._headers)
 
     def read(self, body: bytes, content_type: str) -> Hits:
         """Read an answer; raises `ValueError` where the server does not answer in JSON."""
         answer = read_json(body, content_type, "the server must allow the format json in its settings.yml")
         hits = [Hit(*texts_of(found, "url", "title", "content")) for found in list_in(answer, "results")]
         return bounded_hits(hits, more=bool(hits))
+
+
+def _authorisation(user: str) -> tuple[tuple[str, str], ...]:
+    return (("Authorization", f"Basic {b64encode(user.encode()).decode()}"),) if user else ()

@@ -1,4 +1,4 @@
-"""A user and a password file as a header for one origin; neither is kept, and no error repeats them."""
+"""A user and a password as a header for one origin; neither is kept, and no error repeats them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from coati.errors import ConfigError
 from coati.live.origin_headers import basic_authorisation
-from coati.web.urls import normalise, origin_of
+from coati.web.urls import normalise, origin_of, userinfo_of
 
 _MAX_PASSWORD_FILE_BYTES = 64 * 1024
 
@@ -29,6 +29,15 @@ def authorisation(user: str, password_file: str, start_url: str) -> str:
     if url is None or not url.startswith("http"):
         raise ConfigError("say for which host the user name is: --user 'HOST NAME'")
     origin, header, value = basic_authorisation(origin_of(url), name, _password_in(Path(password_file)))
+    return f"{origin} {header}: {value}"
+
+
+def header_of_address(address: str) -> str | None:
+    """Return what the user and password of an address become: a header for its origin; None without any."""
+    url, userinfo = normalise(address), userinfo_of(address)
+    if url is None or userinfo is None:
+        return None
+    origin, header, value = basic_authorisation(origin_of(url), *userinfo)
     return f"{origin} {header}: {value}"
 
 

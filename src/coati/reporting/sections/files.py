@@ -65,7 +65,7 @@ _SHORT_NAMES = {
 }
 
 
-def holdings(connection: Connection, facts: RunFacts) -> Html:
+def files(connection: Connection, facts: RunFacts) -> Html:
     """Show the files, then the types."""
     if not facts.totals.targets:
         none = element("p", "No file of the wanted types was found. The next steps below say what may help.")

@@ -7,6 +7,7 @@ from sqlite3 import Connection
 
 from coati.reporting.facts import RunFacts, Stage
 from coati.reporting.markup import Html, element, joined
+from coati.reporting.resting import asks_for_rest
 from coati.reporting.run_end import end_of
 from coati.reporting.start_page import few_links_in
 from coati.units import format_count
@@ -33,6 +34,9 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
         )
     if end.next_step:
         yield joined(end.next_step)
+    rest = asks_for_rest(connection)
+    if rest is not None:
+        yield joined(rest)
     if facts.waiting and facts.stage is not Stage.GOING:
         yield joined(
             f"{format_count(facts.waiting, 'known address was', 'known addresses were')} not asked for."

@@ -76,7 +76,7 @@ _COUNTED = frozenset({
     Key.DIRECTORY_ANCHOR, Key.FILE_NAME, Key.ANCHOR,
 })  # fmt: skip
 
-# A key above others gets part of a visit; less than this is none.
+# What is left of a visit that has faded, or was a guess beforehand, is none.
 _A_VISIT = 0.5
 # Log-odds that are worth a word: a factor of about 1.6.
 _TELLING = 0.5

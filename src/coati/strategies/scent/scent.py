@@ -108,7 +108,7 @@ class ScentSettings:
     leaps: bool = True
     # One block of kinds is scored again once per this many requests; and whether links that are like one that
     # was better than expected are scored again at once.
-    refresh_every: int = 32
+    refresh_every: int = 8
     spread_news: bool = True
     # With more kinds than this waiting, new links are described by their general keys only.
     most_kinds: int = 1 << 16
@@ -120,7 +120,7 @@ _GOOD, _BAD = 1.0, 0.05
 _TRIES = 4
 _NEXT_BEST = 64
 # A score that fell by less than this share is still the best.
-_FALL = 0.1
+_FALL = 0.03
 # A page surprises by this much of a label, a target by this much of a probability; and what tells which links
 # are like it, of which this many are scored again.
 _SURPRISE = 0.2

@@ -35,7 +35,7 @@ _STEP_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class WatchRun:
+class WatchResult:
     """What `coati.watch` returns; ``cycles`` are those of this call, the last of which says why it ended."""
 
     place: WatchPlace
@@ -80,7 +80,7 @@ class WatchRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WatchCallbacks:
+class CycleCallbacks:
     """Who is told how a watch goes: each cycle when it ended, until when it waits, and its requests."""
 
     on_cycle: Callable[[CycleResult], None] | None = None
@@ -107,7 +107,7 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     stop: StopSignal | None = None,
     show_progress: bool | None = None,
     **asking: Unpack[AskingOptions],
-) -> WatchRun:
+) -> WatchResult:
     """Find what is new on known sites, with few visits, and return what changed.
 
     ``source`` is the folder of a finished crawl (or several), a file with one page per line, or the folder of
@@ -140,7 +140,7 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
             if on_progress is not None:
                 on_progress(progress)
 
-        callbacks = WatchCallbacks(on_cycle=on_cycle, on_progress=tell)
+        callbacks = CycleCallbacks(on_cycle=on_cycle, on_progress=tell)
         listeners = Listeners.named(command, notify)
         return run_beside_loop(lambda: watch_cycles(place, cycles, listeners, callbacks, stop), stop)
 
@@ -149,9 +149,9 @@ def watch_cycles(
     place: WatchPlace,
     cycles: int | None,
     listeners: Listeners,
-    callbacks: WatchCallbacks,
+    callbacks: CycleCallbacks,
     stop: StopSignal,
-) -> WatchRun:
+) -> WatchResult:
     """Run cycles one after the other, until the site has moved or somebody stops it.
 
     A site that is down is asked again in the next cycle; cycles that were missed are skipped.
@@ -174,12 +174,12 @@ def watch_cycles(
             or len(done) == cycles
             or stopped.is_set()
         ):
-            return WatchRun(place, tuple(done))
+            return WatchResult(place, tuple(done))
         next_start = next_cycle(place.options.every, time.time())
         if callbacks.on_wait is not None:
             callbacks.on_wait(next_start)
         if _wait_until(next_start, stopped):
-            return WatchRun(place, tuple(done))
+            return WatchResult(place, tuple(done))
 
 
 def _wait_until(at: float, stopped: threading.Event) -> bool:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import coati
-from coati.watching import watch_run
+from coati.watching import watch_cycles
 from tests.live.scripted import Script, file, page, scripted
 
 
@@ -18,7 +18,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
     monkeypatch.chdir(tmp_path)
     # Half an hour passes with each look at the clock.
     ticks = count(2_000_000_000, 1800)
-    monkeypatch.setattr(watch_run, "time", SimpleNamespace(time=lambda: float(next(ticks))))
+    monkeypatch.setattr(watch_cycles, "time", SimpleNamespace(time=lambda: float(next(ticks))))
     with scripted({"/": page("/a.csv"), "/a.csv": file(b"a\n1\n")}) as script:
         coati.crawl(script.start, out="site", delay=0, strategy="bfs")
         yield script
@@ -66,7 +66,7 @@ def test_one_without_end_is_stopped_from_outside() -> None:
 
 @pytest.mark.usefixtures("site")
 def test_it_works_where_a_loop_runs_already() -> None:
-    async def cell() -> coati.WatchRun:
+    async def cell() -> coati.WatchResult:
         return coati.watch("site", delay=0)
 
     assert asyncio.run(cell()).exit_code == 0
