@@ -66,7 +66,7 @@ class CountedWrites:
     """Counts what a store is given."""
 
     objects: int = 0
-    bytes: int = 0
+    written_bytes: int = 0
 
     @contextmanager
     def counting(self) -> Iterator[None]:
@@ -89,7 +89,7 @@ class CountedWrites:
 
     def _add(self, content: bytes) -> None:
         self.objects += 1
-        self.bytes += len(content)
+        self.written_bytes += len(content)
 
 
 def _make(number: int) -> MakeSite:
@@ -116,7 +116,7 @@ def written_by_slices(sites: int) -> Written:
     return Written(
         requests / done.slices,
         (writes.objects - stored_files) / done.slices,
-        (writes.bytes - file_bytes) / done.slices / 1000,
+        (writes.written_bytes - file_bytes) / done.slices / 1000,
     )
 
 
