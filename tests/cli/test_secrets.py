@@ -86,6 +86,13 @@ def test_a_secret_is_told_to_its_origin_only_and_kept_nowhere(
     assert all(SECRET not in one.out + one.err and BASIC not in one.out + one.err for one in again)
 
 
+def test_a_look_at_a_site_may_need_a_password_too(coati: Coati, site: Script, tmp_path: Path) -> None:
+    (tmp_path / "pass.txt").write_text(SECRET, encoding="utf-8")
+    said = coati("inspect", site.start, "--delay", "0", "--user", "jo", "--password-file", "pass.txt")
+    assert {asked.headers.get("authorization") for asked in site.asked} == {f"Basic {BASIC}"}
+    assert SECRET not in said.out + said.err
+
+
 def test_a_user_is_resumed_by_giving_the_password_again(coati: Coati, site: Script, tmp_path: Path) -> None:
     (tmp_path / "pass.txt").write_text(SECRET, encoding="utf-8")
     options = ("--delay", "0", "--strategy", "bfs")

@@ -144,3 +144,22 @@ def test_a_look_at_a_site_that_asks_for_a_pause_was_not_interrupted(
     assert said.code == 4
     assert "asks for a longer wait" in said.out
     assert "interrupted" not in said.out
+
+
+@pytest.mark.parametrize(
+    "start",
+    [file(b"\x89PNG\r\n\x1a\n", "image/png"), file(b"", "text/html"), answer(204)],
+    ids=["picture", "empty", "204"],
+)
+def test_a_preview_of_a_start_that_leads_nowhere_says_so(coati: Coati, start: Route) -> None:
+    with scripted({"/": start, "/robots.txt": answer(404)}) as site:
+        said = coati("crawl", site.start, "--delay", 0, "--dry-run")
+    assert said.code == 7
+    assert "a list without links" not in said.err
+    assert "begin at" in said.err
+
+
+def test_a_preview_of_a_file_is_none_of_trouble(coati: Coati) -> None:
+    with scripted({"/a.csv": file(), "/robots.txt": answer(404)}) as site:
+        said = coati("crawl", site.base + "/a.csv", "--delay", 0, "--dry-run")
+    assert (said.code, "begin at" in said.err) == (0, False)

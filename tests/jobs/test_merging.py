@@ -85,14 +85,15 @@ def test_datasette_shows_the_names_of_sites(
 ) -> None:
     assert coati("merge", "runs", "--out", "all.sqlite").code == 0
     listing, shown, rows = ask_datasette(
-        tmp_path / "all.sqlite", "/all.json", "/all/targets", "/all/targets.json?_shape=objects&_search=csv"
+        tmp_path / "all.sqlite", "/all.json", "/all/targets", "/all/targets.json?_shape=objects&_search=b"
     )
     assert {"sites", "targets", "pages", "requests", "skipped"} <= {
         each["name"] for each in listing["tables"]
     }
     for name in hosts(sites):
         assert f">{name}</a>" in shown
-    assert len(rows["rows"]) == 3
+    assert 'name="_search"' in shown
+    assert [row["file"] for row in rows["rows"]] == ["b.csv"]
 
 
 def test_the_folder_of_a_harvest_is_merged_whole(

@@ -16,6 +16,7 @@ from coati.live import EventKind, Progress, StopReason, crawl_many
 from coati.runs.errors import RunWriteError
 from coati.strategies.baselines.simple_orders import FrontierStrategy, breadth_first
 from coati.strategies.frontier import Fifo
+from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
 from coati.testing.server import serve
 from coati.testing.site import Response, Site
@@ -119,7 +120,10 @@ def test_the_budget_of_time_ends_a_crawl_that_waits() -> None:
 
 def test_an_early_stop_ends_a_crawl() -> None:
     class Third:
-        def observe(self, requests: int, targets: int) -> bool:
+        def observe(
+            self, requests: int, targets: int, score: float | None = None, strategy: Strategy | None = None
+        ) -> bool:
+            assert strategy is not None
             return requests >= 3
 
     with scripted(SMALL) as server:

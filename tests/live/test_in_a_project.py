@@ -167,7 +167,11 @@ def test_what_cannot_go_with_a_link_is_warned_of_once(caplog: pytest.LogCaptureF
 
     with scripted(SITE) as server:
         run(server.start, Insistent)
-    warnings = [record.getMessage() for record in caplog.records if "use-in-scrapy" in record.getMessage()]
+    warnings = [
+        record.getMessage()
+        for record in caplog.records
+        if "Use Coati in a Scrapy project" in record.getMessage()
+    ]
     assert [warning.partition(" of links")[0] for warning in warnings] == ["the priority", "the errback"]
 
 

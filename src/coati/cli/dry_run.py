@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from coati.cli.crawl_result import WITHOUT_CERTIFICATE
 from coati.cli.terminal import say
+from coati.jobs.crawl_run import NO_LINKS, NO_PAGE
 from coati.jobs.preview import LinkGroup, Preview, preview_place
 from coati.jobs.run_place import RunPlace
 from coati.live.failures import FailureReason
@@ -49,12 +50,23 @@ def _print(preview: Preview) -> None:
     say(preview.start_url, bold=True)
     for name, text in lines:
         say(f"  {name + ':':<13}{text}")
+    step = _next_step(preview)
+    if step:
+        say(step, err=True)
+    if preview.links or preview.start_page.startswith("a page"):
+        _print_links(preview)
+
+
+def _next_step(preview: Preview) -> str:
+    """Say what helps where the start page could not be had, or is none."""
     if preview.start_page == FailureReason.CERTIFICATE:
-        say(f"Next: {WITHOUT_CERTIFICATE}.", err=True)
+        return f"Next: {WITHOUT_CERTIFICATE}."
     if SkipReason.PRIVATE_ADDRESS in preview.start_page:
-        say(f"Next: {ALLOW_PRIVATE}", err=True)
-    if preview.exit_code:
-        return
+        return f"Next: {ALLOW_PRIVATE}"
+    return NO_PAGE if preview.exit_code == NO_LINKS and not preview.start_page.startswith("a page") else ""
+
+
+def _print_links(preview: Preview) -> None:
     say(
         f"\n{format_count(preview.links, 'link')} on the start page:"
         f" {format_count(preview.admitted)} may be followed"

@@ -22,7 +22,10 @@ from coati.units import format_count
 if TYPE_CHECKING:
     from coati.jobs.inspecting import Inspection, ListShown
 
-_OPTIONS = ("types", "profile", "max_requests", "delay", "contact", "header", "proxy", "limits", "format")
+_OPTIONS = (
+    "types", "profile", "max_requests", "delay", "contact", "user_agent", "user", "password_file", "header",
+    "proxy", "limits", "format",
+)  # fmt: skip
 _SHOWN_TYPES = 8
 # What a dry run may ask for: enough for a portal of five thousand data sets.
 INVENTORY_REQUESTS = 60
@@ -43,7 +46,8 @@ kept.
 @click.pass_context
 def inspect(ctx: click.Context, /, url: str, **_: object) -> int:
     """Ask, print, and return the exit code."""
-    settings = with_values(RunSettings(), given_settings(ctx))
+    start = url if "://" in url else f"https://{url}"
+    settings = with_values(RunSettings(), {**given_settings(ctx), "urls": (start,)})
     return show_inspection(inspect_site(url, settings), settings.format)
 
 

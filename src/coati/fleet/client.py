@@ -66,6 +66,9 @@ class FleetHarvest:
         """Refuse crawls that leave their site: nobody could hold a lease for them."""
         require_named_hosts(self.files.settings)
         require_no_hidden(self.files.settings)
+        for name in ("exec", "log_file"):
+            if getattr(self.files.settings, name):
+                raise ConfigError(f"{name} is for one machine: leave it out where there is a --store")
         if Scope(self.files.settings.scope) is Scope.ANY:
             raise ConfigError("a fleet crawls site by site: --scope any is for one machine")
 

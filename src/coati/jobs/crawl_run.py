@@ -19,7 +19,7 @@ from coati.strategies.forecast import Estimate
 # The exit code of a crawl whose start gave no link at all.
 NO_LINKS = 7
 
-_NO_PAGE = (
+NO_PAGE = (
     "The start URL gave no page, so there was nothing to follow: check in a browser what it shows, and begin"
     " at a page that lists what you look for."
 )
@@ -87,7 +87,7 @@ class CrawlRun:
             return []
         with RunReader(self.folder) as reader:
             few_links = few_links_in(reader.connection)
-        no_page = _NO_PAGE if self.gave_nothing and self.result.start_links is None else ""
+        no_page = NO_PAGE if self.gave_nothing and self.result.start_links is None else ""
         return [sentence for sentence in (few_links, no_page) if sentence]
 
     def as_json(self) -> dict[str, object]:

@@ -98,12 +98,12 @@ _TABLES = (
     ),
 )
 
-# With it, Datasette has a field to search for files by what they are called.
+# With it, Datasette has a field to search for files by what they are called; it looks for these very quotes.
 _SEARCH = """
 CREATE INDEX targets_by_url ON targets (url);
 CREATE INDEX targets_by_sha256 ON targets (sha256);
 CREATE VIRTUAL TABLE targets_fts USING fts5
-    (title, row_text, heading, page_title, file_title, file, content='targets');
+    (title, row_text, heading, page_title, file_title, file, content="targets");
 INSERT INTO targets_fts (targets_fts) VALUES ('rebuild');
 """
 

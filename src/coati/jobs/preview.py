@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from protego import Protego
 
+from coati.jobs.crawl_run import NO_LINKS
 from coati.jobs.html import pairs_table
 from coati.jobs.starts_only import crawl_starts_only, unasked
 from coati.live.outcomes import FetchResult
 from coati.live.robots import MAX_RULES_BYTES
-from coati.model import Deferred, Failure, Page, Redirect, Refused
+from coati.model import Deferred, Failure, Page, Redirect, Refused, Target
 from coati.readers.robots import named_sitemaps, robots_url
 from coati.runs.reasons import SkipReason
 from coati.settings.live_settings import live_settings
@@ -244,4 +245,6 @@ def _exit_code(start: _Answer) -> int:
         return REFUSED
     if isinstance(outcome, Failure | Deferred):
         return REFUSED if outcome.status in _NO_ENTRY else UNREACHABLE
-    return 0
+    left_alone = start.result.refused or start.result.skipped
+    leads_on = isinstance(outcome, Page) and (len(outcome.links.urls) > 0 or bool(left_alone))
+    return 0 if leads_on or isinstance(outcome, Target) else NO_LINKS

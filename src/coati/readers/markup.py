@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# More tags of the wanted names than the largest list that the sitemap protocol allows has.
-MAX_TAGS = 1_000_000
+# More tags of the wanted names than the largest list that the sitemap protocol allows has: eight per address.
+MAX_TAGS = 400_000
 
 _MAX_TEXT_CHARS = 5_000
 _CDATA, _CDATA_END = "<![CDATA[", "]]>"

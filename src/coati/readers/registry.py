@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     Headers = Iterable[tuple[str, str]]
 
-# Twice what the sitemap protocol allows in one file; the links after that are left out.
-MAX_LINKS: Final = 100_000
+# What the sitemap protocol allows in one file, and what is read within a second; the rest is left out.
+MAX_LINKS: Final = 50_000
 
 READERS: Final[Mapping[Format, Callable[[str], Iterator[Listed]]]] = {
     Format.SITEMAP: read_sitemap,

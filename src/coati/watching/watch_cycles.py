@@ -76,7 +76,7 @@ class WatchResult:
             {"change": each.what, "url": each.url, "title": each.title, "seen": each.seen_at}
             for each in self.changes
         ]
-        return rows_table(f"Changes in {self.folder}: {self.stop.value}", rows)
+        return rows_table(f"Changes in {self.folder}", rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
