@@ -52,7 +52,7 @@ def test_each_strategy_watches_each_history(histories: Path) -> None:
         for run in runs
         if run["measure"] == "coverage"
     }
-    sites = ["made, all links, k=2", "made, all links, k=3"]
+    sites = ["made all links k=2", "made all links k=3"]
     assert {site for site, _ in coverage} == set(sites)
     assert all(0 < value <= 1 for value in coverage.values())
     assert all(coverage[site, "greedy"] >= coverage[site, "rr"] for site in sites)
@@ -65,6 +65,11 @@ def test_each_strategy_watches_each_history(histories: Path) -> None:
     assert closed[sites[0], "greedy"] == pytest.approx(1)
     figure = histories / "out" / "small-made-all-links.png"
     assert figure.stat().st_size > 10_000
+
+
+def test_a_part_of_them_can_be_run(histories: Path) -> None:
+    found = call(histories, "--sites", "made all links k=2", "--strategies", "rr")
+    assert {run["site"] for run in found if run["kind"] == "run"} == {"made all links k=2"}
 
 
 def test_runs_are_kept_and_found_again(histories: Path) -> None:

@@ -106,12 +106,14 @@ class WatchedHistory:
     @property
     def setting(self) -> str:
         """What it is called where only the number of pages differs."""
-        return f"{self.folder}, {self.relevant.partition('=')[2] or self.relevant or 'all links'}"
+        kind = self.relevant.partition("=")[2] or self.relevant or "all links"
+        # Without commas, which part the names of sites on the command line.
+        return f"{self.folder} {kind.replace(',', ' ')}"
 
     @property
     def name(self) -> str:
         """What it is called in results."""
-        return f"{self.setting}, k={self.per_cycle}"
+        return f"{self.setting} k={self.per_cycle}"
 
     @property
     def model(self) -> str:

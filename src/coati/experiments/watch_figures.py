@@ -31,7 +31,7 @@ def watch_figures(study: Study) -> Iterator[tuple[str, Figure]]:
         of_setting = sorted(
             (each for each in histories if each.setting == setting), key=lambda each: each.per_cycle
         )
-        yield setting.replace(", ", "-").replace(" ", "-"), _figure(study, of_setting)
+        yield setting.replace(" ", "-"), _figure(study, of_setting)
 
 
 def _figure(study: Study, histories: Sequence[WatchedHistory]) -> Figure:
