@@ -159,6 +159,11 @@ def test_a_status_tells_how_a_store_stands(server: SiteServer, store_url: str, t
     assert all(site.slices >= 1 for site in status.sites)
     lease.release()
     assert fleet_status(open_store(store_url)).leases == []
+    later = status.looked_at + 10.0
+    harvest(files_harvest(server, tmp_path, max_requests=60), store_url)
+    since = fleet_status(open_store(store_url), now=later).since(status)
+    assert (since.seconds, since.requests_per_second) == (10.0, 2.0)
+    assert 0 < since.sites_published <= SITES
 
 
 class Scripted:

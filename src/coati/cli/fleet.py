@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -17,10 +18,10 @@ from coati.cli.terminal import say
 from coati.fleet.deaths import end_quarantine
 from coati.fleet.objects import ObjectStore
 from coati.fleet.site_log import site_log
-from coati.fleet.status import FleetStatus, SiteStatus, fleet_status, site_manifest
+from coati.fleet.status import FleetStatus, Since, SiteStatus, fleet_status, site_manifest
 from coati.harvesting.folder import sums_of
 from coati.runs.times import to_iso
-from coati.units import format_bytes, format_count, format_seconds
+from coati.units import format_bytes, format_count, format_seconds, parse_seconds
 from coati.web.unseen import safe
 
 if TYPE_CHECKING:
@@ -43,16 +44,28 @@ def fleet() -> None:
 
 @fleet.command()
 @click.argument("store")
+@click.option("--follow", is_flag=True, help="Say it again and again, with what came since, until Ctrl-C.")
+@click.option("--every", default="10s", show_default=True, help="With --follow: how often.")
 @_FORM
-def status(store: str, form: str) -> None:
+def status(store: str, follow: bool, every: str, form: str) -> None:
     """Say what runs where, what it brought, and what failed."""
-    found = fleet_status(ObjectStore(store))
-    if form == "json":
-        for site in found.sites:
-            say(json.dumps({"kind": "site", **_flat(site)}))
-        say(json.dumps(_total(found)))
-        return
-    _print(found)
+    place, seconds = ObjectStore(store), parse_seconds(every)
+    show = _say_json if form == "json" else _print
+    before = fleet_status(place)
+    show(before, None)
+    while follow:
+        threading.Event().wait(seconds)
+        now = fleet_status(place)
+        if form != "json":
+            click.clear()
+        show(now, now.since(before))
+        before = now
+
+
+def _say_json(found: FleetStatus, since: Since | None) -> None:
+    for site in found.sites:
+        say(json.dumps({"kind": "site", **_flat(site)}))
+    say(json.dumps({**_total(found), **({} if since is None else since._asdict())}))
 
 
 @fleet.command()
@@ -101,13 +114,17 @@ def _total(found: FleetStatus) -> dict[str, object]:
     }
 
 
-def _print(found: FleetStatus) -> None:
+def _print(found: FleetStatus, since: Since | None) -> None:
     sums = sums_of([site.summary for site in found.sites])
     done = sum(site.done for site in found.sites)
     say(f"{found.store}")
     say(f"  sites:      {sums['sites']:,}, {done:,} of them done")
     say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}), {sums['errors']:,} errors")
     say(f"  targets:    {sums['targets']:,} ({format_bytes(sums['target_bytes'])})")
+    if since is not None:
+        rates = f"{since.requests_per_second:.1f} requests/s, {since.targets_per_second:.2f} targets/s"
+        published = f"{since.sites_published:,} sites published in {format_seconds(since.seconds)}"
+        say(f"  now:        {rates}, {published}")
     client = "none is at work" if found.client is None else found.client.owner
     say(f"  client:     {client}")
     workers = {lease.owner for lease in found.leases}

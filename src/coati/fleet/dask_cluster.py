@@ -8,6 +8,7 @@ import math
 import os
 import queue
 import re
+import signal
 import tempfile
 import time
 import uuid
@@ -53,6 +54,12 @@ def recall_slices() -> int:
     return crawl_thread().stop_all()
 
 
+def _ignore_interrupts() -> None:
+    # A terminal sends Ctrl-C to all processes; the client then recalls what the workers do.
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 class DaskCluster:
     """A cluster of Dask: ``local:N`` starts one of N processes, ``tcp://…`` is one that runs.
 
@@ -72,6 +79,8 @@ class DaskCluster:
         self._client = self._connected()
         try:
             self._require_version()
+            if _LOCAL.match(self._address):
+                self._client.register_worker_callbacks(_ignore_interrupts)
         except BaseException:
             self.close()
             raise

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from coati.errors import ConfigError
 from coati.fleet.client import FleetSite
@@ -36,6 +36,15 @@ class SiteStatus:
     until: float | None = None
 
 
+class Since(NamedTuple):
+    """What came between two looks at a store."""
+
+    seconds: float
+    requests_per_second: float
+    targets_per_second: float
+    sites_published: int
+
+
 @dataclass(frozen=True, slots=True)
 class FleetStatus:
     """A store: its sites, the richest first, its client if one is at work, and its leases."""
@@ -44,6 +53,18 @@ class FleetStatus:
     sites: list[SiteStatus]
     client: Lease | None
     leases: list[Lease]
+    looked_at: float
+
+    def since(self, before: FleetStatus) -> Since:
+        """Say what came since an earlier look."""
+        seconds = max(self.looked_at - before.looked_at, 1e-9)
+        known = {site.summary.site: site.generation for site in before.sites}
+        requests = sum(site.summary.requests for site in self.sites)
+        requests -= sum(site.summary.requests for site in before.sites)
+        targets = sum(site.summary.targets for site in self.sites)
+        targets -= sum(site.summary.targets for site in before.sites)
+        published = sum(known.get(site.summary.site) != site.generation for site in self.sites)
+        return Since(seconds, requests / seconds, targets / seconds, published)
 
 
 def fleet_status(store: ObjectStore, now: float | None = None) -> FleetStatus:
@@ -61,7 +82,7 @@ def fleet_status(store: ObjectStore, now: float | None = None) -> FleetStatus:
         sites = [site for site in found if site is not None]
     order = {summary.site: place for place, summary in enumerate(ranked(site.summary for site in sites))}
     sites.sort(key=lambda site: order[site.summary.site])
-    return FleetStatus(store.url, sites, client, list(at_work.values()))
+    return FleetStatus(store.url, sites, client, list(at_work.values()), at)
 
 
 def _status(store: ObjectStore, name: str, lease: Lease | None) -> SiteStatus | None:
