@@ -16,9 +16,9 @@ site with the fewest requests instead.
 
 from __future__ import annotations
 
-import heapq
 import math
 
+from coati.bandits.arm_heap import ArmHeap
 from coati.bandits.policy import Choice
 
 # Chosen on recorded crawls of fifteen sites and checked on generated ones: experiments/many_sites.
@@ -32,7 +32,7 @@ _UNTRIED_YIELD = 0.5
 class _Site:
     """What is known of one site."""
 
-    __slots__ = ("awake", "done", "promise", "promised", "requests", "stamp", "targets")
+    __slots__ = ("awake", "done", "promise", "promised", "requests", "targets")
 
     def __init__(self) -> None:
         self.requests = 0
@@ -43,8 +43,6 @@ class _Site:
         self.promise: float | None = None
         self.awake = False
         self.done = False
-        # Counts changes: an entry of a heap with an older one is void.
-        self.stamp = 0
 
 
 class SiteChoice:
@@ -65,14 +63,14 @@ class SiteChoice:
         self._doubt = doubt
         self._prior = prior_targets
         self._sites: list[_Site] = []
-        self._by_value: list[tuple[float, int, int]] = []
-        self._by_requests: list[tuple[float, int, int]] = []
+        # Those that are awake; the second one only where shares are fair.
+        self._by_value, self._by_requests = ArmHeap(), ArmHeap()
         self._pulls = 0
 
     def choose(self) -> Choice | None:
         """Return the site that goes next, and its value; None if all sleep. It is not yet a pull."""
-        arm = self._top(self._by_requests if self._fair and self._pulls % 2 else self._by_value)
-        return None if arm is None else Choice(arm, self.value(arm))
+        heap = self._by_requests if self._fair and self._pulls % 2 else self._by_value
+        return Choice(heap.best(), self.value(heap.best())) if len(heap) else None
 
     def pull(self, arm: int) -> None:
         """Count a request of a site at once; what comes of it is told later."""
@@ -98,8 +96,7 @@ class SiteChoice:
         """Take over what earlier sessions saw of a site."""
         site = self._made(arm)
         site.requests, site.targets, site.promised, site.promise = requests, targets, promised, promise
-        site.awake = False
-        self._changed(arm)
+        self.sleep(arm)
 
     def wake(self, arm: int) -> None:
         """Let a site be chosen; one that was never seen is made."""
@@ -110,11 +107,15 @@ class SiteChoice:
 
     def sleep(self, arm: int) -> None:
         """Keep a site from being chosen for now: it is busy, or has to rest."""
-        self._sites[arm].awake = False
+        if self._sites[arm].awake:
+            self._sites[arm].awake = False
+            self._by_value.remove(arm)
+            if self._fair:
+                self._by_requests.remove(arm)
 
     def end(self, arm: int) -> None:
         """Keep a site from being chosen for good: all else is for the others."""
-        self._sites[arm].awake = False
+        self.sleep(arm)
         self._sites[arm].done = True
 
     def value(self, arm: int) -> float:
@@ -135,17 +136,9 @@ class SiteChoice:
         return self._sites[arm]
 
     def _changed(self, arm: int) -> None:
+        """Put a site in its place; of equal ones, the first of the list goes first."""
         site = self._sites[arm]
-        site.stamp += 1
         if site.awake:
-            heapq.heappush(self._by_value, (-self.value(arm), arm, site.stamp))
+            self._by_value.put(arm, self.value(arm), -arm)
             if self._fair:
-                heapq.heappush(self._by_requests, (site.requests, arm, site.stamp))
-
-    def _top(self, heap: list[tuple[float, int, int]]) -> int | None:
-        while heap:
-            _, arm, stamp = heap[0]
-            if self._sites[arm].awake and self._sites[arm].stamp == stamp:
-                return arm
-            heapq.heappop(heap)
-        return None
+                self._by_requests.put(arm, -site.requests, -arm)
