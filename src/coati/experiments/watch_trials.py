@@ -138,5 +138,8 @@ def _result(trial: Trial, run: WatchRun, truth: WatchTruth, cycles: int) -> Tria
         groups=[],
         confusion={},
         came=came.tolist(),
-        ages=np.histogram(run.ages, [0, *AGES_HOURS, math.inf])[0].tolist(),
+        # A link of exactly an hour was found within the hour.
+        ages=np.diff(
+            np.searchsorted(np.sort(run.ages), [*AGES_HOURS, math.inf], "right"), prepend=0
+        ).tolist(),
     )
