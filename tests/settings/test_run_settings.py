@@ -70,6 +70,7 @@ def test_every_field_of_the_live_driver_can_be_set() -> None:
         "origin_headers",
         "cookies",
         "proxy",
+        "render",
     }
     traps = {"traps", "max_urls_per_shape", "max_chain", "max_equal_pages"}
     assert {field.name for field in fields(LiveSettings)} | traps == options | set(LIMIT_TYPES)
