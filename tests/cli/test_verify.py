@@ -86,6 +86,19 @@ def test_what_can_be_fetched_again_is_put_back(coati: Coati) -> None:
     assert (again.code, again.out.splitlines()[-1]) == (2, "5 files, 1 damaged")
 
 
+def test_a_folder_in_the_place_of_a_file_does_not_stop_a_repair(coati: Coati) -> None:
+    files = {f"/{n}.csv": file(b"%d" % n) for n in range(3)}
+    with scripted({"/": page(*files), **files}) as site:
+        assert coati("crawl", site.start, "--delay", "0", "--out", "run").code == 0
+        for name in ("0.csv", "1.csv", "2.csv"):
+            Path("run/files", name).unlink()
+        Path("run/files/0.csv").mkdir()
+        said = coati("verify", "run", "--repair", "--format", "json")
+    told = {one["file"]: one["repaired"] for one in said.json["damaged"]}
+    assert told == {"0.csv": False, "1.csv": True, "2.csv": True}
+    assert {path.name for path in Path("run/files").iterdir()} == {"0.csv", "1.csv", "2.csv"}
+
+
 def test_a_run_that_somebody_writes_is_not_repaired(coati: Coati, run: Path) -> None:
     (run / "files" / "1.csv").unlink()
     lock = lock_run(Layout(run))
