@@ -37,12 +37,12 @@ def test_an_archive_on_a_full_disk(
     written, room = 0, at - 1
     append = Volumes.append
 
-    def full(volumes: Volumes, *given: bytes) -> object:
+    def full(volumes: Volumes, member: bytes, before: bytes = b"") -> object:
         nonlocal written
         written += 1
         if written > room:
             raise OSError(errno.ENOSPC, "No space left on device")
-        return append(volumes, *given)
+        return append(volumes, member, before)
 
     monkeypatch.setattr(Volumes, "append", full)
     crawl = ("crawl", site.start, "--delay", "0", "--out", "run", "--archive", "kept", "--format", "json")

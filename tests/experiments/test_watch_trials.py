@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from coati.cli.experiment import experiment
 from coati.errors import CoatiError, ConfigError
 from coati.experiments.spec import WatchedHistory, parse_experiment, read_experiment
+from coati.toml_writer import to_toml
 from tests.replaying.test_watching import archived
 from tests.strategies.revisits.histories import Made
 
@@ -28,8 +30,8 @@ strategies = ["rr", "od-win", "arrivals", "greedy"]
 """
 
 
-def call(folder: Path, *options: str) -> list[dict[str, object]]:
-    (folder / "small.toml").write_text(FILE, encoding="utf-8")
+def call(folder: Path, *options: str, file: str = FILE) -> list[dict[str, object]]:
+    (folder / "small.toml").write_text(file, encoding="utf-8")
     places = ["--archives", str(folder / "archives"), "--out", str(folder / "out")]
     arguments = [str(folder / "small.toml"), *places, "--jobs", "0", "--format", "json", *options]
     result = CliRunner().invoke(experiment, arguments)
@@ -79,11 +81,25 @@ def test_runs_are_kept_and_found_again(histories: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in (histories / "out" / "cells").iterdir()} == cells
 
 
-def test_the_files_of_the_paper_can_be_read() -> None:
-    files = sorted(FOLDER.glob("*.toml"))
-    assert len(files) >= 4
-    for file in files:
-        assert all(isinstance(site, WatchedHistory) for site in read_experiment(file).sites)
+@pytest.mark.parametrize("name", ["against_k", "feeds", "generated", "news"])
+def test_the_files_of_the_paper_run_on_a_small_history(histories: Path, name: str) -> None:
+    study = read_experiment(FOLDER / f"{name}.toml")
+    assert all(isinstance(site, WatchedHistory) for site in study.sites)
+    strategies = [variant.strategy for variant in study.variants]
+    made = {
+        **tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8")),
+        "sites": [{"history": "made", "per_cycle": 2}],
+        "strategies": strategies,
+    }
+    made.pop("published", None)
+    found = call(histories, file=to_toml(made, "Small."))
+    runs = [each for each in found if each["kind"] == "run"]
+    assert {each["strategy"] for each in runs} == set(strategies)
+    assert {each["measure"] for each in runs} == set(study.measures)
+
+
+def test_there_is_a_file_for_each_figure_of_the_paper() -> None:
+    assert {file.stem for file in FOLDER.glob("*.toml")} == {"against_k", "feeds", "generated", "news"}
 
 
 @pytest.mark.parametrize(

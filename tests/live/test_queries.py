@@ -33,6 +33,7 @@ from coati.web.media import PRESETS
 from coati.web.queries import Ability, Query
 from tests.live.crawling import Crawled, crawl_from, crawl_into, plan_for
 from tests.live.scripted import Exchange, Route, answer, in_turn, page, scripted
+from tests.live.steady_sites import without_outages
 from tests.prospector import Prospector
 
 KNOBS = SiteParameters(pages=25, links_per_page=8, target_share=0.3, page_bytes=1500, target_bytes=500)
@@ -81,7 +82,7 @@ def site_and_engine() -> Iterator[tuple[SiteServer, HttpEngine]]:
     sites: list[Site] = []
 
     def make(base_url: str) -> Site:
-        sites.append(generate_site(KNOBS, 1, base_url))
+        sites.append(without_outages(generate_site(KNOBS, 1, base_url)))
         return sites[0]
 
     def make_engine(base_url: str) -> Site:

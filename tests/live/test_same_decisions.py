@@ -20,6 +20,7 @@ from coati.testing.site import Site
 from coati.testing.site_parameters import SiteParameters
 from tests.driving import ask
 from tests.live.crawling import crawl_from, crawl_into
+from tests.live.steady_sites import without_outages
 
 Asked = list[tuple[str, str]]
 
@@ -43,7 +44,7 @@ def over_http(
 
     ``lists`` are the paths of further start addresses.
     """
-    with serve(make) as server, TemporaryDirectory() as folder:
+    with serve(lambda base_url: without_outages(make(base_url))) as server, TemporaryDirectory() as folder:
         start = server.url
         more = tuple(start + path for path in lists)
         crawl = partial(crawl_into, Path(folder) / "run") if kept else crawl_from

@@ -49,7 +49,8 @@ def checked_files(reader: RunReader) -> Iterator[CheckedFile]:
 def put_back(files: Path, file: CheckedFile, body: bytes | Path) -> bool:
     """Put a body in the place of a damaged file; False if it is not what was fetched then.
 
-    A folder that somebody put there stays: who knows what it holds. Raises `RunWriteError` where the disk does not take it. The caller holds the lock of the run.
+    A folder that somebody put there stays: who knows what it holds. Raises `RunWriteError` where the disk
+    does not take it. The caller holds the lock of the run.
     """
     if (files / file.name).is_dir() or sha256_of(_pieces(body)) != file.sha256:
         return False
