@@ -8,6 +8,9 @@ LOCKER := .lock-venv
 # Only pip's errors are worth a reader's time.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
+# One more than there are processors: tests wait for servers and children, too.
+TEST_WORKERS ?= $(shell expr $$($(PYTHON) -c 'import os; print(os.cpu_count() or 1)') + 1)
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint format bench lock clean
 
@@ -34,7 +37,7 @@ demo: setup ## run the main job on a bundled sample site
 
 test: setup lint ## lint, type-check and run all tests
 	@scripts/ensure-chromium
-	@$(BIN)/python -m pytest -n auto --dist loadscope
+	@$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadscope
 
 check: test ## the same as make test
 
