@@ -20,7 +20,7 @@ from coati.model import Request as ChosenRequest
 from coati.pacing.host_pace import HostPause
 from coati.runs.reader import RunReader
 from tests.live.crawling import crawl_into
-from tests.live.plain_spider import run_spider
+from tests.live.plain_spider import TimedDownloads, run_spider
 from tests.live.scripted import Route, answer, in_turn, page, scripted
 
 URL = "http://h/"
@@ -197,14 +197,19 @@ def test_alone_in_a_spider_it_slows_retries_down(trouble: Route) -> None:
     assert second - first > 0.85
 
 
-def test_alone_in_a_spider_it_keeps_the_delay_of_the_project_exactly() -> None:
+def test_alone_in_a_spider_it_keeps_the_delay_of_the_project_exactly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     settings = {
         "DOWNLOADER_MIDDLEWARES": {"coati.live.pace.PaceMiddleware": 890},
         "DOWNLOAD_DELAY": 0.4,
         # Scrapy's own would ask after half of it at times.
         "DOWNLOAD_DELAY_JITTER": 0.5,
+        "DOWNLOAD_HANDLERS": {"http": "tests.live.plain_spider.TimedDownloads"},
+        "COATI_ALLOW_PRIVATE": True,
     }
+    monkeypatch.setattr(TimedDownloads, "sent_at", [])
     with scripted({"*": page()}) as server:
         run_spider([f"{server.base}/{number}" for number in range(4)], settings)
-    times = [asked.at for asked in server.asked]
-    assert min(after - before for before, after in pairwise(times)) > 0.33
+    assert len(TimedDownloads.sent_at) == 4
+    assert min(after - before for before, after in pairwise(TimedDownloads.sent_at)) > 0.39
