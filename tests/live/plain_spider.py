@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import Response
-
-from coati.live.streaming import StreamingDownloadHandler
 
 
 class PlainSpider(Spider):
@@ -42,16 +40,6 @@ class PlainSpider(Spider):
 
     def failed(self, failure: Any) -> None:
         self.errors.append(failure.value)
-
-
-class TimedDownloads(StreamingDownloadHandler):
-    """Keeps when each request was sent, by the clock of the loop: a server under load notices them late."""
-
-    sent_at: ClassVar[list[float]] = []
-
-    async def download_request(self, request: Request) -> Response:
-        self.sent_at.append(asyncio.get_running_loop().time())
-        return await super().download_request(request)
 
 
 def run_spider(urls: Iterable[str], settings: Mapping[str, Any]) -> PlainSpider:

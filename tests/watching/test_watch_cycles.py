@@ -19,6 +19,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
     # Half an hour passes with each look at the clock.
     ticks = count(2_000_000_000, 1800)
     monkeypatch.setattr(watch_cycles, "time", SimpleNamespace(time=lambda: float(next(ticks))))
+    monkeypatch.setattr(watch_cycles, "_STEP_SECONDS", 0.001)
     with scripted({"/": page("/a.csv"), "/a.csv": file(b"a\n1\n")}) as script:
         coati.crawl(script.start, out="site", delay=0, strategy="bfs")
         yield script
