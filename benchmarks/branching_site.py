@@ -39,7 +39,9 @@ class BranchingPages(Mapping[str, Response]):
         number = int(name[5:-5]) if name else 0
         first = NEW_LINKS * number + 1
         items = [_item(n) for n in range(first, first + NEW_LINKS)]
-        top = f"<!doctype html><title>Page {number}</title><body>{_MENU}<ul class=items>{''.join(items)}</ul>"
+        # Hosts that gave equal pages would be taken for mirrors of one another, and left alone.
+        title = f"<title>Page {number} of {self._base_url}</title>"
+        top = f"<!doctype html>{title}<body>{_MENU}<ul class=items>{''.join(items)}</ul>"
         return Response.page(top + _FILLER[: PAGE_BYTES - len(top)])
 
     def __iter__(self) -> Iterator[str]:
