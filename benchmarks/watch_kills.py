@@ -97,7 +97,8 @@ class Losses:
 
 
 def _arguments(place: Path) -> list[str]:
-    tell = f'echo "$COATI_WHAT $COATI_URL" >> {place / "told"}'
+    # No shell reads the command; the one that appends is named.
+    tell = f"""sh -c 'echo "$COATI_WHAT $COATI_URL" >> {place / "told"}'"""
     limits = ["--per-cycle", "50", "--follow", "50", "--check", "1000", "--scheduler", "rr"]
     return ["watch", str(place / "site"), "--once", "--every", "1ms", "--exec", tell, *limits]
 

@@ -179,7 +179,7 @@ class FleetClient:
         self._sent_at: dict[int, float] = {}
         self._begun = time.monotonic()
         self._renew_at = self._begun + harvest.times.term / 4
-        self._slices = self._deaths = self._session_requests = 0
+        self._slices = self._deaths = self._session_requests = self._errors = 0
         self._stop: StopReason | None = None
 
     def run(self, *, resumed: bool) -> FleetHarvested:
@@ -202,6 +202,7 @@ class FleetClient:
             found = pool.map(self._read_state, self._sites)
             for number, (state, is_left_alone) in enumerate(found):
                 self._states[number] = state
+                self._errors += state.errors
                 if is_left_alone:
                     self._quarantined.add(number)
                 self._choice.resume(number, _tally(state), over=state.done or is_left_alone)
@@ -324,6 +325,7 @@ class FleetClient:
         state = result.state
         self._slices += 1
         self._session_requests += result.requests
+        self._errors += state.errors - self._states[number].errors
         self._states[number] = state
         self._tell(
             FleetEventKind.ENDED,
@@ -382,7 +384,7 @@ class FleetClient:
             requests=choice.requests,
             targets=choice.targets,
             bytes=choice.bytes,
-            errors=sum(state.errors for state in self._states),
+            errors=self._errors,
             in_flight=choice.out,
             seconds=self._seconds,
             session_requests=self._session_requests,

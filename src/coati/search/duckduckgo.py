@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError
-from coati.readers.hits import Hit, bounded_hits
-from coati.search.json_answers import texts_of
+from coati.readers.hits import bounded_hits
+from coati.search.json_answers import hits_in
 from coati.web.queries import Ability
 
 if TYPE_CHECKING:
@@ -41,5 +41,5 @@ class DuckDuckGo:
             if "no results" in str(error).lower():
                 return bounded_hits(())
             raise ConnectionError("DuckDuckGo does not answer") from error
-        hits = [Hit(*texts_of(each, "href", "title", "body")) for each in found]
+        hits = list(hits_in(found, "href", "title", "body"))
         return bounded_hits(hits, more=len(hits) == _RESULTS)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+from coati.readers.hits import Hit
 
 
 def read_json(body: bytes, content_type: str, hint: str = "") -> dict[str, Any]:
@@ -38,8 +41,12 @@ def list_in(answer: dict[str, Any], *names: str) -> list[Any]:
     return found
 
 
-def texts_of(found: object, *names: str) -> list[str]:
-    """Return these fields of an object as texts; empty where one is missing or no text."""
-    if not isinstance(found, dict):
-        return [""] * len(names)
-    return [value if isinstance(value := found.get(name), str) else "" for name in names]
+def hits_in(results: Iterable[object], *names: str) -> Iterator[Hit]:
+    """Read each result's address, title and text from these fields; empty where one is missing or no text.
+
+    >>> [(hit.url, hit.title) for hit in hits_in([{"link": "http://a.org/", "title": 3}], "link", "title")]
+    [('http://a.org/', '')]
+    """
+    for found in results:
+        fields = found if isinstance(found, dict) else {}
+        yield Hit(*(value if isinstance(value := fields.get(name), str) else "" for name in names))

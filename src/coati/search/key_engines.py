@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from coati.errors import ConfigError
-from coati.readers.hits import Hit, bounded_hits
-from coati.search.json_answers import list_in, read_json, texts_of
+from coati.readers.hits import bounded_hits
+from coati.search.json_answers import hits_in, list_in, read_json
 from coati.search.provider import ProviderRequest
 from coati.web.queries import Ability
 
@@ -59,9 +59,7 @@ class Brave:
         answer = read_json(body, content_type)
         results = list_in(answer, "web", "results")
         more = bool((answer.get("query") or {}).get("more_results_available"))
-        return bounded_hits(
-            (Hit(*texts_of(found, "url", "title", "description")) for found in results), more=more
-        )
+        return bounded_hits(hits_in(results, "url", "title", "description"), more=more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +92,7 @@ class GoogleProgrammable:
         answer = read_json(body, content_type)
         results = list_in(answer, "items") if "items" in answer else []
         more = bool((answer.get("queries") or {}).get("nextPage"))
-        return bounded_hits(
-            (Hit(*texts_of(found, "link", "title", "snippet")) for found in results), more=more
-        )
+        return bounded_hits(hits_in(results, "link", "title", "snippet"), more=more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +125,4 @@ class Mojeek:
         if not isinstance(answer, dict) or answer.get("status") != "OK":
             raise ValueError("the engine refused the query")
         results = list_in(answer, "results") if "results" in answer else []
-        return bounded_hits(
-            (Hit(*texts_of(found, "url", "title", "desc")) for found in results), more=bool(results)
-        )
+        return bounded_hits(hits_in(results, "url", "title", "desc"), more=bool(results))

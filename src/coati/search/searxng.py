@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from coati.errors import ConfigError
-from coati.readers.hits import Hit, bounded_hits
-from coati.search.json_answers import list_in, read_json, texts_of
+from coati.readers.hits import bounded_hits
+from coati.search.json_answers import hits_in, list_in, read_json
 from coati.search.provider import ProviderRequest
 from coati.web.queries import Ability
 from coati.web.urls import normalise, userinfo_of
@@ -55,7 +55,7 @@ class SearxNg:
     def read(self, body: bytes, content_type: str) -> Hits:
         """Read an answer; raises `ValueError` where the server does not answer in JSON."""
         answer = read_json(body, content_type, "the server must allow the format json in its settings.yml")
-        hits = [Hit(*texts_of(found, "url", "title", "content")) for found in list_in(answer, "results")]
+        hits = list(hits_in(list_in(answer, "results"), "url", "title", "content"))
         return bounded_hits(hits, more=bool(hits))
 
 
