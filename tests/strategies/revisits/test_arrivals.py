@@ -30,7 +30,7 @@ class Watched:
     def see(self, page: int, cycle: int, links: list[int] | None, *, first: bool = False) -> None:
         new = [link for link in links or () if link not in self.known]
         visit = Visit(
-            page, START + HOUR * cycle, cycle, new, links or [], [], seen=links is not None, first=first
+            page, START + HOUR * cycle, cycle, new, links or [], seen=links is not None, first=first
         )
         self.visits.add(visit)
         self.scheduler.learn(visit, self.visits)

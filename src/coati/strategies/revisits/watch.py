@@ -388,7 +388,7 @@ class Watch:
             seen = isinstance(outcome, Unchanged)
             out_links = np.frombuffer(self._out_links[page], np.uint64).tolist() if seen else []
             counting = self._links.counting(int(self.visits.site[page]), out_links)
-            return Visit(page, moment, cycle, [], counting, out_links, seen=seen, first=first)
+            return Visit(page, moment, cycle, [], counting, seen=seen, first=first)
         out_links = list(outcome.out_links or ())
         met = self._links.meet(outcome.links, out_links)
         counting = self._links.counting(int(self.visits.site[page]), out_links)
@@ -396,7 +396,7 @@ class Watch:
         if not first:
             self._tell(page, met, set(new), cycle)
         self._out_links[page] = np.array(out_links, np.uint64).tobytes()
-        return Visit(page, moment, cycle, [] if first else new, counting, out_links, first=first)
+        return Visit(page, moment, cycle, [] if first else new, counting, first=first)
 
     def _tell(self, page: int, met: Iterable[tuple[int, str]], new: set[int], cycle: int) -> None:
         self._news += [NewLink(url, self._urls[page], cycle) for key, url in met if key in new]
