@@ -29,7 +29,8 @@ class Visit(NamedTuple):
     """One visit to a page, as a scheduler learns of it.
 
     ``new`` are the links that no earlier cycle than its own knew (O^t(s)), ``counting`` all that are there
-    now, within the site and relevant. ``seen`` is False where the page could not be fetched: then nothing is
+    now, within the site and relevant, and ``left`` how many of those of the last visit are there no more.
+    ``seen`` is False where the page could not be fetched: then nothing is
     known of it. ``first`` tells a first look.
     """
 
@@ -38,6 +39,7 @@ class Visit(NamedTuple):
     cycle: int
     new: Sequence[int]
     counting: Sequence[int]
+    left: int = 0
     seen: bool = True
     first: bool = False
 

@@ -127,8 +127,8 @@ class Watch:
         )
         self._urls: list[str] = []
         self._page_of: dict[str, int] = {}
-        # As bytes, since an array of its own would cost each page a hundred more.
-        self._out_links: list[bytes] = []
+        # What counts on each page, as bytes: an array of its own would cost each page a hundred more.
+        self._counting: list[bytes] = []
         # Pages that nobody has looked at yet, and those of them that were not even asked for.
         self._unseen: set[int] = set()
         self._unasked: dict[int, None] = {}
@@ -193,7 +193,7 @@ class Watch:
             if url not in self._page_of:
                 page = self._page_of[url] = len(self._urls)
                 self._urls.append(url)
-                self._out_links.append(b"")
+                self._counting.append(b"")
                 self.visits.add_page(self._sites.add(url))
                 self._links.ignore(url)
                 if not self.settings.cold:
@@ -384,10 +384,10 @@ class Watch:
     def _visit(self, asked: _Asked, outcome: Outcome) -> Visit:
         page, cycle, moment = asked
         first = page in self._unseen
+        before = np.frombuffer(self._counting[page], np.uint64).tolist()
         if not isinstance(outcome, Page):
             seen = isinstance(outcome, Unchanged)
-            out_links = np.frombuffer(self._out_links[page], np.uint64).tolist() if seen else []
-            counting = self._links.counting(int(self.visits.site[page]), out_links)
+            counting = before if seen else []
             return Visit(page, moment, cycle, [], counting, seen=seen, first=first)
         out_links = list(outcome.out_links or ())
         met = self._links.meet(outcome.links, out_links)
@@ -395,8 +395,9 @@ class Watch:
         new = self._links.find(counting, cycle)
         if not first:
             self._tell(page, met, set(new), cycle)
-        self._out_links[page] = np.array(out_links, np.uint64).tobytes()
-        return Visit(page, moment, cycle, [] if first else new, counting, first=first)
+        self._counting[page] = np.array(counting, np.uint64).tobytes()
+        left = len(set(before).difference(counting))
+        return Visit(page, moment, cycle, [] if first else new, counting, left, first=first)
 
     def _tell(self, page: int, met: Iterable[tuple[int, str]], new: set[int], cycle: int) -> None:
         self._news += [NewLink(url, self._urls[page], cycle) for key, url in met if key in new]
@@ -408,8 +409,8 @@ class Watch:
             "sites": self._sites.save(),
             **self._links.save(),
             **self.visits.save(),
-            "out_links": b"".join(self._out_links),
-            "out_link_bytes": np.array(list(map(len, self._out_links)), np.int64),
+            "counting": b"".join(self._counting),
+            "counting_bytes": np.array(list(map(len, self._counting)), np.int64),
             "unseen": sorted(self._unseen),
             "unasked": list(self._unasked),
             "again": list(self._again),
@@ -431,9 +432,9 @@ class Watch:
         self._sites.load(state["sites"])
         self._links.load(state)
         self.visits.load(state)
-        ends = np.cumsum(state["out_link_bytes"]).tolist()
-        joined = state["out_links"]
-        self._out_links = [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        ends = np.cumsum(state["counting_bytes"]).tolist()
+        joined = state["counting"]
+        self._counting = [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]
         self._unseen, self._unasked = set(state["unseen"]), dict.fromkeys(state["unasked"])
         self._again, self._hops = deque(state["again"]), dict(state["hops"])
         self._deferred.load(state["deferred"], int)
