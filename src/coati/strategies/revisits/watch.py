@@ -26,7 +26,7 @@ from coati.strategies.deferrals import Deferrals
 from coati.strategies.revisits.cycles import ListedCycles, RegularCycles
 from coati.strategies.revisits.departures import Departures
 from coati.strategies.revisits.links import FoundLinks, Sites
-from coati.strategies.revisits.scheduler import AGAIN, FIRST_LOOK, WHY, Cycle, Pick
+from coati.strategies.revisits.scheduler import AGAIN, DATED, FIRST_LOOK, WHY, Cycle, Pick
 from coati.strategies.revisits.visits import Visit, Visits
 
 if TYPE_CHECKING:
@@ -135,6 +135,8 @@ class Watch:
         # Visits that follow a redirect, and how many each has followed.
         self._again: deque[int] = deque()
         self._hops: dict[int, int] = {}
+        # Pages that a cycle visits before others.
+        self._hastened: dict[int, None] = {}
         self._deferred: Deferrals[int] = Deferrals()
         self._in_flight: dict[int, _Asked] = {}
         self._departures = Departures(self.settings.misses_until_gone)
@@ -208,6 +210,17 @@ class Watch:
     def is_in_site(self, url: str) -> bool:
         """Tell whether an address is of a site that is watched."""
         return self._sites.of(url) >= 0
+
+    def is_watched(self, url: str) -> bool:
+        """Tell whether an address is that of a watched page."""
+        page = self._page_of.get(url)
+        return page is not None and page not in self._departures.left
+
+    def hasten(self, url: str) -> None:
+        """Visit a watched page before others, since it has changed; half of a cycle may go to such pages."""
+        page = self._page_of[url]
+        if self._cycle is None or self.visits.asked_at[page] < self._cycle.now:
+            self._hastened[page] = None
 
     def leave(self, url: str) -> None:
         """Visit a page no more."""
@@ -290,7 +303,13 @@ class Watch:
         cycle = self._cycle
         if cycle is None or cycle.taken >= cycle.per_cycle:
             return None
-        return self.scheduler.pick(cycle)
+        hastened = self._first_hastened(cycle)
+        return self.scheduler.pick(cycle) if hastened is None else Pick(hastened, DATED, 0.0)
+
+    def _first_hastened(self, cycle: Cycle) -> int | None:
+        if cycle.hastened >= cycle.per_cycle // 2:
+            return None
+        return next((page for page in self._hastened if cycle.is_open(page)), None)
 
     def _pick_and_take(self) -> Pick | None:
         pick = self._pick()
@@ -301,6 +320,8 @@ class Watch:
     def _take(self, page: int) -> None:
         if self._cycle is not None:
             self._cycle.take(page)
+            self._cycle.hastened += page in self._hastened
+        self._hastened.pop(page, None)
         self.scheduler.take(page)
 
     def _ask(self, pick: Pick, now: float) -> Request:
@@ -414,6 +435,7 @@ class Watch:
             "unseen": sorted(self._unseen),
             "unasked": list(self._unasked),
             "again": list(self._again),
+            "hastened": list(self._hastened),
             "hops": [list(pair) for pair in self._hops.items()],
             "deferred": self._deferred.save(int),
             "in_flight": [[number, *asked] for number, asked in self._in_flight.items()],
@@ -437,6 +459,7 @@ class Watch:
         self._counting = [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]
         self._unseen, self._unasked = set(state["unseen"]), dict.fromkeys(state["unasked"])
         self._again, self._hops = deque(state["again"]), dict(state["hops"])
+        self._hastened = dict.fromkeys(state["hastened"])
         self._deferred.load(state["deferred"], int)
         self._in_flight = {number: _Asked(*asked) for number, *asked in state["in_flight"]}
         self._last_cycle, self._cycles_begun = state["last_cycle"], state["cycles_begun"]
