@@ -516,7 +516,7 @@ def test_the_order_of_addresses_makes_no_other_run(coati: Coati) -> None:
         coati("crawl", *starts, *FAST, "--out", "run", "--max-requests", 1)
         said = coati("crawl", *starts[::-1], "--out", "run", "--max-requests", 2)
         assert said.code == 0
-        assert "left aside" not in said.err
+        assert "is ignored" not in said.err
         # It goes on as it began, from the snapshot.
         assert [path for path in site.paths if path != "/robots.txt"] == ["/", "/a"]
     assert tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))["urls"] == list(starts)
