@@ -37,7 +37,7 @@ def troubles(connection: Connection) -> Html:
         _errors(connection),
         _incomplete(connection),
         _outages(connection),
-        element("h3", "Not asked for"),
+        element("h3", "Skipped"),
         _skips(connection),
         id="troubles",
     )
