@@ -48,6 +48,7 @@ class Publisher:
     def __init__(self, chain: Chain, folder: Path, scratch: Path, base: Base) -> None:
         self._chain = chain
         self.store: ObjectStore = chain.store
+        self.folder = folder
         self._layout = Layout(folder)
         self._copy = Layout(scratch / "copy")
         self._base = base
