@@ -370,11 +370,12 @@ def test_an_interrupted_harvest_takes_in_what_is_out(store_url: str) -> None:
 
 
 def test_at_the_end_of_the_budget_what_rests_is_ended_one_site_per_domain(store_url: str) -> None:
-    ended = {"done": False, "stop_reason": "budget of requests reached"}
-    names = ("a.x.org", "b.x.org", "y.org")
-    cluster = Scripted(
-        **{name.replace(".", "_"): [crawled(name, done=False), crawled(name, **ended)] for name in names}
-    )
+    over = {"done": False, "stop_reason": "budget of requests reached"}
+    script: dict[str, list[SliceResult | Exception]] = {
+        name.replace(".", "_"): [crawled(name, done=False), crawled(name, "w1", **over)]
+        for name in ("a.x.org", "b.x.org", "y.org")
+    }
+    cluster = Scripted(**script)
     fleet = scripted_harvest(cluster, store_url, max_requests=30)
     assert fleet.stop is StopReason.BUDGET_REQUESTS
     assert [site.state.stop_reason for site in fleet.sites] == ["budget of requests reached"] * 3

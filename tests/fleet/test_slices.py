@@ -6,8 +6,9 @@ import json
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -412,6 +413,27 @@ def test_the_longest_pace_is_kept() -> None:
     assert turns.pace_seconds == 3600.0
 
 
+def test_a_process_has_one_thread_for_crawls_however_many_ask_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin = threading.Barrier(8)
+
+    class Slow(CrawlThread):
+        """Takes a while to be made."""
+
+        def __init__(self) -> None:
+            threading.Event().wait(0.01)
+
+    def ask() -> CrawlThread:
+        begin.wait()
+        return crawl_thread()
+
+    monkeypatch.setattr("coati.fleet.crawl_thread._only", cache(Slow))
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(ask) for _ in range(8)]
+    assert len({id(one.result()) for one in asked}) == 1
+
+
 def test_all_slices_of_a_process_can_be_recalled(order: SliceOrder, server: SiteServer) -> None:
     asked = threading.Event()
 
@@ -443,3 +465,13 @@ def test_a_site_that_could_not_be_reached_begins_again() -> None:
         assert newest is not None
         assert newest.slices == slices
         forget_lease(order)
+
+
+def test_what_is_pulled_of_a_crawl_that_rests_lists_all_files(order: SliceOrder, tmp_path: Path) -> None:
+    resting = RestingCrawls()
+    result = run_slice(replace(order, requests=40), Worker(resting=resting))
+    resting.close()
+    assert result.state.is_open
+    pull(open_store(order.store), order.place, tmp_path / "pulled")
+    listed = (tmp_path / "pulled" / "files.csv").read_text().splitlines()
+    assert len(listed) - 1 == result.state.targets > 5

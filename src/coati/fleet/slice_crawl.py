@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from coati.fleet.generations import ChainBrokenError, Manifest, RunState
 from coati.fleet.leases import HeldLease, LeaseLostError
@@ -50,7 +51,7 @@ class SliceCrawl:
         ended = running.result() if running.done() else None
         rest_seconds = self._crawl.turns.rest_seconds if ended is None else ended.rest_seconds
         free_at = time.time() + max(rest_seconds, self._crawl.settings.delay)
-        self._patience.until_done(lambda: self._lease.renew(self._crawl.turns.pace_seconds))
+        self._patience.until_done(self._hold)
         after = self._publish_end(ended, free_at)
         self._patience.until_done(lambda: self._lease.release(free_at))
         return self._result(after, worker, ended)
@@ -69,11 +70,12 @@ class SliceCrawl:
         times = self._order.times
         now = time.monotonic()
         renew_at, publish_at = now + times.term / 4, now + times.publish
+        ends: tuple[Future[Any], ...] = running, self._rested
         overtime = Overtime(self._crawl.turns, worker, times)
         act_at = now + self._order.seconds
         while True:
             wait_seconds = max(0.0, min(renew_at, publish_at, act_at) - time.monotonic())
-            if wait((running, self._rested), wait_seconds, FIRST_COMPLETED).done:
+            if wait(ends, wait_seconds, FIRST_COMPLETED).done:
                 return
             now = time.monotonic()
             if now >= act_at:
@@ -94,6 +96,13 @@ class SliceCrawl:
             self._crawl.stop.set()
         else:
             worker.thread().call(self._crawl.turns.go_on)
+
+    def _hold(self) -> None:
+        """Make sure that the lease is ours while the end is published."""
+        if self._lease.seconds_to_ask < self._order.times.term / 4:
+            self._lease.renew(self._crawl.turns.pace_seconds)
+        else:
+            self._lease.check()
 
     def _publish_within(self) -> None:
         """Publish what there is so far; what fails now is tried again at the next time."""
