@@ -356,7 +356,7 @@ def test_the_command(site: Script, coati: Coati) -> None:
     first = coati("watch", "site", "--once", "--every", "1ms", "--format", "json")
     assert first.code == 0
     assert json.loads(first.out)["pages"] == 3
-    assert "announces nothing" in first.err
+    assert "reports no changes" in first.err
     site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
     site.routes["/c.csv"] = file(b"c\n1\n")
     second = coati("watch", "site.watch", "--once")

@@ -408,7 +408,7 @@ class Drive:
     def _left_out(self) -> Sequence[str]:
         """Say which profiles raised."""
         broken = {} if self.plan.shortcuts is None else self.plan.shortcuts.broken
-        return [f"the profile {name} was left out: it raised {error}" for name, error in broken.items()]
+        return [f"the profile {name} was skipped: it raised {error}" for name, error in broken.items()]
 
     def _reasons_of_hosts(self) -> dict[str, str]:
         """Say in words why hosts were not asked any more."""

@@ -36,7 +36,7 @@ class WatchedPage:
 
     ``expected`` and ``explored`` count the visits that were made because something new was expected, and
     because the page had waited longest. ``why`` and ``score`` are those of the last visit. ``gone``: it was
-    not there so often that it is visited no more.
+    missing so often that it is not visited any more.
     """
 
     url: str
