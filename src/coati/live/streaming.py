@@ -245,9 +245,6 @@ class StreamingDownloadHandler(BaseDownloadHandler):
 
     async def _unless_aborted(self, download: Coroutine[Any, Any, Response]) -> Response:
         """Carry a download out; a crawl that must end at once waits for none."""
-        if self._aborted:
-            download.close()
-            raise DownloadFailedError("the crawl ends")
         # aiohttp works in tasks only.
         task = cast("asyncio.Task[Any]", asyncio.current_task())
         self._under_way.add(task)
@@ -277,6 +274,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             slot.lastseen = time.monotonic()
 
     async def _download(self, request: Request) -> Response:
+        if self._aborted:
+            raise DownloadFailedError("the crawl ends")
         started = time.monotonic()
         # Scrapy's middleware for time-outs puts it into every request.
         seconds = None if self._rate else request.meta.get("download_timeout")
