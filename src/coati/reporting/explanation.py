@@ -24,7 +24,7 @@ class Verdict(StrEnum):
     IN_FLIGHT = "in flight"
     WAITING = "waiting"
     DEFERRED = "not reached yet"
-    UNKNOWN = "never met"
+    UNKNOWN = "never found"
 
 
 @dataclass(frozen=True, slots=True)
