@@ -131,6 +131,9 @@ class Explanation:
     site: SiteVerdict | None = None
     watched: WatchedPage | None = None
 
+    def __str__(self) -> str:
+        return f"{self.url}: {self.verdict.value}. {self.because}"
+
     def _repr_html_(self) -> str:
         said = [element("p", element("strong", self.url), f": {self.verdict.value}. {self.because}")]
         reasons = [element("li", f"{each.contribution:+.3f} {each.words}") for each in self.reasons]

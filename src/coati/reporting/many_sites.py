@@ -70,7 +70,7 @@ def _brief(sites: Sequence[SiteRow], stop_reason: str, all_files: str) -> Html:
     longest = max((site.seconds for site in sites), default=0.0)
     return element(
         "p",
-        f"{format_count(requests, 'request')} over {format_seconds(longest)} brought"
+        f"{format_count(requests, 'request')} over {format_seconds(longest)} found"
         f" {format_bytes(sum(site.target_bytes for site in sites))} of files, from {format_count(rich)} of"
         f" {format_count(len(sites), 'site')}.{ended} The table of all files is ",
         element("a", all_files, href=all_files),
