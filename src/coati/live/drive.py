@@ -48,7 +48,6 @@ from coati.web.urls import host_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from coati.budget import Limit
     from coati.live.plan import CrawlPlan
     from coati.live.progress import Progress
     from coati.model import Hosts, Outcome, Settlement
@@ -317,10 +316,6 @@ class Drive:
     def awaken(self) -> None:
         """Let the engine ask again: it is this crawl's turn."""
         self.wake()
-
-    def end(self, limit: Limit) -> None:
-        """Stop, since the budget that is shared with other crawls is spent."""
-        self.stop(StopReason.of_limit(limit))
 
     def let_go(self) -> None:
         """End a crawl that is stopping without what only waits; that stays open, and all else is saved."""
