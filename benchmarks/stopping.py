@@ -14,10 +14,11 @@ from __future__ import annotations
 import random
 import tempfile
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -30,6 +31,7 @@ from coati.replaying.driver import replay
 from coati.replaying.site import ReplaySite
 from coati.strategies.forecast import forecast_requests
 from coati.strategies.stop_when_dry import LEVELS, StopWhenDry
+from coati.strategies.strategy import Foresees
 from coati.testing.generator import generate_site
 from coati.testing.paper_sites import PAPER_SITES, paper_site_parameters
 from coati.web.media import PRESETS
@@ -62,6 +64,13 @@ class Said:
     estimate: Estimate
 
 
+class SharedLook:
+    """Looks at what waits once, for all levels that ask after the same request (`Foresees`)."""
+
+    def __init__(self, strategy: Foresees) -> None:
+        self.outlook = cache(strategy.outlook)
+
+
 @dataclass(slots=True)
 class Watcher:
     """Lets every level watch a crawl, and stops it never (`EarlyStop`)."""
@@ -76,9 +85,10 @@ class Watcher:
     ) -> bool:
         """Take note of a request."""
         self.targets.append(targets)
+        look: object = SharedLook(strategy) if isinstance(strategy, Foresees) else strategy
         for floor, rule in self.rules.items():
             before = rule.estimate
-            if rule.observe(requests, targets, score, strategy) and floor not in self.stopped:
+            if rule.observe(requests, targets, score, cast("Strategy", look)) and floor not in self.stopped:
                 self.stopped[floor] = (requests, targets)
             if floor == LEVELS["normal"] and rule.estimate is not before and rule.estimate is not None:
                 self.said.append(Said(requests, forecast_requests(requests), rule.estimate))
