@@ -9,9 +9,8 @@ scores is a promise for that many requests. Two things are missing in it:
   scores of the last requests: targets that came over targets that were promised. Two of each are added, for a
   short run proves little.
 
-A forecast looks ahead by a third of what was done, from a hundred to a thousand requests. What it says was
-compared with what came on replicas of real sites (benchmarks/STOPPING.md): of forecasts between 10 and 20
-targets per thousand requests, 15 came on the average, and eight to ten in ten ranges held.
+A forecast looks ahead by a third of what was done, from a hundred to a thousand requests, and compares scores
+with results over half of that. What forecasts said and what came is in benchmarks/STOPPING.md.
 """
 
 from __future__ import annotations
