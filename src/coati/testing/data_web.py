@@ -107,6 +107,7 @@ class DataWeb:
     """Answers requests; ``topic`` 0 is the one that is searched for, in the words `topic_words`."""
 
     topic_words = "flood risk"
+    engine = "web"
 
     def __init__(self, knobs: DataWebKnobs, seed: int) -> None:
         self._knobs = knobs
@@ -264,6 +265,28 @@ class DataWeb:
         facts = {"words": {"title": "", "words": words}, "dataset_markup": []}
         made = LinkList([Link(url, _TAG_PATH) for url in links])
         return with_out_links(Page(200, 5000, made, facts))
+
+    @property
+    def hosts(self) -> int:
+        """How many sites there are."""
+        return len(self.sites)
+
+    @property
+    def repositories(self) -> int:
+        """How many of them are repositories of the topic."""
+        return self._knobs.repositories
+
+    def front_page(self, host: str) -> str:
+        """Return the address of a site."""
+        return self.sites[host].url
+
+    def is_repository(self, host: str) -> bool:
+        """Tell whether a site holds data."""
+        return self.sites[host].is_repository
+
+    def on_topic(self, host: str) -> bool:
+        """Tell whether a site is about what is searched for."""
+        return self.sites[host].topic == 0
 
     def dataset_pages_of(self, host: str) -> int:
         """Count the pages of a site that link to files."""
