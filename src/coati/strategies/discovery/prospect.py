@@ -99,7 +99,7 @@ class Prospect(Dsdd):
         return super()._plan_next() or (not self._crawling and self._propose_skipped())
 
     def _propose_skipped(self) -> bool:
-        """Let one more page of each site be looked at, unless it was checked in earnest; False: none is left."""
+        """Let one more page of each site be looked at that no real check has met; False: none is left."""
         while self._skipped and not self._queue:
             first_of_sites = {site_of(url): url for url in reversed(self._skipped)}
             for site, url in first_of_sites.items():
