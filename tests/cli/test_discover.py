@@ -71,8 +71,11 @@ def test_the_report_shows_them_and_how_they_were_reached(coati: Coati, web: tupl
     assert ">queries<" in page
     assert "start addresses" not in page
     # What a crawl for files would say means nothing here.
-    for text in ("The files", "No file", "files found", "Were the right types asked for?"):
+    for text in ("The files", "No file", "files found", "Were the right types asked for?", "known addresses"):
         assert text not in page
+    for text in ("sites checked", "repositories.csv</a>", "dataset_pages.csv</a>"):
+        assert text in page
+    assert "files.csv" not in page
 
 
 def test_explain_says_why(coati: Coati, web: tuple[Path, Path, Path]) -> None:
@@ -81,7 +84,21 @@ def test_explain_says_why(coati: Coati, web: tuple[Path, Path, Path]) -> None:
     assert "repo0.test is verified: 12 different data files" in accepted
     assert "the word “" in accepted
     rejected = coati("explain", "fewfiles.test", "--run", "rain").out
-    assert "fewfiles.test is rejected: too few data files: 9" in rejected
+    assert rejected.startswith("fewfiles.test is rejected: too few data files: 9")
+    assert "the word “" in rejected
+    refused = coati("explain", "plain0.test", "--run", "rain").out
+    assert refused.startswith("plain0.test is not checked: one page of it was looked at")
+    unmet = coati("explain", "nobody.test", "--run", "rain").out
+    assert unmet.startswith("nobody.test is not checked: no page of it was looked at")
+    assert json.loads(coati("explain", "nobody.test", "--run", "rain", "--format", "json").out)["site"]
+
+
+def test_a_search_that_verifies_nothing_says_where_to_look(
+    coati: Coati, web: tuple[Path, Path, Path]
+) -> None:
+    said = coati(*how(web, "--out", "rain", "--reject", FEW_FILES, "--max-requests", 1))
+    assert "0 repositories verified of 1 site checked" in said.out
+    assert "no site was verified: `coati explain fewfiles.test --run rain` says why not" in said.err
 
 
 def test_our_own_strategy_is_the_default(coati: Coati, web: tuple[Path, Path, Path]) -> None:

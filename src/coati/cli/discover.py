@@ -168,6 +168,11 @@ def _next_steps(run: DiscoveryRun) -> list[str]:
             "no page looked like a data repository's: try other words, another engine, or --accept URL with"
             " a repository that you know"
         )
-    elif found.repositories:
+    elif not found.repositories:
+        steps.append(
+            f"no site was verified: `coati explain {found.sites[0].site} --run {run.folder}` says why not;"
+            " try other words, or --accept URL with a repository that you know"
+        )
+    else:
         steps.append(f"`coati harvest --from {run.folder}` takes the files")
     return steps

@@ -43,6 +43,7 @@ class Search:
         self._in_checks = 0
         self._queries = 0
         self._seconds = 0.0
+        self._sites = self._verified = 0
         self._found_by: Counter[int] = Counter()
         # Of each page that looked relevant, whether it is one of a repository.
         self._right: list[bool] = []
@@ -67,7 +68,6 @@ class Search:
         if not isinstance(request, Request):
             return False
         verifies = self._searcher.verifies
-        _, sites_before, verified_before = self._searcher.counts()
         outcome = self._web.respond(request)
         begun = time.process_time()
         settled = self._searcher.observe(request.id, outcome, now + 1)
@@ -76,12 +76,18 @@ class Search:
             self._queries += 1
         elif isinstance(outcome, Page):
             self._count_page(request, settled, verifies=verifies)
-        _, sites, verified = self._searcher.counts()
-        if verified > verified_before:
-            self.found[site_of(request.url)] = self.pages
-        elif sites > sites_before and not verifies:
-            self._charge(site_of(request.url))
+        # A check that shows no new file verifies nothing.
+        if not verifies or any(settlement.reward > 0 for settlement in settled):
+            self._note_finds(site_of(request.url), verifies=verifies)
         return True
+
+    def _note_finds(self, host: str, *, verifies: bool) -> None:
+        _, sites, verified = self._searcher.counts()
+        if verified > self._verified:
+            self.found[host] = self.pages
+        elif sites > self._sites and not verifies:
+            self._charge(host)
+        self._sites, self._verified = sites, verified
 
     def _count_page(self, request: Request, settled: Sequence[Settlement], *, verifies: bool) -> None:
         self._fetched += 1
