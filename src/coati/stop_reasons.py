@@ -117,3 +117,23 @@ _WORDS: Final = {
         f"Wait some hours. {RESUME} A longer --delay may help.",
     ),
 }
+
+ENGINE_TROUBLE: Final = {
+    StopReason.START_UNREACHABLE: StopWords(
+        "the search engine gave no usable answer",
+        "The search engine gave no usable answer.",
+        "Check its address and its settings, or name another one with --search.",
+    ),
+    StopReason.REFUSED: StopWords(
+        "the search engine refuses us",
+        "The search engine answered that it does not want this query.",
+        "Check its key and its settings (a SearXNG server must allow the format json in its settings.yml), or"
+        " name another one with --search.",
+    ),
+    StopReason.RATE_LIMITED: StopWords(
+        "the search engine asks for a pause",
+        "The search engine asked for a longer pause than one run waits.",
+        f"Wait some hours. {RESUME}",
+    ),
+}
+"""What people are told of a search that got nothing from its engine."""

@@ -201,15 +201,29 @@ def test_searxng_over_http(coati: Coati) -> None:
     assert "pages that link to a repository" in said.err
 
 
-def test_an_engine_that_answers_html(coati: Coati) -> None:
+@pytest.mark.parametrize(
+    ("answer", "code", "stopped", "hint"),
+    [
+        (Response.page("<p>no JSON here"), 3, "gave no usable answer", "must allow the format json"),
+        (Response.file("application/json", bytes(range(256))), 3, "gave no usable answer", "--search"),
+        (Response.page("<p>no", status=403), 4, "refuses us", "must allow the format json"),
+        (Response.redirect("/elsewhere"), 3, "gave no usable answer", "--search"),
+    ],
+    ids=["html", "garbage", "forbidden", "redirect"],
+)
+def test_an_engine_that_is_of_no_use(
+    coati: Coati, answer: Response, code: int, stopped: str, hint: str
+) -> None:
     def engine(base: str) -> Site:
-        page = Response.page("<p>no JSON here")
-        return Site(base + "/", {f"{base}/search?q=rain&format=json&language=en&pageno=1": page})
+        return Site(base + "/", {f"{base}/search?q=rain&format=json&language=en&pageno=1": answer})
 
     with serve(engine) as server:
         said = coati("discover", "rain", "--search", f"searxng={server.url}", "--quiet", "--out", "rain")
-    assert "no usable answer of the search engine" in said.err
-    assert said.code == 3
+    assert said.code == code
+    assert f"Stopped: the search engine {stopped}." in said.out
+    assert hint in said.err
+    assert "looked like" not in said.err
+    assert "The search engine" in Path("rain/report.html").read_text(encoding="utf-8")
 
 
 def test_an_engine_of_ones_own(coati: Coati, web: tuple[Path, Path, Path]) -> None:

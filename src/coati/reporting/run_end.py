@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coati.reporting.facts import RunFacts, Stage
-from coati.stop_reasons import RESUME, StopReason, StopWords
+from coati.stop_reasons import ENGINE_TROUBLE, RESUME, StopReason, StopWords
 
 _RUNNING = StopWords(
     "it is still going", "The run is still going; this report shows it as it was when it was written."
@@ -22,9 +22,17 @@ def end_of(facts: RunFacts) -> StopWords:
         return StopReason.KILLED.words
     if reason is None:
         return _UNSAID
-    if facts.failed_start is not None:
-        return facts.failed_start
+    said = _said_at_start(facts, reason)
+    if said is not None:
+        return said
     try:
         return StopReason(reason).words
     except ValueError:
         return StopWords(reason, f"It ended: {reason}.", RESUME)
+
+
+def _said_at_start(facts: RunFacts, reason: str) -> StopWords | None:
+    """Say what kept a run from beginning: its search engine, or its start page; None where nothing did."""
+    if facts.words and not facts.sites_checked:
+        return next((words for trouble, words in ENGINE_TROUBLE.items() if trouble == reason), None)
+    return facts.failed_start
