@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from coati.reporting.facts import RunFacts
 
 _DECIDED = "SELECT decided_at FROM repositories WHERE rank IS NOT NULL ORDER BY decided_at"
-# What a search asks for without a link: where checks begin, and what the user accepts or rejects.
+# What a search requests without a link: where checks begin, and what the user accepts or rejects.
 _UNLINKED = "home pages, and what you judged"
-_CAPTION = "Repositories against requests made, queries included. A flat line found nothing new."
+_CAPTION = "Repositories found against requests made, queries included. A flat part found nothing new."
 
 
 def search_course(connection: Connection, facts: RunFacts) -> Html:
