@@ -37,7 +37,7 @@ PRIOR_EVENTS = 0.5
 _SHARE_AHEAD = 1 / 3
 _LEAST_AHEAD, _MOST_AHEAD = 100, 1000
 # Targets that are added to what came and to what was promised. More lets a site's own record count later.
-# It was 2 while scent learnt from what it had expected for sure, too; with 1.5 a crawl ends where it did then.
+# It was 2 while scent learnt from sure answers, too; with 1.5 a crawl ends where it did then.
 _PRIOR_TARGETS = 1.5
 # Scores that promise too little are believed to be this much too low at most.
 _MOST_TRUST = 1.2
