@@ -139,3 +139,15 @@ ENGINE_TROUBLE: Final = {
     ),
 }
 """What people are told of a search that got nothing from its engine."""
+
+
+def words_for(reason: str) -> StopWords:
+    """Return the words for a reason as a log holds it; one that another version wrote is told as it stands.
+
+    >>> words_for("budget of requests reached").brief
+    'the limit of requests was reached'
+    """
+    try:
+        return StopReason(reason).words
+    except ValueError:
+        return StopWords(reason, f"It ended: {reason}.", RESUME)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coati.reporting.facts import RunFacts, Stage
-from coati.stop_reasons import ENGINE_TROUBLE, RESUME, StopReason, StopWords
+from coati.stop_reasons import ENGINE_TROUBLE, RESUME, StopReason, StopWords, words_for
 
 _RUNNING = StopWords(
     "it is still running",
@@ -25,13 +25,7 @@ def end_of(facts: RunFacts) -> StopWords:
         return StopReason.KILLED.words
     if reason is None:
         return _UNSAID
-    said = _said_at_start(facts, reason)
-    if said is not None:
-        return said
-    try:
-        return StopReason(reason).words
-    except ValueError:
-        return StopWords(reason, f"It ended: {reason}.", RESUME)
+    return _said_at_start(facts, reason) or words_for(reason)
 
 
 def _said_at_start(facts: RunFacts, reason: str) -> StopWords | None:
