@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from coati.runs.store import RunStore
 from coati.strategies.baselines.simple_orders import breadth_first
 from coati.web.rules import Rules, Scope
 from coati.web.urls import host_of
+from tests.live.conftest import Departures
 from tests.live.crawling import FORM, Crawled, crawl_from
 from tests.live.scripted import Exchange, Route, Script, answer, in_turn, page, pause, scripted
 from tests.pacing.host_rounds import HostRounds
@@ -52,16 +52,16 @@ def urls(servers: list[Script], pages: int) -> list[str]:
 
 
 def test_a_strategy_that_does_not_ask_which_hosts_are_ready_does_not_block_them(
-    serve: Callable[..., list[Script]],
+    serve: Callable[..., list[Script]], departures: Departures
 ) -> None:
     servers = serve({"*": page()}, {"*": page()})
     crawled = crawl_all(servers, breadth_first(urls(servers, 3)), delay_seconds=0.6)
     assert crawled.result.progress.pages == 6
-    for server in servers:
-        assert min(after.at - before.at for before, after in pairwise(server.asked)) > 0.5
+    one, two = (server.base for server in servers)
+    assert min(departures.gaps(lambda url: url.startswith(one))) >= 0.6
+    assert min(departures.gaps(lambda url: url.startswith(two))) >= 0.6
     # All of the first host were chosen before any of the second, which did not wait for them.
-    one, two = servers
-    assert two.asked[0].at < one.asked[1].at
+    assert departures.urls[:2] == [f"{one}/0", f"{two}/0"]
 
 
 def test_a_host_that_asks_for_a_day_is_ended_and_the_others_go_on(

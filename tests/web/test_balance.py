@@ -158,11 +158,12 @@ def test_elements_are_counted_and_the_rest_is_left_out(monkeypatch: pytest.Monke
 
 # Each of these kept lexbor busy for minutes, or took gigabytes, when it was parsed as it was.
 HOSTILE = """
-import resource, time
+import resource
+# The kernel ends what takes a minute of processor time, however long the machine lets it wait for that.
+resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 from coati.web.links import LinkExtractor
 link = "<a href=/x>x</a>"
-begun = time.process_time()
 for html in (
     "<div>" * 100_000 + link,
     "".join(f"<div class=c{n}><a href=/{n}>{n}</a>" for n in range(50_000)),
@@ -179,13 +180,9 @@ for html in (
     for index in range(0, len(page.links.urls), 100):
         page.links.link(index)
     assert page.links.urls, html[:40]
-print(time.process_time() - begun)
 """
 
 
 def test_hostile_pages_take_neither_long_nor_all_memory() -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", HOSTILE], capture_output=True, text=True, timeout=120, check=False
-    )
+    run = subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    assert float(run.stdout) < 60
