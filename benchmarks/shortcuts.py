@@ -49,7 +49,7 @@ class Course:
 
 @click.command()
 @click.option("--archives", type=click.Path(path_type=Path, exists=True), required=True)
-@click.option("--site", "sites", multiple=True, default=SITES, help="NAME=SOFTWARE; may be repeated.")
+@click.option("--site", "sites", multiple=True, default=SITES, help="NAME=SOFTWARE. Can be repeated.")
 @click.option("--seeds", default=15, show_default=True)
 def main(archives: Path, sites: Sequence[str], seeds: int) -> None:
     """Print all figures."""

@@ -68,7 +68,7 @@ GROUP_INDEXES = {"exact": "sparse and exact", "hnsw": "approximate, as published
 
 EARLY_STOPS = {
     "off": "never",
-    "dry": "our own rule: when hardly any target can be expected from further requests",
+    "dry": "our own rule: when few targets are left to find",
     "paper": "the rule of the EDBT 2026 paper; cannot fire before 15,000 requests",
 }
 
@@ -171,7 +171,7 @@ class StrategyInputs:
     def known_truth(self) -> SiteTruth:
         """The truth, which only a replay has."""
         if self.truth is None:
-            raise UsageError("this strategy must know the site beforehand: it runs in replay only")
+            raise UsageError("this strategy must know the site beforehand: it works only in replay")
         return self.truth
 
 
@@ -222,7 +222,7 @@ def _tres(given: StrategyInputs) -> Strategy:
 
 def _examples(given: StrategyInputs) -> TresExamples:
     if given.examples is None:
-        raise UsageError("TRES needs example pages of other sites: --examples names archives of some")
+        raise UsageError("TRES needs example pages of other sites: give archives with --examples")
     return given.examples
 
 
@@ -270,7 +270,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         seeded=False,
     ),
     "random": StrategyRow(
-        "any known link with the same probability",
+        "a random known link",
         lambda given: uniformly_random(given.start_urls, given.seed),
         _BASELINES,
     ),
@@ -289,7 +289,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         traps=TrapRule.PUBLISHED,
     ),
     "scent": StrategyRow(
-        "ours: the link that promises most targets per request, by all that is seen of it",
+        "our own and the default: learns from all features of a link which lead to targets",
         _scent(Aim.TARGETS_A_REQUEST),
         _SCENT,
         _SCENT_SETTINGS,
@@ -297,7 +297,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         shortcuts=True,
     ),
     "scent-bytes": StrategyRow(
-        "scent where bytes are scarce: most targets for each byte fetched",
+        "scent for slow or metered lines: most targets per byte",
         _scent(Aim.TARGETS_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
@@ -305,7 +305,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         shortcuts=True,
     ),
     "scent-volume": StrategyRow(
-        "scent for much data: most bytes of targets for each byte fetched",
+        "scent for large files: most bytes of targets per byte",
         _scent(Aim.BYTES_A_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
@@ -321,7 +321,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         traps=TrapRule.PUBLISHED,
     ),
     "tp-off": StrategyRow(
-        "learns the worth of tag paths from 3,000 requests that it knows the truth of (ACEBot)",
+        "learns the value of tag paths from 3,000 requests whose results it is told (ACEBot)",
         _tp_off,
         ("coati.strategies.sb.tp_off",),
         ("tag_paths", "warm_up"),
@@ -352,7 +352,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         ("hosts",),
     ),
     "host-yield": StrategyRow(
-        "ours, many hosts: the host whose next pages promise most relevant ones per request",
+        "our own, many hosts: the host with the most promising next pages",
         lambda given: HostYield(given.start_urls, given.seed),
         ("coati.strategies.hosts.host_yield",),
     ),
@@ -382,7 +382,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         needs=_KNOWS_LABELS,
     ),
     "omniscient": StrategyRow(
-        "asks for the targets and nothing else: a bound that no crawler reaches",
+        "requests only the targets: a bound that no crawler reaches",
         lambda given: omniscient(given.known_truth),
         _PLANNED,
         needs=_KNOWS,
@@ -448,7 +448,7 @@ _IN_DISCOVERY = "coati.strategies.discovery."
 
 DISCOVERY: Mapping[str, StrategyRow] = {
     "prospect": _discovery_row(
-        "ours: dsdd's loop, paid by verified repositories per request",
+        "our own: dsdd's loop, rewarded by verified repositories per request",
         _of_discovery(Prospect),
         _IN_DISCOVERY + "prospect",
         shortcuts=True,
@@ -557,19 +557,19 @@ def build_strategy(  # noqa: PLR0913, PLR0917 - what rows may need
     ``truth``, ``examples`` and ``page_truth`` are for those whose row needs them.
     """
     if isinstance(start_urls, str):
-        raise TypeError("start_urls are several addresses: write [url]")
+        raise TypeError("start_urls must be a list: write [url]")
     row = strategy_row(name)
     if row.replay_only and truth is None and page_truth is None:
-        raise UsageError(f"{name} must know the site beforehand: it runs in replay only")
+        raise UsageError(f"{name} must know the site beforehand: it works only in replay")
     return row.build(
         StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples, page_truth)
     )
 
 
 SHORTCUTS = {
-    "auto": "as the strategy is made for: scent uses them, the published strategies do not",
+    "auto": "if the strategy supports it: scent does, the published strategies do not",
     "off": "none",
-    "only": "nothing but what the site's software lists: no other link is followed",
+    "only": "only what the site's software lists: no other link is followed",
 }
 
 

@@ -64,56 +64,58 @@ _EXIT_CODES: Final = {
     StopReason.INTERRUPTED: 130,
 }
 
-RESUME: Final = "The same command resumes the run where it stopped."
+RESUME: Final = "Run the same command to resume."
 
 
 def _larger(option: str) -> str:
-    return f"The same command with a larger {option} resumes the run where it stopped."
+    return f"To continue, run the same command with a larger {option}."
 
 
 _WORDS: Final = {
     StopReason.FINISHED: StopWords(
-        "nothing was left", "It ended by itself: no known address was left that it may ask for."
+        "nothing was left to request", "All known URLs that it may request were requested."
     ),
     StopReason.BUDGET_REQUESTS: StopWords(
-        "the requests were spent", "It made as many requests as it was allowed.", _larger("--max-requests")
+        "the limit of requests was reached", "It reached the limit of requests.", _larger("--max-requests")
     ),
     StopReason.BUDGET_BYTES: StopWords(
-        "the volume was spent", "It received as many bytes as it was allowed.", _larger("--max-bytes")
+        "the limit of bytes was reached", "It reached the limit of bytes.", _larger("--max-bytes")
     ),
     StopReason.BUDGET_SECONDS: StopWords(
-        "the time was over", "It ran for as long as it was allowed.", _larger("--max-time")
+        "the time limit was reached", "It reached the time limit.", _larger("--max-time")
     ),
     StopReason.BUDGET_TARGETS: StopWords(
-        "enough was found", "It found as many files as it was asked for.", _larger("--max-targets")
+        "the limit of files was reached", "It reached the limit of files.", _larger("--max-targets")
     ),
     StopReason.STOPPED_EARLY: StopWords(
-        "too little was still coming",
-        "It stopped by itself: many further requests would have brought few further files.",
-        "If you need every last file, resume the run with --stop-when-dry off.",
+        "few files were left to find",
+        "It stopped because many further requests would have found only a few more files.",
+        "If you need every last file, resume with --stop-when-dry off.",
     ),
     StopReason.INTERRUPTED: StopWords(
-        "somebody stopped it", "It was stopped by hand, and everything was saved.", RESUME
+        "it was interrupted", "It was interrupted, and everything was saved.", RESUME
     ),
     StopReason.KILLED: StopWords(
-        "it was cut off", "It was cut off; everything that was counted is saved.", RESUME
+        "it was killed", "It was killed; everything that was counted is saved.", RESUME
     ),
     StopReason.START_UNREACHABLE: StopWords(
         "the start page could not be reached",
-        "No answer came from the start page.",
-        "Check the address in a browser, then try again.",
+        "The start page did not respond.",
+        "Check the URL in a browser, then try again.",
     ),
     StopReason.SITE_SILENT: StopWords(
-        "the site stopped answering", "Many requests in a row got no answer.", f"Wait some hours. {RESUME}"
+        "the site stopped responding",
+        "Many requests in a row got no response.",
+        f"Wait a few hours. {RESUME}",
     ),
     StopReason.REFUSED: StopWords(
         "the site refuses us",
-        "The site answered that it does not want this visit.",
-        "Read the site's terms, or ask its owner; --contact tells them who you are.",
+        "The site refuses requests from this crawler.",
+        "Read the site's terms, or ask its owner for permission (--contact tells them who you are).",
     ),
     StopReason.RATE_LIMITED: StopWords(
         "the site asks for a pause",
         "The site asked for a longer pause than one run waits.",
-        f"Wait some hours. {RESUME} A longer --delay may help.",
+        f"Wait a few hours. {RESUME} A longer --delay may help.",
     ),
 }

@@ -120,7 +120,7 @@ def test_much_damage_does_not_flood_the_screen(tmp_path: Path, capsys: Captured)
     [
         (["archive", "import", "nowhere", "out"], "there is nothing at nowhere"),
         (["archive", "import", "file", "out"], "neither a WARC file"),
-        (["archive", "import", "site", "out", "--start-url", "example.org"], "is no web address"),
+        (["archive", "import", "site", "out", "--start-url", "example.org"], "is not a web address"),
         (["archive", "import", "site", "out", "--types", "tabels"], "did you mean 'tables'"),
         (["archive", "import", "site", "archived"], "--overwrite"),
         (["archive", "import", "broken.warc.gz", "out", "--start-url", ROOT], "no readable record"),
@@ -158,7 +158,7 @@ def test_a_start_url_that_is_not_archived_is_warned_of(tmp_path: Path, capsys: C
     warc.write_bytes(packed([response(ROOT)]))
     arguments = ["archive", "import", str(warc), str(tmp_path / "out"), "--start-url", f"{ROOT}x"]
     assert run(arguments) == 0
-    assert "the start URL is not among the records" in capsys.readouterr().err
+    assert "the start URL is not in the archive" in capsys.readouterr().err
 
 
 def test_an_archive_is_replaced_with_overwrite(tmp_path: Path, capsys: Captured) -> None:

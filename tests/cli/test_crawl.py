@@ -48,7 +48,7 @@ def sample() -> Iterator[SiteServer]:
 def test_the_sample_site_is_crawled_into_a_folder(coati: Coati, sample: SiteServer) -> None:
     said = coati("crawl", sample.url, "--delay", 0, "--out", "run", "--max-targets", 20)
     assert said.code == 0
-    assert "Stopped: budget of targets reached." in said.out
+    assert "Stopped: the limit of files was reached." in said.out
     assert "report.html" in said.out
     assert "--contact" in said.err
     assert len(list(Path("run/files").iterdir())) >= 15
@@ -218,7 +218,7 @@ def test_a_page_without_links_may_need_a_browser(coati: Coati) -> None:
     with small(**{"/": page()}) as site:
         said = coati("crawl", site.start, *FAST)
     assert said.code == 7
-    assert "build its pages in the browser" in said.err
+    assert "build its pages with JavaScript" in said.err
 
 
 # --- outages ------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def test_a_name_that_nobody_knows_ends_within_a_few_tries(coati: Coati) -> None:
     said = coati("crawl", "http://nobody.invalid/", *FAST, *PATIENT, "--limits", "allow_private=true")
     assert said.code == 3
     assert "the start page could not be reached (host not found)" in said.out
-    assert "Check the address in a browser" in said.err
+    assert "Check the URL in a browser" in said.err
 
 
 def test_a_start_that_is_down_is_crawled_when_it_is_back(coati: Coati) -> None:
@@ -253,20 +253,20 @@ def test_what_could_not_be_reached_is_told_and_asked_again(coati: Coati) -> None
         port = int(site.base.rpartition(":")[2])
     down = coati(*command, "--max-requests", "none")
     assert down.code == 3
-    assert "Stopped: the site stopped answering (connection refused)." in down.out
+    assert "Stopped: the site stopped responding (connection refused)." in down.out
     assert f"not reached: {site.base}/b.csv (connection refused)" in down.err
     assert "coati crawl run" in down.err
     shown = coati("show", "run")
-    assert "1 address could not be reached for a while; 1 still to be asked again" in shown.out
-    assert "Not reached yet: `coati crawl run` asks again" in shown.out
+    assert "1 address could not be reached at first; 1 still to be retried" in shown.out
+    assert "Not reached yet; `coati crawl run` tries again" in shown.out
     assert "Errors" not in shown.out
-    assert "1 of them did not answer yet" in Path("run/report.html").read_text(encoding="utf-8")
+    assert "1 of them did not respond yet" in Path("run/report.html").read_text(encoding="utf-8")
     explained = coati("explain", "/b.csv", "--run", "run")
-    assert "It could not be reached (connection refused), which says nothing about it" in explained.out
+    assert "It could not be reached (connection refused) and will be requested again" in explained.out
     with scripted(SMALL, port=port):
         up = coati(*command)
     assert up.code == 0
-    assert "1 address could not be reached for a while and was asked again" in up.out
+    assert "1 address could not be reached at first and was requested again" in up.out
     assert coati("show", "run", "--format", "json").json["unreached_addresses"] == []
 
 
@@ -329,7 +329,7 @@ def test_the_settings_of_one_run_begin_another(coati: Coati) -> None:
         (("ftp://example.org/",), "http:// or https://"),
         (("URL", "--types", "tabels"), "did you mean 'tables'"),
         (("URL", "--strategy", "bsf"), "did you mean 'bfs'"),
-        (("URL", "--strategy", "clairvoyant"), "runs in `coati replay` only"),
+        (("URL", "--strategy", "clairvoyant"), "works only in `coati replay`"),
         (("URL", "--max-requests", "0"), "above zero"),
         (("URL", "--max-time", "0s"), "above zero"),
         (("URL", "--max-bytes", "10 apples"), "not a size"),
@@ -338,14 +338,14 @@ def test_the_settings_of_one_run_begin_another(coati: Coati) -> None:
         (("URL", "--proxy", "nowhere"), "not a proxy"),
         (("URL", "--cookies", "crumbs"), "not cookies"),
         (("URL", "--header", "nothing"), "not a header"),
-        (("http://[::1",), "its host or its port cannot be"),
-        (("http://example.org:99999/",), "its host or its port cannot be"),
-        (("ftp://example.org/",), "one begins with http:// or https://"),
+        (("http://[::1",), "its host or port is not valid"),
+        (("http://example.org:99999/",), "its host or port is not valid"),
+        (("ftp://example.org/",), "it must begin with http:// or https://"),
         (("URL", "--limits", "retry=1"), "did you mean 'retries'"),
         (("URL", "--limits", "answer_timeout_seconds=0"), "above 0"),
         (("URL", "--archive-mode", "record"), "--archive"),
         (("URL", "--run-file", "missing.toml"), "cannot be read"),
-        (("URL", "--out", "full"), "not a run"),
+        (("URL", "--out", "full"), "holds no run"),
         (("URL", "--out", "full/file"), "is a file"),
         (("URL", "--out", "full/file/below"), "cannot write"),
         (("--out", "empty"), "no run in empty"),
@@ -516,7 +516,7 @@ def test_the_order_of_addresses_makes_no_other_run(coati: Coati) -> None:
         coati("crawl", *starts, *FAST, "--out", "run", "--max-requests", 1)
         said = coati("crawl", *starts[::-1], "--out", "run", "--max-requests", 2)
         assert said.code == 0
-        assert "left aside" not in said.err
+        assert "is ignored" not in said.err
         # It goes on as it began, from the snapshot.
         assert [path for path in site.paths if path != "/robots.txt"] == ["/", "/a"]
     assert tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))["urls"] == list(starts)
@@ -589,10 +589,10 @@ def test_a_dry_run_names_the_start_page_where_nobody_answers(coati: Coati) -> No
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--per-host", "4"), "ask for --concurrency 4 as well"),
-        (("--strategy", "clairvoyant"), "`coati replay` only; live there are bfs, dfs"),
-        (("--strategy", "sb-oracle"), "`coati replay` only"),
-        (("--archive", "a", "--archive-mode", "replay"), "use --offline"),
+        (("--per-host", "4"), "add --concurrency 4"),
+        (("--strategy", "clairvoyant"), "only in `coati replay`; strategies for crawls: bfs, dfs"),
+        (("--strategy", "sb-oracle"), "only in `coati replay`"),
+        (("--archive", "a", "--archive-mode", "replay"), "add --offline"),
     ],
 )
 def test_a_slip_is_told_in_words_before_anything_is_asked_for(
@@ -609,16 +609,16 @@ def test_a_misspelt_variable_is_warned_of(coati: Coati, monkeypatch: pytest.Monk
     monkeypatch.setenv("COATI_MAX_REQUEST", "1")
     monkeypatch.setenv("COATI_DELAY", "0")
     said = coati("crawl", "nonsense")
-    assert "COATI_MAX_REQUEST means nothing; did you mean COATI_MAX_REQUESTS?" in said.err
+    assert "COATI_MAX_REQUEST is not known; did you mean COATI_MAX_REQUESTS?" in said.err
     assert "COATI_DELAY" not in said.err
 
 
 @pytest.mark.parametrize(
     ("start", "hint"),
     [
-        (file(b"GIF89a", "image/gif"), "gave no page"),
-        (file(b"GIF89a", ""), "gave no page"),
-        (lambda exchange: exchange.raw(b"HTTP/1.1 204 No Content\r\n\r\n"), "gave no page"),
+        (file(b"GIF89a", "image/gif"), "is not a page"),
+        (file(b"GIF89a", ""), "is not a page"),
+        (lambda exchange: exchange.raw(b"HTTP/1.1 204 No Content\r\n\r\n"), "is not a page"),
         (answer(204), "has no links"),
         (file(b"", "text/html"), "has no links"),
         (file(b"<html></html>", ""), "has no links"),
@@ -642,7 +642,7 @@ def test_a_run_that_another_process_holds_is_told_apart_from_wrong_input(
         with RunStore.open(tmp_path / "run", 2e9):
             said = coati(*command, "--max-requests", 99)
     assert said.code == 6
-    assert "is being written by" in said.err
+    assert "is in use by" in said.err
 
 
 @pytest.mark.parametrize("command", ["crawl", "show", "report"])
@@ -673,13 +673,13 @@ def test_a_listing_goes_on_after_a_run_of_an_older_log(coati: Coati, tmp_path: P
 
 @pytest.mark.parametrize(
     ("address", "words"),
-    [("search://", "search://ENGINE/?q=words"), ("search://nobody/?q=x", "no search engine 'nobody'")],
+    [("search://", "search://ENGINE/?q=words"), ("search://nobody/?q=x", "'nobody' is not a search engine")],
 )
 def test_a_search_address_is_told_from_a_wrong_url(coati: Coati, address: str, words: str) -> None:
     said = coati("crawl", address)
     assert said.code == 2
     assert words in said.err
-    assert "begins with http" not in said.err
+    assert "begin with http" not in said.err
 
 
 def test_verbose_says_what_each_answer_was(coati: Coati, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -687,6 +687,6 @@ def test_verbose_says_what_each_answer_was(coati: Coati, monkeypatch: pytest.Mon
     with small() as site:
         said = coati("crawl", site.start, *FAST, "--out", "run", "-v")
         assert f"target, 200, 2 B: {site.base}/b.csv" in said.err
-        assert "The crawl stood still" in said.err
+        assert "The crawl stalled" in said.err
         assert "target, 200" not in coati("crawl", site.start, *FAST, "--out", "other").err
         assert coati("crawl", site.start, "-q", "-v").code == 2

@@ -64,14 +64,19 @@ def test_the_report_shows_them_and_how_they_were_reached(coati: Coati, web: tupl
     coati(*how(web, "--out", "rain"))
     page = Path("rain/report.html").read_text(encoding="utf-8")
     assert "6 repositories on “rain”" in page
-    for text in ("How each was reached", "Which action paid", "Pages with data", "Checked, and not verified"):
+    for text in (
+        "How each was reached",
+        "Which action found most",
+        "Pages with data",
+        "Checked, and not verified",
+    ):
         assert text in page
     assert "6 repositories were verified in" in page
     assert "coati harvest --from FOLDER" in page
     assert ">queries<" in page
     assert "start addresses" not in page
     # What a crawl for files would say means nothing here.
-    for text in ("The files", "No file", "files found", "Were the right types asked for?"):
+    for text in ("The files", "No file", "files found", "Were these the right types?"):
         assert text not in page
 
 
@@ -114,7 +119,7 @@ def test_a_budget_and_then_more_of_it(coati: Coati, web: tuple[Path, Path, Path]
 def test_a_quota_of_queries_and_then_more_of_it(coati: Coati, web: tuple[Path, Path, Path]) -> None:
     said = coati(*how(web, "--out", "rain", "--max-queries", 1))
     assert said.code == 0
-    assert "a larger --max-queries continues" in said.err
+    assert "continue with a larger --max-queries" in said.err
     assert _queries("rain") == 1
     more = coati("discover", "rain", "--max-queries", 100, "--quiet", "--format", "json")
     assert lines_of(more.out)[-1]["repositories"] == len(ALL)
@@ -191,7 +196,7 @@ def test_an_engine_that_answers_html(coati: Coati) -> None:
 
     with serve(engine) as server:
         said = coati("discover", "rain", "--search", f"searxng={server.url}", "--quiet", "--out", "rain")
-    assert "no usable answer of the search engine" in said.err
+    assert "no usable response from the search engine" in said.err
     assert said.code == 3
 
 
@@ -237,7 +242,7 @@ def test_no_results(coati: Coati) -> None:
         (["discover", "rain", "--search", "nothing:There"], "cannot be imported"),
         (["search", "index", "nowhere", "--out", "index"], "there is no archive in nowhere"),
         (["search", "ask", "nowhere", "rain"], "there is no search index in nowhere"),
-        (["crawl", "http://a.test/", "--strategy", "dsdd"], "`coati discover` runs it"),
+        (["crawl", "http://a.test/", "--strategy", "dsdd"], "use `coati discover`"),
     ],
 )
 def test_bad_input(coati: Coati, arguments: list[str], complaint: str) -> None:

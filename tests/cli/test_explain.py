@@ -217,7 +217,7 @@ def test_scent_gives_its_reasons_for_a_link_that_waits(scented: Path) -> None:
     strengths = [abs(each["contribution"]) for each in reasons]
     assert strengths == sorted(strengths, reverse=True)
     lines = in_words(scented, "/more/8")
-    assert lines[0].startswith(f"weighed now:  {answer['score']:.3f} in all")
+    assert lines[0].startswith(f"weighed now:  {answer['score']:.3f} in total")
     assert [line.endswith(each["words"]) for line, each in zip(lines[1:], reasons, strict=True)] == [True] * 5
 
 

@@ -134,8 +134,8 @@ def test_hosts_that_do_not_answer_and_wrong_lines_stop_nothing(coati: Coati, add
     said = coati("harvest", addresses, "--types", "data", "--max-requests", 40, "--delay", 0, "--out", "out",
                  "--exclude-hosts", "excluded.txt", "--host-budget", 15, "--limits", "retries=0")  # fmt: skip
     assert said.code == 0, said.err
-    assert "Left out: line 6: 'this is no address' is no web address" in said.err
-    assert "1 address stood in the list more than once" in said.err
+    assert "Left out: line 6: 'this is no address' is not a web address" in said.err
+    assert "1 address occurred more than once in the list" in said.err
     assert "the start page could not be reached" in said.out
     with Path("out/sites.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -164,7 +164,7 @@ def test_sites_that_fall_silent_are_told_and_asked_again(coati: Coati, *, both: 
         said = coati(*harvest)
         # Where others gave all that they have, the harvest as a whole has not failed.
         assert said.code == (3 if both else 0), said.out
-        assert f"Next: {'2 sites' if both else '1 site'} stopped answering" in said.err
+        assert f"Next: {'2 sites' if both else '1 site'} stopped responding" in said.err
         for site, routes in zip(silent, files, strict=True):
             site.routes.update(routes)
         again = coati(*harvest, "--format", "json")

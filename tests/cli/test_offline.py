@@ -110,10 +110,10 @@ def test_a_run_that_began_online_continues_offline(tmp_path: Path, capsys: Captu
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--offline"], "offline is of use only with an archive"),
-        (["--archive-max-age", "1d"], "archive_max_age is of use only with an archive"),
-        (["--archive", "{a}", "--offline", "--archive-mode", "record"], "archive_mode record asks the site"),
-        (["--archive", "{a}", "--offline", "--dry-run"], "dry_run asks the site"),
+        (["--offline"], "offline needs an archive"),
+        (["--archive-max-age", "1d"], "archive_max_age needs an archive"),
+        (["--archive", "{a}", "--offline", "--archive-mode", "record"], "archive_mode record needs them"),
+        (["--archive", "{a}", "--offline", "--dry-run"], "dry_run needs them"),
         (["--archive", "{a}", "--offline"], "there is no archive at"),
         (["--archive", "{b}", "--offline"], "http://a.test/ is not in the archive"),
     ],

@@ -75,7 +75,7 @@ def test_tres_says_what_it_lacks(archive: Path, tmp_path: Path) -> None:
     assert "--examples" in str(without)
     own = call(archive, "--strategy", "tres-light", "--examples", archive).exception
     assert isinstance(own, UsageError)
-    assert "the site itself" in str(own)
+    assert "the replayed site itself" in str(own)
     # A site whose pages all lead to targets, or none of them, teaches nothing.
     empty = write_archive(DEGENERATE["one-page"], tmp_path / "empty")
     useless = call(archive, "--strategy", "tres-light", "--examples", empty).exception

@@ -118,12 +118,12 @@ def test_a_user_may_be_for_another_host(coati: Coati, site: Script, other: Scrip
     [
         (("--user", "jo"), "go together"),
         (("--password-file", "pass.txt"), "go together"),
-        (("--user", f"jo:{SECRET}", "--password-file", "pass.txt"), "no colon"),
+        (("--user", f"jo:{SECRET}", "--password-file", "pass.txt"), "cannot contain a colon"),
         (("--user", "jo", "--password-file", "missing.txt"), "No such file"),
         (("--user", "jo", "--password-file", "."), "Is a directory"),
         (("--user", "jo", "--password-file", "empty.txt"), "no password in its first line"),
         (("--user", "jo", "--password-file", "latin.txt"), "not a text in UTF-8"),
-        (("--user", "http://[ jo", "--password-file", "pass.txt"), "for which host"),
+        (("--user", "http://[ jo", "--password-file", "pass.txt"), "needs a host"),
     ],
 )
 def test_a_user_without_a_usable_password_is_refused(
@@ -144,7 +144,7 @@ def test_a_secret_for_many_sites_needs_a_host(
     (tmp_path / "list.txt").write_text(f"{site.start}\n{other.start}\n", encoding="utf-8")
     arguments = (*command, "list.txt", "--out", "all", "--delay", "0", "--header")
     told = coati(*arguments, secret)
-    assert (told.code, "say for which" in told.err) == (2, True)
+    assert (told.code, "needs a host" in told.err) == (2, True)
     assert (site.asked, other.asked) == ([], [])
     told = coati(*arguments, f"{site.base} {secret}")
     assert told.code == 0, told.err
@@ -167,7 +167,7 @@ def test_a_search_tells_no_secret_to_whoever_it_finds(coati: Coati, tmp_path: Pa
         f"X-Api-Key: {SECRET}",
     )
     told = coati(*arguments)
-    assert (told.code, "for which host" in told.err) == (2, True)
+    assert (told.code, "needs a host" in told.err) == (2, True)
     assert not list(tmp_path.iterdir())
 
 

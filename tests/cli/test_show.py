@@ -33,7 +33,7 @@ def test_show_tells_what_a_run_did(coati: Coati) -> None:
         "text/csv",
         "status 404",
         "out of scope",
-        "Groups of links that brought most",
+        "Groups of links with most targets",
         "report.html",
     ):
         assert words in said.out

@@ -105,7 +105,7 @@ def test_a_run_that_somebody_writes_is_not_repaired(coati: Coati, run: Path) -> 
     said = coati("verify", run, "--repair")
     lock.release()
     assert said.code == 6
-    assert "is being written" in said.err
+    assert "is in use" in said.err
 
 
 def test_all_runs_of_a_harvest_are_read(coati: Coati, tmp_path: Path) -> None:

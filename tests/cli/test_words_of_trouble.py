@@ -24,28 +24,28 @@ def test_a_start_page_that_leads_to_another_site_comes_with_the_command(coati: C
     elsewhere = "http://elsewhere.example/data/?a=1&b=2"
     said, report = crawl(coati, {"/": answer(302, Location=elsewhere)})
     assert said.code == 4
-    assert "leads to another site" in said.out
+    assert "redirects to another site" in said.out
     assert "refuses us" not in said.out
     assert f"coati crawl '{elsewhere}'\n" in said.err
-    assert "The start page leads to another site" in report
-    assert "does not want this visit" not in report
-    assert "ended: the start page leads to another site" in coati("show", "run").out
+    assert "The start page redirects to another site" in report
+    assert "refuses requests" not in report
+    assert "ended: the start page redirects to another site" in coati("show", "run").out
 
 
 def test_a_robots_file_that_fails_is_no_ban(coati: Coati) -> None:
     said, report = crawl(coati, {"/": page("/a.csv"), "/robots.txt": answer(500)})
     assert said.code == 3
-    assert "robots.txt could not be read (robots.txt could not be had)" in said.out
+    assert "robots.txt could not be read (robots.txt could not be fetched)" in said.out
     assert "then run the same command" in said.err
-    assert "an outage and no ban" in said.err
-    assert "does not want" not in said.err + report
-    assert "an outage and no ban" in report
+    assert "an outage, not a ban" in said.err
+    assert "refuses requests" not in said.err + report
+    assert "an outage, not a ban" in report
 
 
 def test_a_password_is_passed_on_as_a_header(coati: Coati) -> None:
     said, report = crawl(coati, {"/": answer(401)})
     assert said.code == 4
-    assert "asks for a password" in said.out
+    assert "requires a login" in said.out
     assert "--header 'Authorization:" in said.err
     assert "--user NAME with --password-file FILE" in said.err
     assert "--header" in report
@@ -57,7 +57,7 @@ def test_links_that_our_own_pattern_refuses_are_no_matter_of_scripts(
 ) -> None:
     with scripted({"/": page("/a.csv", "/b.csv", "/c")}) as site:
         said = coati("crawl", site.start, "--delay", 0, "--include", "nothing", "--out", "run", *more)
-    assert "no links that may be followed" in said.err
+    assert "no links to follow" in said.err
     assert "3 not among what --include names" in said.err
     assert "browser" not in said.err
     if not more:
@@ -82,10 +82,10 @@ def test_a_sitemap_needs_no_browser(coati: Coati, more: tuple[str, ...]) -> None
 
 def test_a_page_without_any_link_names_what_an_installation_has(coati: Coati) -> None:
     said, report = crawl(coati, {"/": page()})
-    assert "build its pages in the browser" in said.err
+    assert "build its pages with JavaScript" in said.err
     assert "coati[render]" in said.err
     assert "docs/" not in said.err
-    assert "build its pages in the browser" in report
+    assert "build its pages with JavaScript" in report
 
 
 def test_files_of_other_types_are_no_pictures(coati: Coati) -> None:
@@ -95,8 +95,8 @@ def test_files_of_other_types_are_no_pictures(coati: Coati) -> None:
     )
     said = coati("show", "run")
     for words in (report, said.out):
-        assert "of a type that was not asked for" in words
-        assert "a picture, a film or a sound, as the server said" not in words
+        assert "not of a wanted type" in words
+        assert "an image, video or audio file" not in words
 
 
 def test_show_leads_with_the_group_that_leads_the_report(coati: Coati) -> None:
@@ -116,9 +116,9 @@ def test_a_name_that_leads_into_a_private_network_is_told_as_such(coati: Coati) 
         said = coati("crawl", start, "--delay", 0, "--out", "run", "--limits", "allow_private=false")
         assert site.asked == []
     assert said.code == 4
-    assert "leads to a private address" in said.out
+    assert "in a private network" in said.out
     assert "--limits allow_private=true" in said.err
-    assert "robots.txt does not let us in" not in said.out
+    assert "robots.txt forbids the start page" not in said.out
     for command in (("crawl", start, "--dry-run"), ("inspect", start)):
         told = coati(*command, "--delay", 0, "--limits", "allow_private=false")
         assert told.code == 4
@@ -131,7 +131,7 @@ def test_a_long_pause_is_told_with_its_end_and_how_to_wait(coati: Coati, path: s
     said, report = crawl(coati, routes)
     assert said.code == 4
     for words in (said.err, report, coati("show", "run").out):
-        assert "127.0.0.1 asks not to be asked before " in words
+        assert "127.0.0.1 asks for no requests before " in words
         assert "--limits max_retry_after_seconds=24h" in words
 
 
@@ -156,10 +156,10 @@ def test_a_preview_of_a_start_that_leads_nowhere_says_so(coati: Coati, start: Ro
         said = coati("crawl", site.start, "--delay", 0, "--dry-run")
     assert said.code == 7
     assert "a list without links" not in said.err
-    assert "begin at" in said.err
+    assert "start from" in said.err
 
 
 def test_a_preview_of_a_file_is_none_of_trouble(coati: Coati) -> None:
     with scripted({"/a.csv": file(), "/robots.txt": answer(404)}) as site:
         said = coati("crawl", site.base + "/a.csv", "--delay", 0, "--dry-run")
-    assert (said.code, "begin at" in said.err) == (0, False)
+    assert (said.code, "start from" in said.err) == (0, False)

@@ -39,7 +39,7 @@ def test_a_harvest_into_a_store_and_out_of_it(coati: Coati, server: SiteServer, 
     assert json.loads(status.out.splitlines()[-1])["requests"] == 40
     table = coati("fleet", "status", s3_url)
     assert sites[0]["site"] in table.out
-    assert "none is at work" in table.out
+    assert "none is running" in table.out
 
     site = sites[0]["site"]
     pulled = coati("pull", s3_url, site, "--out", "pulled", "--format", "json")
@@ -64,7 +64,7 @@ def test_a_harvest_into_a_store_and_out_of_it(coati: Coati, server: SiteServer, 
     [
         (["--cluster", "local:2"], "--cluster and --events need --store"),
         (["--store", "out", "--cluster", "nonsense"], "there is no cluster 'nonsense': use local:2"),
-        (["--store", "memory://x", "--cluster", "local:2"], "a store in memory is of one process"),
+        (["--store", "memory://x", "--cluster", "local:2"], "cannot use a store in memory"),
         (["--store", "out", "--scope", "any"], "a fleet crawls site by site"),
         (["--store", "out", "--exec", "true {file}"], "exec is for one machine"),
         (["--store", "out", "--log-file", "log"], "log_file is for one machine"),
@@ -85,7 +85,7 @@ def test_what_cannot_be_meant_is_refused(
 def test_pages_are_for_one_machine(coati: Coati) -> None:
     Path("sites.txt").write_text("http://127.0.0.1:9/\n")
     said = coati("harvest", "sites.txt", "--goal", "structured-data", "--store", "out")
-    assert (said.code, "is for files" in said.err) == (2, True)
+    assert (said.code, "works with --types only" in said.err) == (2, True)
 
 
 @pytest.mark.parametrize("command", [["fleet", "status"], ["pull", "--out", "x"], ["fleet", "log"]])

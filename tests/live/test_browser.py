@@ -46,7 +46,9 @@ async def _bounds() -> None:
     browser = Browser(find_browser())
     try:
         assert "late: Coati/test" in (await _render(browser, LATE)).markup
-        assert await _refused(browser, ENDLESS, PageLimits(0.5, 1 << 30, 9)) == "its scripts do not end"
+        assert (
+            await _refused(browser, ENDLESS, PageLimits(0.5, 1 << 30, 9)) == "its scripts did not end in time"
+        )
         assert "memory" in await _refused(browser, HUGE, PageLimits(300.0, 400 << 20, 9))
         assert len((await _render(browser, LONG)).markup) == 10_000
         await browser.kill()

@@ -75,10 +75,10 @@ def test_a_certificate_is_verified(server: Script, *, robots: bool) -> None:
 def test_the_command_says_how_to_ask_all_the_same(coati: Coati, server: Script) -> None:
     said = coati("crawl", server.start, "--delay", 0)
     assert said.code == 3
-    assert "--limits verify_certificates=false asks all the same" in said.err
+    assert "To crawl without checking the certificate: --limits verify_certificates=false" in said.err
     dry = coati("crawl", server.start, "--delay", 0, "--dry-run")
     assert dry.code == 3
-    assert "--limits verify_certificates=false asks all the same" in dry.err
+    assert "To crawl without checking the certificate: --limits verify_certificates=false" in dry.err
     again = coati("crawl", server.start, "--delay", 0, "--limits", "verify_certificates=false")
     assert again.code == 0
 
@@ -99,4 +99,4 @@ def test_an_error_in_a_body_does_not_wait_for_a_server_that_does_not_hang_up(con
             server.start, robots=False, verify_certificates=False, download_timeout_seconds=20.0
         )
         over.set()
-    assert crawled.observed[server.start]["reason"] == "answer is no valid HTTP"
+    assert crawled.observed[server.start]["reason"] == "response is not valid HTTP"

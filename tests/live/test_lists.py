@@ -225,7 +225,7 @@ def test_robots_that_cannot_be_read_forbids_all() -> None:
     with scripted({"/": page(), "/robots.txt": fails}) as server:
         crawled = crawl_lists(server, "/robots.txt", robots=True, max_delay_seconds=0.1)
     assert crawled.result.stop is StopReason.START_UNREACHABLE
-    assert crawled.result.first_failure == "robots.txt could not be had"
+    assert crawled.result.first_failure == "robots.txt could not be fetched"
     assert (crawled.result.progress.requests, crawled.result.progress.refused) == (0, 0)
 
 

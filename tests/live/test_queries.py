@@ -248,7 +248,7 @@ def hit(url: str) -> dict[str, str]:
     return {"url": url, "title": "A title", "content": "A snippet"}
 
 
-UNUSABLE = "no usable answer of the search engine"
+UNUSABLE = "no usable response from the search engine"
 
 
 def sends(body: str | bytes, media_type: str = "application/json") -> Route:

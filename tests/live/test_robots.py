@@ -73,7 +73,7 @@ def test_a_server_error_forbids_everything_but_is_no_refusal(status: int) -> Non
         crawled = crawl_from(server.start, max_delay_seconds=0.1)
     assert server.paths == ["/robots.txt"] * 3
     assert crawled.result.stop is StopReason.START_UNREACHABLE
-    assert crawled.result.first_failure == "robots.txt could not be had"
+    assert crawled.result.first_failure == "robots.txt could not be fetched"
     assert crawled.result.progress.requests == 0
 
 
@@ -91,7 +91,7 @@ def test_no_answer_forbids_everything_but_is_no_refusal() -> None:
         crawled = crawl_from(server.start)
     assert set(server.paths) == {"/robots.txt"}
     assert crawled.result.stop is StopReason.START_UNREACHABLE
-    assert crawled.result.first_failure == "connection broken off"
+    assert crawled.result.first_failure == "connection lost"
     assert crawled.result.progress.requests == 0
 
 
@@ -115,7 +115,7 @@ def test_rules_that_do_not_come_in_time_are_no_refusal() -> None:
     with scripted({**SITE, "/robots.txt": lambda _exchange: pause(1.0)}) as server:
         crawled = crawl_from(server.start, answer_timeout_seconds=0.3)
     assert crawled.result.stop is StopReason.START_UNREACHABLE
-    assert crawled.result.first_failure == "no answer in time"
+    assert crawled.result.first_failure == "no response in time"
 
 
 def test_resuming_while_the_site_is_away_loses_nothing(tmp_path: Path) -> None:
@@ -241,5 +241,8 @@ def test_what_came_for_robots_is_in_the_log(tmp_path: Path) -> None:
     with scripted({**SITE, "/robots.txt": busy}) as server:
         crawled = crawl_into(tmp_path / "run", server.start, max_delay_seconds=0.1)
     url = server.base + "/robots.txt"
-    assert rows_of_rules(tmp_path / "run") == [(url, 503, "robots.txt could not be had"), (url, 200, None)]
+    assert rows_of_rules(tmp_path / "run") == [
+        (url, 503, "robots.txt could not be fetched"),
+        (url, 200, None),
+    ]
     assert [told["status"] for told in crawled.told(EventKind.RULES)] == [503, 200]

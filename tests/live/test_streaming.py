@@ -264,7 +264,7 @@ def test_a_connection_that_breaks_is_one_request_and_no_more() -> None:
     ) as server:
         crawled = crawl_from(server.start)
     assert server.paths.count("/a") == 1
-    assert crawled.observed[server.base + "/a"]["reason"] == "connection broken off"
+    assert crawled.observed[server.base + "/a"]["reason"] == "connection lost"
 
 
 def test_a_proxy_is_asked_in_place_of_the_site() -> None:
@@ -338,4 +338,4 @@ def test_a_download_that_takes_too_long_in_all_is_given_up() -> None:
 
     with scripted({"/": page("/a.csv"), "/a.csv": drips}) as server:
         crawled = crawl_from(server.start, download_timeout_seconds=0.8)
-    assert crawled.observed[server.base + "/a.csv"]["reason"] == "no answer in time"
+    assert crawled.observed[server.base + "/a.csv"]["reason"] == "no response in time"

@@ -184,7 +184,7 @@ def test_a_tag_that_cannot_be_sent_back_is_not_sent(tmp_path: Path, etag: str) -
 def test_not_modified_is_a_failure_where_nobody_asked(tmp_path: Path) -> None:
     with scripted({"/": answer(304), "/a": versions("1")}) as server:
         outcomes = ask(tmp_path, server, "/", "/", "/a")
-    failure = Failure(304, 0, "not modified, and nobody asked whether it was")
+    failure = Failure(304, 0, "status 304 without a conditional request")
     assert outcomes[:2] == [failure, failure]
 
 

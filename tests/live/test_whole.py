@@ -58,7 +58,7 @@ def test_files_that_always_come_in_part_are_broken_and_the_site_is_not_silent(tm
         crawled = crawl_into(tmp_path / "run", site.start, robots=False, retries=1)
     assert (crawled.result.progress.targets, crawled.result.stop) == (1, StopReason.FINISHED)
     broken = rows(tmp_path / "run", "SELECT reason FROM requests WHERE kind = 'broken'")
-    assert broken == [("packed body breaks off",)] * len(names)
+    assert broken == [("compressed body is incomplete",)] * len(names)
 
 
 def test_an_archive_keeps_no_part(tmp_path: Path) -> None:

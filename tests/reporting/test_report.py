@@ -79,7 +79,7 @@ def test_it_says_what_was_found_for_how_much_and_why_it_stopped(sample_run: Path
     assert f"{totals.targets} files from quillmark.test" in page.text
     assert f"in {totals.requests} requests" in page.text
     assert "1 March 2026, 09:05 UTC" in page.text
-    assert "as many requests as it was allowed" in page.text
+    assert "reached the limit of requests" in page.text
     assert "larger --max-requests" in page.text
 
 
@@ -180,10 +180,10 @@ def going(run: MadeRun) -> None:
 @pytest.mark.parametrize(
     ("treat", "words"),
     [
-        (nothing_asked, "No request was answered yet"),
+        (nothing_asked, "There is no response yet"),
         (nothing_found, "No file of the wanted types was found"),
-        (killed, "It was cut off"),
-        (going, "The run is still going"),
+        (killed, "It was killed"),
+        (going, "The run is still running"),
     ],
 )
 def test_every_stage_of_a_run_has_a_report(
@@ -205,7 +205,7 @@ def test_a_killed_run_that_went_on_says_so(tmp_path: Path) -> None:
     again.steps(20)
     page = read(again.finish("interrupted"))
     assert "killed" in page.text
-    assert "stopped by hand" in page.text
+    assert "It was interrupted" in page.text
 
 
 def test_without_a_run_there_is_no_report(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_errors_and_what_was_left_alone_stand_with_their_reasons(tmp_path: Path)
     assert "http://a.test/gone" in page.links
     assert "on another site" in page.text
     assert "http://else.test/" in page.links
-    assert "a picture, a film or a sound" in page.text
+    assert "an image, video or audio file" in page.text
 
 
 def test_every_reason_to_stop_or_to_skip_is_put_into_words() -> None:

@@ -380,7 +380,7 @@ def test_text_that_no_database_can_hold_does_not_stop_a_run(store: RunStore) -> 
 
 
 def test_one_writer_at_a_time(store: RunStore) -> None:
-    with pytest.raises(RunLockedError, match="is being written by process"):
+    with pytest.raises(RunLockedError, match="is in use by process"):
         RunStore.open(store.folder, 1.0)
     store.close()
     RunStore.open(store.folder, 1.0).close()

@@ -36,13 +36,13 @@ _FORMAT = click.option(
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
-    help="How to print the result.",
+    help="Output format.",
 )
 
 
 @click.group()
 def archive() -> None:
-    """Import, look into and export archived sites.
+    """Import, inspect and export archived sites.
 
     An archive is a folder with a site's records in WARC files and an index to find them.
     """
@@ -56,21 +56,21 @@ def archive() -> None:
     type=click.Choice(["auto", *LAYOUTS]),
     default="auto",
     show_default=True,
-    help="What SOURCE is; found by looking at it unless given.",
+    help="Layout of SOURCES; auto detects it.",
 )
-@click.option("--start-url", help="Where the site begins.  [default: what the source says]")
+@click.option("--start-url", help="Start URL of the site.  [default: what the source says]")
 @click.option(
     "--types",
     "types_text",
     shell_complete=offering(PRESETS.keys(), many=True),
-    help="What counts as a target; `coati types` lists the presets.",
+    help="The file types that count as targets; `coati types` lists the presets.",
 )
-@click.option("--name", help="What to call the site.  [default: what the source says]")
+@click.option("--name", help="Name of the site.  [default: what the source says]")
 @click.option(
     "--keep-target-bodies/--no-target-bodies",
     default=True,
     show_default=True,
-    help="Keep the bodies of targets, or only their sizes: enough for a replay.",
+    help="Store the contents of targets, or only their sizes, which is enough for a replay.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace an archive at DESTINATION.")
 @_FORMAT
@@ -85,7 +85,7 @@ def import_(  # noqa: PLR0917 -- one parameter per option
     overwrite: bool,
     form: str,
 ) -> None:
-    """Make an archive of a site that another tool has saved.
+    """Import a site that another tool has saved.
 
     SOURCES are one or several WARC or WACZ files (or a folder of them), a folder in the replica layout,
     a folder of snapshot tables, or a plain folder of static files.
@@ -106,7 +106,7 @@ def import_(  # noqa: PLR0917 -- one parameter per option
         )
     damages.conclude()
     if not made.imported.has_start:
-        say("warning: the start URL is not among the records; see --start-url", err=True)
+        say("warning: the start URL is not in the archive; set another with --start-url", err=True)
     if form == "json":
         say(json.dumps(made.as_json()))
     else:
@@ -119,13 +119,13 @@ def import_(  # noqa: PLR0917 -- one parameter per option
     "--links/--no-links",
     default=True,
     show_default=True,
-    help="Look for links of the site that the archive has no answer for.",
+    help="Find links of the site that the archive has no response for.",
 )
 @_FORMAT
 def info(folder: Path, links: bool, form: str) -> None:
     """Show what is in an archive.
 
-    Counts, sizes, what counts as a target, and the links within the site that lead out of the archive.
+    Prints counts, sizes, target types, and the links of the site that the archive has no response for.
     """
     with progress("Reading links") as told:
         facts = describe_archive(folder, links=links, on_progress=told).as_json()
@@ -139,7 +139,7 @@ def info(folder: Path, links: bool, form: str) -> None:
 @click.argument("folder", metavar="ARCHIVE", type=_PATH)
 @_FORMAT
 def verify(folder: Path, form: str) -> int:
-    """Read every record against its digest, and name the damaged ones."""
+    """Check every record against its digest, and list the damaged ones."""
     damaged = []
     with Archive.open(folder) as opened, progress("Verifying") as told:
         total = opened.count_captures()
@@ -163,11 +163,12 @@ def verify(folder: Path, form: str) -> int:
 @click.argument("folder", metavar="ARCHIVE", type=_PATH)
 @_FORMAT
 def reindex(folder: Path, form: str) -> None:
-    """Build the index of an archive again, from its WARC files alone."""
+    """Rebuild the index of an archive from its WARC files."""
     rebuilt = rebuild_index(folder)
     for volume, damage in rebuilt.damages[:_MAX_SHOWN]:
         where = f"{volume}, byte {damage.offset}"
-        what = "bytes of an unfinished end were cut off" if damage.reaches_end else "bytes are unreadable"
+        what = "bytes of an incomplete record at the end were removed" if damage.reaches_end else "bytes"
+        " are unreadable"
         say(f"warning: {where}: {damage.length} {what}: {damage.reason}", err=True)
     # Opening it for writing works out what the index keeps beside the records.
     with Archive.open(folder, writable=True):
@@ -187,12 +188,12 @@ def reindex(folder: Path, form: str) -> None:
     "layout",
     type=click.Choice(list(EXPORTS)),
     required=True,
-    help="warc: one WARC file. wacz: one WACZ file, for viewers of web archives. cdxj: the index of the"
-    " archive's own WARC files. kit: SQLite files in the folder OUT, for SB-CLASSIFIER's published code.",
+    help="warc: one WARC file. wacz: one WACZ file, for web archive viewers. cdxj: an index of the"
+    " archive's WARC files. kit: SQLite files in the folder OUT, for SB-CLASSIFIER's published code.",
 )
 @_FORMAT
 def export(folder: Path, out: Path, layout: str, form: str) -> None:
-    """Write an archive in the layout of another tool."""
+    """Export an archive for other tools."""
     with progress("Exporting") as told:
         exported = export_archive(folder, out, layout, on_progress=told)
     if isinstance(exported, KitExport):
@@ -229,8 +230,8 @@ def _print_import(made: ImportedArchive) -> None:
             ("records", f"{imported.records:,} ({_counted(archive.contents.kinds)})"),
             ("bodies", f"{archive.contents.bodies:,} kept"),
             ("captures", archive.history),
-            ("repeated", f"{imported.repeated:,} captures were there already"),
-            ("undated", f"{imported.undated:,} captures, with no time or one in the future"),
+            ("repeated", f"{imported.repeated:,} captures were already in the archive"),
+            ("undated", f"{imported.undated:,} captures without a time, or with one in the future"),
             ("damaged", f"{imported.damaged:,}"),
             ("targets", archive.definition),
         ]
@@ -265,9 +266,9 @@ def _print_info(facts: Mapping[str, Any]) -> None:
             say(f"and {len(shown) - _MAX_SHOWN} more")
     if "links_outside" in facts:
         say()
-        _print_outside("URLs of the site that are linked and not in the archive", facts["links_outside"])
+        _print_outside("URLs of the site that are linked but not in the archive", facts["links_outside"])
         if facts["refreshes_outside"]["count"]:
-            _print_outside("such URLs that only a meta refresh leads to", facts["refreshes_outside"])
+            _print_outside("of these, linked only by a meta refresh", facts["refreshes_outside"])
 
 
 def _listed(extensions: list[str]) -> str:
@@ -303,7 +304,7 @@ def _print_kit(exported: KitExport, form: str) -> None:
     for message in exported.damaged[:_MAX_SHOWN]:
         say(f"warning: {message}", err=True)
     say(f"{exported.file}: table {exported.table}, {exported.records:,} records")
-    say(f"{exported.left_out:,} URLs that failed are left out, as the kit expects it")
+    say(f"{exported.left_out:,} failed URLs were left out, as the kit expects")
     for (own, given), count in exported.stand_ins.most_common():
         say(f"{count:,} of the type {own or '(none)'} were exported as {given}")
 

@@ -12,9 +12,10 @@ SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script that completes commands, options and values in SHELL.
+    """Print the script that completes commands, options and values in your shell.
 
-    The how-to for shells says where to put it.
+    For bash and zsh, add `source <(coati completion bash)` to ~/.bashrc, or the same with zsh to ~/.zshrc.
+    For fish, write it to ~/.config/fish/completions/coati.fish.
     """
     script = get_completion_class(shell)
     if script is None:

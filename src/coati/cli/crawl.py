@@ -33,11 +33,11 @@ OUR_ERROR = 5
 
 _RUN_FILE_VARIABLE = "COATI_RUN_FILE"
 
-_ABOUT = """Take the data files of a website with few requests.
+_ABOUT = """Collect the data files of a website with few requests.
 
-START is the URL to begin at, or several of them, or the folder of a run to resume. Everything lands in one
-folder (--out): the files, a list of them, the pages, and a report. The same command in the same folder
-continues where it was.
+START is one or several URLs to start from, or the folder of a run to resume. Everything is written to one
+folder (--out): the files, a list of them, the pages and a report. The same command with the same folder
+resumes a stopped crawl.
 
 Each option can also be given by an environment variable (--max-requests is COATI_MAX_REQUESTS), or by a key
 of a run file (max_requests); options win over variables, and variables over the file.
@@ -52,13 +52,13 @@ def _parameters() -> list[click.Parameter]:
         ["--run-file"],
         type=click.Path(path_type=Path),
         envvar=_RUN_FILE_VARIABLE,
-        help="Take settings from this TOML file; the run.toml of another run is one.",
+        help="Read settings from this TOML file, such as the run.toml of another run.",
     )
     from_file = click.Option(
         ["--from-file"],
         type=click.Path(path_type=Path),
-        help="Crawl every site of this list (one address per line), each for itself and with a budget of its"
-        " own; `coati harvest` spends one budget over all.",
+        help="Crawl each site of this list (one URL per line) separately, with its own budget. `coati"
+        " harvest` shares one budget among all sites.",
     )
     options = [
         setting_option(setting)
@@ -137,8 +137,9 @@ def _say_what_begins(place: RunPlace, totals: Totals) -> None:
     else:
         click.echo(f"Crawling {starts} ({how}) into {place.folder}.", err=True)
     if settings.offline:
-        click.echo(f"Offline: only the archive {settings.archive} answers.", err=True)
+        click.echo(f"Offline: all responses come from the archive {settings.archive}.", err=True)
     elif not settings.contact:
         click.echo(
-            "Hint: --contact YOUR-ADDRESS (or COATI_CONTACT) tells the site's owner whom to ask.", err=True
+            "Hint: add --contact YOUR-ADDRESS (or set COATI_CONTACT) so that the site's owner can reach you.",
+            err=True,
         )

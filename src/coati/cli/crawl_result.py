@@ -25,14 +25,14 @@ _SHOWN = 5
 
 
 WITHOUT_CERTIFICATE = (
-    "the site's certificate does not hold, or its encryption is too old (a browser says which);"
-    " --limits verify_certificates=false asks all the same, without knowing who answers"
+    "the site's TLS certificate is not valid, or its encryption is too old (a browser shows which). To"
+    " crawl without checking the certificate: --limits verify_certificates=false"
 )
 
 
 def say_commands_wait(files: int) -> None:
     """Say what is waited for when a crawl has ended and files still wait for their command."""
-    say(f"{format_count(files, 'file')} still to be given to the command; Ctrl-C leaves them.", err=True)
+    say(f"{format_count(files, 'file')} still to be processed by --exec; Ctrl-C skips them.", err=True)
 
 
 def say_commands(counts: CommandCounts | None) -> None:
@@ -68,7 +68,7 @@ def show_result(run: CrawlRun, form: str) -> None:
 
 def _print(run: CrawlRun) -> None:
     result, failed, summary = run.result, run.failed_start, run.summary
-    stop = result.stop.value if failed is None else failed.brief
+    stop = (failed or result.stop.words).brief
     if result.stop.exit_code in {3, 4} and result.first_failure:
         stop += f" ({result.first_failure})"
     say(f"Stopped: {stop}.")
@@ -104,7 +104,7 @@ def _lacks_certificate(result: CrawlResult) -> bool:
 
 
 def _unreached(folder: Path) -> list[tuple[str, str]]:
-    """List some of the addresses that met an outage and are still to be asked again."""
+    """List some of the addresses that met an outage and are still to be retried."""
     with RunReader(folder) as reader:
         rows = reader.connection.execute("SELECT url, reason FROM deferred LIMIT ?", (_SHOWN,))
         return [(row["url"], row["reason"]) for row in rows]

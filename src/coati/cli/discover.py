@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 _HINTS = {
-    "no usable answer of the search engine": " Does it answer in JSON? A SearXNG server must allow the format"
-    " json in its settings.yml.",
+    "no usable response from the search engine": " A SearXNG server must allow the format json in its"
+    " settings.yml.",
     "private address": " A search within your own network needs --limits allow_private=true.",
 }
 
@@ -38,11 +38,11 @@ _NOT_OFFERED = frozenset(
     | {"exec", "exec_timeout"}
 )
 
-_ABOUT = """Find data repositories on a topic, by search engines and links.
+_ABOUT = """Find data repositories on a topic with search engines and links.
 
-WORDS say what the data should be about; or give the folder of a search to resume it. At least one search
-engine is needed (--search). Pages that look like a data repository's are checked: one is verified when enough
-files of data are found on it. `coati harvest --from FOLDER` then takes the files.
+WORDS are the topic, or the folder of a discovery to resume. At least one search engine is needed (--search).
+Pages that look like a data repository are checked; a repository is verified when enough data files are found
+on it. `coati harvest --from FOLDER` then collects the files.
 """
 
 
@@ -89,7 +89,7 @@ def _say_what_begins(place: RunPlace) -> None:
         if row is not None and row.price:
             click.echo(f"  {text}: {_most_queries(settings.max_queries)}; {row.price}", err=True)
     if settings.offline:
-        click.echo(f"Offline: only the archive {settings.archive} answers.", err=True)
+        click.echo(f"Offline: all responses come from the archive {settings.archive}.", err=True)
 
 
 def _most_queries(most: int | None) -> str:
@@ -109,17 +109,17 @@ def _show(run: DiscoveryRun) -> None:
     else:
         _print(run)
     for action in found.asleep:
-        say(f"Note: no engine offers it, so this action slept: {action}.", err=True)
+        say(f"Note: not used, because no engine offers it: {action}.", err=True)
     failure = found.result.first_failure
     if failure and not found.sites:
-        say(f"The first thing that went wrong: {failure}.{_HINTS.get(failure, '')}", err=True)
+        say(f"First error: {failure}.{_HINTS.get(failure, '')}", err=True)
     for sentence in _next_steps(run):
         say(f"Next: {sentence}", err=True)
 
 
 def _print(run: DiscoveryRun) -> None:
     found = run.found
-    say(f"Stopped: {run.stop.value}.")
+    say(f"Stopped: {run.stop.words.brief}.")
     requests = format_count(found.result.progress.requests, "request")
     say(
         f"  {format_count(len(found.repositories), 'repository', 'repositories')} verified of"
@@ -153,21 +153,21 @@ def _next_steps(run: DiscoveryRun) -> list[str]:
     steps = []
     if found.gave_up_after:
         steps.append(
-            f"the last {format_count(found.gave_up_after, 'request')} found no repository:"
-            f" `coati discover {run.folder} --patience N` continues with more patience"
+            f"the last {format_count(found.gave_up_after, 'request')} found no repository: `coati discover"
+            f" {run.folder} --patience N` continues the search"
         )
     elif found.queries_waiting and stop is StopReason.FINISHED:
         steps.append(
-            f"{format_count(found.queries_waiting, 'query', 'queries')} more would be asked: a larger"
-            f" --max-queries continues (coati discover {run.folder} --max-queries N)"
+            f"{format_count(found.queries_waiting, 'query', 'queries')} left: continue with a larger"
+            f" --max-queries (coati discover {run.folder} --max-queries N)"
         )
     elif stop.resumable:
         steps.append(f"`coati discover {run.folder}` continues, with a larger budget")
     if not found.sites:
         steps.append(
-            "no page looked like a data repository's: try other words, another engine, or --accept URL with"
+            "no page looked like a data repository: try other words, another engine, or --accept URL with"
             " a repository that you know"
         )
     elif found.repositories:
-        steps.append(f"`coati harvest --from {run.folder}` takes the files")
+        steps.append(f"`coati harvest --from {run.folder}` collects the files")
     return steps

@@ -46,7 +46,7 @@ def _print(preview: Preview) -> None:
     if preview.crawl_delay is not None:
         lines.append(("crawl delay", f"{preview.crawl_delay:g} s, as robots.txt asks"))
     if preview.sitemaps:
-        lines.append(("sitemaps", f"{len(preview.sitemaps)}, which --sitemaps would read"))
+        lines.append(("sitemaps", f"{len(preview.sitemaps)} (--sitemaps uses them)"))
     say(preview.start_url, bold=True)
     for name, text in lines:
         say(f"  {name + ':':<13}{text}")
@@ -82,7 +82,7 @@ def _print_links(preview: Preview) -> None:
 def _print_groups(groups: Sequence[LinkGroup]) -> None:
     if not groups:
         return
-    say(f"\n{format_count(len(groups), 'group')} of links with similar places on the page")
+    say(f"\n{format_count(len(groups), 'group')} of similar links")
     for group in groups[:_SHOWN_GROUPS]:
         path = group.tag_path
         say(f"  {group.links:>5,} {path if len(path) <= _WIDTH else '… ' + path[-_WIDTH:]}")

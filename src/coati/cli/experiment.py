@@ -24,32 +24,30 @@ _PLAIN_WIDTH = 200
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
-@click.option(
-    "--archives", type=click.Path(path_type=Path), help="The folder that holds the sites' archives."
-)
+@click.option("--archives", type=click.Path(path_type=Path), help="Folder with the archives of the sites.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("results"),
     show_default=True,
-    help="Folder for results; the same folder again resumes where an earlier attempt ended.",
+    help="Folder for results; the same folder again resumes an earlier attempt.",
 )
-@click.option("--jobs", type=int, help="How many runs side by side.  [default: one per core]")
+@click.option("--jobs", type=int, help="How many runs in parallel.  [default: one per core]")
 @click.option(
     "--sites",
     "sites_text",
     default="",
-    help="Run only these of its sites, separated by commas; `generated` are those that need no archive.",
+    help="Run only these sites, separated by commas; `generated` means all that need no archive.",
 )
 @click.option(
     "--strategies",
     "--strategy",
     "rows_text",
     default="",
-    help="Run only these of its rows, separated by commas. Others, by name or as my_module:MyStrategy, are"
-    " added.",
+    help="Run only these rows of the file, separated by commas. Strategies that are not in the file (a"
+    " name or my_module:MyStrategy) are added.",
 )
-@click.option("--seeds", type=int, help="How many seeds, instead of what the file says.")
+@click.option("--seeds", type=int, help="How many seeds, instead of the file's number.")
 @click.option("--max-requests", type=int, help="Stop each run after this many requests.")
 @click.option("--parquet/--no-parquet", default=True, help="Also write the numbers as Parquet.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
@@ -65,10 +63,10 @@ def experiment(  # noqa: PLR0917 - one parameter per option
     parquet: bool,
     form: str,
 ) -> None:
-    """Run every strategy on every site with every seed, and print the table that FILE.toml describes.
+    """Run the experiment in FILE.toml (every strategy on every site with every seed) and print its table.
 
-    Runs are made side by side, and each is kept in the folder of results as soon as it is finished. Sites are
-    archives, or generated.
+    Runs are made in parallel, and each result is stored as soon as it is finished. Sites are archives, or
+    generated.
     """
     messages = Console(stderr=True, highlight=False, markup=False)
     with counted_progress(messages) as bar:
@@ -92,7 +90,7 @@ def experiment(  # noqa: PLR0917 - one parameter per option
             on_progress=show,
         )
     for label in results.left_out:
-        messages.print(f"{label} is left out: it learns from example pages of archives that are not there")
+        messages.print(f"{label} is left out: the archives with its example pages are missing")
     if form == "json":
         for each in results.rows():
             click.echo(json.dumps(each))

@@ -33,9 +33,10 @@ _VISITS_SHOWN = 3
 )
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def explain(url: str, folder: Path, form: str) -> None:
-    """Say which rule or score decided about URL in the run in DIR.
+    """Explain why URL was requested or skipped in the run in DIR.
 
-    Where it was met, whether a rule forbids it, why it was chosen and what came of it, or what it waits for.
+    Shows where the URL was found, which rule applies to it, why it was requested and with what result, or
+    what it is waiting for.
     URL may also be a path on the site (/data/table.csv).
     """
     explanation = explain_url(folder, url)
@@ -79,7 +80,7 @@ def _reasons(told: Explanation) -> Iterator[tuple[str, str]]:
     """Show the reasons with what each adds to the score; the words say what the strategy had seen."""
     name = "weighed then" if told.asked else "weighed now"
     if told.score is not None:
-        yield name, f"{told.score:.3f} in all; without what follows it would be lower by"
+        yield name, f"{told.score:.3f} in total. How much lower it would be without each reason:"
         name = ""
     for reason in told.reasons:
         yield name, f"{reason.contribution:+.3f} {reason.words}"
@@ -114,7 +115,7 @@ def _watched(page: WatchedPage) -> Iterator[tuple[str, str]]:
     kinds = f"unchanged {format_count(page.unchanged)} ×, failed {format_count(page.failed)} ×"
     yield "brought", f"{format_count(page.new_links, 'new link')}; {kinds}"
     if page.gone:
-        yield "gone", "it was not there so often that it is visited no more"
+        yield "gone", "not visited any more: it was missing too often"
 
 
 def _asked(asked: Asked, *, is_visit: bool) -> Iterator[tuple[str, str]]:

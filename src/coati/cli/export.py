@@ -19,10 +19,10 @@ from coati.units import format_count
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def export(run: Path, file: Path, form: str) -> None:
-    """Write the statements that the pages of RUN make to FILE.
+    """Write the structured data of the pages of RUN to FILE.
 
-    The ending of FILE says how: .nq or .nq.gz for N-Quads (the graph of a statement is its page), .parquet
-    for Parquet, .jsonl for one JSON-LD document per page.
+    The extension of FILE sets the format: .nq or .nq.gz for N-Quads (the graph of a statement is its page),
+    .parquet for Parquet, .jsonl for one JSON-LD document per page.
     """
     if not file.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {file.absolute().parent}")

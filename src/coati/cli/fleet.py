@@ -36,7 +36,7 @@ _FORM = click.option(
 
 @click.group()
 def fleet() -> None:
-    """Look after a harvest on many machines, in its store.
+    """Monitor a harvest on many machines.
 
     STORE is a folder or an address such as s3://bucket/name.
     """
@@ -44,11 +44,11 @@ def fleet() -> None:
 
 @fleet.command()
 @click.argument("store")
-@click.option("--follow", is_flag=True, help="Say it again and again, with what came since, until Ctrl-C.")
+@click.option("--follow", is_flag=True, help="Repeat until Ctrl-C, with what changed.")
 @click.option("--every", default="10s", show_default=True, help="With --follow: how often.")
 @_FORM
 def status(store: str, follow: bool, every: str, form: str) -> None:
-    """Say what runs where, what it brought, and what failed."""
+    """Show what runs where, what it found, and what failed."""
     place, seconds = ObjectStore(store), parse_seconds(every)
     show = _say_json if form == "json" else _print
     before = fleet_status(place)
@@ -74,7 +74,7 @@ def _say_json(found: FleetStatus, since: Since | None) -> None:
 @click.option("--last", type=click.IntRange(min=1), default=100, show_default=True, help="How many requests.")
 @_FORM
 def log(store: str, site: str, last: int, form: str) -> None:
-    """Print the last requests of a site, from the store."""
+    """Print the last requests to a site, from the store."""
     place = ObjectStore(store)
     site_manifest(place, site)
     for row in site_log(place, site, last):
@@ -89,11 +89,11 @@ def log(store: str, site: str, last: int, form: str) -> None:
 @click.argument("store")
 @click.argument("site")
 def free(store: str, site: str) -> None:
-    """Let a site be crawled again that was left alone because workers died at it."""
+    """Release a site from quarantine, where it was put because workers died while crawling it."""
     place = ObjectStore(store)
     site_manifest(place, site)
     was = end_quarantine(place, f"sites/{site}")
-    say(f"{site} is crawled again by the next harvest." if was else f"{site} was not in quarantine.")
+    say(f"{site} will be crawled again by the next harvest." if was else f"{site} was not in quarantine.")
 
 
 def _flat(site: SiteStatus) -> dict[str, object]:
@@ -125,7 +125,7 @@ def _print(found: FleetStatus, since: Since | None) -> None:
         rates = f"{since.requests_per_second:.1f} requests/s, {since.targets_per_second:.2f} targets/s"
         published = f"{since.sites_published:,} sites published in {format_seconds(since.seconds)}"
         say(f"  now:        {rates}, {published}")
-    client = "none is at work" if found.client is None else found.client.owner
+    client = "none is running" if found.client is None else found.client.owner
     say(f"  client:     {client}")
     workers = {lease.owner for lease in found.leases}
     say(f"  leases:     {len(found.leases):,}, held by {format_count(len(workers), 'worker')}")

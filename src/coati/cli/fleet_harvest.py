@@ -42,7 +42,7 @@ def harvest_with_fleet(
     plan = FleetHarvest(files=files, store=store_url)
     store = open_store(store_url)
     if store.is_of_one_process and cluster_address:
-        raise UsageError("a store in memory is of one process: leave --cluster out, or use another store")
+        raise UsageError("--cluster cannot use a store in memory: leave it out, or use another store")
     store.check()
     if not settings.quiet:
         sites = format_count(len(files.sites()), "site")
@@ -102,14 +102,14 @@ def _words(event: FleetEvent) -> str:
         case "failed":
             return f"Failed: {data.get('site', 'the client')}: {data['error']}"
         case "quarantined":
-            return f"{data['site']} is left alone: {data['deaths']} workers died at it."
+            return f"{data['site']} is in quarantine: {data['deaths']} workers died while crawling it."
         case "left_out":
             return f"Worker {data['worker']} gets no more slices: {data['why']}."
     return ""
 
 
 def _say_wait(lease: Lease) -> None:
-    say(f"The store is held by {lease.owner}: waiting to see whether it is still at work.", err=True)
+    say(f"The store is locked by {lease.owner}: waiting to see whether it is still running.", err=True)
 
 
 def _show(harvested: FleetHarvested, sites: list[SiteSummary], report: str, form: str) -> None:
@@ -123,7 +123,7 @@ def _show(harvested: FleetHarvested, sites: list[SiteSummary], report: str, form
         said = {**why, **sums, **more, "resumed": harvested.resumed, "store": harvested.store}
         say(json.dumps(said))
         return
-    say(f"Stopped: {harvested.stop.value}.")
+    say(f"Stopped: {harvested.stop.words.brief}.")
     say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}) to {sums['sites']:,} sites")
     say(f"  targets:    {sums['targets']:,} ({format_bytes(sums['target_bytes'])})")
     say(f"  slices:     {harvested.slices:,}, in which {format_count(harvested.deaths, 'worker')} died")
@@ -133,4 +133,4 @@ def _show(harvested: FleetHarvested, sites: list[SiteSummary], report: str, form
     rows = [(site.site, site.targets, site.requests, site.stop_reason or "not ended") for site in sites]
     print_sites(rows, "site", "sites.csv")
     if harvested.stop.resumable:
-        say("Next: the same command with a larger budget continues where it stopped.", err=True)
+        say("Next: to continue, run the same command with a larger budget.", err=True)

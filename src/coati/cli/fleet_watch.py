@@ -34,7 +34,7 @@ def watch_with_fleet(
             else:
                 cycle = watch_fleet(watch, workers, time.time, _wait_until, lambda ended: _show(ended, form))
         except KeyboardInterrupt:
-            say("Interrupted between two cycles; the same command continues.", err=True)
+            say("Interrupted between two cycles; run the same command to continue.", err=True)
             return _INTERRUPTED
     return cycle.stop.exit_code
 

@@ -37,21 +37,21 @@ _SETTINGS = (
     "render", "limits", "out", "folders", "log_file", "exec", "exec_timeout", "format", "quiet",
 )  # fmt: skip
 
-_ABOUT = """Spend one budget over many sites.
+_ABOUT = """Share one budget among many sites.
 
-LIST is a file with one address per line, or the folder of a harvest to resume.
+LIST is a file with one URL per line, or the folder of a harvest to resume.
 
-With --goal, pages that carry structured data are collected, on the hosts of the list and on any that they
-lead to (--scope host or domain keeps to those of the list). Each page is labelled as it comes, and relevant
-ones are read in full afterwards.
+With --goal, pages with structured data are collected, on the hosts of the list and on any hosts that they
+link to (--scope host or domain restricts it to those of the list). Relevant pages are read in full
+afterwards.
 
-With --types, the files of all sites are taken: each site is crawled by a strategy of its own, and every
-request goes to the site that promises most. There is a run folder per site, and a report that ranks them.
+With --types, the files of all sites are collected: each site has its own strategy and run folder, and each
+request goes to the most promising site. A report ranks the sites.
 
-The same command in the same folder continues where it was.
+The same command with the same folder resumes a stopped harvest.
 
-With --store, many machines share the work on files: sites are crawled in slices, and everything goes into a
-store that all of them reach (a folder, s3://bucket/name, ...). --cluster says who crawls.
+With --store, many machines share the work: sites are crawled in slices, and everything is written to a store
+that all machines can reach (a folder, s3://bucket/name, ...). --cluster sets the machines.
 """
 
 
@@ -63,18 +63,18 @@ def _parameters() -> list[click.Parameter]:
         click.Option(
             ["--from", "discovery"],
             type=click.Path(path_type=Path),
-            help="Take the sites that a discovery left in this folder, instead of a list.",
+            help="Take the sites from this folder of `coati discover`, instead of a list.",
         ),
         click.Option(
             ["--exclude-hosts"],
             type=click.Path(path_type=Path),
-            help="A file with host names, one per line, that are left alone; so is what lies below them.",
+            help="File with host names to skip, one per line; their subdomains are skipped too.",
         ),
         click.Option(
             ["--sites-at-once"],
             type=click.IntRange(min=1),
-            help="With --types: sites that are crawled at the same time; fewer bring more files for the same"
-            " budget, and take longer.  [default: an eighth of the sites, at most 64]",
+            help="With --types: how many sites to crawl at the same time. Fewer find more files for the"
+            " same budget, but take longer.  [default: an eighth of the sites, at most 64]",
         ),
         click.Option(
             ["--fair"], is_flag=True, help="With --types: give each site an equal share of half the budget."
@@ -82,24 +82,24 @@ def _parameters() -> list[click.Parameter]:
         click.Option(
             ["--store"],
             metavar="URL",
-            help="With --types: put everything into this store, site by site and in slices (needs the extra"
-            " fleet).",
+            help="With --types: write everything to this store, crawling in slices (needs the extra"
+            " `fleet`).",
         ),
         click.Option(
             ["--cluster"],
             metavar="WHERE",
-            help="With --store: who crawls. local:2 starts two processes on this machine, tcp://HOST:8786 is"
-            " the scheduler of a Dask cluster.  [default: this process]",
+            help="With --store: where to run. local:2 starts two processes on this machine,"
+            " tcp://HOST:8786 is the scheduler of a Dask cluster.  [default: this process]",
         ),
         click.Option(
             ["--events"],
             type=click.Path(path_type=Path),
-            help="With --store: append each event to this file, as a line of JSON.",
+            help="With --store: append events to this file, one JSON object per line.",
         ),
         click.Option(
             ["--extract/--no-extract"],
             default=True,
-            help="With --goal: read relevant pages in full afterwards (needs the extra markup).",
+            help="With --goal: read relevant pages in full afterwards (needs the extra `markup`).",
         ),
     ]
 
@@ -119,7 +119,7 @@ def harvest(
     excluded = None if exclude_hosts is None else _hosts_in(exclude_hosts)
     if given.get("goal") and own["store"]:
         raise UsageError(
-            "--store is for files (--types): pages that meet a goal are collected by one machine"
+            "--store works with --types only: pages that meet a goal are collected by one machine"
         )
     plan, seeds = find_harvest(
         HarvestSource(source, discovery),
@@ -132,7 +132,7 @@ def harvest(
     if own["store"]:
         return harvest_with_fleet(plan, own["store"], own["cluster"], own["events"])
     if own["cluster"] or own["events"]:
-        raise UsageError("--cluster and --events need --store: where all machines put what they crawl")
+        raise UsageError("--cluster and --events need --store")
     return _harvest_files(plan)
 
 
@@ -189,7 +189,7 @@ def _say_about(seeds: Seeds) -> None:
         )
     if seeds.duplicates:
         say(
-            f"{format_count(seeds.duplicates, 'address', 'addresses')} stood in the list more than once.",
+            f"{format_count(seeds.duplicates, 'address', 'addresses')} occurred more than once in the list.",
             err=True,
         )
 
@@ -217,12 +217,15 @@ def _say_pages_begin(plan: PagesHarvest) -> None:
 def _say_estimate(seconds: float | None, settings: RunSettings) -> None:
     """Say how long it takes, as far as that is known."""
     if seconds is None:
-        say("No budget of requests is set (--max-requests): this may take very long.", err=True)
+        say("No --max-requests is set: this may take very long.", err=True)
     elif settings.delay:
         pace = f"one request every {settings.delay:g} s per host"
         say(f"With {pace}, the budget lasts about {format_seconds(seconds)}.", err=True)
     if not settings.contact:
-        say("Hint: --contact YOUR-ADDRESS (or COATI_CONTACT) tells owners of sites whom to ask.", err=True)
+        say(
+            "Hint: add --contact YOUR-ADDRESS (or set COATI_CONTACT) so that owners of sites can reach you.",
+            err=True,
+        )
 
 
 def crawl_list(file: Path, start: tuple[str, ...], given: Mapping[str, object]) -> int:

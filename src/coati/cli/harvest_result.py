@@ -45,7 +45,7 @@ def show_files(harvested: FilesHarvested, form: str) -> None:
         told: dict[str, object] = {**sums, "resumed": harvested.resumed, "commands": commands}
         _say_total(harvested.stop, told, layout.folder)
         return
-    say(f"Stopped: {harvested.stop.value}.")
+    say(f"Stopped: {harvested.stop.words.brief}.")
     sites = format_count(sums["sites"], "site")
     say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}) to {sites}")
     found = format_bytes(sums["target_bytes"])
@@ -81,7 +81,7 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
         return
     for message in harvested.messages:
         say(f"Note: {message}", err=True)
-    say(f"Stopped: {harvested.stop.value}.")
+    say(f"Stopped: {harvested.stop.words.brief}.")
     hosts = format_count(len(harvested.hosts), "host")
     say(f"  requests:   {totals.requests:,} ({format_bytes(totals.bytes)}) to {hosts}")
     share = f" ({100 * totals.relevant_pages / totals.pages:.0f} %)" if totals.pages else ""
@@ -119,10 +119,10 @@ def _say_total(stop: StopReason, sums: dict[str, object], folder: Path) -> None:
 def _say_next(stop: StopReason, folder: Path, away: int = 0) -> None:
     if away:
         sites = format_count(away, "site")
-        why = f"{sites} stopped answering or asked for a pause"
-        say(f"Next: {why}. Later, `coati harvest {folder}` resumes what is left.", err=True)
+        why = f"{sites} stopped responding or asked for a pause"
+        say(f"Next: {why}. Run `coati harvest {folder}` later to finish them.", err=True)
     elif stop.resumable:
-        say(f"Next: `coati harvest {folder}` with a larger budget continues where it stopped.", err=True)
+        say(f"Next: to continue, run `coati harvest {folder}` with a larger budget.", err=True)
 
 
 def print_sites(rows: Sequence[tuple[str, int, int, str]], what: str, everything: str) -> None:

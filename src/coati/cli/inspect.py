@@ -30,10 +30,10 @@ _SHOWN_TYPES = 8
 # What a dry run may ask for: enough for a portal of five thousand data sets.
 INVENTORY_REQUESTS = 60
 
-_ABOUT = f"""Say what software a site runs, what it lists, and which command to use.
+_ABOUT = f"""Show which software a site runs, what it lists, and which command to use.
 
-URL is the site's start page. The start page, robots.txt, the API of the software that shows there, and some
-sitemaps are asked for: {FEW_REQUESTS} requests at most, unless --max-requests says otherwise. Nothing is
+URL is the site's start page. Requests the start page, robots.txt, some sitemaps and the API of the site's
+software: {FEW_REQUESTS} requests at most, unless --max-requests says otherwise. Nothing is
 kept.
 """
 
@@ -69,7 +69,7 @@ def show_inspection(found: Inspection, form: str) -> int:
 def _print(found: Inspection) -> None:
     say(found.final_url, bold=True)
     if isinstance(found.outcome, Refused | Failure):
-        say(f"  could not be looked at: {found.outcome.reason}")
+        say(f"  could not be inspected: {found.outcome.reason}")
         if found.outcome.reason == SkipReason.PRIVATE_ADDRESS:
             say(f"Next: {ALLOW_PRIVATE}", err=True)
         return
@@ -81,7 +81,7 @@ def _print(found: Inspection) -> None:
     for shown in found.lists:
         _print_list(shown)
     for name, error in found.broken.items():
-        say(f"the profile {name} was left out: it raised {error}", err=True)
+        say(f"the profile {name} was skipped: it raised {error}", err=True)
     say(f"  asked for:   {format_count(found.requests, 'request')}")
     say(f"Next: {found.command}")
 
@@ -98,4 +98,4 @@ def _print_list(shown: ListShown) -> None:
     for kind, files in list(shown.types.items())[:_SHOWN_TYPES]:
         say(f"      {files:>7,} {kind}")
     for example in shown.examples[:1]:
-        say(f"      such as {example}")
+        say(f"      for example {example}")

@@ -28,22 +28,24 @@ def learn() -> None:
     required=True,
     type=_PLACES,
     help="Examples of data repositories: an archive, a folder of .html or .txt files, or a file with one JSON"
-    " object per line (url, and title, name, description or text); may be repeated.",
+    " object per line (url, and title, name, description or text). Can be repeated.",
 )
 @click.option(
-    "--other", multiple=True, required=True, type=_PLACES, help="Examples of other pages; may be repeated."
+    "--other", multiple=True, required=True, type=_PLACES, help="Examples of other pages. Can be repeated."
 )
-@click.option("--test-data", multiple=True, type=_PLACES, help="Repositories to measure with only.")
-@click.option("--test-other", multiple=True, type=_PLACES, help="Other pages to measure with only.")
+@click.option(
+    "--test-data", multiple=True, type=_PLACES, help="Repositories for measuring only, not for training."
+)
+@click.option("--test-other", multiple=True, type=_PLACES, help="Other pages for measuring only.")
 @click.option(
     "--hold-back",
     default=0.1,
     show_default=True,
     type=click.FloatRange(0, 0.9),
-    help="Share of the hosts of --data that is kept for measuring.",
+    help="Share of the hosts of --data that is held back for measuring.",
 )
-@click.option("--most-per-host", default=150, show_default=True, help="Pages that are taken of one host.")
-@click.option("--note", default="", help="Where the examples come from; kept in the file.")
+@click.option("--most-per-host", default=150, show_default=True, help="Most pages to use from one host.")
+@click.option("--note", default="", help="Where the examples come from; stored in the file.")
 @click.option("--out", required=True, type=_PLACES, help="The file of the model.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def pages(  # noqa: PLR0917 - each is an option
@@ -57,7 +59,7 @@ def pages(  # noqa: PLR0917 - each is an option
     out: Path,
     form: str,
 ) -> None:
-    """Train the start model of `coati discover` (its --start-model) from examples, in any language.
+    """Train a model for `coati discover --start-model` from examples in any language.
 
     The file holds the weights of single words, and none of the texts. Precision and recall are measured on
     hosts that the model was not trained on.

@@ -52,42 +52,44 @@ class LazyCommand(NamedTuple):
 
 
 COMMANDS = {
-    "archive": LazyCommand("coati.cli.archive:archive", "Import, look into and export archived sites."),
+    "archive": LazyCommand("coati.cli.archive:archive", "Import, inspect and export archived sites."),
     "completion": LazyCommand(
-        "coati.cli.completion_script:completion", "Print what makes a shell complete commands and values."
+        "coati.cli.completion_script:completion", "Print the completion script for your shell."
     ),
-    "crawl": LazyCommand("coati.cli.crawl:crawl", "Take the data files of a website with few requests."),
+    "crawl": LazyCommand("coati.cli.crawl:crawl", "Collect the data files of a website with few requests."),
     "discover": LazyCommand(
-        "coati.cli.discover:discover", "Find data repositories on a topic, by search engines and links."
+        "coati.cli.discover:discover", "Find data repositories on a topic with search engines and links."
     ),
     "experiment": LazyCommand(
         "coati.cli.experiment:experiment", "Run the experiment that a file describes, and print its table."
     ),
-    "explain": LazyCommand("coati.cli.explain:explain", "Say which rule or score decided about a URL."),
-    "export": LazyCommand("coati.cli.export:export", "Write the statements of a harvest for other tools."),
-    "fleet": LazyCommand("coati.cli.fleet:fleet", "Look after a harvest on many machines, in its store."),
-    "harvest": LazyCommand("coati.cli.harvest:harvest", "Spend one budget over many sites."),
-    "inspect": LazyCommand(
-        "coati.cli.inspect:inspect", "Say what software a site runs, and what it lists, in a few requests."
-    ),
-    "learn": LazyCommand("coati.cli.learn:learn", "Train models from examples of your own."),
+    "explain": LazyCommand("coati.cli.explain:explain", "Explain why a URL was requested or skipped."),
+    "export": LazyCommand("coati.cli.export:export", "Export the structured data of a run for other tools."),
+    "fleet": LazyCommand("coati.cli.fleet:fleet", "Monitor a harvest on many machines."),
+    "harvest": LazyCommand("coati.cli.harvest:harvest", "Share one budget among many sites."),
+    "inspect": LazyCommand("coati.cli.inspect:inspect", "Show which software a site runs and what it lists."),
+    "learn": LazyCommand("coati.cli.learn:learn", "Train models from your own examples."),
     "man": LazyCommand("coati.cli.man:man", "Write the man pages of all commands."),
-    "merge": LazyCommand("coati.cli.merge:merge", "Write several runs into one database."),
-    "pull": LazyCommand("coati.cli.pull:pull", "Make a run folder of a site, out of a fleet's store."),
+    "merge": LazyCommand("coati.cli.merge:merge", "Merge several runs into one SQLite database."),
+    "pull": LazyCommand("coati.cli.pull:pull", "Download a site from a fleet's store into a run folder."),
     "replay": LazyCommand(
         "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
     ),
-    "report": LazyCommand("coati.cli.report:report", "Write the report of a run again."),
+    "report": LazyCommand("coati.cli.report:report", "Rewrite the report of a run."),
     "runs": LazyCommand("coati.cli.runs:runs", "List the runs below a folder."),
     "sample": LazyCommand(
-        "coati.cli.sample:sample", "Draw files of a run, and count the statistics tables that they hold."
+        "coati.cli.sample:sample", "Draw a sample of a run's files and count the tables in them."
     ),
-    "search": LazyCommand("coati.cli.search:search", "Index archived sites for discover, and ask the index."),
+    "search": LazyCommand(
+        "coati.cli.search:search", "Index archived sites for `coati discover`, and query the index."
+    ),
     "show": LazyCommand("coati.cli.show:show", "Show what one run did."),
-    "strategies": LazyCommand("coati.cli.strategies:strategies", "List what there is to crawl with."),
-    "types": LazyCommand("coati.cli.types:types", "List what may count as a target."),
+    "strategies": LazyCommand("coati.cli.strategies:strategies", "List the strategies."),
+    "types": LazyCommand("coati.cli.types:types", "List the presets of file types."),
     "verify": LazyCommand("coati.cli.verify:verify", "Check the files of a run against their hashes."),
-    "watch": LazyCommand("coati.cli.watch:watch", "Find what is new on known sites, with few visits."),
+    "watch": LazyCommand(
+        "coati.cli.watch:watch", "Find new and changed files on known sites with few requests."
+    ),
 }
 
 
@@ -124,7 +126,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="coati", message="%(prog)s %(version)s")
 def coati() -> None:
-    """Acquire data from the web with few requests."""
+    """Collect data from the web with few requests."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -196,5 +198,5 @@ def _refusal(error: CoatiError | OSError) -> int:
 
 def _own_error() -> int:
     say(traceback.format_exc(), err=True)
-    say("coati: this is an error of Coati's own; please report it", err=True)
+    say("coati: this is a bug in Coati; please report it", err=True)
     return OUR_ERROR

@@ -18,7 +18,7 @@ from coati.units import format_count
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.pass_context
 def man(ctx: click.Context, folder: Path, form: str) -> None:
-    """Write the man pages of all commands into FOLDER, as of this version.
+    """Write the man pages of all commands into FOLDER.
 
     In ~/.local/share/man/man1, `man coati` and `man coati-crawl` find them. Older ones are replaced.
     """

@@ -10,7 +10,7 @@ from coati.cli.reference import EXIT_CODES, plain
 from coati.cli.setting_options import option_sections
 from coati.version import __version__
 
-_ABOUT = "acquire data from the web with few requests"
+_ABOUT = "collect data from the web with few requests"
 
 
 def man_pages(root: click.Command) -> dict[str, str]:

@@ -17,13 +17,13 @@ from coati.units import format_count
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=RunPath(), metavar="RUN...")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The SQLite file to write.")
-@click.option("--overwrite", is_flag=True, help="Replace the file if it is there already, in one step.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def merge(runs: tuple[Path, ...], out: Path, *, overwrite: bool, form: str) -> None:
-    """Write several runs into one SQLite database, in which each row names its site.
+    """Merge several runs into one SQLite database, with the site as a column.
 
     RUN is the folder of a run, or a folder with runs in it, such as that of a harvest. The database holds the
-    targets, pages, requests and skipped addresses of all of them; Datasette and DuckDB open it.
+    targets, pages, requests and skipped URLs of all runs; Datasette and DuckDB can open it.
     """
     with progress("Merging") as told:
         merged = merge_runs(runs, out, overwrite=overwrite, on_progress=told)

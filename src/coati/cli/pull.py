@@ -18,12 +18,12 @@ from coati.units import format_count
 @click.command()
 @click.argument("store")
 @click.argument("site")
-@click.option("--out", type=click.Path(path_type=Path), help="The folder to make.  [default: SITE]")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder to create.  [default: SITE]")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def pull(store: str, site: str, out: Path | None, form: str) -> None:
-    """Make an ordinary run folder of SITE, with all its files, out of the STORE of a fleet.
+    """Download SITE from the STORE of a fleet into an ordinary run folder, with all its files.
 
-    It is what one machine would have made: every command for runs works on it, `coati crawl` resumes it.
+    All commands for runs work on the folder; `coati crawl` resumes it.
     """
     place = ObjectStore(store)
     site_manifest(place, site)

@@ -20,12 +20,13 @@ _NOTE = "<!-- Written by scripts/make-cli-reference; do not edit. -->"
 EXIT_CODES = {
     0: "finished, a budget was reached, or stopped early; the output says which",
     2: "wrong usage or input",
-    3: "the start page could not be reached, or the site fell silent",
+    3: "the start page could not be reached, or the site stopped responding",
     4: "rate limited, or refused",
-    5: "an error of Coati's own, or of the disk",
+    5: "an internal error, or a disk error",
     6: "another process is writing the run",
-    7: "the start gave no link to follow: it is no page, one that a browser builds, or --include refuses all",
-    130: "interrupted, and saved",
+    7: "the start page has no link to follow: it is not a page, needs a browser (--render), or --include"
+    " excludes all links",
+    130: "interrupted; everything is saved",
 }
 
 _CLI_HEAD = f"""{_NOTE}
@@ -41,25 +42,25 @@ messages go to stderr. Exit codes:
 _FILE_HEAD = f"""{_NOTE}
 # The run file
 
-`coati crawl --run-file FILE.toml` takes settings from a file, and each run keeps those that it was made with
-in its `run.toml`, which is such a file. An option wins over its environment variable, and both over the file.
+`coati crawl --run-file FILE.toml` reads settings from a file. Each run stores its settings in `run.toml`,
+which is such a file. An option overrides its environment variable, and both override the file.
 A key that is not listed here is an error.
 
-Sizes may be written as text with a unit (`"500kB"`, `"10MB"`, `"2GiB"`), and times too (`"90s"`, `"15m"`,
-`"1h30m"`); a bare number means bytes or seconds. `"none"` takes a budget away. In an environment variable,
-the items of a list stand on lines of their own, and start URLs may have blanks between them.
+Sizes can be written with a unit (`"500kB"`, `"10MB"`, `"2GiB"`), and times too (`"90s"`, `"15m"`,
+`"1h30m"`); a bare number means bytes or seconds. `"none"` removes a budget. In an environment
+variable, write each item of a list on its own line; start URLs can also be separated by spaces.
 
-A run folder is made to be handed on. So `run.toml` hides the values of cookies, of headers that carry
-credentials, and a proxy's password; whoever resumes such a run gives them again.
+A run folder can be passed on: `run.toml` does not contain cookies, credentials in headers or a proxy's
+password. Give them again to resume such a run.
 
-What a run *is* cannot change when it is resumed: the keys marked with a star.
+Keys marked with a star cannot change when a run is resumed.
 """
 
 _FILE_TAIL = """
 ## `[limits]`
 
-The finer limits stand in a table of this name; `--limits NAME=VALUE` sets one of them, and `COATI_LIMITS` any
-number, on lines of their own.
+Limits are set in a table of this name. `--limits NAME=VALUE` sets one of them, and `COATI_LIMITS` any number,
+one per line.
 
 | key | default | value | meaning |
 |---|---|---|---|

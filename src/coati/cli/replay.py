@@ -69,8 +69,8 @@ class _Moment(click.ParamType[float]):
     default=",".join(DEFAULT_STRATEGIES),
     show_default=True,
     shell_complete=offering({name: row.summary for name, row in REGISTRY.items()}, many=True),
-    help="Strategies to run, separated by commas; `coati strategies` lists them, and my_module:MyStrategy is"
-    " one of your own.",
+    help="Strategies to run, separated by commas; `coati strategies` lists them, my_module:MyStrategy is"
+    " your own.",
 )
 @click.option("--seeds", default=1, show_default=True, help="How many seeds, counted from --seed.")
 @click.option("--seed", default=0, show_default=True, help="The first seed.")
@@ -78,36 +78,36 @@ class _Moment(click.ParamType[float]):
     "--types",
     "types_text",
     shell_complete=offering(PRESETS.keys(), many=True),
-    help="What counts as a target, instead of the archive's definition.",
+    help="The file types that count as targets, instead of the archive's.",
 )
 @click.option(
     "--goal",
     multiple=True,
-    help="Count pages as targets that meet this goal (structured-data, microdata>=5, type=Dataset); may be"
-    " repeated, and then all must hold.",
+    help="Collect pages that meet this goal (structured-data, microdata>=5, type=Dataset). If repeated,"
+    " all goals must be met.",
 )
 @click.option(
     "--scope",
     type=click.Choice([scope.value for scope in Scope]),
     default=Scope.DOMAIN.value,
     show_default=True,
-    help="How far the crawl may go; an archive of many hosts needs `any`.",
+    help="Which URLs to follow; an archive of many hosts needs `any`.",
 )
 @click.option(
     "--start-url",
     "start_urls",
     multiple=True,
-    help="Begin at another URL of the archive; may be repeated. Sitemaps and feeds may be named, too.",
+    help="Start from another URL of the archive, such as a sitemap or feed. Can be repeated.",
 )
 @click.option(
     "--shortcuts",
     type=click.Choice(list(SHORTCUTS)),
     default="off",
     show_default=True,
-    help="Offer the APIs of the site's software whose answers the archive holds: `auto` to strategies that"
-    " know what to do with them, `only` and nothing else.",
+    help="Use the APIs of the site's software if the archive has their responses: `auto` for strategies"
+    " that support them, `only` without following any links.",
 )
-@click.option("--as-of", type=_Moment(), help="Replay the site as it was at this time (2024-05-06T12:00).")
+@click.option("--as-of", type=_Moment(), help="Replay the site as of this time (2024-05-06T12:00).")
 @click.option("--max-requests", type=int, help="Stop each run after this many requests.")
 @click.option(
     "--max-bytes", type=SettingParam(above_zero(BYTES)), help="Stop each run after this many bytes (5MB)."
@@ -123,30 +123,36 @@ class _Moment(click.ParamType[float]):
     type=click.Choice(list(EARLY_STOPS)),
     default="off",
     show_default=True,
-    help="When to give up.",
+    help="Rule for stopping early.",
 )
 @click.option(
     "--examples",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="An archive whose pages tres and tres-light learn from beforehand; may be repeated.",
+    help="An archive from which tres and tres-light learn beforehand. Can be repeated.",
 )
 @click.option(
     "--per-cycle",
     type=click.IntRange(1),
-    help="Of a watch: pages visited per cycle.  [default: 50]",
+    help="For watching: pages to visit per cycle.  [default: 50]",
 )
-@click.option("--per-site", type=click.IntRange(1), help="Of a watch: most pages of a site per cycle.")
+@click.option("--per-site", type=click.IntRange(1), help="For watching: most pages of one site per cycle.")
 @click.option(
     "--every",
     type=SettingParam(above_zero(SECONDS)),
-    help="Of a watch: how long a cycle is (1h).  [default: the snapshots of the archive]",
+    help="For watching: length of a cycle (1h).  [default: the snapshots of the archive]",
 )
 @click.option(
-    "--relevant", default="", help=f"Of a watch: which new links count: {FORMS}.  [default: all of the site]"
+    "--relevant",
+    default="",
+    help=f"For watching: which new links count: {FORMS}.  [default: all of the site]",
 )
-@click.option("--cold", is_flag=True, help="Of a watch: start without a first look at every page.")
-@click.option("--link-cache/--no-link-cache", default=True, help="Use extracted links, or parse every page.")
+@click.option("--cold", is_flag=True, help="For watching: start without a first visit to every page.")
+@click.option(
+    "--link-cache/--no-link-cache",
+    default=True,
+    help="Use the links that were extracted earlier, or parse every page again.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for traces (CSV), results and curves.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def replay(  # noqa: PLR0917 - one parameter per option
@@ -177,11 +183,11 @@ def replay(  # noqa: PLR0917 - one parameter per option
 ) -> None:
     """Run strategies over an archived site and measure them.
 
-    Nothing is fetched: ARCHIVE answers. Each run is one line of the result; measures are percentages of the
-    site's URLs, and CLAIRVOYANT, which knows the site, is the reference.
+    Nothing is fetched: responses come from ARCHIVE. The result has one line per run; measures are percentages
+    of the site's URLs, compared with CLAIRVOYANT, which knows the site.
 
-    Strategies that watch pages run over the history of ARCHIVE: cycle by cycle, and measured by the share of
-    the new links that they find, and how late. GREEDY, which knows what is new, is their reference.
+    Strategies that watch pages run over the history of ARCHIVE in cycles. They are measured by the share of
+    the new links that they find, and by the delay, compared with GREEDY, which knows what is new.
     """
     plan = ReplayPlan(
         strategies=strategies.split(","),
@@ -267,7 +273,7 @@ def _warn(messages: Console, remarks: Sequence[str]) -> None:
         messages.print(safe(f"warning: {remark}"))
     if len(remarks) > _REMARKS_SHOWN:
         more = len(remarks) - _REMARKS_SHOWN
-        messages.print(f"warning: and {more} more pages; `coati archive verify` names every damaged record")
+        messages.print(f"warning: and {more} more pages; `coati archive verify` lists all damaged records")
 
 
 def _table(results: ReplayResults) -> Table:
@@ -277,8 +283,9 @@ def _table(results: ReplayResults) -> Table:
         box=SIMPLE_HEAD,
         pad_edge=False,
         title=Text(f"{results.site}: {totals.urls:,} URLs, {totals.targets:,} targets"),
-        caption="medians over seeds (quartiles). 90 %: requests and other bytes spent until 90 % of the"
-        " targets are in, as % of the site. best: clairvoyant. curve: requests to 25, 50, 75 and 90 %.",
+        caption="Medians over seeds (quartiles). 90 %: requests, and bytes of non-targets, until 90 % of"
+        " the targets are found, in % of the site. best: clairvoyant. curve: requests to 25, 50, 75 and 90"
+        " %.",
     )
     table.add_column("strategy")
     for name in ("seeds", "requests", "targets", "90 % requests", "90 % volume", "AUC"):
@@ -325,4 +332,4 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"--out {folder}: no folder can be made there ({error.strerror})") from error
+        raise UsageError(f"--out {folder}: the folder cannot be created ({error.strerror})") from error

@@ -59,7 +59,7 @@ def watch_table(results: WatchReplayResults) -> Table:
             f"{results.site}: {first.new_links_total:,} new links ({kind}{first.per_cycle} pages per cycle,"
             f" {first.cycles:,} cycles)"
         ),
-        caption="coverage: of what visiting every page in every cycle finds. Ages: of those found.",
+        caption="coverage: share of what visiting every page in every cycle finds. Ages: of the links found.",
     )
     table.add_column("strategy")
     for title in ("seeds", *(title for title, _ in _COLUMNS.values())):

@@ -16,9 +16,9 @@ from coati.reporting.writing import write_report
 @click.argument("folder", type=RunPath(), metavar="DIR")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def report(folder: Path, form: str) -> None:
-    """Write report.html of the run in DIR again, also while the run is going.
+    """Rewrite report.html of the run in DIR; works while the run is in progress.
 
-    A crawl writes it when it ends, so this is for a look in between, or after a kill.
+    A crawl writes the report when it ends. Use this to look at a crawl before that, or after it was killed.
     """
     path = write_report(folder)
     say(json.dumps({"report": str(path)}) if form == "json" else str(path))

@@ -28,7 +28,7 @@ _PLAIN_WIDTH = 140
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def runs(folder: Path, form: str) -> None:
-    """List the runs below FOLDER (without it, below the current one), newest first."""
+    """List the runs below FOLDER (default: the current folder), newest first."""
     found = find_runs(folder, lambda error: say(f"coati: {error}", err=True))
     if form == "json":
         for summary in found:

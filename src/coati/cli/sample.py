@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 @click.option(
     "--sheet",
     type=click.Path(path_type=Path),
-    help="The sheet for labels.  [default: sample-N-seedS.csv in the run's folder]",
+    help="The sheet to fill in.  [default: sample-N-seedS.csv in the run's folder]",
 )
-@click.option("--guess/--no-guess", "guess", default=True, help="Look into the files for tables.")
+@click.option("--guess/--no-guess", "guess", default=True, help="Guess the number of tables from the files.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def sample(run: Path, count: int, seed: int, sheet: Path | None, guess: bool, form: str) -> None:
-    """Draw files of the run in RUN, and say how many statistics tables they hold.
+    """Draw a sample of the files of RUN, and count the statistics tables in them.
 
-    The first call draws, guesses, and writes a sheet. Fill in its column labelled_tables (a file that holds
-    no table gets a 0) and call again: the sheet is read, and what you labelled is summed up beside the guess.
+    The first call draws the sample, guesses the counts and writes a sheet. Fill in its column labelled_tables
+    (0 for a file without tables) and call again to compare your counts with the guess.
     """
     place = sheet or run / f"sample-{count}-seed{seed}.csv"
     with RunReader(run) as reader:
@@ -76,7 +76,7 @@ def _print(files: list[SampledFile], guessed: Yield, labelled: Yield) -> None:
             say(f"  {name + ':':<10}not defined: no file is {name}")
             continue
         say(
-            f"  {name + ':':<10}{found.yield_pct:.0f} % of {found.files} files hold a statistics table;"
+            f"  {name + ':':<10}{found.yield_pct:.0f} % of {found.files} files contain a statistics table;"
             f" {found.tables_per_file:.1f} tables per file"
             + (
                 f", {found.tables_per_file_with_any:.1f} where there are any"
@@ -87,7 +87,7 @@ def _print(files: list[SampledFile], guessed: Yield, labelled: Yield) -> None:
     both = [each for each in files if each.guessed_tables is not None and each.labelled_tables is not None]
     if both:
         agreed = sum(bool(each.guessed_tables) == bool(each.labelled_tables) for each in both)
-        say(f"  guess and label agree on {agreed} of {len(both)} files that they both know")
+        say(f"  guess and label agree on {agreed} of {len(both)} files that have both")
     unknown = [each for each in files if each.guessed_tables is None and each.guess_note]
     for note in sorted({each.guess_note for each in unknown}):
         say(f"  not guessed, {sum(each.guess_note == note for each in unknown)}: {note}")

@@ -33,8 +33,8 @@ def search() -> None:
 def index(archives: tuple[Path, ...], out: Path, form: str) -> None:
     """Index the pages of archives, or of folders that hold several archives.
 
-    An index that is there is replaced when the new one is whole. It answers keyword queries, finds related
-    pages, and knows which sites link to which.
+    An existing index is replaced when the new one is complete. The index answers keyword queries, finds
+    related pages, and knows which sites link to each other.
     """
     folders = [folder for given in archives for folder in archives_in(given)]
     began = told_at = time.monotonic()
@@ -67,9 +67,9 @@ def index(archives: tuple[Path, ...], out: Path, form: str) -> None:
 @click.option("--page", default=1, show_default=True, help="Which page of results.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def ask(place: Path, text: tuple[str, ...], related: bool, backlinks: bool, page: int, form: str) -> None:
-    """Ask an index, to see what a search would be given."""
+    """Query an index, to see what `coati discover` would get."""
     if related and backlinks:
-        raise ConfigError("--related and --backlinks are two questions: ask one of them")
+        raise ConfigError("use either --related or --backlinks, not both")
     ability = Ability.RELATED if related else Ability.BACKLINKS if backlinks else Ability.KEYWORDS
     engine = LocalIndex(place)
     Engines([engine])
@@ -87,7 +87,7 @@ def ask(place: Path, text: tuple[str, ...], related: bool, backlinks: bool, page
 @search.command("engines")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def engines(form: str) -> None:
-    """List the search engines that `coati discover` can ask, and how each is named."""
+    """List the search engines for `coati discover`, and how to name them."""
     for name, row in ENGINES.items():
         written = f"{name}={row.value}" if row.value else name
         if form == "json":

@@ -127,7 +127,7 @@ def misspelt_variables(environment: Iterable[str], others: Iterable[str] = ()) -
     for name in sorted(environment):
         if name.startswith("COATI_") and name not in known:
             near = difflib.get_close_matches(name, sorted(known), n=1)
-            yield f"{name} means nothing" + (f"; did you mean {near[0]}?" if near else "")
+            yield f"{name} is not known" + (f"; did you mean {near[0]}?" if near else "")
 
 
 def given_settings(ctx: click.Context) -> dict[str, object]:

@@ -43,7 +43,7 @@ _LABEL_WIDTH = 70
 @click.argument("folder", type=RunPath(), metavar="DIR")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def show(folder: Path, form: str) -> None:
-    """Show what the run in DIR did: its cost, what it found, and which groups of links brought it."""
+    """Show what the run in DIR cost and found, and which groups of links led to it."""
     summary = RunSummary.read(folder)
     if form == "json":
         say(json.dumps({**summary.as_json(), **_details(folder, _IN_JSON)}))
@@ -89,7 +89,7 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
     if summary.report:
         say(f"  {'report:':<12}{summary.report}")
     _section(
-        "Groups of links that brought most",
+        "Groups of links with most targets",
         [
             f"{_brought(row):>6,.0f} targets from {row['pulls']:,} pulls  {_end_of(str(row['label']))}"
             for row in details["groups"]
@@ -111,14 +111,14 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
     )
     _section("Errors", [f"{row['requests']:>6,}  {row['reason']}" for row in details["error_reasons"]])
     _section(
-        f"Not reached yet: `coati crawl {shlex.quote(summary.folder)}` asks again",
+        f"Not reached yet; `coati crawl {shlex.quote(summary.folder)}` tries again",
         [f"{row['url']} ({row['reason']})" for row in details["unreached_addresses"]],
     )
     with RunReader(Path(summary.folder)) as reader:
         rest = asks_for_rest(reader.connection)
     _section("Asked for a pause", [] if rest is None else [rest])
     _section(
-        "Gone from the site, but kept by a web archive",
+        "Gone from the site, but in a web archive",
         [f"{row['url']}  {row['archived']}" for row in details["gone"]],
     )
     _section("Left alone", [f"{row['urls']:>6,}  {_in_words(row)}" for row in details["skip_reasons"]])

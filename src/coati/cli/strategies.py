@@ -13,7 +13,7 @@ from coati.cli.terminal import say
 @click.command()
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def strategies(form: str) -> None:
-    """List the strategies, and which of them run in replay only."""
+    """List the strategies, and which of them work only in replay."""
     for name, row in {**REGISTRY, **DISCOVERY}.items():
         command = "discover" if name in DISCOVERY else "replay" if row.replay_only else "crawl"
         if form == "json":

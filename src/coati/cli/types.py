@@ -13,7 +13,7 @@ from coati.web.media import PRESETS
 @click.command()
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def types(form: str) -> None:
-    """List the presets of --types; media types and .extensions may be given beside them."""
+    """List the presets of --types; media types and .extensions can be combined with them."""
     for preset in PRESETS.values():
         media_types, extensions = sorted(preset.media_types), sorted(preset.extensions)
         if form == "json":
@@ -22,6 +22,6 @@ def types(form: str) -> None:
             continue
         say(preset.name, bold=True)
         if preset.everything:
-            say("  every file that is neither a page, nor audio, video, image, script or style sheet")
+            say("  every file except pages, audio, video, images, scripts and style sheets")
         for name in [*media_types, *(f".{extension}" for extension in extensions)]:
             say(f"  {name}")

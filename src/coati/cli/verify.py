@@ -23,15 +23,17 @@ WRONG_INPUT = 2
 @click.command()
 @click.argument("folder", type=RunPath(), metavar="DIR")
 @click.option(
-    "--repair", is_flag=True, help="Fetch such files again, and put them back if they are still the same."
+    "--repair",
+    is_flag=True,
+    help="Download these files again, and restore those that have not changed on the site.",
 )
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def verify(folder: Path, *, repair: bool, form: str) -> int:
-    """Read every file of the run in DIR against its hash, and name those that are missing or changed.
+    """Check every file of the run in DIR against its hash, and list missing and changed ones.
 
-    DIR may also be the folder of a harvest: then the runs of all its sites are read.
+    DIR may also be the folder of a harvest: then all its sites are checked.
 
-    The exit code is 2 if there are any, and with --repair if any are left.
+    The exit code is 2 if there are any (with --repair: if any are left).
     """
     whole = True
     for run in _runs_in(folder):

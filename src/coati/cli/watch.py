@@ -49,48 +49,44 @@ _ASKING = (
 @click.option(
     "--store",
     metavar="URL",
-    help="Watch every site of a fleet's store instead, on many machines (needs the extra fleet).",
+    help="Watch every site of a fleet's store, on many machines (needs the extra `fleet`).",
 )
 @click.option(
     "--cluster",
     metavar="WHERE",
-    help="With --store: who watches, such as local:2 or tcp://HOST:8786.  [default: this process]",
+    help="With --store: where to run, such as local:2 or tcp://HOST:8786.  [default: this process]",
 )
-@click.option("--once", is_flag=True, help="Run one cycle and end, for cron.")
-@click.option("--every", help=f"How long a cycle is.  [default: {format_seconds(_DEFAULTS.every)}]")
+@click.option("--once", is_flag=True, help="Run one cycle and exit, for cron.")
+@click.option("--every", help=f"Length of a cycle.  [default: {format_seconds(_DEFAULTS.every)}]")
 @click.option("--per-cycle", type=click.IntRange(min=1), help="Pages to visit per cycle.  [default: 50]")
-@click.option("--per-site", type=click.IntRange(min=1), help="Pages of one site per cycle at most.")
+@click.option("--per-site", type=click.IntRange(min=1), help="Most pages of one site per cycle.")
 @click.option("--follow", type=click.IntRange(min=0), help="New links to follow per cycle.  [default: 50]")
-@click.option(
-    "--check", type=click.IntRange(min=0), help="Known files to ask about per cycle.  [default: 20]"
-)
+@click.option("--check", type=click.IntRange(min=0), help="Known files to check per cycle.  [default: 20]")
 @click.option(
     "--scheduler",
     type=click.Choice(list(SCHEDULERS)),
-    help=f"What decides.  [default: {_DEFAULTS.scheduler}]",
+    help=f"How to choose the pages to visit.  [default: {_DEFAULTS.scheduler}]",
 )
 @click.option("--relevant", help=f"Which new links count: {FORMS}.  [default: all]")
 @click.option(
     "--keep-versions",
     type=click.IntRange(min=1),
-    help="Versions to keep of a file that changes.  [default: all]",
+    help="How many versions of a changed file to keep.  [default: all]",
 )
-@click.option("--delay", help="Seconds between two requests to a host.  [default: as the crawl had it]")
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="The folder of the watch.  [default: SOURCE.watch]"
-)
+@click.option("--delay", help="Time between two requests to the same host.  [default: that of the crawl]")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the watch.  [default: SOURCE.watch]")
 @click.option(
     "--exec",
     "command",
     default="",
-    help="Run this command for each change, with {what}, {url}, {file} and {id} in the place of what they"
-    " stand for; no shell reads it.",
+    help="Run this command for each change; {what}, {url}, {file} and {id} are filled in. It is not run by"
+    " a shell.",
 )
 @click.option(
-    "--notify", default="", metavar="URL", help="A web hook that gets each change as JSON, by POST."
+    "--notify", default="", metavar="URL", help="Send each change to this web hook, as JSON by POST."
 )
 @click.option(
-    "--diff", "since", help="Print the changes since a day (2026-05-01) or a time ago (2d), and end."
+    "--diff", "since", help="Print the changes since a day (2026-05-01) or for the last while (2d), and exit."
 )
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.pass_context
@@ -117,14 +113,14 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     form: str,
     **_: object,
 ) -> int:
-    """Find what is new on known sites, with few visits.
+    """Find new and changed files on known sites with few requests.
 
-    SOURCE is the folder of a finished crawl (or several of them), a file with one page per line, or the
-    folder of a watch to resume. Each cycle visits some of the pages, follows their new links, takes new files
-    and asks whether known ones have changed. The first cycle only looks. What changed stands in changes.jsonl
-    and feed.xml of the watch's folder.
+    SOURCE is the folder of a finished crawl (or several of them), a file with one page URL per line, or the
+    folder of a watch to resume. Each cycle visits some of the pages, follows their new links, downloads new
+    files and checks whether known ones have changed. The first cycle only records what is there. Changes are
+    written to changes.jsonl and feed.xml in the watch's folder.
 
-    With --store, every site that a harvest left there is watched, in slices on many machines.
+    With --store, every site of a harvest's store is watched, in slices on many machines.
     """
     _require_one(sources, store, cluster, alone=bool(out or command or notify or since))
     if since is not None:
@@ -160,15 +156,15 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     try:
         run = watch_cycles(place, 1 if once else None, listeners, callbacks, StopSignal())
     except KeyboardInterrupt:
-        click.echo("Interrupted between two cycles; the same command continues.", err=True)
+        click.echo("Interrupted between two cycles; run the same command to continue.", err=True)
         return _INTERRUPTED
     if once and not run.cycles[-1].requests and run.stop is StopReason.FINISHED:
         begins = datetime.fromtimestamp(next_cycle(place.options.every, time.time()), UTC)
-        say(f"No cycle is due before {begins:%Y-%m-%d %H:%M} UTC (--every).", err=True)
+        say(f"The next cycle is due at {begins:%Y-%m-%d %H:%M} UTC (--every).", err=True)
     if run.moved:
         click.echo(
-            "coati: nearly all watched pages are gone, so the site seems to have moved to other addresses."
-            " Crawl it again, and watch the new crawl.",
+            "coati: nearly all watched pages are gone; the site seems to have moved to other URLs. Crawl"
+            " it again and watch the new crawl.",
             err=True,
         )
     return run.exit_code
@@ -178,10 +174,10 @@ def _require_one(sources: tuple[Path, ...], store: str | None, cluster: str | No
     """Refuse what cannot be meant: to watch nothing, two things, or a store as one machine does."""
     if (store is None) == (not sources):
         raise UsageError(
-            "say what to watch: the folder of a crawl or a list of pages, or --store; one of them"
+            "nothing to watch, or two things: give the folder of a crawl, a list of pages, or --store"
         )
     if cluster is not None and store is None:
-        raise UsageError("--cluster needs --store: where the machines find what they watch")
+        raise UsageError("--cluster needs --store")
     if store is not None and alone:
         raise UsageError("--out, --exec, --notify and --diff are for a watch on one machine, not for --store")
 
@@ -199,7 +195,7 @@ def _say_what_begins(place: WatchPlace) -> None:
         err=True,
     )
     if not place.resumed:
-        click.echo("The first cycle looks at every page and announces nothing.", err=True)
+        click.echo("The first cycle visits every page and reports no changes.", err=True)
 
 
 def _say_next(at: float) -> None:
@@ -210,7 +206,7 @@ def _show(result: CycleResult, form: str) -> None:
     for message in result.messages:
         say(f"Note: {message}", err=True)
     if result.stop is not StopReason.FINISHED:
-        say(f"The cycle ended early: {result.stop.value}. What is left waits for the next one.", err=True)
+        say(f"The cycle ended early: {result.stop.words.brief}. The next cycle continues.", err=True)
     if form == "json":
         for change in result.changes:
             say(json.dumps({"change": change.what, **change.as_json()}, ensure_ascii=False))

@@ -35,7 +35,7 @@ def harvest(  # noqa: PLR0913 - one argument per option of the command
     show_progress: bool | None = None,
     **options: Unpack[CrawlOptions],
 ) -> FilesHarvested | PagesHarvested:
-    """Spend one budget over many sites.
+    """Share one budget among many sites.
 
     ``source`` is a file with addresses, the addresses, or the folder of a harvest to resume; ``discovery`` is
     the folder of a search whose sites are taken instead. With ``goal``, pages that meet it are collected on

@@ -124,7 +124,7 @@ def _seeds(source: str, lines: Iterable[tuple[int, str]]) -> Seeds:
             continue
         address = _address_of(text.split()[0])
         if address is None:
-            wrong.append(WrongLine(number, text, "is no web address"))
+            wrong.append(WrongLine(number, text, "is not a web address"))
         elif address in urls:
             duplicates += 1
         else:

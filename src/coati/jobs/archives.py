@@ -167,7 +167,7 @@ def export_archive(
 def _web_address(text: str) -> str:
     url = normalise(text)
     if url is None:
-        raise UsageError(f"{text!r} is no web address; one begins with http:// or https://")
+        raise UsageError(f"{text!r} is not a web address; it must begin with http:// or https://")
     return url
 
 

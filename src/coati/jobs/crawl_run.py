@@ -20,8 +20,8 @@ from coati.strategies.forecast import Estimate
 NO_LINKS = 7
 
 NO_PAGE = (
-    "The start URL gave no page, so there was nothing to follow: check in a browser what it shows, and begin"
-    " at a page that lists what you look for."
+    "The start URL is not a page, so there was no link to follow. Check it in a browser, and start from a"
+    " page that links to the files."
 )
 
 

@@ -246,7 +246,9 @@ def _archive(settings: RunSettings) -> Iterator[Archive | None]:
     if settings.offline:
         opened = Archive.open(folder)
         if all(opened.entry(url) is None for url in settings.start_urls):
-            raise UsageError(f"{settings.url} is not in the archive {folder}, and --offline asks nobody else")
+            raise UsageError(
+                f"{settings.url} is not in the archive {folder}, and --offline allows no requests"
+            )
     elif (folder / ARCHIVE_FILE).is_file():
         opened = Archive.open(folder, writable=True)
     else:
@@ -274,4 +276,4 @@ def _report(folder: Path) -> tuple[Path | None, str]:
     except RunError as error:
         return None, str(error)
     except Exception:  # noqa: BLE001 - a bug, told as one, but the run is whole
-        return None, f"{traceback.format_exc()}this is an error of Coati's own; please report it"
+        return None, f"{traceback.format_exc()}this is a bug in Coati; please report it"

@@ -70,7 +70,7 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
     there is. Runs are made in ``jobs`` processes: one per core unless given, and 0 for none of its own.
     """
     if jobs is not None and jobs < 0:
-        raise ConfigError(f"--jobs is {jobs}: it must be at least 1, or 0 for runs within this process")
+        raise ConfigError(f"--jobs is {jobs}: it must be at least 1, or 0 to run within this process")
     described = read_experiment(Path(file)).narrowed(
         frozenset(sites), seeds, max_requests, frozenset(strategies)
     )
@@ -80,7 +80,7 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"--out {folder}: no folder can be made there ({error.strerror})") from error
+        raise UsageError(f"--out {folder}: the folder cannot be created ({error.strerror})") from error
     places = Places(
         None if archives is None else Path(archives),
         folder / SITES_FOLDER,

@@ -51,10 +51,10 @@ class ExternalCommand:
         try:
             words = tuple(shlex.split(text))
         except ValueError as error:
-            raise ConfigError(f"exec: this cannot be split into words: {error}") from None
+            raise ConfigError(f"exec: the command cannot be split into words: {error}") from None
         if not words or shutil.which(words[0]) is None:
             missing = f"there is no command {words[0]!r}" if words else "the command is empty"
-            raise ConfigError(f"exec: {missing}; what a shell is to do, write as: sh -c '…' sh {{file}}")
+            raise ConfigError(f"exec: {missing}; to use a shell, write: sh -c '…' sh {{file}}")
         for name in (name for word in words for name in _PLACEHOLDER.findall(word)):
             if name not in names:
                 known = ", ".join(f"{{{each}}}" for each in names)

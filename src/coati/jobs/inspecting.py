@@ -126,11 +126,11 @@ class Inspection:
 def inspect(url: str, settings: RunSettings | None = None) -> Inspection:
     """Ask a site for its start page and its lists; ``max_requests`` of the settings bounds it.
 
-    Raises `coati.errors.ConfigError` where ``url`` is no web address.
+    Raises `coati.errors.ConfigError` where ``url`` is not a web address.
     """
     start = normalise(url if "://" in url else f"https://{url}")
     if start is None:
-        raise ConfigError(f"{url!r} is no web address; one looks like https://www.example.org/")
+        raise ConfigError(f"{url!r} is not a web address: give one like https://www.example.org/")
     settings = replace(settings or RunSettings(), urls=(start,))
     header = header_of_address(url)
     if header is not None:
@@ -255,9 +255,9 @@ def _lists(strategy: _ListsOnly, wanted: Collection[str]) -> list[ListShown]:
 def _answer(outcome: Outcome | None) -> str:
     """Say in words why a list was not read."""
     if outcome is None:
-        return "not asked for: the budget was spent"
+        return "not requested: the budget was spent"
     if isinstance(outcome, Refused):
-        return f"left alone: {outcome.reason}"
+        return f"skipped: {outcome.reason}"
     status = getattr(outcome, "status", 0)
     if status in _CLOSED:
         return f"closed (status {status})"

@@ -40,7 +40,7 @@ _LONG_WAIT_SECONDS = 2.0
 
 _CUT = "… > "
 
-INTERRUPTING = "Stopping: what is in flight is finished and saved. Ctrl-C again stops at once."
+INTERRUPTING = "Stopping: finishing and saving requests in flight. Press Ctrl-C again to stop at once."
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class CrawlView:
         if progress.errors:
             parts.append(f"{progress.errors:,} {'error' if progress.errors == 1 else 'errors'}")
         if progress.deferred:
-            parts.append(f"{progress.deferred:,} to be asked again")
+            parts.append(f"{progress.deferred:,} to retry")
         if progress.archived:
             parts.append(f"{progress.archived:,} from the archive")
         return ", ".join(parts)

@@ -228,7 +228,7 @@ def parse_moment(text: str) -> float:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ConfigError(f"{text!r} is no time; one looks like 2024-05-06 or 2024-05-06T12:00") from None
+        raise ConfigError(f"{text!r} is not a time: write it like 2024-05-06 or 2024-05-06T12:00") from None
     if len(text) == len("2024-05-06"):
         moment += timedelta(days=1, microseconds=-1)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
@@ -241,9 +241,7 @@ def _site(
     with Archive.open(archive) as opened:
         span = opened.span()
         if plan.as_of is not None and (span is None or plan.as_of < span[0]):
-            begins = (
-                "does not say when anything was captured" if span is None else f"begins at {to_iso(span[0])}"
-            )
+            begins = "has no capture times" if span is None else f"begins at {to_iso(span[0])}"
             raise UsageError(f"--as-of: the archive {opened.meta.name} {begins}")
         yield (
             opened,
@@ -272,7 +270,8 @@ def _example_pages(
         with Archive.open(folder) as other:
             if other.digest() == archive.digest():
                 raise UsageError(
-                    f"--examples {folder}: that is the site itself, and examples must be of others"
+                    f"--examples {folder}: this is the replayed site itself; examples must come from other"
+                    f" sites"
                 )
             found.append(example_pages(ReplaySite(other)))
     return joined(found)

@@ -92,7 +92,9 @@ def are_watches(wanted: Sequence[tuple[str, int | None]]) -> bool:
     """Tell whether the strategies watch pages; some that do and some that do not cannot be compared."""
     watch = {Need.HISTORY in strategy_row(name).needs for name, _ in wanted}
     if len(watch) > 1:
-        raise ConfigError("strategies that watch pages and those that fetch a site are replayed apart")
+        raise ConfigError(
+            "strategies that watch pages and those that crawl a site cannot be replayed together"
+        )
     return watch == {True}
 
 
@@ -136,14 +138,14 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: WatchCallbacks) -
 def _cycle_times(archive: Archive, every: float | None) -> tuple[float, ...]:
     name, moments = archive.meta.name, archive.moments()
     if not moments:
-        raise UsageError(f"the archive {name} says of no capture when it was made: it is no history")
+        raise UsageError(f"the archive {name} has no capture times, so it is not a history")
     if every is None:
         times = snapshot_times(moments)
     else:
         cycles = int((moments[-1] - moments[0]) / every) + 1
         if cycles > _MOST_CYCLES:
-            raise ConfigError(f"--every is so short that the history has {cycles:,} cycles")
+            raise ConfigError(f"--every is too short: the history would have {cycles:,} cycles")
         times = tuple(moments[0] + every * number for number in range(cycles))
     if len(times) < 2:  # noqa: PLR2004 - a first look and a cycle
-        raise UsageError(f"the archive {name} holds its pages at one moment only: there is nothing to watch")
+        raise UsageError(f"the archive {name} has each page at one time only: there is nothing to watch")
     return times

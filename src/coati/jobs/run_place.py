@@ -89,7 +89,7 @@ def find_search_place(start: Sequence[str], given: Mapping[str, object]) -> RunP
         values["words"] = " ".join(" ".join(start).split())
     if not values.get("out"):
         if not values.get("words"):
-            raise UsageError("nothing to search for: say in a few words what the data should be about")
+            raise UsageError("nothing to search for: give the topic in a few words")
         values["out"] = _named_after(str(values["words"]))
     for name in ("archive", "events", "log_file", "start_model"):
         if values.get(name):
@@ -127,10 +127,10 @@ def _meaning_of(start: Sequence[str], given: Mapping[str, object]) -> dict[str, 
     for name in start:
         if holds_run(Path(name)):
             if len(start) > 1:
-                raise UsageError(f"{name} is the folder of a run, which is resumed without other addresses")
+                raise UsageError(f"{name} is the folder of a run: to resume it, give no other URLs")
             out = given.get("out")
             if out and Path(str(out)).resolve() != Path(name).resolve():
-                raise UsageError(f"{name} is the folder of a run, and --out names another one")
+                raise UsageError(f"{name} is the folder of a run, but --out names another folder")
             return {"out": name}
         if "://" not in name and Path(name).is_dir():
             raise UsageError(f"there is no run in {name} to resume; give the start URL of a new one")
@@ -150,9 +150,7 @@ def _new(folder: Path, values: Mapping[str, object]) -> RunSettings:
         and not holds_run(folder)
         and not {entry.name for entry in folder.iterdir()} <= _BEGINNINGS
     ):
-        raise ConfigError(
-            f"{folder} holds something that is not a run; choose a new or empty folder with --out"
-        )
+        raise ConfigError(f"{folder} is not empty and holds no run; choose a new or empty folder with --out")
     return with_values(RunSettings(), values)
 
 
@@ -193,7 +191,7 @@ def _resumed(folder: Path, values: Mapping[str, object]) -> RunSettings:
     if differing:
         raise ConfigError(
             f"{folder} holds a run with other settings: {'; '.join(differing)}. To resume it, leave these"
-            " out; to crawl with them, begin a new run in another folder (--out)"
+            f" out; to crawl with them, start a new run in another folder (--out)"
         )
     require_no_hidden(wanted)
     return wanted
@@ -242,16 +240,16 @@ def _start_url(text: str) -> str:
     if is_query(text.strip()):
         engine = parse_query(text.strip()).engine
         raise ConfigError(
-            f"this command knows no search engine {engine!r}: begin at a website."
-            " In Python, a crawl may be given engines (how-to: Write a search provider)"
+            f"{engine!r} is not a search engine that this command knows: start from a website. From"
+            f" Python, a crawl can use your own engines"
         )
     completed = normalise(f"https://{text.strip()}") if "://" not in text else None
     if completed and "." in text:
         hint = f"; did you mean {completed}?"
     elif text.strip().lower().startswith(("http://", "https://")):
-        hint = "; its host or its port cannot be"
+        hint = "; its host or port is not valid"
     else:
-        hint = "; one begins with http:// or https://"
+        hint = "; it must begin with http:// or https://"
     shown = "//" + text.rpartition("@")[2] if "@" in text else text
     raise ConfigError(f"not a URL: {shown!r}{hint}")
 

@@ -24,8 +24,8 @@ _DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
 class RunSummary:
     """What a run did, read from its folder. ``stop_reason`` is None while it goes on, or after a kill.
 
-    ``deferred`` counts the addresses that could not be reached for a while, ``unreached`` those of them that
-    are still to be asked again. ``rendered_pages`` went through a browser, ``not_rendered`` of them in vain.
+    ``deferred`` counts the addresses that could not be reached at first, ``unreached`` those of them that
+    are still to be retried. ``rendered_pages`` went through a browser, ``not_rendered`` of them in vain.
     """
 
     folder: str
@@ -116,7 +116,7 @@ class RunSummary:
         if self.skipped:
             urls = "URL" if self.skipped == 1 else "URLs"
             lines.append(
-                ("left alone", f"{self.skipped:,} {urls}, for robots.txt, the scope or another rule")
+                ("left alone", f"{self.skipped:,} {urls}, because of robots.txt, the scope or another rule")
             )
         return lines
 
@@ -127,10 +127,10 @@ class RunSummary:
         return f"{self.pages:,}, {self.rendered_pages:,} rendered by a browser{failed}"
 
     def _outages(self) -> str:
-        again = f"{format_count(self.deferred, 'address', 'addresses')} could not be reached for a while"
+        again = f"{format_count(self.deferred, 'address', 'addresses')} could not be reached at first"
         if not self.unreached:
-            return f"{again} and {'was' if self.deferred == 1 else 'were'} asked again"
-        return f"{again}; {format_count(self.unreached)} still to be asked again"
+            return f"{again} and {'was' if self.deferred == 1 else 'were'} requested again"
+        return f"{again}; {format_count(self.unreached)} still to be retried"
 
 
 def _seconds(sessions: Iterable[SessionRow]) -> float:

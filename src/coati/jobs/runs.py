@@ -70,7 +70,7 @@ class Run:
             return [dict(row) for row in found]
 
     def explain(self, url: str) -> Explanation:
-        """Say which rule or score decided about a URL."""
+        """Explain why a URL was requested or skipped."""
         return explain_url(self.folder, url)
 
     def report(self) -> Path:

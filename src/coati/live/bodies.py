@@ -146,5 +146,5 @@ class Body:
 
 def _full(place: Path | None, error: OSError) -> RunWriteError:
     return RunWriteError(
-        f"a large file could not be kept as {place or tempfile.gettempdir()}: {error.strerror or error}"
+        f"a large file could not be stored as {place or tempfile.gettempdir()}: {error.strerror or error}"
     )

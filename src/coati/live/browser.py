@@ -253,15 +253,15 @@ class _Visit:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.crashed.wait(), _LOOK_SECONDS)
             if self.crashed.is_set():
-                return "it crashed, mostly for want of memory"
+                return "it crashed, probably out of memory"
             if await memory() > self.limits.memory_bytes:
-                return "it takes too much memory"
+                return "it uses too much memory"
             if not self.fetching:
                 spent += time.monotonic() - begun
             if spent >= self.limits.seconds:
                 # What is there by now is read, if the page lets us.
                 self.over.set()
-        return "its scripts do not end"
+        return "its scripts did not end in time"
 
     async def _open(self, context: BrowserContext) -> Page:
         await _step(context.route("**/*", self._serve))

@@ -48,7 +48,6 @@ from coati.web.urls import host_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from coati.budget import Limit
     from coati.live.plan import CrawlPlan
     from coati.live.progress import Progress
     from coati.model import Hosts, Outcome, Settlement
@@ -318,10 +317,6 @@ class Drive:
         """Let the engine ask again: it is this crawl's turn."""
         self.wake()
 
-    def end(self, limit: Limit) -> None:
-        """Stop, since the budget that is shared with other crawls is spent."""
-        self.stop(StopReason.of_limit(limit))
-
     def let_go(self) -> None:
         """End a crawl that is stopping without what only waits; that stays open, and all else is saved."""
         self._saves = True
@@ -413,7 +408,7 @@ class Drive:
     def _left_out(self) -> Sequence[str]:
         """Say which profiles raised."""
         broken = {} if self.plan.shortcuts is None else self.plan.shortcuts.broken
-        return [f"the profile {name} was left out: it raised {error}" for name, error in broken.items()]
+        return [f"the profile {name} was skipped: it raised {error}" for name, error in broken.items()]
 
     def _reasons_of_hosts(self) -> dict[str, str]:
         """Say in words why hosts were not asked any more."""

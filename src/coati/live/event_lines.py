@@ -54,7 +54,7 @@ def stalls_line(stalls: Stalls) -> str:
     if not stalls.times:
         return ""
     return (
-        f"The crawl stood still {format_count(stalls.times, 'time')} for more than a second,"
+        f"The crawl stalled {format_count(stalls.times, 'time')} for more than a second,"
         f" {stalls.longest_seconds:.1f} s at the longest."
     )
 

@@ -90,7 +90,7 @@ class CertificateError(DownloadError):
 
 
 class NoBudgetError(DownloadError):
-    """The body has more bytes than the budget has left; the crawl has ended, and it is asked for again."""
+    """The body is larger than the rest of the budget of bytes; it is requested again later."""
 
 
 class OfflineError(DownloadError):
@@ -107,26 +107,26 @@ class FailureReason(StrEnum):
     NO_HOST = "host not found"
     NOT_CONNECTED = "connection refused"
     CERTIFICATE = "no secure connection"
-    TIMEOUT = "no answer in time"
+    TIMEOUT = "no response in time"
     TOO_SLOW = "body too slow"
-    BROKEN_OFF = "connection broken off"
-    BAD_ANSWER = "answer is no valid HTTP"
-    BAD_SEARCH = "no usable answer of the search engine"
+    BROKEN_OFF = "connection lost"
+    BAD_ANSWER = "response is not valid HTTP"
+    BAD_SEARCH = "no usable response from the search engine"
     SHORT_BODY = "body shorter than declared"
     TOO_LARGE = "too large"
-    BOMB = "decompresses to too much"
+    BOMB = "decompressed body is too large"
     NOT_DECOMPRESSED = "body cannot be decompressed"
-    UNKNOWN_ENCODING = "packed in an unknown way"
-    PACKED_PART = "packed body breaks off"
-    PART = "only a part came, and nobody asked for one"
+    UNKNOWN_ENCODING = "unknown compression"
+    PACKED_PART = "compressed body is incomplete"
+    PART = "partial response that was not asked for"
     NOT_READY = "the server is still preparing it"
     NO_CONTENT = "no content"
     NO_LOCATION = "redirect without a usable location"
     REDIRECT_LOOP = "redirect loop"
     TOO_MANY_REDIRECTS = "too many redirects"
-    NOT_ASKED = "not modified, and nobody asked whether it was"
-    NO_BUDGET = "no budget for another try"
-    NO_RULES = "robots.txt could not be had"
+    NOT_ASKED = "status 304 without a conditional request"
+    NO_BUDGET = "no budget for a retry"
+    NO_RULES = "robots.txt could not be fetched"
     UNSUPPORTED = "not fetched"
 
 

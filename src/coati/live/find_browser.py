@@ -29,7 +29,7 @@ def find_browser(path: str = "") -> str:
     if path:
         found = shutil.which(path)
         if found is None:
-            raise ConfigError(f"the browser {path} is not there, or cannot be run")
+            raise ConfigError(f"the browser {path} does not exist or cannot be run")
         return found
     for name in (*_NAMES, *_APPLICATIONS):
         found = shutil.which(name)
@@ -41,6 +41,6 @@ def find_browser(path: str = "") -> str:
             for file in sorted(Path(place).expanduser().glob(pattern), reverse=True):
                 return str(file)
     raise ConfigError(
-        "rendering needs a browser: install Chromium (apt install chromium, or playwright install chromium),"
-        " or name one with --limits browser=PATH"
+        "rendering needs a browser: install Chromium (apt install chromium, or playwright install"
+        " chromium), or set its path with --limits browser=PATH"
     )

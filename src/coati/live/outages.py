@@ -120,7 +120,7 @@ class Outages:
     >>> from coati.model import Method, Request
     >>> outages = Outages(retries=3, first_seconds=10.0)
     >>> outages.answered("http://example.org/")
-    >>> reset = FetchResult(Failure(0, 0, "connection broken off"))
+    >>> reset = FetchResult(Failure(0, 0, "connection lost"))
     >>> outages.judge(Request(1, Method.GET, "http://example.org/a"), reset, now=60.0).outcome
     Deferred(status=0, size_bytes=0, reason='connection broken off', until=70.0)
     """

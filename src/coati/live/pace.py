@@ -128,7 +128,7 @@ class PaceMiddleware:
             if seconds <= 0:
                 break
             if self._drive is not None and self._drive.aborted:
-                raise IgnoreRequest("the crawl ends before its host may be asked")
+                raise IgnoreRequest("the crawl ends before the host's delay is over")
             await asyncio.sleep(max(_LEAST_SLEEP_SECONDS, min(seconds, _LOOK_UP_SECONDS)))
         request.meta[PACED_HOST] = host
         self.leaves(request)

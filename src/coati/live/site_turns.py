@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from coati.bandits.site_choice import SiteChoice
+from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,8 +50,12 @@ class Crawled(Protocol):
     def awaken(self) -> None:
         """Let the crawl ask for a turn again."""
 
-    def end(self, limit: Limit) -> None:
-        """Stop it: the budget of all is spent."""
+    @property
+    def open_count(self) -> int:
+        """How many requests are chosen and not yet observed."""
+
+    def stop(self, reason: StopReason) -> None:
+        """Send nothing more, for a reason; what is in flight is finished."""
 
 
 class SiteTurns:
@@ -199,7 +204,7 @@ class SiteTurns:
             self.limit = self._spent(0)
             if self.limit is not None:
                 for site in list(self._sites.values()):
-                    site.end(self.limit)
+                    site.stop(StopReason.of_limit(self.limit))
         return self.limit is not None
 
 

@@ -61,9 +61,9 @@ class SpiderLinks:
     def keep(self, url: str, request: Request) -> None:
         """Keep what the spider's request for a link carries; the first one counts, as with a filter."""
         if request.priority:
-            self._warn("the priority of links is not used: the strategy decides their order")
+            self._warn("the priority of links is ignored: the strategy decides the order")
         if request.errback is not None:
-            self._warn("the errback of links is not called: failures are told to the strategy")
+            self._warn("the errback of links is not called: failures go to the strategy")
         self._requests.setdefault(url, request)
 
     def carried(self, url: str) -> Carried:

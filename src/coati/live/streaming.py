@@ -375,7 +375,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         before = body.size_bytes
         wants_more = body.write(piece)
         if not self._arrives(request, body.size_bytes - before):
-            raise NoBudgetError("more bytes than the budget has left")
+            raise NoBudgetError("larger than the rest of the budget of bytes")
         return wants_more
 
     def _arrives(self, request: Request, size_bytes: int) -> bool:

@@ -142,7 +142,7 @@ def _looks_like_one(url: str) -> bool:
 
 def _no_url(url: str) -> UsageError:
     return UsageError(
-        f"not a web URL: {url!r}; one looks like https://www.example.org/data.csv, and a path like /data.csv"
+        f"not a web URL: {url!r}; give one like https://www.example.org/data.csv, or a path like /data.csv"
     )
 
 
@@ -170,13 +170,14 @@ def _explain(run: RunReader, url: str) -> Explanation:
         (chosen_event,) = connection.execute(_CHOSEN, (asked[-1].request,)).fetchone()
         return _weighed(explanation, explained_by_strategy(run, settings, url, met, chosen_event))
     if left_alone is not None:
-        because = f"It was met and left alone: {left_alone.reason}."
+        because = f"It was found and skipped: {left_alone.reason}."
         return Explanation(url, Verdict.SKIPPED, because, met, left_alone=left_alone, strategy=strategy)
     if met is not None:
         waiting = Explanation(
             url,
             Verdict.WAITING,
-            f"It is known and was not asked for: {strategy or 'the strategy'} expected more of other links.",
+            f"It is known but was not requested: {strategy or 'the strategy'} expected more from other"
+            f" links.",
             met,
             siblings=_siblings(connection, met.tag_path),
             strategy=strategy,
@@ -185,8 +186,8 @@ def _explain(run: RunReader, url: str) -> Explanation:
     refusal = settings.rules.refusal(url) if settings else None
     if refusal is not None:
         left_alone = LeftAlone(refusal.value, meaning_of(refusal.value))
-    because = "The run never met it" + (
-        ": no page that was fetched links to it."
+    because = "The run never found it" + (
+        ": no fetched page links to it."
         if refusal is None
         else f", and its rules forbid it: {refusal.value}."
     )
@@ -237,13 +238,12 @@ def _because(verdict: Verdict, last: Asked) -> str:
         Verdict.TARGET: "It was fetched and is a file of the wanted types.",
         Verdict.PAGE: f"It was fetched and is a page with {format_count(last.links or 0, 'link')},"
         f" {format_count(last.new_links or 0)} of them new.",
-        Verdict.REDIRECT: f"It was asked for and leads elsewhere (status {last.status}).",
-        Verdict.FAILED: f"It was asked for and failed: {last.reason or last.status}.",
-        Verdict.REFUSED: f"It was chosen and then left alone: {last.reason}.",
-        Verdict.IN_FLIGHT: "It was chosen and has no answer yet: it is on its way, or the run was cut off.",
-        Verdict.WAITING: "Only its kind was asked for so far (HEAD); it waits to be fetched.",
-        Verdict.DEFERRED: f"It could not be reached ({last.reason}), which says nothing about it;"
-        " it is asked for again.",
+        Verdict.REDIRECT: f"It was requested and redirects elsewhere (status {last.status}).",
+        Verdict.FAILED: f"It was requested and failed: {last.reason or last.status}.",
+        Verdict.REFUSED: f"It was chosen and then skipped: {last.reason}.",
+        Verdict.IN_FLIGHT: "It was chosen and has no response yet: it is in flight, or the run was killed.",
+        Verdict.WAITING: "Only its type was requested so far (HEAD); it is waiting to be fetched.",
+        Verdict.DEFERRED: f"It could not be reached ({last.reason}) and will be requested again.",
         Verdict.OTHER: "It was fetched and is neither a page nor a wanted file"
         f" ({last.media_type or 'no type'}).",
     }

@@ -53,9 +53,7 @@ def _because(row: Row) -> str:
     if row["by_user"]:
         return "you said so"
     pages, files = row["pages_fetched"], row["files"]
-    seen = (
-        f"{files:,} different data files on {row['dataset_pages']:,} of {pages:,} pages that were looked at"
-    )
+    seen = f"{files:,} different data files on {row['dataset_pages']:,} of {pages:,} pages checked"
     if row["state"] == "verified":
         return seen
     if row["state"] == "rejected":

@@ -65,7 +65,7 @@ def sites_page(sites: Sequence[SiteRow], stop_reason: str, all_files: str = "fil
 def _brief(sites: Sequence[SiteRow], stop_reason: str, all_files: str) -> Html:
     requests = sum(site.requests for site in sites)
     rich = sum(site.targets > 0 for site in sites)
-    ended = f" It ended because: {stop_reason}." if stop_reason else ""
+    ended = f" It ended: {stop_reason}." if stop_reason else ""
     longest = max((site.seconds for site in sites), default=0.0)
     return element(
         "p",
@@ -82,7 +82,7 @@ def _brief(sites: Sequence[SiteRow], stop_reason: str, all_files: str) -> Html:
 def _ranking(sites: Sequence[SiteRow]) -> Html:
     return element(
         "section",
-        element("h2", "The sites, the richest first"),
+        element("h2", "Sites, most files first"),
         table(_COLUMNS, [_row(site) for site in sites], "Sites"),
     )
 

@@ -35,9 +35,9 @@ _CONTENTS = (
     ("course", "How they were found"),
     ("troubles", "What failed"),
     ("next", "Next steps"),
-    ("provenance", "Where this comes from"),
+    ("provenance", "Provenance"),
     ("settings", "Settings"),
-    ("groups", "Which links paid"),
+    ("groups", "Which links led to files"),
 )
 
 

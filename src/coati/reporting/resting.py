@@ -28,6 +28,6 @@ def asks_for_rest(connection: Connection) -> str | None:
     if seconds < _HOUR / 60:
         return None
     return (
-        f"{host} asks not to be asked before {format_moment(until)}. Run the same command then,"
-        f" or let the run wait for it: --limits max_retry_after_seconds={math.ceil(seconds / _HOUR)}h."
+        f"{host} asks for no requests before {format_moment(until)}. Run the same command then, or let the"
+        f" run wait: --limits max_retry_after_seconds={math.ceil(seconds / _HOUR)}h."
     )

@@ -6,10 +6,13 @@ from coati.reporting.facts import RunFacts, Stage
 from coati.stop_reasons import RESUME, StopReason, StopWords
 
 _RUNNING = StopWords(
-    "it is still going", "The run is still going; this report shows it as it was when it was written."
+    "it is still running",
+    "The run is still running; this report shows its state when the report was written.",
 )
 _UNSAID = StopWords(
-    "it does not say", "It ended without saying why; everything that was counted is saved.", RESUME
+    "no reason was recorded",
+    "It ended without a recorded reason; everything that was counted is saved.",
+    RESUME,
 )
 
 

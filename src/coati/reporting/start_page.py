@@ -28,40 +28,40 @@ SELECT links, coalesce(media_type, '') FROM pages JOIN requests ON requests.id =
 ORDER BY pages.request LIMIT 1
 """
 # The value of `coati.live.failures.FailureReason.NO_RULES`, which is not imported: it would bring Scrapy.
-_NO_RULES = "robots.txt could not be had"
+_NO_RULES = "robots.txt could not be fetched"
 
-ALLOW_PRIVATE = "If that is what you want: --limits allow_private=true."
+ALLOW_PRIVATE = "To allow it, add --limits allow_private=true."
 
 _BY_REASON = {
     SkipReason.ROBOTS.value: StopWords(
-        "robots.txt does not let us in",
-        "The site's robots.txt asks crawlers to leave the start page alone.",
-        "--dry-run shows its rules; ask the site's owner, and let --contact tell them who you are.",
+        "robots.txt forbids the start page",
+        "The site's robots.txt does not allow crawlers to request the start page.",
+        "--dry-run shows the rules. Ask the site's owner for permission (--contact tells them who you are).",
     ),
     SkipReason.PRIVATE_ADDRESS.value: StopWords(
-        "the start URL leads to a private address",
-        "The name of the start URL leads into a private network, which is asked only where you say so.",
+        "the start URL is in a private network",
+        "The host of the start URL is in a private network, which Coati does not request by default.",
         ALLOW_PRIVATE,
     ),
     _NO_RULES: StopWords(
         "the site's robots.txt could not be read",
-        "The server fails or is silent where it should give its robots.txt; until it does, nothing may be"
-        " asked of it. That is an outage and no ban.",
-        "Wait some hours, then run the same command.",
+        "The server failed or did not respond when asked for robots.txt, and without it nothing may be"
+        " requested. This is an outage, not a ban.",
+        "Wait a few hours, then run the same command.",
     ),
 }
 _BY_STATUS = {
     401: StopWords(
-        "the site asks for a password",
-        "The site asks who you are (401) before it shows the start page.",
-        "If you have access, pass it on: --user NAME with --password-file FILE, --header 'Authorization: ...'"
-        " or --cookies.",
+        "the site requires a login",
+        "The site requires a login (401) for the start page.",
+        "If you have access, use --user NAME with --password-file FILE, --header 'Authorization: ...' or"
+        " --cookies.",
     ),
     403: StopWords(
         "the site refuses us",
         "The server forbids the start page (403).",
-        "If a browser may see it, --cookies or --header may pass on what the browser has;"
-        " else ask the site's owner, and let --contact tell them who you are.",
+        "If it opens in your browser, try --cookies or --header with what the browser sends. Otherwise ask"
+        " the site's owner for permission (--contact tells them who you are).",
     ),
 }
 
@@ -74,9 +74,9 @@ def failed_start(connection: Connection) -> StopWords | None:
     url, status, reason = row
     if reason == Refusal.SCOPE:
         return StopWords(
-            "the start page leads to another site",
-            f"The start page leads to another site: {url}.",
-            f"Begin there: coati crawl {shlex.quote(url)}",
+            "the start page redirects to another site",
+            f"The start page redirects to another site: {url}.",
+            f"Start there: coati crawl {shlex.quote(url)}",
         )
     return _BY_REASON.get(reason) or _BY_STATUS.get(status)
 
@@ -96,7 +96,7 @@ def why_few_links(links: int, refused: Mapping[str, int], media_type: str) -> st
     A sitemap or a feed is built by no script, and one that names a single other sitemap is a good start.
 
     >>> why_few_links(0, {"not included by a pattern": 12}, "text/html")
-    'The start page has no links that may be followed; 12 others are not: 12 not among what --include names.'
+    'The start page has no links to follow. Skipped: 12 not among what --include names.'
     """
     is_list = bool(media_type) and "html" not in media_type
     if links >= (1 if is_list else FEW_LINKS):
@@ -106,11 +106,10 @@ def why_few_links(links: int, refused: Mapping[str, int], media_type: str) -> st
         reasons = "; ".join(
             f"{format_count(urls)} {meaning_of(reason) or reason}" for reason, urls in refused.items()
         )
-        others = format_count(sum(refused.values()), "other is", "others are")
-        return f"The start page has {found} that may be followed; {others} not: {reasons}."
+        return f"The start page has {found} to follow. Skipped: {reasons}."
     if is_list:
-        return "The start address is a list without links: begin at a page of the site, or at another list."
+        return "The start URL is a list without links: start from a page of the site, or from another list."
     return (
-        f"The start page has {found}: the site may build its pages in the browser. Try --render auto with"
-        " another --out (it needs pip install 'coati[render]' and Chromium), or begin at another page."
+        f"The start page has {found}: the site may build its pages with JavaScript. Try --render auto with"
+        f" another --out (needs pip install 'coati[render]' and Chromium), or start from another page."
     )

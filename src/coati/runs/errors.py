@@ -69,6 +69,6 @@ def _explanation(folder: Path, error: OSError | sqlite3.Error) -> str:
     what = "the disk is full" if full else "writing failed"
     todo = "make room" if full else "mend this"
     return (
-        f"{what} ({error}) in {folder}. Everything that was counted is saved:"
-        f" {todo} and run the same command again"
+        f"{what} ({error}) in {folder}. Everything that was counted is saved. To continue, {todo} and run"
+        f" the same command again"
     )

@@ -14,5 +14,5 @@ def lock_run(layout: Layout) -> FileLock:
     except FileHeldError as error:
         who = "another process" if error.holder is None else f"process {error.holder}"
         raise RunLockedError(
-            f"{layout.folder} is being written by {who}; wait for it, or choose another folder"
+            f"{layout.folder} is in use by {who}; wait for it, or choose another folder"
         ) from error

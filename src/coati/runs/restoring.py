@@ -100,7 +100,7 @@ def load_newest(
         try:
             strategy.load(unpack(state))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            messages.append(f"the snapshot of event {head.event} is left aside: it does not load ({error!r})")
+            messages.append(f"the snapshot of event {head.event} is ignored: it cannot be loaded ({error!r})")
         else:
             return Start(strategy, head.event, head.link)
     return Start(new_strategy(), 0, 0)

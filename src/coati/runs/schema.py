@@ -333,6 +333,6 @@ def check_version(path: Path) -> None:
     made_by = f"Coati {row[0]}" if row else "another version"
     raise RunVersionError(
         f"{path.parent} was begun by {made_by}, whose log has the {age} version {found}; this is Coati"
-        f" {__version__}, which reads and resumes version {VERSION} only. Its files and report are as they"
-        " were, and any SQLite tool opens its tables"
+        f" {__version__}, which reads and resumes version {VERSION} only. Its files, report and SQLite"
+        f" tables can still be used with other tools"
     )

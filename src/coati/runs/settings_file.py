@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-_COMMENT = "A run of Coati: every setting as it was used."
+_COMMENT = "The settings of this run."
 _MAX_BYTES = 1 << 22
 
 

@@ -82,7 +82,7 @@ class SnapshotFiles:
                 head, state = _read(path)
                 _check(head, last_event, form)
             except (OSError, ValueError, TypeError) as error:
-                messages.append(f"snapshot {path.name} is left aside: {error}")
+                messages.append(f"snapshot {path.name} is ignored: {error}")
             else:
                 yield head, state
 

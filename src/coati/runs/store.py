@@ -453,7 +453,7 @@ class RunStore:
         removed = self._files.mend()
         if removed:
             self.messages.append(
-                f"{removed} files were not recorded before the end and will be fetched again"
+                f"{removed} files were not recorded before the crawl ended and will be fetched again"
             )
 
     def _publish(self, strategy: Strategy | None) -> None:

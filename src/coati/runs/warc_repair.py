@@ -44,4 +44,4 @@ def repair_warc(log: RunLog, warc: PageWarc) -> list[str]:
         note_synced(log, warc)
     if not lost:
         return []
-    return [f"{len(lost)} pages are missing from the WARC file; what was learnt from them is in the log"]
+    return [f"{len(lost)} pages are missing from the WARC file; their links are in the log"]

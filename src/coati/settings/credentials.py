@@ -21,13 +21,14 @@ def authorisation(user: str, password_file: str, start_url: str) -> str:
         raise ConfigError("--user and --password-file go together: the file's first line is the password")
     if ":" in name:
         raise ConfigError(
-            "a user name has no colon: put the password into a file, and name it with --password-file"
+            "a user name cannot contain a colon: write the password into a file and name it with"
+            " --password-file"
         )
     scheme = start_url.partition(":")[0] if start_url.startswith("http") else "https"
     named = (host if "://" in host else f"{scheme}://{host}") if host else start_url
     url = normalise(named.strip())
     if url is None or not url.startswith("http"):
-        raise ConfigError("say for which host the user name is: --user 'HOST NAME'")
+        raise ConfigError("the user name needs a host: --user 'HOST NAME'")
     origin, header, value = basic_authorisation(origin_of(url), name, _password_in(Path(password_file)))
     return f"{origin} {header}: {value}"
 

@@ -76,7 +76,7 @@ def judged_urls(settings: RunSettings) -> tuple[tuple[str, Action], ...]:
         if url is None:
             raise ConfigError(f"not a URL: {text!r}; --accept and --reject take the address of a page")
         if judged.setdefault(url, action) is not action:
-            raise ConfigError(f"{url} is accepted and rejected: say one of the two")
+            raise ConfigError(f"{url} is both accepted and rejected: give only one")
     return tuple(judged.items())
 
 
@@ -91,11 +91,11 @@ def search_settings(settings: RunSettings) -> RunSettings:
     Raises `ConfigError` where the topic or an engine is missing.
     """
     if not settings.words:
-        raise ConfigError("no topic: say in a few words what the data should be about")
+        raise ConfigError("no topic: give it in a few words")
     if not settings.search:
         raise ConfigError(HOW_TO_GET_ONE)
     judged_urls(settings)
     known = discovery_settings(settings)
     if not known.keyword_engines:
-        raise ConfigError(f"{', '.join(settings.search)} takes no keywords, and a search begins with some")
+        raise ConfigError(f"{', '.join(settings.search)} accepts no keywords, which a search needs to begin")
     return replace(settings, urls=(first_query(known).address,), scope=Scope.ANY.value, stop_when_dry=OFF)

@@ -78,7 +78,7 @@ def parse_header(text: str, start_url: str) -> OriginHeader:
     if not is_secret(name):
         return OriginHeader("", name.strip(), value.strip())
     if not start.startswith("http"):
-        raise ConfigError("say for which host the header is, as it carries a secret: `HOST Name: value`")
+        raise ConfigError("a header with a secret needs a host: `HOST Name: value`")
     return OriginHeader(origin_of(start), name.strip(), value.strip())
 
 

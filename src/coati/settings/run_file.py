@@ -87,9 +87,11 @@ def require_named_hosts(settings: RunSettings) -> None:
     for header in settings.header:
         where, field = split_header(header)
         if not where and is_secret(field.partition(":")[0]):
-            raise ConfigError("header: many sites are asked; say for which the secret is: `HOST Name: value`")
+            raise ConfigError(
+                "header: with many sites, a header with a secret needs a host: `HOST Name: value`"
+            )
     if settings.cookies:
-        raise ConfigError("cookies: many sites are asked, and cookies are for one; crawl it by itself")
+        raise ConfigError("cookies: cookies are for one site; crawl it on its own")
 
 
 def to_toml_values(settings: RunSettings) -> dict[str, object]:
@@ -111,8 +113,8 @@ def require_no_hidden(settings: RunSettings) -> None:
         if HIDDEN in str(getattr(settings, name)):
             setting = SETTINGS[name]
             raise ConfigError(
-                f"the run was begun with {setting.option}, whose secret is not kept in its folder:"
-                f" give it again, or set {setting.variable}"
+                f"the run was started with {setting.option}, whose secret is not stored: give it again, or"
+                f" set {setting.variable}"
             )
 
 

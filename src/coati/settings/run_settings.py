@@ -120,13 +120,13 @@ def _setting(
 
 _SCOPES = {
     "host": "the hosts of the start URLs (with or without www)",
-    "domain": "these hosts and all below them",
+    "domain": "these hosts and their subdomains",
     "path": "these hosts, below the folders of the start URLs",
     "any": "any host at all",
 }
 _ARCHIVE_MODES = {
-    "read-through": "answers what it holds, and keeps the rest",
-    "record": "keeps what is fetched, and answers nothing",
+    "read-through": "answers from the archive if it can, and stores the rest",
+    "record": "stores what is fetched, and answers nothing",
 }
 _RENDER = {
     "never": "pages as the server sends them",
@@ -146,7 +146,7 @@ def _archive_mode() -> SettingType:
         try:
             return known.read(value)
         except ConfigError as error:
-            raise ConfigError(f"{error}. To ask an archive and nothing else, use --offline") from None
+            raise ConfigError(f"{error}. To use only the archive, add --offline") from None
 
     return replace(known, read=read)
 
@@ -164,10 +164,10 @@ def _live_strategy() -> SettingType:
         name = name.lower()
         if name in REGISTRY and name not in LIVE_STRATEGIES:
             if name not in SITE_STRATEGIES:
-                raise ConfigError(f"{name} watches pages that are known; `coati watch` does that")
+                raise ConfigError(f"{name} watches known pages: use `coati watch`")
             raise ConfigError(
-                f"{name} must know the site beforehand, so it runs in `coati replay` only;"
-                f" live there are {', '.join(LIVE_STRATEGIES)}"
+                f"{name} must know the site beforehand, so it works only in `coati replay`; strategies for"
+                f" crawls: {', '.join(LIVE_STRATEGIES)}"
             )
         return live.read(value)
 
@@ -186,14 +186,14 @@ class RunSettings:
         (),
         Group.WHAT,
         URLS,
-        "Where the crawl begins: one URL or several; sitemaps and feeds may be named, too.",
+        "The URLs to start from: pages, sitemaps or feeds.",
         decides=True,
     )
     types: str = _setting(
         "data",
         Group.WHAT,
         TEXT,
-        "What counts as a target: presets (`coati types` lists them), media types and .extensions,"
+        "The file types to collect: presets (`coati types` lists them), media types and .extensions,"
         " separated by commas.",
         decides=True,
     )
@@ -201,40 +201,44 @@ class RunSettings:
         (),
         Group.WHAT,
         TEXTS,
-        "Count pages as targets that meet this goal: `structured-data`, `microdata>=5`,"
-        " `type=Dataset,Product` or `module:function`; may be repeated, and then all must hold.",
+        "Collect pages that meet this goal: `structured-data`, `microdata>=5`, `type=Dataset,Product` or"
+        " `module:function`. If repeated, all goals must be met.",
         decides=True,
     )
     strategy: str = _setting(
         DEFAULT_STRATEGY,
         Group.WHAT,
         _live_strategy(),
-        "What decides which link is followed next; `coati strategies` lists them.",
+        "How to choose the next link; `coati strategies` lists the strategies.",
         decides=True,
     )
     seed: int = _setting(
-        0, Group.WHAT, INTEGER, "The same seed and the same site give the same crawl.", decides=True
+        0,
+        Group.WHAT,
+        INTEGER,
+        "Seed of the random choices: the same seed on the same site gives the same crawl.",
+        decides=True,
     )
     stop_when_dry: str = _setting(
         NORMAL,
         Group.WHAT,
         STOP_LEVEL,
-        "Stop when hardly any target can be expected from further requests: `off`, `careful`, `normal`,"
-        " `eager`, or a number of targets per 1,000 requests.",
+        "Stop early when few targets are left to find: `off`, `careful`, `normal`, `eager`, or the number"
+        " of targets per 1,000 further requests below which to stop.",
     )
     words: str = _setting(
         "",
         Group.DISCOVER,
         TEXT,
-        "The topic, in the words that one would type into a search box.",
+        "The topic, as you would type it into a search box.",
         decides=True,
     )
     search: tuple[str, ...] = _setting(
         (),
         Group.DISCOVER,
         TEXTS,
-        "A search engine to ask (`coati search engines` lists them): local=INDEX, searxng=URL, or"
-        " my_module:MyEngine for one of your own; may be repeated.",
+        "A search engine to use (`coati search engines` lists them): local=INDEX, searxng=URL, or"
+        " my_module:MyEngine for your own. Can be repeated.",
         decides=True,
     )
     language: str = _setting(
@@ -245,90 +249,90 @@ class RunSettings:
         decides=True,
     )
     max_queries: int | None = _setting(
-        None, Group.DISCOVER, _LIMIT_COUNT, "Ask each search engine at most this many queries."
+        None, Group.DISCOVER, _LIMIT_COUNT, "Send at most this many queries to each search engine."
     )
     patience: int = _setting(
         500,
         Group.DISCOVER,
         at_least(INTEGER, 0),
-        "End after this many requests in a row that found no repository; 0 goes on until nothing is left."
-        " The published strategies go on.",
+        "Stop after this many requests in a row without a new repository; 0 continues until nothing is"
+        " left, as the published strategies do.",
     )
     crawl_after: int | None = _setting(
         None,
         Group.DISCOVER,
         _LIMIT_COUNT,
-        "After this many requests look for nothing new, and look through the repositories found,"
-        " breadth-first. Without it that is left to `coati harvest`.",
+        "After this many requests, stop searching and crawl the repositories found so far, breadth-first."
+        " Without it, leave that to `coati harvest`.",
         decides=True,
     )
     start_model: str = _setting(
         "",
         Group.DISCOVER,
         PATH,
-        "What the classifier of pages knows at the start: a file that `coati learn pages` wrote.",
+        "A file written by `coati learn pages`, to start the page classifier from.",
         decides=True,
     )
     accept: tuple[str, ...] = _setting(
         (),
         Group.DISCOVER,
         TEXTS,
-        "Say that the site of this URL is a repository; the classifier learns from the page."
-        " May be repeated.",
+        "Mark the site of this URL as a repository; the classifier learns from the page. Can be repeated.",
         of_run=False,
     )
     reject: tuple[str, ...] = _setting(
         (),
         Group.DISCOVER,
         TEXTS,
-        "Say that the site of this URL is no repository; the classifier learns from the page."
-        " May be repeated.",
+        "Mark the site of this URL as not a repository; the classifier learns from the page. Can be"
+        " repeated.",
         of_run=False,
     )
     scope: str = _setting(
         Scope.DOMAIN.value,
         Group.WHERE,
         choice("scope", _SCOPES),
-        "How far to go: the start URLs' hosts, their whole domains, only below their folders, or anywhere.",
+        "Which URLs to follow: on the start URLs' hosts, on these and their subdomains, only below the"
+        " start URLs' folders, or anywhere.",
         decides=True,
     )
     include: tuple[str, ...] = _setting(
         (),
         Group.WHERE,
         TEXTS,
-        "Ask only for URLs in which this regular expression is found; may be repeated.",
+        "Request only URLs that match this regular expression. Can be repeated.",
         decides=True,
     )
     exclude: tuple[str, ...] = _setting(
         (),
         Group.WHERE,
         TEXTS,
-        "Leave URLs alone in which this regular expression is found; may be repeated.",
+        "Skip URLs that match this regular expression. Can be repeated.",
         decides=True,
     )
     exclude_host: tuple[str, ...] = _setting(
-        (), Group.WHERE, TEXTS, "Leave this host alone, and all that lie below it; may be repeated."
+        (), Group.WHERE, TEXTS, "Skip this host and its subdomains. Can be repeated."
     )
     sitemaps: bool = _setting(
         False,
         Group.WHERE,
         FLAG,
-        "Begin at the site's sitemaps as well, as robots.txt names them.",
+        "Also start from the sitemaps that robots.txt names.",
         decides=True,
     )
     shortcuts: str = _setting(
         "auto",
         Group.WHERE,
         choice("way to use shortcuts", SHORTCUTS),
-        "Ask the API of the site's own software for its files: where the strategy is made for it (auto),"
-        " never (off), or nothing else (only).",
+        "Ask the API of the site's software for its files: if the strategy supports it (auto), never"
+        " (off), or without following any links (only).",
         decides=True,
     )
     profile: tuple[str, ...] = _setting(
         (),
         Group.WHERE,
         TEXTS,
-        "A profile of your own for a software that Coati does not know, as my_module:MyCms; may be repeated.",
+        "Your own profile of a site software, as my_module:MyCms. Can be repeated.",
         decides=True,
     )
     hints: str = _setting(
@@ -344,71 +348,74 @@ class RunSettings:
         None, Group.HOW_MUCH, above_zero(BYTES), "Stop after this many bytes (500MB, 2GiB)."
     )
     max_time: float | None = _setting(
-        None, Group.HOW_MUCH, above_zero(SECONDS), "Stop after this much time, in all sessions (90s, 2h)."
+        None,
+        Group.HOW_MUCH,
+        above_zero(SECONDS),
+        "Stop after this much time (90s, 2h), earlier sessions of a resumed run included.",
     )
     max_targets: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after this many targets.")
     host_budget: int | None = _setting(
-        None, Group.HOW_MUCH, _LIMIT_COUNT, "Ask no host for more than this many requests."
+        None, Group.HOW_MUCH, _LIMIT_COUNT, "Send at most this many requests to each host."
     )
     max_file_size: int = _setting(
-        _POLITE.max_file_bytes, Group.HOW_MUCH, at_least(BYTES, 1), "Leave files alone that are larger."
+        _POLITE.max_file_bytes, Group.HOW_MUCH, at_least(BYTES, 1), "Skip larger files."
     )
     delay: float = _setting(
         _POLITE.delay_seconds,
         Group.HOW,
         SECONDS,
-        "Time from one request to the next, for each host. 0 is for servers of your own.",
+        "Time between two requests to the same host. Use 0 only on your own servers.",
     )
     concurrency: int = _setting(
-        _POLITE.concurrency, Group.HOW, at_least(INTEGER, 1), "Requests in flight at once, in all."
+        _POLITE.concurrency, Group.HOW, at_least(INTEGER, 1), "Requests in flight at once, over all hosts."
     )
     per_host: int = _setting(
-        _POLITE.per_host, Group.HOW, at_least(INTEGER, 1), "Requests in flight at once, for one host."
+        _POLITE.per_host, Group.HOW, at_least(INTEGER, 1), "Requests in flight at once, per host."
     )
     contact: str = _setting(
         _POLITE.contact,
         Group.HOW,
         TEXT,
-        "An address or page of yours, told to the site so that its owner can reach you.",
+        "Your e-mail address or web page, sent with each request so that a site's owner can reach you.",
     )
     user_agent: str = _setting(
         "",
         Group.HOW,
         TEXT,
-        "The name to ask under, in the place of Coati/VERSION; the contact stands behind it. robots.txt is"
-        " obeyed for this name and for Coati.",
+        "User agent to send instead of Coati/VERSION; the contact is added to it. Rules of robots.txt for"
+        " this name and for Coati are obeyed.",
     )
     limit_rate: int | None = _setting(
-        None, Group.HOW, above_zero(BYTES), "Take at most this many bytes per second, in all (500kB)."
+        None, Group.HOW, above_zero(BYTES), "Download at most this many bytes per second in total (500kB)."
     )
     user: str = _setting(
         "",
         Group.HOW,
         TEXT,
-        "The user name of the start URL's origin (basic authentication), or of another (`HOST NAME`); its"
-        " password is read from --password-file.",
+        "User name for basic authentication at the start URL's origin, or at another host (`HOST NAME`)."
+        " The password is read from --password-file.",
         of_run=False,
     )
     password_file: str = _setting(
         "",
         Group.HOW,
         PATH,
-        "A file whose first line is the password of --user; it is sent to that origin and kept nowhere.",
+        "File whose first line is the password for --user. It is sent to that origin only and never stored.",
         of_run=False,
     )
     header: tuple[str, ...] = _setting(
         (),
         Group.HOW,
         TEXTS,
-        "A header to send with each request (`Name: value`), or to one host (`HOST Name: value`); may be"
-        " repeated. One that carries a secret goes to the start URL's origin, if no host is named.",
+        "Header to send with each request (`Name: value`), or to one host only (`HOST Name: value`). Can"
+        " be repeated. Headers with secrets go only to the start URL's origin unless a host is given.",
     )
     cookies: str = _setting(
         "",
         Group.HOW,
         TEXT,
-        "Cookies for the start URL's origin: `name=value; other=value`, or a cookies.txt file as browsers"
-        " export it.",
+        "Cookies for the start URL's origin: `name=value; other=value`, or a cookies.txt file exported"
+        " from a browser.",
     )
     proxy: str = _setting(
         _POLITE.proxy, Group.HOW, TEXT, "Send everything through this proxy (http://host:port)."
@@ -417,86 +424,80 @@ class RunSettings:
         RenderMode.NEVER.value,
         Group.HOW,
         choice("way to render", _RENDER),
-        "Let a browser run the scripts of pages before their links are read; files are never rendered. Needs"
-        " the extra `render` and a Chromium.",
+        "Run the scripts of pages in a browser before reading their links; files are never rendered. Needs"
+        " the extra `render` and Chromium.",
     )
     limits: tuple[tuple[str, object], ...] = _setting(
         (),
         Group.HOW,
         LIMITS,
-        "One of the finer limits, as NAME=VALUE (retries=0); may be repeated."
-        " The reference of run files lists them.",
+        "Set a limit, as NAME=VALUE (retries=0); the run file reference lists them. Can be repeated.",
     )
     retry_failed: bool = _setting(
         False,
         Group.HOW,
         FLAG,
-        "Ask again for what earlier sessions of the run called broken, before it resumes.",
+        "When resuming, first request again what failed in earlier sessions.",
         of_run=False,
     )
     archive: str = _setting(
-        "", Group.KEEP, PATH, "A folder that keeps every answer, to be replayed; made if it is not there."
+        "", Group.KEEP, PATH, "Folder to store every response in, for replay. Created if missing."
     )
     archive_mode: str = _setting(
         "read-through",
         Group.KEEP,
         _archive_mode(),
-        "Whether the archive also answers what it holds (read-through), or only keeps what is fetched.",
+        "Take responses from the archive if it has them (read-through), or only store what is fetched"
+        " (record).",
     )
     archive_max_age: float | None = _setting(
         None,
         Group.KEEP,
         above_zero(SECONDS),
-        "Let the archive answer only what it got within this time (30d); what is older is asked for again.",
+        "Use responses from the archive only if they are younger than this (30d); fetch older ones again.",
     )
-    offline: bool = _setting(
-        False, Group.KEEP, FLAG, "Ask the archive and nobody else: no request leaves the machine."
-    )
+    offline: bool = _setting(False, Group.KEEP, FLAG, "Use only the archive: no request leaves the machine.")
     out: str = _setting(
-        "", Group.KEEP, PATH, "The run's folder; without it, one named after the host.", of_run=False
+        "", Group.KEEP, PATH, "Folder of the run. Without it, one named after the host.", of_run=False
     )
     folders: str = _setting(
         "flat",
         Group.KEEP,
         choice("way to keep files", _FOLDERS),
-        "Whether all files stand side by side in files/ (flat), or in the folders that the site has (site).",
+        "Put all files side by side into files/ (flat), or into folders as on the site (site).",
     )
-    events: str = _setting(
-        "", Group.KEEP, PATH, "Append everything that happens to this file, one JSON object per line."
-    )
+    events: str = _setting("", Group.KEEP, PATH, "Append events to this file, one JSON object per line.")
     log_file: str = _setting(
         "",
         Group.KEEP,
         PATH,
-        "Append what --verbose would say to this file, with times, whatever the screen shows.",
+        "Append the messages of --verbose to this file, with times.",
     )
     exec: str = _setting(
         "",
         Group.KEEP,
         TEXT,
-        "Run this command for each file that was taken, with {file}, {url}, {type} and {run} in the place of"
-        " what they stand for; no shell reads it.",
+        "Run this command for each collected file; {file}, {url}, {type} and {run} are filled in. It is"
+        " not run by a shell.",
         of_run=False,
     )
     exec_timeout: float = _setting(
-        300.0, Group.KEEP, at_least(SECONDS, 1), "How long that command may take.", of_run=False
+        300.0, Group.KEEP, at_least(SECONDS, 1), "Time limit for each command of --exec.", of_run=False
     )
-    format: str = _setting(
-        "table", Group.KEEP, choice("format", _FORMATS), "How the result is printed.", of_run=False
-    )
+    format: str = _setting("table", Group.KEEP, choice("format", _FORMATS), "Output format.", of_run=False)
     quiet: bool = _setting(False, Group.KEEP, FLAG, "Show no progress.", of_run=False)
     verbose: bool = _setting(
         False,
         Group.KEEP,
         FLAG,
-        "Say of each answer what it was, and at the end whether something held the crawl up.",
+        "Print each response, and at the end what slowed the crawl down.",
         of_run=False,
     )
     dry_run: bool = _setting(
         False,
         Group.KEEP,
         FLAG,
-        "Fetch robots.txt and the start page only, and show what would be crawled.",
+        "Fetch only robots.txt and the start page, and show what would be crawled.",
         of_run=False,
     )
 
@@ -506,17 +507,16 @@ class RunSettings:
         for goal in self.goal:
             build_goal(goal)
         if self.strategy in DISCOVERY and self.urls and not self.words:
-            raise ConfigError(f"{self.strategy} searches for repositories: `coati discover` runs it")
+            raise ConfigError(f"{self.strategy} searches for repositories: use `coati discover`")
         for pattern in (*self.include, *self.exclude):
             _compiled(pattern)
         if self.quiet and self.verbose:
-            raise ConfigError("quiet says nothing and verbose says more: leave one of them out")
+            raise ConfigError("quiet and verbose contradict each other: leave one of them out")
         self._check_hints()
         if self.per_host > self.concurrency:
             raise ConfigError(
-                f"per_host is {self.per_host} and concurrency is {self.concurrency}: no more than"
-                f" {self.concurrency} would ever be in flight;"
-                f" ask for --concurrency {self.per_host} as well"
+                f"per_host is {self.per_host} and concurrency is {self.concurrency}: add --concurrency"
+                f" {self.per_host}"
             )
         for name, given in (
             ("archive_mode", self.archive_mode != "read-through"),
@@ -524,10 +524,10 @@ class RunSettings:
             ("offline", self.offline),
         ):
             if given and not self.archive:
-                raise ConfigError(f"{name} is of use only with an archive: name its folder with --archive")
+                raise ConfigError(f"{name} needs an archive: give its folder with --archive")
         if self.offline and (self.archive_mode != "read-through" or self.dry_run):
             other = "dry_run" if self.dry_run else "archive_mode record"
-            raise ConfigError(f"offline asks nobody, and {other} asks the site: leave one of them out")
+            raise ConfigError(f"offline allows no requests, but {other} needs them: leave one of them out")
 
     @property
     def url(self) -> str:

@@ -64,7 +64,7 @@ def _read(data: bytes, name: str) -> StartModel:
         told = json.loads(data)
         if told["form"] != FORM:
             raise ConfigError(
-                f"{name} is a start model of another version: make it again with `coati learn pages`"
+                f"{name} is a start model of another version: create it again with `coati learn pages`"
             )
         words = [(str(word), float(weight), int(pages)) for word, weight, pages in told["words"]]
         return StartModel(

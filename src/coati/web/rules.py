@@ -47,7 +47,7 @@ class TrapRule(StrEnum):
 
 
 class Refusal(StrEnum):
-    """Why a URL is not asked for."""
+    """Why a URL is not requested."""
 
     SCOPE = "out of scope"
     EXTENSION = "blocked extension"
@@ -190,7 +190,7 @@ class Rules:
 def _checked(url: str) -> str:
     start = parse_query(url).address if is_query(url) else normalise(url)
     if start is None:
-        raise ConfigError(f"the start URL {url!r} is no web address (http:// or https://)")
+        raise ConfigError(f"the start URL {url!r} is not a web address (http:// or https://)")
     return start
 
 

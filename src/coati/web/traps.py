@@ -71,7 +71,7 @@ class TrapSettings:
     enabled: bool = True
     # Links of one shape that are followed without any target. Real sites have thousands of numbered pages.
     max_urls_per_shape: int = 5_000
-    # Steps from page to page of one shape, as by "next", without any target.
+    # How many pages of one URL pattern are followed in a row (as by "next") without finding a target.
     max_chain: int = 200
     # How often the same page may come before its links, or its shape's, are left alone.
     max_equal_pages: int = 20

@@ -419,3 +419,17 @@ def test_it_tells_what_its_next_choice_promises_and_nothing_changes_by_asking() 
     done = Scent([START], 5)
     assert crawl(done, {START: page()})
     assert done.expects() == 0.0
+
+
+def test_links_that_are_surely_files_are_not_judged_again_until_one_is_none() -> None:
+    strategy = Scent([START])
+    files = [Link(f"{START}f/{'x' * number}.csv", FILES) for number in range(1, 400)]
+    strategy.observe(must_ask(strategy).id, page(*files), 0.0)
+    for _ in range(300):
+        strategy.observe(must_ask(strategy).id, Target(200, 9, "text/csv"), 0.0)
+    first, second = must_ask(strategy), strategy.save()["sure"]
+    assert second
+    strategy.observe(first.id, Target(200, 9, "text/csv"), 0.0)
+    assert strategy.save()["sure"] == second
+    strategy.observe(must_ask(strategy).id, Failure(404, 0, "not found"), 0.0)
+    assert strategy.save()["sure"] == []

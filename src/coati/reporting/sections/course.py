@@ -26,7 +26,7 @@ def course(connection: Connection, facts: RunFacts) -> Html:
     curve = read_curve(connection, facts.totals)
     parts = [element("h2", "How they were found" if facts.totals.targets else "How it went")]
     if not facts.totals.requests:
-        return element("section", *parts, element("p", "No request was answered yet."), id="course")
+        return element("section", *parts, element("p", "There is no response yet."), id="course")
     parts.append(element("p", _in_words(curve, facts)))
     found = element("figure", _found_chart(curve), element("figcaption", _FOUND))
     volume = element("figure", _volume_chart(curve), element("figcaption", _volume_words(facts)))
@@ -40,9 +40,7 @@ def course(connection: Connection, facts: RunFacts) -> Html:
     return element("section", *parts, id="course")
 
 
-_FOUND = (
-    "What was found against requests made. A steep line means that nearly every request brought something."
-)
+_FOUND = "Files found against requests made. A steep line means that nearly every request found a file."
 
 
 def _in_words(curve: Curve, facts: RunFacts) -> str:
@@ -51,9 +49,9 @@ def _in_words(curve: Curve, facts: RunFacts) -> str:
         return f"No {facts.noun} was found in {format_count(totals.requests, 'request')}."
     spent = format_share(curve.most.requests, totals.requests)
     return (
-        f"Nine tenths of what was found ({format_count(curve.most.targets, facts.noun)}"
-        f" of {format_count(totals.targets)}) were in after"
-        f" {format_count(curve.most.requests, 'request')}, {spent} of all that were made."
+        f"90 % of the total ({format_count(curve.most.targets, facts.noun)}"
+        f" of {format_count(totals.targets)}) was found after"
+        f" {format_count(curve.most.requests, 'request')}, {spent} of all requests."
     )
 
 
@@ -81,7 +79,7 @@ def _volume_words(facts: RunFacts) -> Html:
     return joined(
         f"Bytes received. {format_bytes(totals.target_bytes)} of {format_bytes(totals.bytes)} were"
         f" {facts.noun}s"
-        f" ({format_share(totals.target_bytes, totals.bytes)}); the rest is what it cost to find them."
+        f" ({format_share(totals.target_bytes, totals.bytes)}); the rest was the cost of finding them."
     )
 
 
@@ -96,7 +94,7 @@ def _pages_table(rows: list[Row], facts: RunFacts) -> Html:
         )
         for row in rows
     ]
-    return table(columns, cells, "Pages that link to most files")
+    return table(columns, cells, "Pages with most links to files")
 
 
 def ways_table(ways: list[FoundBy], *, files: bool = True) -> Html:

@@ -73,9 +73,9 @@ def files(connection: Connection, facts: RunFacts) -> Html:
     types = connection.execute(_TYPES, (_MAX_TYPES,)).fetchall()
     rows = connection.execute(_FILES, (MAX_FILES,)).fetchall()
     where = joined(
-        "All of them stand in ",
+        "All of them are listed in ",
         element("a", "files.csv", href="files.csv"),
-        " and, with all that is known of each, in run.sqlite.",
+        " and, with all details, in run.sqlite.",
     )
     if facts.totals.targets > len(rows):
         note = joined(

@@ -21,7 +21,7 @@ def gone(connection: Connection) -> Html | None:
         return None
     (count,) = connection.execute(_COUNT).fetchone()
     note = (
-        f"{format_count(count, 'file')} that a web archive has seen here and the site has no more. The first"
+        f"{format_count(count, 'file')} that a web archive knows and the site no longer has. The first"
         f" {format_count(len(rows))} are shown; the view gone of run.sqlite has all."
     )
     cells = [

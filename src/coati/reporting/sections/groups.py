@@ -31,35 +31,35 @@ FROM targets GROUP BY 1 ORDER BY 2 DESC, 3 LIMIT ?
 """
 
 _GROUPS_INTRO = (
-    "Links that are alike form a group: they stand in the same kind of place and, with some strategies, lead"
-    " to the same directory and type of file; a star stands for any number or name. While it crawled, Coati"
-    " learnt which links pay, and followed those. These groups paid most. Some links of a group are files"
-    " themselves; others are pages that led to files. coati explain says why a single link was chosen."
+    "Similar links form a group: they are in the same kind of place on a page and, with some strategies,"
+    " lead to the same folder and file type; a star stands for any number or name. During the crawl, Coati"
+    " learns which groups lead to files, and prefers them. These groups led to most files. Some links of a"
+    " group are files themselves; others are pages that link to files. coati explain says why a single"
+    " link was chosen."
 )
 _LOST_INTRO = (
-    "These took most requests and brought nothing. A new group gets a try, so that some requests are lost"
-    " on purpose."
+    "These took most requests and found nothing. Each new group is tried, so some requests find nothing."
 )
 _NO_GROUPS_INTRO = (
     "The strategy of this run does not learn from groups of links. These are the places on pages where the"
-    " links to files stood."
+    " links to files were."
 )
 
 
 def groups(connection: Connection) -> Html:
     """Show the groups, or the places of links where the strategy has no groups."""
     (paid, total) = connection.execute(_COUNT).fetchone()
-    parts: list[Html | None] = [element("h2", "Which links paid")]
+    parts: list[Html | None] = [element("h2", "Which links led to files")]
     if paid:
         best = best_groups(connection, _SHOWN)
-        parts += [element("p", _GROUPS_INTRO), _groups_table(best, "The groups of links that paid most")]
+        parts += [element("p", _GROUPS_INTRO), _groups_table(best, "Groups of links with most files")]
         parts.append(_left_out(paid, total))
     else:
         parts += _places(connection)
     if total > paid:
         lost = connection.execute(_LOST, (_LOST_SHOWN,)).fetchall()
         parts += [element("h3", "What led nowhere"), element("p", _LOST_INTRO)]
-        parts.append(_groups_table(lost, "The groups of links that took most requests and paid nothing"))
+        parts.append(_groups_table(lost, "Groups of links with most requests and no files"))
     return element("section", *parts, id="groups")
 
 
@@ -110,7 +110,7 @@ def _places_table(rows: list[Row]) -> Html:
         (web_link(row["url"], row["anchor"], 70), _number(row["files"]), place_of_link(row["tag_path"]))
         for row in rows
     ]
-    return table(columns, cells, "Where the links to files stood")
+    return table(columns, cells, "Where the links to files were")
 
 
 def place_of_link(label: str) -> Html:
@@ -147,7 +147,7 @@ def _example(each: dict[str, Any]) -> Html:
 def _left_out(paid: int, total: int) -> Html:
     shown = f"The best {_SHOWN} of {format_count(paid)}" if paid > _SHOWN else f"All {format_count(paid)}"
     everything = f"{format_count(total, 'group')} in all; the table groups of run.sqlite has them"
-    text = f"{shown} that paid, of {everything}."
+    text = f"{shown} that led to files, of {everything}."
     return element("p", text, class_="note")
 
 

@@ -25,9 +25,7 @@ def headline(facts: RunFacts) -> Html:
             *_found_tiles(facts),
             None
             if facts.watches
-            else _tile(
-                format_share(facts.asked, facts.known), "of the known addresses asked for", _known(facts)
-            ),
+            else _tile(format_share(facts.asked, facts.known), "of the known URLs requested", _known(facts)),
             _tile(
                 format_seconds(facts.seconds),
                 "at work",
@@ -55,7 +53,7 @@ def _found_tiles(facts: RunFacts) -> tuple[Html, Html]:
         _tile(
             format_count(totals.requests),
             "requests made",
-            f"{_per_hundred(facts)} {facts.noun}s for 100 requests",
+            f"{_per_hundred(facts)} {facts.noun}s per 100 requests",
         ),
     )
 
@@ -77,10 +75,10 @@ def _summary(facts: RunFacts) -> Html:
             f" {format_count(totals.requests, 'request')}, of which"
             f" {format_count(facts.queries, 'was a query', 'were queries')} to search engines."
         )
-    kind = "A watch that begins at " if facts.watches else "A crawl from "
+    kind = "A watch of " if facts.watches else "A crawl from "
     begin = _begin(facts)
     if not totals.requests:
-        return joined(kind, begin, ". No request was answered yet.")
+        return joined(kind, begin, ". There is no response yet.")
     if facts.watches:
         told = f", begun on {format_moment(facts.began_at)}, in {format_count(totals.requests, 'request')}."
         return joined(kind, begin, told)
@@ -91,7 +89,7 @@ def _summary(facts: RunFacts) -> Html:
         else f" brought no {facts.noun} in {format_count(totals.requests, 'request')}"
     )
     copies = totals.targets - totals.relevant_pages - facts.files
-    note = f"; {format_count(copies)} of them had the same content as another one" if copies > 0 else ""
+    note = f"; {format_count(copies)} of them have the same content as another one" if copies > 0 else ""
     return joined(
         kind,
         begin,

@@ -28,7 +28,7 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     end = end_of(facts)
     if facts.stage is Stage.GOING:
         yield joined(
-            "When the run has ended, this report is written again. ",
+            "The report is written again when the run ends. ",
             _command("coati report FOLDER"),
             " does it now.",
         )
@@ -39,32 +39,34 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
         yield joined(rest)
     if facts.waiting and facts.stage is not Stage.GOING:
         yield joined(
-            f"{format_count(facts.waiting, 'known address was', 'known addresses were')} not asked for."
+            f"{format_count(facts.waiting, 'known address was', 'known addresses were')} not requested."
         )
     few_links = few_links_in(connection)
     if few_links:
         yield joined(few_links)
     if facts.repositories:
-        yield joined("Take the files of these repositories: ", _command("coati harvest --from FOLDER"), ".")
+        yield joined(
+            "Collect the files of these repositories: ", _command("coati harvest --from FOLDER"), "."
+        )
     if not facts.totals.targets and facts.totals.requests and not facts.words:
-        yield joined("Were the right types asked for? ", _command("coati types"), " lists them.")
+        yield joined("Were these the right types? ", _command("coati types"), " lists them.")
     (robots,) = connection.execute(_ROBOTS).fetchone()
     if robots:
         yield joined(
-            f"The site asks crawlers not to take {format_count(robots, 'address', 'addresses')}."
-            " Ask its owner for what you miss."
+            f"The site's robots.txt forbids {format_count(robots, 'address', 'addresses')}."
+            " Ask its owner for what is missing."
         )
     (large,) = connection.execute(_TOO_LARGE).fetchone()
     if large:
         yield joined(
-            f"{format_count(large, 'file was', 'files were')} left out as too large;"
-            " a larger --max-file-size takes them."
+            f"{format_count(large, 'file was', 'files were')} skipped as too large; a larger"
+            f" --max-file-size includes them."
         )
     yield joined(
-        "Why was this address taken, or not? ", _command("coati explain ADDRESS --run FOLDER"), " says it."
+        "Why was a URL requested or skipped? ", _command("coati explain ADDRESS --run FOLDER"), " says it."
     )
     yield joined(
-        "Ask own questions with ",
+        "Run your own queries with ",
         _command("datasette run.sqlite"),
         f", or open {'repositories.csv' if facts.words else 'files.csv'} in a spreadsheet.",
     )

@@ -10,17 +10,17 @@ from coati.units import format_moment
 _MAX_SESSIONS = 30
 
 _HOW = (
-    "For every file the run keeps its address, the redirects on the way, the page and the link that led to"
-    " it, the headers of the answer, the time, and the SHA-256 of its bytes. The pages are kept as they came,"
-    " as WARC. A file is counted only when it is on disk, with the bytes that its SHA-256 says. Files with"
-    " the same content are stored once and recorded for each address."
+    "For every file the run stores its URL, redirects, the page and link that led to it, the response"
+    " headers, the time, and the SHA-256 of its content. Pages are stored unchanged, as WARC. A file"
+    " counts only when it is on disk with that SHA-256. Files with the same content are stored once and"
+    " listed for each URL."
 )
 _OPEN = (
     ("files/", "the files", "files/"),
     ("files.csv", "the files as a table, for a spreadsheet", "files.csv"),
     ("datapackage.json", "the same for Frictionless tools, with sizes and hashes", "datapackage.json"),
     ("run.sqlite", "every request, link, group and file; opens in Datasette", "run.sqlite"),
-    ("warc/pages.warc.gz", "the pages as they were, for ReplayWeb.page and other readers", "warc/"),
+    ("warc/pages.warc.gz", "the pages unchanged, for ReplayWeb.page and other viewers", "warc/"),
     ("run.toml", "the settings", "run.toml"),
 )
 
@@ -30,11 +30,11 @@ def provenance(facts: RunFacts) -> Html:
     items = [element("li", element("a", name, href=place), f": {words}") for name, words, place in _OPEN]
     return element(
         "section",
-        element("h2", "Where this comes from"),
+        element("h2", "Provenance"),
         element("p", _HOW),
         element("h3", "In this folder"),
         element("ul", *items),
-        element("h3", "Who was here when"),
+        element("h3", "Sessions"),
         _sessions(facts),
         id="provenance",
     )

@@ -82,7 +82,7 @@ def _hosts_table(rows: list[Row]) -> Html:
         Column("Relevant", numeric=True),
         Column("Pages", numeric=True),
         Column("Requests", numeric=True),
-        Column("Not asked any more because", wide=True),
+        Column("No longer requested because", wide=True),
     )
     cells = [
         (

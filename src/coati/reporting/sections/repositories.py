@@ -35,7 +35,7 @@ def repositories(connection: Connection) -> tuple[Html, ...]:
     others = [row for row in sites if row["rank"] is None]
     parts = [element("h2", "The repositories")]
     if not sites:
-        parts.append(element("p", "No page looked like one of a data repository."))
+        parts.append(element("p", "No page looked like a data repository."))
     if verified:
         parts.append(element("p", _BEST_FIRST))
         parts.append(_table(verified[:_SITES_SHOWN], "Verified repositories"))
@@ -47,9 +47,7 @@ def repositories(connection: Connection) -> tuple[Html, ...]:
     return (element("section", *parts, id="repositories"),)
 
 
-_BEST_FIRST = (
-    "Sites on which enough different files of data were found, the one whose pages fit the topic best first."
-)
+_BEST_FIRST = "Sites with enough different data files, those that fit the topic best first."
 
 
 def _table(rows: list[Row], name: str) -> Html:
@@ -58,7 +56,7 @@ def _table(rows: list[Row], name: str) -> Html:
         Column("Site", wide=True),
         Column("Data files", numeric=True),
         Column(""),
-        Column("Pages looked at", numeric=True),
+        Column("Pages checked", numeric=True),
         Column("Formats"),
         Column("Found by", wide=True),
     )
@@ -159,10 +157,10 @@ def _arms(connection: Connection) -> list[Html]:
         Line(label, style, _thinned(line))
         for (label, line), style in zip(points.items(), _STYLES, strict=False)
     ]
-    axes = Axes("What each action found", "pages found", "that looked like a repository's", _whole, _whole)
-    caption = "A steeper line is an action that pays better: the bandit prefers it."
+    axes = Axes("What each action found", "pages found", "that looked like a repository", _whole, _whole)
+    caption = "A steeper line means that an action finds more; the bandit prefers it."
     chart = element("figure", line_chart(axes, lines), element("figcaption", caption))
-    return [element("h3", "Which action paid"), chart]
+    return [element("h3", "Which action found most"), chart]
 
 
 def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from coati.reporting.facts import RunFacts
 
 _DECIDED = "SELECT decided_at FROM repositories WHERE rank IS NOT NULL ORDER BY decided_at"
-_CAPTION = "Repositories against requests made, queries included. A flat line found nothing new."
+_CAPTION = "Repositories found against requests made, queries included. Where the line is flat, nothing"
+" new was found."
 
 
 def search_course(connection: Connection, facts: RunFacts) -> Html:

@@ -17,9 +17,9 @@ _SECRET = ("cookie", "header", "proxy", "password", "token", "secret", "auth")
 def settings(facts: RunFacts) -> Html:
     """List every setting as it was used."""
     listed = list(_flat(facts.settings))[:_MAX_SETTINGS]
-    body = pairs(listed) if listed else element("p", "run.toml holds no settings.")
+    body = pairs(listed) if listed else element("p", "run.toml contains no settings.")
     note = joined(
-        "Every setting as it was used; ",
+        "All settings of the run; ",
         element("a", "run.toml", href="run.toml"),
         " holds them for Coati to read.",
     )

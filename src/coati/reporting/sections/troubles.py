@@ -1,4 +1,4 @@
-"""What failed, and what was left alone and why."""
+"""What failed, and what was skipped and why."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _SKIP_EXAMPLES = "SELECT url FROM skipped WHERE reason = ? ORDER BY id LIMIT ?"
 
 
 def troubles(connection: Connection) -> Html:
-    """Show errors, then what was not asked for."""
+    """Show errors, then what was not requested."""
     return element(
         "section",
-        element("h2", "What failed, and what was left alone"),
+        element("h2", "What failed, and what was skipped"),
         element("h3", "Errors"),
         _errors(connection),
         _incomplete(connection),
         _outages(connection),
-        element("h3", "Not asked for"),
+        element("h3", "Skipped"),
         _skips(connection),
         id="troubles",
     )
@@ -65,7 +65,7 @@ def _incomplete(connection: Connection) -> Html | None:
     if not rows:
         return None
     columns = (
-        Column("Pages that are not whole"),
+        Column("Incomplete pages"),
         Column("Times", numeric=True),
         Column("For example", wide=True),
     )
@@ -73,19 +73,19 @@ def _incomplete(connection: Connection) -> Html | None:
         (row["missing"], Cell(format_count(row["times"]), row["times"]), web_link(row["url"], limit=90))
         for row in rows
     ]
-    return table(columns, cells, "Pages of which something is missing, and perhaps links")
+    return table(columns, cells, "Pages that were not read to the end, so that links may be missing")
 
 
 def _outages(connection: Connection) -> Html | None:
-    """Say what could not be reached for a while, and list what is still to be asked again."""
+    """Say what could not be reached at first, and list what is still to be retried."""
     (met,) = connection.execute(_DEFERRED).fetchone()
     if not met:
         return None
     rows = connection.execute(_UNREACHED).fetchall()
     addresses = format_count(met, "address", "addresses")
-    words = f"{addresses} could not be reached for a while and {'was' if met == 1 else 'were'} asked again."
+    words = f"{addresses} could not be reached at first and {'was' if met == 1 else 'were'} requested again."
     if rows:
-        words += f" {format_count(len(rows))} of them did not answer yet: resume the run to ask once more."
+        words += f" {format_count(len(rows))} of them did not respond yet: resume the run to retry."
     listed = [element("li", web_link(row["url"], limit=90), f" ({row['reason']})") for row in rows[:_LISTED]]
     return element("div", element("p", words), element("ul", *listed) if listed else None)
 
@@ -93,7 +93,7 @@ def _outages(connection: Connection) -> Html | None:
 def error_words(status: int, reason: str) -> str:
     """Say what failed.
 
-    >>> error_words(404, "status 404"), error_words(0, "no answer in time")
+    >>> error_words(404, "status 404"), error_words(0, "no response in time")
     ('404: Not Found', 'no answer in time')
     """
     if not status:
@@ -109,7 +109,7 @@ def error_words(status: int, reason: str) -> str:
 def _skips(connection: Connection) -> Html:
     rows = connection.execute(_SKIPS).fetchall()
     if not rows:
-        return element("p", "Nothing that was met was left out.")
+        return element("p", "Nothing was skipped.")
     columns = (
         Column("Why", wide=True),
         Column("Addresses", numeric=True),
@@ -124,7 +124,7 @@ def _skips(connection: Connection) -> Html:
             Cell(format_count(row["urls"]), row["urls"]),
             element("ul", *examples, class_="examples"),
         ))  # fmt: skip
-    return table(columns, cells, "What was not asked for, by reason")
+    return table(columns, cells, "What was skipped, by reason")
 
 
 def _why(reason: str) -> Html:

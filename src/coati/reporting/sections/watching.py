@@ -44,8 +44,9 @@ def watching(connection: Connection, folder: Path, facts: RunFacts) -> Html:
 
 
 _PAGES_NOTE = (
-    "New links are those that count and that nobody knew. A visit is made because something new is expected,"
-    " or because the page has waited longest. `coati explain PAGE --run FOLDER` tells more of one page."
+    "New links are relevant links that were not known before. A page is visited because something new is"
+    " expected, or because it has waited longest. `coati explain PAGE --run FOLDER` shows more about one"
+    " page."
 )
 
 
@@ -66,7 +67,7 @@ def _calendars(changes: Sequence[Change], facts: RunFacts) -> Html:
         day_calendar(
             by_day, min(first, *by_day) if by_day else first, max(last, *by_day) if by_day else last
         ),
-        element("figcaption", "New and changed files by the day on which they were noticed."),
+        element("figcaption", "New and changed files by the day on which they were found."),
     )
     hours = element(
         "figure",
@@ -138,7 +139,7 @@ def _pages_table(pages: Sequence[WatchedPage], facts: RunFacts) -> Html:
 
 def _why(page: WatchedPage) -> str:
     if page.gone:
-        return "gone: visited no more"
+        return "gone: not visited any more"
     reasons = []
     if page.expected:
         reasons.append(f"{format_count(page.expected)} × something new expected")

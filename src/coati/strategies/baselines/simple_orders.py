@@ -125,5 +125,5 @@ def depth_first(start_urls: Sequence[str]) -> FrontierStrategy:
 
 
 def uniformly_random(start_urls: Sequence[str], seed: int) -> FrontierStrategy:
-    """Crawl any known link with the same probability (RANDOM)."""
+    """Crawl a random known link (RANDOM)."""
     return FrontierStrategy(start_urls, Pool(seed))
