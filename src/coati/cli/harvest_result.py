@@ -108,7 +108,7 @@ def _say_extraction(extraction: Extraction, folder: Path) -> None:
         say(f"  CPU time:   {detector:.1f} ms per page to label it, {full:.0f} ms to read it in full")
     if extraction.failed:
         pages = format_count(extraction.failed, "page")
-        say(f"  incomplete: {pages}, by broken or too much markup; the table extractions names them", err=True)
+        say(f"  incomplete: {pages}, by broken or too much markup (table extractions)", err=True)
 
 
 def _say_total(stop: StopReason, sums: dict[str, object], folder: Path) -> None:

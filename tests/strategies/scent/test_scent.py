@@ -420,7 +420,9 @@ def test_many_good_links_promise_more_than_one() -> None:
     def promise(files: int) -> float:
         strategy = Scent([START])
         links = [Link(f"{START}{number}.csv", FILES) for number in range(files)]
-        strategy.observe(ask(strategy).id, page(*links), 0.0)
+        request = ask(strategy)
+        assert request is not None
+        strategy.observe(request.id, page(*links), 0.0)
         expected = strategy.expects()
         assert expected is not None
         return expected
