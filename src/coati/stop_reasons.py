@@ -119,3 +119,15 @@ _WORDS: Final = {
         f"Wait a few hours. {RESUME} A longer --delay may help.",
     ),
 }
+
+
+def words_for(reason: str) -> StopWords:
+    """Return the words for a reason as a log holds it; one that another version wrote is told as it stands.
+
+    >>> words_for("budget of requests reached").brief
+    'the limit of requests was reached'
+    """
+    try:
+        return StopReason(reason).words
+    except ValueError:
+        return StopWords(reason, f"It ended: {reason}.", RESUME)

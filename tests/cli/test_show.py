@@ -27,7 +27,7 @@ def test_show_tells_what_a_run_did(coati: Coati) -> None:
     said = coati("show", "run")
     assert said.code == 0
     for words in (
-        "ended: nothing left to ask for",
+        "ended: nothing was left to request",
         "data by scent, seed 0",
         "1 has the same bytes as another",
         "text/csv",

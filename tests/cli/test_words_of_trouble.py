@@ -107,7 +107,7 @@ def test_show_leads_with_the_group_that_leads_the_report(coati: Coati) -> None:
     # The links of this group were the files themselves: no page of it led to any.
     assert groups[0]["targets"] == 6
     assert groups[0]["reward"] == 0
-    assert "6 targets from 6 pulls" in coati("show", "run").out
+    assert "6 targets from 6 requests" in coati("show", "run").out
 
 
 def test_a_name_that_leads_into_a_private_network_is_told_as_such(coati: Coati) -> None:

@@ -59,7 +59,7 @@ def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
     if told.left_alone is not None and told.left_alone.meaning:
         yield "rule", f"{told.left_alone.reason}: {told.left_alone.meaning}"
         if told.met is None and told.left_alone.found_on:
-            yield "met on", told.left_alone.found_on
+            yield "found on", told.left_alone.found_on
     if told.watched is not None:
         yield from _watched(told.watched)
     # Of a watched page the visits are summed up, and the latest ones shown.
@@ -69,7 +69,7 @@ def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
         yield "leads to", " -> ".join(told.leads_to)
     yield from _file(told)
     if told.siblings is not None:
-        waiting = f"; {format_count(told.siblings.waiting)} wait" if told.siblings.waiting else ""
+        waiting = f"; {format_count(told.siblings.waiting)} waiting" if told.siblings.waiting else ""
         yield "same place", f"{_standing(told.siblings)}{waiting}"
     yield from _reasons(told)
     for place, near in enumerate(told.nearest):
@@ -78,7 +78,7 @@ def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
 
 def _reasons(told: Explanation) -> Iterator[tuple[str, str]]:
     """Show the reasons with what each adds to the score; the words say what the strategy had seen."""
-    name = "weighed then" if told.asked else "weighed now"
+    name = "score then" if told.asked else "score now"
     if told.score is not None:
         yield name, f"{told.score:.3f} in total. How much lower it would be without each reason:"
         name = ""
@@ -92,9 +92,9 @@ def _met(told: Explanation) -> Iterator[tuple[str, str]]:
     if met is None:
         return
     if met.redirected_from:
-        yield "met by", f"a redirect from {met.redirected_from}"
+        yield "found by", f"a redirect from {met.redirected_from}"
     if met.found_on:
-        yield "met on", met.found_on
+        yield "found on", met.found_on
     if met.found_by:
         yield "found by", met.found_by
     if met.anchor:
@@ -113,7 +113,7 @@ def _watched(page: WatchedPage) -> Iterator[tuple[str, str]]:
     )
     yield "why", f"{why} waited longest; last: {page.why}"
     kinds = f"unchanged {format_count(page.unchanged)} ×, failed {format_count(page.failed)} ×"
-    yield "brought", f"{format_count(page.new_links, 'new link')}; {kinds}"
+    yield "led to", f"{format_count(page.new_links, 'new link')}; {kinds}"
     if page.gone:
         yield "gone", "not visited any more: it was missing too often"
 
@@ -132,11 +132,11 @@ def _asked(asked: Asked, *, is_visit: bool) -> Iterator[tuple[str, str]]:
         what = [f"status {asked.status}" if asked.status else "", asked.media_type or "", asked.reason or ""]
         if asked.size_bytes:
             what.append(format_bytes(asked.size_bytes))
-        yield "answer", ", ".join(part for part in what if part)
+        yield "response", ", ".join(part for part in what if part)
     if asked.links is not None:
         yield "links", f"{format_count(asked.links)}, of which {format_count(asked.new_links or 0)} were new"
     if asked.reward is not None:
-        yield "brought", format_count(round(asked.reward), "new link" if is_visit else "target")
+        yield "led to", format_count(round(asked.reward), "new link" if is_visit else "target")
 
 
 def _score(asked: Asked) -> str:
@@ -145,9 +145,8 @@ def _score(asked: Asked) -> str:
 
 def _standing(group: GroupStanding) -> str:
     return (
-        f"{format_count(group.followed, 'request')} so far: {format_count(group.were_targets, 'target')}"
-        f" among them, its pages led to {format_count(round(group.led_to))},"
-        f" {format_count(group.errors)} failed"
+        f"{format_count(group.followed, 'request')} so far: {format_count(group.were_targets, 'target')},"
+        f" {format_count(round(group.led_to))} more on its pages, {format_count(group.errors)} failed"
     )
 
 

@@ -100,7 +100,7 @@ class FilesHarvest:
 
 @dataclass(frozen=True, slots=True)
 class FilesHarvested:
-    """How a harvest ended: why, and what each site took and gave, the richest first.
+    """How a harvest ended, and the requests and files of each site, most files first.
 
     ``commands`` says what came of the command for each file, if there was one.
     """

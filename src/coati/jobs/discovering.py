@@ -115,7 +115,7 @@ def discover(
     show_progress: bool | None = None,
     **options: Unpack[DiscoverOptions],
 ) -> DiscoveryRun:
-    """Find data repositories on a topic, by search engines and links, and return the run.
+    """Find data repositories on a topic with search engines and links, and return the run.
 
     ``words`` say what the data should be about, or name the folder of a search to resume. Other arguments are
     the settings of ``coati discover`` (`coati.DiscoverOptions`); ``search`` names the engines. Progress is

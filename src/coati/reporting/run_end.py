@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coati.reporting.facts import RunFacts, Stage
-from coati.stop_reasons import RESUME, StopReason, StopWords
+from coati.stop_reasons import RESUME, StopReason, StopWords, words_for
 
 _RUNNING = StopWords(
     "it is still running",
@@ -27,7 +27,4 @@ def end_of(facts: RunFacts) -> StopWords:
         return _UNSAID
     if facts.failed_start is not None:
         return facts.failed_start
-    try:
-        return StopReason(reason).words
-    except ValueError:
-        return StopWords(reason, f"It ended: {reason}.", RESUME)
+    return words_for(reason)

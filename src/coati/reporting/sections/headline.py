@@ -83,10 +83,10 @@ def _summary(facts: RunFacts) -> Html:
         told = f", begun on {format_moment(facts.began_at)}, in {format_count(totals.requests, 'request')}."
         return joined(kind, begin, told)
     found = (
-        f" brought {format_count(totals.targets, facts.noun)} ({format_bytes(totals.target_bytes)})"
+        f" found {format_count(totals.targets, facts.noun)} ({format_bytes(totals.target_bytes)})"
         f" in {format_count(totals.requests, 'request')}"
         if totals.targets
-        else f" brought no {facts.noun} in {format_count(totals.requests, 'request')}"
+        else f" found no {facts.noun} in {format_count(totals.requests, 'request')}"
     )
     copies = totals.targets - totals.relevant_pages - facts.files
     note = f"; {format_count(copies)} of them have the same content as another one" if copies > 0 else ""
