@@ -85,11 +85,12 @@ def _summary(facts: RunFacts) -> Html:
             f" {format_count(facts.queries, 'was a query', 'were queries')} to search engines."
         )
     kind = "A watch of " if facts.watches else "A crawl from "
+    begin = _begin(facts)
     if not totals.requests:
-        return joined(kind, web_link(facts.start_url), ". There is no response yet.")
+        return joined(kind, begin, ". There is no response yet.")
     if facts.watches:
         told = f", begun on {format_moment(facts.began_at)}, in {format_count(totals.requests, 'request')}."
-        return joined(kind, web_link(facts.start_url), told)
+        return joined(kind, begin, told)
     found = (
         f" found {format_count(totals.targets, facts.noun)} ({format_bytes(totals.target_bytes)})"
         f" in {format_count(totals.requests, 'request')}"
@@ -100,12 +101,18 @@ def _summary(facts: RunFacts) -> Html:
     note = f"; {format_count(copies)} of them have the same content as another one" if copies > 0 else ""
     return joined(
         kind,
-        web_link(facts.start_url),
+        begin,
         f", begun on {format_moment(facts.began_at)},",
         found,
         note,
         ".",
     )
+
+
+def _begin(facts: RunFacts) -> Html:
+    urls = facts.settings.get("urls", ())
+    # Which of many is asked first is a matter of luck.
+    return web_link(facts.start_url) if len(urls) < 2 else joined(f"{len(urls)} addresses")  # noqa: PLR2004
 
 
 def _per_hundred(facts: RunFacts) -> str:
