@@ -31,7 +31,6 @@ from coati.replaying.driver import replay
 from coati.replaying.site import ReplaySite
 from coati.strategies.forecast import forecast_requests
 from coati.strategies.stop_when_dry import LEVELS, StopWhenDry
-from coati.strategies.strategy import Foresees
 from coati.testing.generator import generate_site
 from coati.testing.paper_sites import PAPER_SITES, paper_site_parameters
 from coati.web.media import PRESETS
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from coati.strategies.forecast import Estimate
-    from coati.strategies.strategy import Strategy
+    from coati.strategies.strategy import Foresees, Strategy
 
 _PARTS = {"replicas of real sites": False, "generated sites": True}
 _MISSED, _SAVED = "missed, % of a site's targets", "saved, % of requests"
@@ -85,7 +84,7 @@ class Watcher:
     ) -> bool:
         """Take note of a request."""
         self.targets.append(targets)
-        look: object = SharedLook(strategy) if isinstance(strategy, Foresees) else strategy
+        look = SharedLook(cast("Foresees", strategy)) if hasattr(strategy, "outlook") else strategy
         for floor, rule in self.rules.items():
             before = rule.estimate
             if rule.observe(requests, targets, score, cast("Strategy", look)) and floor not in self.stopped:
