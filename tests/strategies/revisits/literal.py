@@ -166,22 +166,13 @@ def fit(rows: list[list[float]], values: list[float]) -> tuple[np.ndarray, float
     return weights, float(wanted.mean() - means @ weights)
 
 
-def examples(past: Past) -> list[tuple[int, int, int]]:
-    """Return the visits to learn from: of pages that had been visited before, but for the bootstrap."""
-    return [
-        (at, page, new)
-        for at, page, new in past.visits
-        if at >= past.cycle - WINDOW_HOURS and (at - 1 < BOOTSTRAP_HOURS or past.window(page, at))
-    ]
-
-
 def predictions(past: Past) -> list[float] | None:
     """Return what REG expects of each page; None within the bootstrap."""
     cycle = past.cycle
     if cycle - 1 < BOOTSTRAP_HOURS:
         return None
     if cycle - past.trained >= RETRAIN_HOURS:
-        rows = examples(past)
+        rows = [(at, page, new) for at, page, new in past.visits if at >= cycle - WINDOW_HOURS]
         inputs = [features(past, page, at) for at, page, _ in rows]
         past.model, past.trained = fit(inputs, [row[2] for row in rows]), cycle
     weights, constant = past.model
@@ -282,8 +273,9 @@ def ltr(past: Past, k: int) -> list[int]:
         return od_win(past, k)
     if cycle - past.trained >= RETRAIN_HOURS:
         queries: dict[int, list[tuple[list[float], int]]] = {}
-        for at, page, new in examples(past):
-            queries.setdefault(at, []).append((features(past, page, at)[:4], new))
+        for at, page, new in past.visits:
+            if at >= cycle - WINDOW_HOURS:
+                queries.setdefault(at, []).append((features(past, page, at)[:4], new))
         past.weights, past.trained = _ascend(list(queries.values()), past.weights), cycle
     pages = range(len(past.made.urls))
     scores = [float(np.dot(past.weights, features(past, page, cycle)[:4])) for page in pages]

@@ -1,9 +1,8 @@
 """Predict the new links of each page, and visit those that promise most: REG, and the rankers beside it.
 
 For the first ten hours such a scheduler does as OD-WIN does, to have something to learn from. Then it is
-trained every three hours on the visits of the window. Where a page had no visit in the window there is no
-mean to learn from, so its visit is an example within the first ten hours only. Predictions only rank, so
-negative ones stay as they are.
+trained every three hours on the visits of the window. Predictions only rank, so negative ones stay as they
+are.
 """
 
 from __future__ import annotations
@@ -66,7 +65,6 @@ class Predicting:
         self._similar = SimilarPages()
         self._selection = Selection(np.zeros(0), self._similar)
         self._own = np.zeros((0, 0))
-        self._has_mean = np.zeros(0, bool)
         self._now = 0.0
         # What was known of the pages that are on their way.
         self._asked: dict[int, tuple[float, Floats]] = {}
@@ -83,7 +81,6 @@ class Predicting:
         self._similar.compare()
         self._began = cycle.now if self._began is None else self._began
         self._now, self._own = cycle.now, own_features(cycle)
-        self._has_mean = cycle.visits.counts > 0
         if cycle.now - self._began < BOOTSTRAP_SECONDS:
             means = means_unseen_first(cycle.visits)
             self._selection = Selection(means, SimilarPages(), ages_in_hours(cycle))
@@ -105,8 +102,7 @@ class Predicting:
 
     def explore(self, page: int) -> None:
         """Note that a page was taken that was not picked here; it is an example all the same."""
-        if self._has_mean[page] or not self.has_learnt:
-            self._asked[page] = self._now, self._own[page].copy()
+        self._asked[page] = self._now, self._own[page].copy()
 
     def learn(self, visit: Visit, visits: Visits) -> None:
         """Keep a visit as an example."""
@@ -122,7 +118,6 @@ class Predicting:
             **self._selection.save(),
             **{f"predictor.{name}": value for name, value in self.predictor.save().items()},
             "own": self._own,
-            "has_mean": self._has_mean,
             "now": self._now,
             "asked": asked,
             "began": self._began,
@@ -138,6 +133,5 @@ class Predicting:
         own = {name[len(prefix) :]: value for name, value in state.items() if name.startswith(prefix)}
         self.predictor.load(own)
         self._own, self._now = np.array(state["own"]), state["now"]
-        self._has_mean = np.array(state["has_mean"], bool)
         self._asked = {page: (moment, np.array(known)) for page, moment, known in state["asked"]}
         self._began, self._trained = state["began"], state["trained"]
