@@ -23,9 +23,7 @@ def headline(facts: RunFacts) -> Html:
         element(
             "ul",
             *_found_tiles(facts),
-            None
-            if facts.watches
-            else _tile(format_share(facts.asked, facts.known), "of the known URLs requested", _known(facts)),
+            _reach_tile(facts),
             _tile(
                 format_seconds(facts.seconds),
                 "at work",
@@ -34,6 +32,17 @@ def headline(facts: RunFacts) -> Html:
             class_="tiles",
         ),
     )
+
+
+def _reach_tile(facts: RunFacts) -> Html | None:
+    """Say how much of what is known was asked for; of a search, how many sites were checked."""
+    if facts.watches:
+        return None
+    if facts.words:
+        return _tile(
+            format_count(facts.sites_checked), "sites checked", "those that looked like repositories"
+        )
+    return _tile(format_share(facts.asked, facts.known), "of the known URLs requested", _known(facts))
 
 
 def _found_tiles(facts: RunFacts) -> tuple[Html, Html]:
