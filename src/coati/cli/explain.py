@@ -12,6 +12,7 @@ from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.reporting.explaining import explain_url
 from coati.reporting.explanation import Asked, Explanation, GroupStanding
+from coati.reporting.found_repositories import SiteVerdict
 from coati.reporting.markup import shortened
 from coati.reporting.watched_pages import WatchedPage
 from coati.units import format_bytes, format_count, format_moment, format_seconds
@@ -37,12 +38,14 @@ def explain(url: str, folder: Path, form: str) -> None:
 
     Shows where the URL was found, which rule applies to it, why it was requested and with what result, or
     what it is waiting for.
-    URL may also be a path on the site (/data/table.csv).
+    URL may also be a path on the site (/data/table.csv), or the name of a site that a search checked.
     """
     explanation = explain_url(folder, url)
     if form == "json":
         say(json.dumps(explanation.as_json()))
         return
+    if explanation.site is not None and "://" not in url:
+        say(_site_line(explanation.site), bold=True)
     say(f"{_one_line(explanation.url)}: {explanation.verdict.value}", bold=True)
     say(explanation.because)
     for name, text in _lines(explanation):
@@ -51,10 +54,7 @@ def explain(url: str, folder: Path, form: str) -> None:
 
 def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
     if told.site is not None:
-        yield "site", f"{told.site.site} is {told.site.state}: {told.site.because}"
-        yield "found by", told.site.action
-        for place, step in enumerate(told.site.trail):
-            yield "" if place else "trail", step
+        yield from _site(told.site)
     yield from _met(told)
     if told.left_alone is not None and told.left_alone.meaning:
         yield "rule", f"{told.left_alone.reason}: {told.left_alone.meaning}"
@@ -74,6 +74,18 @@ def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
     yield from _reasons(told)
     for place, near in enumerate(told.nearest):
         yield "" if place else "nearest", near
+
+
+def _site(site: SiteVerdict) -> Iterator[tuple[str, str]]:
+    yield "site", _site_line(site)
+    if site.action:
+        yield "found by", site.action
+    for place, step in enumerate(site.trail):
+        yield "" if place else "trail", step
+
+
+def _site_line(site: SiteVerdict) -> str:
+    return f"{site.site} is {site.state}: {site.because}"
 
 
 def _reasons(told: Explanation) -> Iterator[tuple[str, str]]:
