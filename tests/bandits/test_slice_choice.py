@@ -185,3 +185,11 @@ def test_whatever_happens_the_rules_hold(seed: int) -> None:
         if world.out:
             world.take_in(3)
     assert sum(world.asked) == world.budget
+
+
+@pytest.mark.parametrize(("budget", "requests"), [(None, 50), (10_000, 50), (200, 25), (30, 10), (4, 4)])
+def test_first_slices_are_short_where_the_budget_is(budget: int | None, requests: int) -> None:
+    choice = SliceChoice(["a", "b", "c", "d"], Budget(max_requests=budget))
+    chosen = choice.choose(0.0)
+    assert chosen is not None
+    assert chosen.requests == requests

@@ -211,12 +211,12 @@ def crawled(site: str, by: str = "w1", **state: object) -> SliceResult:
 
 
 def scripted_harvest(
-    cluster: Scripted, store_url: str, events: list[FleetEvent] | None = None
+    cluster: Scripted, store_url: str, events: list[FleetEvent] | None = None, **settings: object
 ) -> FleetHarvested:
     files = FilesHarvest(
         urls=tuple(f"https://{name}/" for name in cluster.script),
         out=Path(),
-        settings=with_values(RunSettings(), {"types": "data"}),
+        settings=with_values(RunSettings(), {"types": "data", **settings}),
     )
     listeners = Listeners(on_event=None if events is None else events.append)
     return harvest_fleet(FleetHarvest(files=files, store=store_url), cluster, listeners)
@@ -360,7 +360,24 @@ def test_an_interrupted_harvest_takes_in_what_is_out(store_url: str) -> None:
         def recall(self) -> None:
             self.recalled += 1
 
-    cluster = Interrupted(a_org=[crawled("a.org", done=False)])
+    ended = crawled("a.org", done=False, stop_reason="interrupted")
+    cluster = Interrupted(a_org=[crawled("a.org", done=False), ended])
     fleet = scripted_harvest(cluster, store_url)
     assert (fleet.stop, cluster.recalled) == (StopReason.INTERRUPTED, 1)
-    assert (fleet.sites[0].state.requests, fleet.slices) == (10, 1)
+    assert (fleet.sites[0].state, fleet.slices) == (ended.state, 1)
+    # What rests is ended, too.
+    assert [order.ends for order in cluster.orders] == [None, StopReason.INTERRUPTED]
+
+
+def test_at_the_end_of_the_budget_what_rests_is_ended_one_site_per_domain(store_url: str) -> None:
+    over = {"done": False, "stop_reason": "budget of requests reached"}
+    script: dict[str, list[SliceResult | Exception]] = {
+        name.replace(".", "_"): [crawled(name, done=False), crawled(name, "w1", **over)]
+        for name in ("a.x.org", "b.x.org", "y.org")
+    }
+    cluster = Scripted(**script)
+    fleet = scripted_harvest(cluster, store_url, max_requests=30)
+    assert fleet.stop is StopReason.BUDGET_REQUESTS
+    assert [site.state.stop_reason for site in fleet.sites] == ["budget of requests reached"] * 3
+    last = [order.site.name for order in cluster.orders if order.ends is StopReason.BUDGET_REQUESTS]
+    assert last == ["a.x.org", "y.org", "b.x.org"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from dataclasses import replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +17,23 @@ import pytest
 from coati.budget import Budget
 from coati.fleet.crawl_thread import CrawlThread, crawl_thread
 from coati.fleet.deaths import deaths_at, is_quarantined, note_death
-from coati.fleet.generations import Chain
+from coati.fleet.generations import Chain, Manifest
 from coati.fleet.leases import Lease, Leases, lease_name
 from coati.fleet.objects import ObjectStore, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceTimes
+from coati.fleet.overtime import Overtime
+from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slice_turns import SliceTurns
 from coati.fleet.slices import run_slice
 from coati.fleet.taking import pull
 from coati.fleet.worker import Worker
 from coati.harvesting.sites import sites_of
 from coati.live.progress import Event, EventKind
+from coati.live.site_turns import Spent
 from coati.live.stop_signal import StopSignal
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import RunSettings
+from coati.stop_reasons import StopReason
 from coati.testing.server import SiteServer, serve
 from tests.fleet.test_client import make
 
@@ -72,6 +78,58 @@ def test_a_slice_spends_its_requests_and_gives_the_site_back(order: SliceOrder, 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_crawl_that_rests_is_continued_where_it_is(order: SliceOrder, server: SiteServer) -> None:
+    resting = RestingCrawls()
+    worker = Worker("first", resting=resting)
+    before = len(server.requests)
+    first = run_slice(order, worker)
+    second = run_slice(order, worker)
+    assert (first.requests, second.requests, second.state.requests) == (12, 12, 24)
+    assert second.state.stop_reason is None
+    # It is one session of one crawl: the rules of the site are asked for once, and no page twice.
+    asked = [seen.url for seen in server.requests[before:]]
+    assert len(asked) == len(set(asked)) == 25
+    # Somebody else continues from the store, and then what rests here is out of date.
+    assert run_slice(order, Worker("second")).state.requests == 36
+    fourth = run_slice(order, worker)
+    assert (fourth.state.requests, fourth.by) == (48, "first")
+    asked = [seen.url for seen in server.requests[before:] if not seen.url.endswith("/robots.txt")]
+    assert len(asked) == len(set(asked)) == 48
+    resting.close()
+
+
+def test_a_crawl_that_rests_can_be_ended(order: SliceOrder, tmp_path: Path) -> None:
+    resting = RestingCrawls()
+    worker = Worker(scratch=tmp_path, resting=resting)
+    last = replace(order, requests=0, ends=StopReason.BUDGET_REQUESTS)
+    run_slice(order, worker)
+    assert not open_store(order.store).exists(f"{order.place}/report.html")
+    ended = run_slice(last, worker)
+    assert (ended.requests, ended.state.requests) == (0, 12)
+    assert ended.state.stop_reason == StopReason.BUDGET_REQUESTS
+    assert not ended.state.done
+    assert open_store(order.store).exists(f"{order.place}/report.html")
+    assert list(tmp_path.iterdir()) == []
+    # Also where it rests nowhere any more.
+    run_slice(order, worker)
+    resting.close()
+    assert list(tmp_path.iterdir()) == []
+    ended = run_slice(last, worker)
+    assert (ended.state.requests, ended.state.stop_reason) == (24, StopReason.BUDGET_REQUESTS)
+
+
+def test_of_many_crawls_those_that_rest_longest_are_let_go(order: SliceOrder, tmp_path: Path) -> None:
+    resting = RestingCrawls(1)
+    worker = Worker(scratch=tmp_path, resting=resting)
+    other = replace(order, store=f"memory://{uuid.uuid4().hex}")
+    run_slice(order, worker)
+    run_slice(other, worker)
+    assert resting.take((open_store(order.store).url, order.place)) is None
+    assert run_slice(other, worker).state.requests == 24
+    resting.close()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_site_that_had_its_share_is_done(order: SliceOrder) -> None:
     order = replace(order, per_site=Budget(max_requests=5))
     first = run_slice(order)
@@ -102,26 +160,29 @@ def test_a_site_that_is_free_in_a_moment_is_waited_for(order: SliceOrder) -> Non
     assert 0 < pauses[0] <= 1.0
 
 
-def die_at(order: SliceOrder) -> None:
-    """Leave what a worker leaves that is killed: a lease that has run out."""
-    Leases(open_store(order.store), "a dead one", 0.0, lambda: 1.0).take(
-        lease_name(order.site.urls[0]), order.place
-    )
+def die_at(order: SliceOrder, *, claims: bool = True) -> None:
+    """Leave what a worker leaves that is killed: a lease that has run out, and a claim if it got so far."""
+    store, name = open_store(order.store), lease_name(order.site.urls[0])
+    before = Leases(store, "").newest(name)
+    number = 1 if before is None else before.number + 1
+    lease = Lease(name, number, "a dead one", order.place, 0.0, 0.0)
+    store.create(f"leases/{name}/{number:012}", json.dumps(asdict(lease)).encode())
+    if claims:
+        newest = chain(order).newest() or Manifest(order.site.name, 0, 0, "", 0.0)
+        chain(order).add(replace(newest, generation=newest.generation + 1, token=number))
+    # Whoever takes the lease over does this.
+    note_death(store, lease)
 
 
 def test_a_site_at_which_workers_die_is_left_alone_after_three(order: SliceOrder, server: SiteServer) -> None:
     store, site = open_store(order.store), order.place
-    die_at(order)
-    assert run_slice(order).deaths == 1
+    for _ in range(2):
+        die_at(order)
+    assert run_slice(order).deaths == 2
     # A slice that ended counts from nothing again.
     assert deaths_at(store, site).all == 0
-    forget_lease(order)
-    for number in (1, 2):
-        note_death(store, replace(lease_of_dead(order), number=number))
-    assert run_slice(order).end is SliceEnd.CRAWLED
-    forget_lease(order)
-    for number in (1, 2, 2, 3):
-        note_death(store, replace(lease_of_dead(order), number=number))
+    for _ in range(3):
+        die_at(order)
     before = len(server.requests)
     result = run_slice(order)
     assert (result.end, result.deaths) == (SliceEnd.QUARANTINED, 3)
@@ -129,13 +190,21 @@ def test_a_site_at_which_workers_die_is_left_alone_after_three(order: SliceOrder
     assert len(server.requests) == before
 
 
+def test_workers_that_die_before_they_crawl_do_not_count_against_the_site(order: SliceOrder) -> None:
+    for _ in range(12):
+        die_at(order, claims=False)
+    result = run_slice(order)
+    assert (result.end, result.deaths) == (SliceEnd.CRAWLED, 0)
+    for _ in range(12):
+        die_at(order, claims=False)
+    assert run_slice(order).deaths == 0
+
+
 def test_deaths_count_in_a_row_while_nothing_is_published_between_them(order: SliceOrder) -> None:
     store, site = open_store(order.store), order.place
-    note_death(store, lease_of_dead(order))
     run_slice(replace(order, requests=3), Worker("a"))
-    # The slice ended, so that its own deaths are forgotten; these are of later ones.
-    for number in range(2, 11):
-        note_death(store, replace(lease_of_dead(order), number=number))
+    for _ in range(9):
+        die_at(order)
         at_one_place = deaths_at(store, site)
         newest = chain(order).newest()
         assert newest is not None
@@ -143,12 +212,8 @@ def test_deaths_count_in_a_row_while_nothing_is_published_between_them(order: Sl
         chain(order).add(replace(newest, generation=newest.generation + 1, state=state))
         assert (at_one_place.here, deaths_at(store, site).here) == (1, 0)
         assert not deaths_at(store, site).are_too_many
-    note_death(store, replace(lease_of_dead(order), number=11))
+    die_at(order)
     assert deaths_at(store, site).are_too_many
-
-
-def lease_of_dead(order: SliceOrder) -> Lease:
-    return Lease(lease_name(order.site.urls[0]), 1, "a dead one", order.place, 0.0, 0.0)
 
 
 def forget_lease(order: SliceOrder) -> None:
@@ -167,6 +232,9 @@ class Broken(CrawlThread):
         future: Future[Any] = Future()
         future.set_exception(self._error)
         return future
+
+    def call(self, function: Callable[[], object]) -> None:
+        function()
 
 
 def test_an_error_of_ours_counts_as_a_death_and_frees_the_site(order: SliceOrder) -> None:
@@ -192,18 +260,74 @@ class Endless(CrawlThread):
         function()
 
 
-def test_a_slice_that_does_not_end_is_told_to_and_then_ends_the_process(order: SliceOrder) -> None:
+def test_a_slice_that_does_not_end_is_told_to_and_then_ends_the_process(
+    order: SliceOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     endless = Endless()
-    told: list[bool] = []
 
     def end_process() -> None:
-        told.append(endless.stops[0].is_set)
         endless.future.set_exception(RuntimeError("the process is gone"))
 
-    order = replace(order, seconds=0.0, times=replace(LONG, grace=0.0))
+    order = replace(order, seconds=0.0, times=replace(LONG, grace=0.0, transfer=0.0))
+    monkeypatch.setattr("coati.fleet.overtime._LAST_SECONDS", 0.0)
     with pytest.raises(RuntimeError, match="the process is gone"):
         run_slice(order, Worker(thread=lambda: endless, end_process=end_process))
-    assert told == [True]
+
+
+class Site:
+    """A crawl as its turns see it."""
+
+    def __init__(self) -> None:
+        self.open_count = 1
+        self.woken = 0
+        self.stopped: StopReason | None = None
+
+    def spent(self) -> Spent:
+        return Spent(0, 0, 0)
+
+    def expects(self) -> float | None:
+        return 0.5
+
+    def rests_seconds(self) -> float:
+        return 2.0
+
+    def awaken(self) -> None:
+        self.woken += 1
+
+    def stop(self, reason: StopReason) -> None:
+        self.stopped = reason
+
+
+def test_a_slice_whose_time_is_over_rests_then_ends_and_its_process_ends_if_it_does_not_answer() -> None:
+    called: list[Callable[[], object]] = []
+    ended: list[float] = []
+
+    class Deaf(Endless):
+        """Takes calls, and makes them when the test does."""
+
+        def call(self, function: Callable[[], object]) -> None:
+            called.append(function)
+
+    turns, site, rested = turns_of(Site())
+    now = 0.0
+    worker = Worker(thread=Deaf, end_process=lambda: ended.append(now))
+    overtime = Overtime(turns, worker, SliceTimes(grace=10.0, transfer=100.0))
+    now += overtime.act(now)
+    called.pop()()
+    # Something is in flight.
+    assert not rested.done()
+    now += overtime.act(now)
+    called.pop(0)()
+    assert site.stopped is StopReason.BUDGET_SECONDS
+    # A long transfer goes on while the loop answers, and not without end.
+    while not ended:
+        called.pop()()
+        now += overtime.act(now)
+    assert 100.0 <= now <= 130.0
+    ended.clear()
+    overtime.act(now)
+    overtime.act(now)
+    assert ended
 
 
 def test_within_a_slice_the_lease_is_renewed_and_the_run_published(order: SliceOrder, tmp_path: Path) -> None:
@@ -240,25 +364,74 @@ def test_one_whose_site_was_taken_over_publishes_nothing(
     assert (newest.state, newest.generation) == (before.state, before.generation + 1)
 
 
+def turns_of(site: Site, requests: int = 10, seconds: float = 1.0) -> tuple[SliceTurns, Site, Future[None]]:
+    rested: Future[None] = Future()
+    turns = SliceTurns(1.0)
+    turns.joins(site)
+    turns.begin(requests, lambda: seconds, rested)
+    return turns, site, rested
+
+
 def test_without_its_lease_a_crawl_does_not_ask() -> None:
-    seconds = 1.0
-    turns = SliceTurns(lambda: seconds, 1.0)
+    turns, *_ = turns_of(Site())
     assert turns.may_choose()
     assert turns.charge(1)
-    seconds = -1.0
+    turns, _, rested = turns_of(Site(), seconds=-1.0)
     assert not turns.may_choose()
     assert not turns.charge(1)
     # What was charged may be given back.
     assert turns.charge(-1)
+    assert not rested.done()
+
+
+def test_a_crawl_rests_when_its_slice_is_spent_and_goes_on_with_the_next() -> None:
+    turns, site, rested = turns_of(Site(), requests=2)
+    assert turns.may_choose()
+    # One is on its way, and one is left for a further attempt.
+    assert turns.charge(1)
+    assert not turns.charge(1)
+    turns.observed(Spent(2, 10, 0))
+    assert not turns.may_choose()
+    assert rested.done()
+    assert (turns.promise, turns.rest_seconds) == (0.5, 2.1)
+    woken = site.woken
+    again: Future[None] = Future()
+    turns.begin(1, lambda: 1.0, again)
+    assert site.woken == woken + 1
+    assert turns.may_choose()
+    site.open_count = 0
+    turns.spend()
+    assert again.done()
 
 
 def test_the_longest_pace_is_kept() -> None:
-    turns = SliceTurns(lambda: 1.0, 1.0)
+    turns = SliceTurns(1.0)
     for seconds, pace in ((0.5, 1.0), (20.0, 20.0), (1e9, 3600.0)):
         turns.on_event(Event(0.0, EventKind.WAITING, {"seconds": seconds}))
         assert turns.pace_seconds == pace
     turns.on_event(Event(0.0, EventKind.SKIPPED, {"seconds": 5000.0}))
     assert turns.pace_seconds == 3600.0
+
+
+def test_a_process_has_one_thread_for_crawls_however_many_ask_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin = threading.Barrier(8)
+
+    class Slow(CrawlThread):
+        """Takes a while to be made."""
+
+        def __init__(self) -> None:
+            threading.Event().wait(0.01)
+
+    def ask() -> CrawlThread:
+        begin.wait()
+        return crawl_thread()
+
+    monkeypatch.setattr("coati.fleet.crawl_thread._only", cache(Slow))
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(ask) for _ in range(8)]
+    assert len({id(one.result()) for one in asked}) == 1
 
 
 def test_all_slices_of_a_process_can_be_recalled(order: SliceOrder, server: SiteServer) -> None:
@@ -292,3 +465,13 @@ def test_a_site_that_could_not_be_reached_begins_again() -> None:
         assert newest is not None
         assert newest.slices == slices
         forget_lease(order)
+
+
+def test_what_is_pulled_of_a_crawl_that_rests_lists_all_files(order: SliceOrder, tmp_path: Path) -> None:
+    resting = RestingCrawls()
+    result = run_slice(replace(order, requests=40), Worker(resting=resting))
+    resting.close()
+    assert result.state.is_open
+    pull(open_store(order.store), order.place, tmp_path / "pulled")
+    listed = (tmp_path / "pulled" / "files.csv").read_text().splitlines()
+    assert len(listed) - 1 == result.state.targets > 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -56,13 +57,13 @@ def store_url(site: Script) -> str:
     return url
 
 
-def an_hour_later() -> Callable[[SliceOrder], SliceResult]:
+def an_hour_later() -> Callable[[SliceOrder, Worker], SliceResult]:
     """Crawl slices, each an hour after the one before."""
     hours = count(2_000_000_000, 3600)
 
-    def crawl(order: SliceOrder) -> SliceResult:
+    def crawl(order: SliceOrder, worker: Worker) -> SliceResult:
         now = float(next(hours))
-        return run_slice(order, Worker(clock=lambda: now))
+        return run_slice(order, replace(worker, clock=lambda: now))
 
     return crawl
 

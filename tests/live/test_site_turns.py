@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from coati.budget import Budget, Limit
 from coati.live.site_turns import SiteTurns, Spent
+from coati.stop_reasons import StopReason
 
 
 class Site:
@@ -14,7 +15,7 @@ class Site:
         self.before = spent
         self.rest = 0.0
         self.woken = 0
-        self.ended: Limit | None = None
+        self.ended: StopReason | None = None
 
     def spent(self) -> Spent:
         return self.before
@@ -28,11 +29,15 @@ class Site:
     def awaken(self) -> None:
         self.woken += 1
 
-    def end(self, limit: Limit) -> None:
-        self.ended = limit
+    @property
+    def open_count(self) -> int:
+        return 0
+
+    def stop(self, reason: StopReason) -> None:
+        self.ended = reason
 
 
-ONE = Spent(1, 10, 0, 0.5)
+ONE = Spent(1, 10, 0)
 
 
 def turns_of(sites: list[Site], at_once: int = 1, budget: Budget | None = None) -> SiteTurns:
@@ -47,7 +52,7 @@ def tried(sites: list[Site], at_once: int = 1, budget: Budget | None = None) -> 
     turns = turns_of(sites, at_once, budget)
     for number in range(len(sites)):
         assert turns.may_choose(number)
-        turns.observed(number, Spent(1, 10, 0, None))
+        turns.observed(number, Spent(1, 10, 0))
         turns.passes(number)
     return turns
 
@@ -116,7 +121,7 @@ def test_no_request_goes_beyond_the_budget() -> None:
     assert sites[2].ended is None
     turns.observed(2, ONE)
     assert turns.limit is Limit.REQUESTS
-    assert [site.ended for site in sites] == [Limit.REQUESTS] * 3
+    assert [site.ended for site in sites] == [StopReason.BUDGET_REQUESTS] * 3
     assert not turns.may_choose(0)
 
 
@@ -125,7 +130,7 @@ def test_targets_and_bytes_of_all_sites_count_together() -> None:
         turns = tried([Site(0.9), Site(0.8)], at_once=2, budget=budget)
         for number in range(2):
             assert turns.may_choose(number)
-            turns.observed(number, Spent(1, 10, 1, 0.5))
+            turns.observed(number, Spent(1, 10, 1))
         assert turns.limit is limit
 
 
@@ -137,7 +142,7 @@ def test_time_ends_it_too() -> None:
     assert turns.may_choose(0)
     clock[0] = 11.0
     turns.observed(0, ONE)
-    assert site.ended is Limit.SECONDS
+    assert site.ended is StopReason.BUDGET_SECONDS
 
 
 def test_what_earlier_sessions_spent_counts() -> None:

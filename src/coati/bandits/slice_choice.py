@@ -25,13 +25,16 @@ from typing import NamedTuple
 from coati.bandits.site_choice import SiteChoice
 from coati.budget import Budget, Limit
 
+# However small the budget, a slice is worth its costs.
+_LEAST_REQUESTS = 10
+
 
 @dataclass(frozen=True, slots=True)
 class SliceSizes:
     """How long slices are: requests of the first one of a site and at most, and seconds."""
 
-    first_requests: int = 30
-    most_requests: int = 300
+    first_requests: int = 50
+    most_requests: int = 1000
     seconds: float = 300.0
 
 
@@ -55,15 +58,22 @@ class Tally(NamedTuple):
     promise: float | None = None
 
 
+def _first_size(wanted: int, budget: int | None, sites: int) -> int:
+    """Return how many requests first slices have: together they take half of a small budget at most."""
+    if budget is None:
+        return wanted
+    return min(wanted, max(_LEAST_REQUESTS, budget // (2 * max(1, sites))))
+
+
 class SliceChoice:
     """Chooses sites for slices; ``groups`` has the group of each site, whose place is its number.
 
-    >>> choice = SliceChoice(["a.org", "b.org"], Budget(max_requests=100))
+    >>> choice = SliceChoice(["a.org", "b.org"], Budget(max_requests=200))
     >>> choice.choose(0.0).site, choice.choose(0.0).site, choice.choose(0.0)
     (0, 1, None)
-    >>> choice.ended(0, Tally(requests=30, targets=3), now=10.0)
+    >>> choice.ended(0, Tally(requests=50, targets=3), now=10.0)
     >>> choice.choose(11.0).requests
-    30
+    50
     """
 
     def __init__(
@@ -77,6 +87,7 @@ class SliceChoice:
         self._choice = SiteChoice(fair=fair)
         self._budget = budget
         self._sizes = sizes or SliceSizes()
+        self._first = _first_size(self._sizes.first_requests, budget.max_requests, len(groups))
         self._groups = list(groups)
         self._members: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
@@ -182,8 +193,8 @@ class SliceChoice:
     def _send(self, site: int, requests_left: int, value: float) -> ChosenSlice:
         sizes = self._sizes
         is_suspect = site in self._suspects
-        most = sizes.first_requests if is_suspect else sizes.most_requests
-        wanted = max(sizes.first_requests, min(self._tallies[site].requests, most))
+        most = self._first if is_suspect else sizes.most_requests
+        wanted = max(self._first, min(self._tallies[site].requests, most))
         requests = min(wanted, requests_left)
         self._choice.pull(site)
         self._out[site] = requests

@@ -10,12 +10,14 @@ import time
 import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from coati.bandits.slice_choice import ChosenSlice, SliceChoice, SliceSizes, Tally
 from coati.errors import ConfigError
 from coati.fleet.client_lease import take_client_lease
+from coati.fleet.closing import end_crawls
 from coati.fleet.cluster import Cluster, Finished
 from coati.fleet.deaths import is_quarantined
 from coati.fleet.events import FleetEvent, FleetEventKind, OnFleetEvent
@@ -189,6 +191,7 @@ class FleetClient:
             self._go_on()
         except KeyboardInterrupt:
             self._interrupt()
+        self._end_crawls()
         stop = self._stop or self._natural_end()
         sites = [
             FleetSite(site.name, self._states[number], number in self._quarantined)
@@ -225,6 +228,21 @@ class FleetClient:
             if finished is not None:
                 self._take_in(finished)
             self._look_around()
+
+    def _end_crawls(self) -> None:
+        """End what rests, for the reason that all ended for."""
+        reason = self._stop or StopReason.INTERRUPTED
+        orders = [
+            replace(self._order(ChosenSlice(number, 0, 0.0, 0.0, is_suspect=False)), ends=reason)
+            for number, state in enumerate(self._states)
+            if state.is_open and number not in self._quarantined
+        ]
+        with suppress(KeyboardInterrupt):
+            end_crawls(self._cluster, orders, self._take_ended, self._look_around)
+
+    def _take_ended(self, result: SliceResult) -> None:
+        if result.end is SliceEnd.CRAWLED:
+            self._states[self._numbers[result.site]] = result.state
 
     def _nothing_wakes(self) -> bool:
         return self._stop is not None or self._choice.wakes_at() is None
@@ -275,7 +293,7 @@ class FleetClient:
             except StoreError as error:
                 self._tell(FleetEventKind.FAILED, error=str(error))
         times = self._harvest.times
-        most = self._harvest.sizes.seconds + 2 * times.grace + 2 * times.patience
+        most = self._harvest.sizes.seconds + times.transfer + 2 * times.grace + 2 * times.patience
         for number in [number for number, sent in self._sent_at.items() if now - sent > most]:
             self._lose(number, "it does not come back")
         if self._listeners.on_progress is not None:

@@ -9,7 +9,9 @@ from typing import NamedTuple, Protocol
 
 from coati.fleet.crawl_thread import crawl_thread
 from coati.fleet.orders import SliceOrder, SliceResult
+from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slices import run_slice
+from coati.fleet.worker import Worker
 
 
 class Finished(NamedTuple):
@@ -52,9 +54,12 @@ class Cluster(Protocol):
 class OwnProcess:
     """Slices in threads of this process, for one machine and for tests."""
 
-    def __init__(self, places: int = 8, crawl: Callable[[SliceOrder], SliceResult] = run_slice) -> None:
+    def __init__(
+        self, places: int = 8, crawl: Callable[[SliceOrder, Worker], SliceResult] = run_slice
+    ) -> None:
         self._places = places
         self._crawl = crawl
+        self._worker = Worker(resting=RestingCrawls())
         self._pool = ThreadPoolExecutor(places, thread_name_prefix="coati-slice")
         self._finished: queue.Queue[Finished] = queue.Queue()
 
@@ -65,7 +70,7 @@ class OwnProcess:
         return set()
 
     def send(self, order: SliceOrder, *, apart: bool = False) -> None:
-        future = self._pool.submit(self._crawl, order)
+        future = self._pool.submit(self._crawl, order, self._worker)
         future.add_done_callback(lambda done: self._finished.put(_finished(order.site.name, done)))
 
     def wait(self, seconds: float) -> Finished | None:
@@ -82,6 +87,7 @@ class OwnProcess:
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
+        self._worker.resting.close()
 
 
 def _finished(site: str, future: Future[SliceResult]) -> Finished:

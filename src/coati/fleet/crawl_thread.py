@@ -53,7 +53,12 @@ class CrawlThread:
         self._loop.run_forever()
 
 
-@cache
+_making = threading.Lock()
+_only = cache(CrawlThread)
+
+
 def crawl_thread() -> CrawlThread:
     """Return the thread of this process."""
-    return CrawlThread()
+    # Several slices that begin at once would each get one of their own.
+    with _making:
+        return _only()

@@ -12,6 +12,7 @@ import signal
 import tempfile
 import time
 import uuid
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +20,7 @@ from coati.errors import ConfigError
 from coati.fleet.cluster import Finished
 from coati.fleet.crawl_thread import crawl_thread
 from coati.fleet.orders import SliceOrder, SliceResult
+from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slices import run_slice
 from coati.fleet.worker import Worker
 from coati.version import __version__
@@ -31,6 +33,10 @@ _CONNECT_SECONDS: Final = 60.0
 _RECONNECT_SECONDS: Final = 600.0
 # Slices mostly wait for their sites, so that a worker takes many.
 _SLICES_PER_WORKER: Final = 16
+# Dask looks at the stack of every thread a hundred times per second, unless it is told not to.
+_QUICK: Final = {"distributed.worker.profile.enabled": False}
+# The crawls that rest in the process of a worker.
+_RESTING: Final = RestingCrawls()
 # How often it is looked who is there.
 _LOOK_SECONDS: Final = 2.0
 
@@ -41,7 +47,8 @@ def slice_task(order: SliceOrder) -> SliceResult:
 
     dask_worker = get_worker()
     # Dask removes what dead workers leave in its folders.
-    return run_slice(order, Worker(name=dask_worker.address, scratch=Path(dask_worker.local_directory)))
+    scratch = Path(dask_worker.local_directory)
+    return run_slice(order, Worker(name=dask_worker.address, scratch=scratch, resting=_RESTING))
 
 
 def coati_version() -> str:
@@ -52,6 +59,12 @@ def coati_version() -> str:
 def recall_slices() -> int:
     """End the slices of a worker."""
     return crawl_thread().stop_all()
+
+
+def load_libraries() -> None:
+    """Load what slices need, before the first one comes: it takes seconds, which no lease should wait for."""
+    for name in ("coati.live.running", "pyarrow.parquet"):
+        import_module(name)
 
 
 def _ignore_interrupts() -> None:
@@ -72,13 +85,18 @@ class DaskCluster:
         self._local: LocalCluster | None = None
         self._finished: queue.Queue[Finished] = queue.Queue()
         self._left_out: set[str] = set()
-        # Slices that are apart, and the worker of each.
+        # Slices that are out and have a worker of their own, apart from others or because the crawl rests
+        # there; and where each crawl rests.
         self._apart: dict[str, str] = {}
+        self._pinned: dict[str, str] = {}
+        self._rests_at: dict[str, str] = {}
         self._threads: dict[str, int] = {}
         self._looked_at = -math.inf
         self._client = self._connected()
         try:
             self._require_version()
+            # Also those that come later.
+            self._client.register_worker_callbacks(load_libraries)
             if _LOCAL.match(self._address):
                 self._client.register_worker_callbacks(_ignore_interrupts)
         except BaseException:
@@ -107,7 +125,7 @@ class DaskCluster:
             pure=False,
             workers=allowed,
             # A worker that was asked for may be gone by now.
-            allow_other_workers=apart,
+            allow_other_workers=order.site.name in self._pinned,
         )
         # The future is kept by its callback until it is done.
         future.add_done_callback(lambda done: self._finished.put(_finished(order.site.name, done)))
@@ -118,15 +136,25 @@ class DaskCluster:
         except queue.Empty:
             return None
         self._apart.pop(finished.site, None)
+        self._pinned.pop(finished.site, None)
+        if finished.result is not None and finished.result.state.is_open:
+            self._rests_at[finished.site] = finished.result.by
+        else:
+            self._rests_at.pop(finished.site, None)
         return finished
 
     def _allowed(self, site: str, *, apart: bool) -> list[str] | None:
         """Return the workers that may have a slice; None if all may."""
-        workers = [name for name in self._look() if name not in self._left_out]
+        threads = self._look()
+        workers = [name for name in threads if name not in self._left_out]
         free = [name for name in workers if name not in self._apart.values()]
         if apart and free:
-            self._apart[site] = free[0]
+            self._apart[site] = self._pinned[site] = free[0]
             return free[:1]
+        home = self._rests_at.get(site, "")
+        if home in workers and list(self._pinned.values()).count(home) < threads[home]:
+            self._pinned[site] = home
+            return [home]
         return workers if self._left_out else None
 
     def recall(self) -> None:
@@ -157,6 +185,7 @@ class DaskCluster:
         return self._threads
 
     def _connected(self) -> Client:
+        import dask
         from distributed import Client, LocalCluster
 
         local = _LOCAL.match(self._address)
@@ -168,14 +197,15 @@ class DaskCluster:
         if local is not None and self._local is None:
             workers = int(local[1])
             per_worker = _SLICES_PER_WORKER if self._at_once is None else math.ceil(self._at_once / workers)
-            self._local = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=per_worker,
-                processes=True,
-                dashboard_address=":0",
-                local_directory=os.environ.get("DASK_TEMPORARY_DIRECTORY") or tempfile.gettempdir(),
-                silence_logs=logging.ERROR,
-            )
+            with dask.config.set(_QUICK):
+                self._local = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=per_worker,
+                    processes=True,
+                    dashboard_address=":0",
+                    local_directory=os.environ.get("DASK_TEMPORARY_DIRECTORY") or tempfile.gettempdir(),
+                    silence_logs=logging.ERROR,
+                )
         try:
             return Client(self._local or self._address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:

@@ -34,10 +34,15 @@ class Deaths(NamedTuple):
 
 
 def note_death(store: ObjectStore, lease: Lease) -> None:
-    """Note that the holder of a lease died; a lease counts once."""
+    """Note that the holder of a lease died; a lease counts once.
+
+    One that died before it had claimed the run says nothing about the site: it was still loading.
+    """
     place = lease.what
-    said = _said(by=lease.owner, requests=_published_requests(store, place))
-    store.create(f"{place}/deaths/{lease.name}-{lease.number}", said)
+    newest = Chain(store, place).newest()
+    if newest is not None and newest.token == lease.number:
+        said = _said(by=lease.owner, requests=newest.state.requests)
+        store.create(f"{place}/deaths/{lease.name}-{lease.number}", said)
 
 
 def deaths_at(store: ObjectStore, place: str) -> Deaths:
@@ -46,7 +51,9 @@ def deaths_at(store: ObjectStore, place: str) -> Deaths:
     if not names:
         return Deaths(0, 0)
     noted = [parsed(store.read(f"{place}/deaths/{name}") or b"{}").get("requests") for name in names]
-    return Deaths(len(names), noted.count(_published_requests(store, place)))
+    newest = Chain(store, place).newest()
+    here = 0 if newest is None else newest.state.requests
+    return Deaths(len(names), noted.count(here))
 
 
 def forget_deaths(store: ObjectStore, place: str) -> None:
@@ -71,11 +78,6 @@ def end_quarantine(store: ObjectStore, place: str) -> bool:
     forget_deaths(store, place)
     store.delete(f"{place}/quarantine")
     return was
-
-
-def _published_requests(store: ObjectStore, place: str) -> int:
-    newest = Chain(store, place).newest()
-    return 0 if newest is None else newest.state.requests
 
 
 def _said(**facts: object) -> bytes:

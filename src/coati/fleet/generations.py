@@ -59,6 +59,11 @@ class RunState:
     done: bool = False
     free_at: float = 0.0
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the run has begun, and its last session has not ended: it rests, or its worker died."""
+        return bool(self.requests) and self.stop_reason is None and not self.done
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:

@@ -115,7 +115,17 @@ class ObjectStore:
             raise self._failed(name, error) from error
 
     def put_file(self, name: str, file: Path) -> None:
-        """Make an object of a file, in place of an older one of that name."""
+        """Make an object of a file that nobody changes any more, unless there is one of that name.
+
+        Where file and store are on one disk, the object is the file, under another name.
+        """
+        if self.exists(name):
+            return
+        if self.is_local:
+            folder = self._parent(name)
+            with suppress(OSError):
+                os.link(file, folder / Path(name).name)
+                return
         if self.is_local or file.stat().st_size <= _LARGE_BYTES:
             self.replace(name, file.read_bytes())
             return

@@ -10,6 +10,7 @@ from coati.errors import CoatiError
 from coati.fleet.generations import RunState
 from coati.harvesting.sites import HarvestSite
 from coati.settings.run_settings import RunSettings
+from coati.stop_reasons import StopReason
 from coati.version import __version__
 from coati.watching.cycle import CycleResult
 from coati.watching.options import WatchOptions
@@ -19,13 +20,15 @@ from coati.watching.options import WatchOptions
 class SliceTimes:
     """Seconds within a slice: between publications, and the term of its lease.
 
-    ``patience`` is for a store that fails. ``grace`` is how much longer a slice may take to end by itself.
+    ``patience`` is for a store that fails. After its time a slice may take ``transfer`` to finish what is in
+    flight; a process whose crawls do not answer within ``grace`` ends.
     """
 
     publish: float = 30.0
     term: float = 60.0
     patience: float = 600.0
     grace: float = 120.0
+    transfer: float = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,7 @@ class SliceOrder:
     """Which site, out of which store, and how much.
 
     ``settings`` are those of the whole harvest, ``per_site`` is what one site may get of it at most.
+    ``ends``: the crawl is to end now, for this reason.
     ``watch``: not the crawl of the site goes on, but a cycle of its watch is run.
     ``coati`` is the version of who asks.
     """
@@ -44,6 +48,7 @@ class SliceOrder:
     requests: int = 300
     seconds: float = 300.0
     times: SliceTimes = field(default_factory=SliceTimes)
+    ends: StopReason | None = None
     watch: WatchOptions | None = None
     coati: str = __version__
 

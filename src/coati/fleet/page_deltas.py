@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 PAGE_BYTES: Final = 4096
@@ -39,26 +39,28 @@ def pages_of(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def delta(before: Sequence[bytes], pages: Iterable[bytes]) -> tuple[bytes, list[bytes]]:
-    """Return the pages that differ from those with the given digests, packed, and the digests of all now.
+def changed_pages(before: Sequence[bytes], digests: Sequence[bytes]) -> list[int]:
+    """Return the numbers of the pages that differ, given the digests of all pages before and now."""
+    return [
+        number for number, digest in enumerate(digests) if number >= len(before) or before[number] != digest
+    ]
 
-    >>> packed, _ = delta([], [b"a" * PAGE_BYTES, b"b"])
-    >>> len(apply(b"", packed))
+
+def pack(pages: Iterable[bytes], numbers: Collection[int]) -> bytes:
+    """Return those of a file's pages that have the given numbers, packed.
+
+    >>> len(apply(b"", pack([b"a" * PAGE_BYTES, b"b"], {0, 1})))
     4097
     """
     packer = zlib.compressobj(level=1)
     body: list[bytes] = []
-    digests: list[bytes] = []
-    changed = size = 0
+    size = 0
     for number, page in enumerate(pages):
-        (digest,) = digests_of((page,))
-        digests.append(digest)
         size += len(page)
-        if number >= len(before) or before[number] != digest:
-            changed += 1
+        if number in numbers:
             body.append(packer.compress(_NUMBER.pack(number) + page.ljust(PAGE_BYTES, b"\0")))
     body.append(packer.flush())
-    return b"".join([_MAGIC, _HEAD.pack(size, changed), *body]), digests
+    return b"".join([_MAGIC, _HEAD.pack(size, len(numbers)), *body])
 
 
 def apply(image: bytes | bytearray, packed: bytes) -> bytearray:

@@ -9,16 +9,17 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from coati.fleet.generations import Chain, Manifest, Part, target_object
 from coati.fleet.objects import ObjectStore
-from coati.fleet.page_deltas import delta, pages_of
+from coati.fleet.page_deltas import changed_pages, digests_of, pack, pages_of
 from coati.runs.layout import Layout
 
 _CHUNK_BYTES: Final = 1 << 20
@@ -48,6 +49,7 @@ class Publisher:
     def __init__(self, chain: Chain, folder: Path, scratch: Path, base: Base) -> None:
         self._chain = chain
         self.store: ObjectStore = chain.store
+        self.folder = folder
         self._layout = Layout(folder)
         self._copy = Layout(scratch / "copy")
         self._base = base
@@ -73,6 +75,8 @@ class Publisher:
         shutil.copyfile(self._layout.settings, self._copy.settings)
         source = sqlite3.connect(f"{self._layout.database.absolute().as_uri()}?mode=ro", uri=True)
         with closing(source), closing(sqlite3.connect(self._copy.database)) as target:
+            # Nobody needs the copy after a power cut.
+            target.execute("PRAGMA synchronous = OFF")
             source.backup(target)
         return self._copy.folder
 
@@ -87,13 +91,13 @@ class Publisher:
             (warc_end,) = connection.execute(_WARC_END).fetchone()
             (last_event,) = connection.execute(_LAST_EVENT).fetchone()
         self._put_targets(targets)
-        packed, digests = delta(self._base.digests, pages_of(_chunks(database)))
+        digests = digests_of(pages_of(_chunks(database)))
         last = self.manifest
         manifest = replace(
             last,
             generation=last.generation + 1,
             written_at=news.written_at,
-            database=self._database_parts(packed, database),
+            database=self._database_parts(digests, database),
             warc=self._warc_parts(warc_end, ended=ended),
             files=dict(self._file_parts(last_event)),
             state=news.state,
@@ -110,22 +114,30 @@ class Publisher:
     def _put_targets(self, targets: dict[str, str]) -> None:
         """Put the target files there that the store does not have yet."""
         new = {sha256: name for name, sha256 in targets.items() if sha256 not in self._base.targets}
-        with ThreadPoolExecutor(_UPLOADS) as pool:
-            for done in [pool.submit(self._put_target, sha256, name) for sha256, name in new.items()]:
-                done.result()
+        # On a disk one after the other is as fast.
+        put = map if self.store.is_local else _uploads().map
+        for _ in put(self._put_target, new.items()):
+            pass
 
-    def _put_target(self, sha256: str, name: str) -> None:
-        place = target_object(sha256)
-        if not self.store.exists(place):
-            self.store.put_file(place, self._layout.files / name)
+    def _put_target(self, target: tuple[str, str]) -> None:
+        sha256, name = target
+        self.store.put_file(target_object(sha256), self._layout.files / name)
 
-    def _database_parts(self, packed: bytes, database: Path) -> tuple[Part, ...]:
+    def _database_parts(self, digests: Sequence[bytes], database: Path) -> tuple[Part, ...]:
         """Send what changed in the database, or all of it where that costs little more."""
         before = self.manifest.database
-        sent = sum(part.size_bytes for part in before[1:]) + len(packed)
-        if not before or len(before) > _MOST_DELTAS or sent > _WHOLE_SHARE * before[0].size_bytes:
-            return (self._put_part(_whole(database)),)
-        return (*before, self._put_part(packed))
+        changed = changed_pages(self._base.digests, digests)
+        if not changed:
+            return before
+        if not before or self._costs_little_more(before, len(changed) / len(digests)):
+            return (self._put_part(pack(pages_of(_chunks(database)), range(len(digests)))),)
+        return (*before, self._put_part(pack(pages_of(_chunks(database)), set(changed))))
+
+    @staticmethod
+    def _costs_little_more(before: tuple[Part, ...], share: float) -> bool:
+        """Tell whether the database is better sent whole than a share of its pages."""
+        sent = sum(part.size_bytes for part in before[1:]) + share * before[0].size_bytes
+        return len(before) > _MOST_DELTAS or sent > _WHOLE_SHARE * before[0].size_bytes
 
     def _warc_parts(self, end: int, *, ended: bool) -> tuple[Part, ...]:
         """Send what was appended to the pages file since; at the end of a slice, as one piece."""
@@ -143,7 +155,9 @@ class Publisher:
     def _file_parts(self, last_event: int) -> Iterator[tuple[str, Part]]:
         folder = self._layout.folder
         for path in sorted((*folder.iterdir(), *self._layout.snapshots.glob("*.snapshot"))):
-            if not path.is_file() or path.name.startswith("run.sqlite") or path.suffix == ".new":
+            # Listings are made of the database, by whoever pulls.
+            listed = path in {self._layout.listing, self._layout.datapackage}
+            if listed or not path.is_file() or path.name.startswith("run.sqlite") or path.suffix == ".new":
                 continue
             # Within a slice, what the strategy saved after the copy was made is not of this generation.
             if path.suffix == ".snapshot" and int(path.stem) > last_event:
@@ -163,8 +177,10 @@ class Publisher:
         return Part(name, len(content))
 
 
-def _whole(database: Path) -> bytes:
-    return delta((), pages_of(_chunks(database)))[0]
+@cache
+def _uploads() -> ThreadPoolExecutor:
+    """Return the threads of this process that wait for the store."""
+    return ThreadPoolExecutor(_UPLOADS, thread_name_prefix="coati-uploads")
 
 
 def _chunks(path: Path) -> Iterator[bytes]:

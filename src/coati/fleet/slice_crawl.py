@@ -1,76 +1,45 @@
-"""The crawl of a slice: it runs on the loop of the process, and is attended to from its own thread."""
+"""A slice of a crawl, as its thread attends to it: it renews the lease, publishes, and sees that it ends."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as StillRunning
-from contextlib import closing, suppress
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any
 
-from coati.assembly import stop_rule
-from coati.budget import Budget
 from coati.fleet.generations import ChainBrokenError, Manifest, RunState
 from coati.fleet.leases import HeldLease, LeaseLostError
 from coati.fleet.objects import StoreError
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult
+from coati.fleet.overtime import Overtime
 from coati.fleet.patience import Patience
-from coati.fleet.publishing import Publisher
-from coati.fleet.slice_turns import SliceTurns
+from coati.fleet.site_crawl import Ended, SiteCrawl
 from coati.fleet.tables import write_tables
 from coati.fleet.worker import Worker
 from coati.harvesting.folder import summary_of
-from coati.harvesting.site_crawls import Standing, is_done, site_settings, standing_of
-from coati.live.stop_signal import StopSignal
 from coati.reporting.page import report_page
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
-from coati.runs.store import RunStore
-from coati.settings.plan import CrawlResources, crawl_plan
-from coati.settings.run_file import to_toml_values
-from coati.watching.cycle import CycleResult
-
-if TYPE_CHECKING:
-    from coati.strategies.early_stop import EarlyStop
 
 _PROMISED = "SELECT total(score) FROM requests WHERE charged > 0"
 _LAST_EVENT = "SELECT coalesce(max(observed_event), 0) FROM requests"
 
 
-class Ended(NamedTuple):
-    """How a crawl ended: whether anything is left, and for how long its hosts must be left alone."""
-
-    done: bool
-    rest_seconds: float
-    messages: tuple[str, ...] = ()
-    cycle: CycleResult | None = None
-
-
 class SliceCrawl:
-    """Crawls the run in a folder for one slice, and publishes it; the lease is released at the end."""
+    """Crawls a site for one slice, and publishes it; the lease is released at the end."""
 
-    def __init__(
-        self, order: SliceOrder, lease: HeldLease, publisher: Publisher, folder: Path, patience: Patience
-    ) -> None:
+    def __init__(self, order: SliceOrder, lease: HeldLease, crawl: SiteCrawl, patience: Patience) -> None:
         self._order = order
         self._lease = lease
-        self._publisher = publisher
-        self._folder = folder
+        self._crawl = crawl
+        self._publisher = crawl.publisher
         self._patience = patience
-        self._settings = site_settings(order.settings, order.site, order.per_site)
-        self._turns = SliceTurns(lambda: lease.seconds_to_ask, self._settings.delay)
-        self._stop = StopSignal()
-        self._before = publisher.manifest
+        self._before = crawl.publisher.manifest
         self._begun = time.monotonic()
-        self._messages: list[str] = []
-
-    @property
-    def pace_seconds(self) -> float:
-        """How long the site is to be left alone after the last request."""
-        return self._turns.pace_seconds
+        self._rested: Future[None] = Future()
 
     def run(self, worker: Worker) -> SliceResult:
         """Crawl to the end of the slice; raises what the crawl raised."""
@@ -79,70 +48,38 @@ class SliceCrawl:
             self._lease.release()
             return self._result(replace(self._before, state=replace(self._before.state, done=True)), worker)
         self._attend(running, worker)
-        ended = running.result()
-        free_at = time.time() + max(ended.rest_seconds, self._settings.delay)
-        self._patience.until_done(lambda: self._lease.renew(self.pace_seconds))
+        ended = running.result() if running.done() else None
+        rest_seconds = self._crawl.turns.rest_seconds if ended is None else ended.rest_seconds
+        free_at = time.time() + max(rest_seconds, self._crawl.settings.delay)
+        self._patience.until_done(self._hold)
         after = self._publish_end(ended, free_at)
         self._patience.until_done(lambda: self._lease.release(free_at))
         return self._result(after, worker, ended)
 
     def _begin(self, worker: Worker) -> Future[Ended] | None:
-        """Begin the crawl; None if nothing is left to do."""
-        early_stop = stop_rule(self._settings.stop_when_dry)
-        standing = standing_of(self._folder, self._order.per_site, early_stop)
-        if standing is Standing.DONE:
-            return None
-        crawl = self._crawl(early_stop, new=standing is Standing.NEW)
-        return worker.thread().start(crawl, self._stop)
-
-    async def _crawl(self, early_stop: EarlyStop | None, *, new: bool) -> Ended:
-        """Crawl as any harvest does, within the budget of the slice; this runs on the loop."""
-        from coati.live.running import crawl_async
-
-        values = to_toml_values(self._settings)
-        now = time.time()
-        with RunStore.create(self._folder, values, now) if new else RunStore.open(self._folder, now) as store:
-            if not new:
-                store.change_settings(values)
-            self._messages += store.messages
-            resources = CrawlResources(
-                store=store, early_stop=early_stop, on_event=self._turns.on_event, stop=self._stop
-            )
-            plan = crawl_plan(self._settings, resources)
-            result = await crawl_async(replace(plan, budget=self._budget(store), turns=self._turns))
-            done = is_done(result.stop.value, store.totals, self._order.per_site)
-        # Waits are told in tenths of a second.
-        rest = max((wait.seconds + 0.1 for wait in result.progress.waits.values()), default=0.0)
-        return Ended(done, rest, result.messages)
-
-    def _budget(self, store: RunStore) -> Budget:
-        """Return how far the run may go in this slice, as part of what its site may get."""
-        requests = store.totals.requests + self._order.requests
-        seconds = store.seconds_spent + self._order.seconds
-        own = self._order.per_site
-        return Budget(
-            requests if own.max_requests is None else min(requests, own.max_requests),
-            own.max_bytes,
-            seconds if own.max_seconds is None else min(seconds, own.max_seconds),
-            own.max_targets,
-        )
+        """Begin the crawl, or let it go on; None if nothing is left to do."""
+        thread, turns, order = worker.thread(), self._crawl.turns, self._order
+        if (reason := order.ends) is not None:
+            thread.call(lambda: turns.end(reason))
+        else:
+            thread.call(lambda: turns.begin(order.requests, lambda: self._lease.seconds_to_ask, self._rested))
+        return self._crawl.start(thread)
 
     def _attend(self, running: Future[Ended], worker: Worker) -> None:
-        """Renew the lease and publish while the crawl runs, and see that it ends."""
+        """Renew the lease and publish while the crawl runs, and see that it rests or ends."""
         times = self._order.times
         now = time.monotonic()
         renew_at, publish_at = now + times.term / 4, now + times.publish
-        ends_at = now + self._order.seconds + times.grace
+        ends: tuple[Future[Any], ...] = running, self._rested
+        overtime = Overtime(self._crawl.turns, worker, times)
+        act_at = now + self._order.seconds
         while True:
-            with suppress(StillRunning):
-                running.exception(max(0.0, min(renew_at, publish_at, ends_at) - time.monotonic()))
+            wait_seconds = max(0.0, min(renew_at, publish_at, act_at) - time.monotonic())
+            if wait(ends, wait_seconds, FIRST_COMPLETED).done:
                 return
             now = time.monotonic()
-            if now >= ends_at:
-                if self._stop.is_set:
-                    worker.end_process()
-                self._stop.set()
-                ends_at = now + times.grace
+            if now >= act_at:
+                act_at = now + overtime.act(now)
             if now >= renew_at:
                 self._renew(worker)
                 renew_at = time.monotonic() + times.term / 4
@@ -152,17 +89,24 @@ class SliceCrawl:
 
     def _renew(self, worker: Worker) -> None:
         try:
-            self._lease.renew(self.pace_seconds)
+            self._lease.renew(self._crawl.turns.pace_seconds)
         except StoreError as error:
-            self._messages.append(str(error))
+            self._crawl.messages.append(str(error))
         except LeaseLostError:
-            self._stop.set()
+            self._crawl.stop.set()
         else:
-            worker.thread().call(self._turns.go_on)
+            worker.thread().call(self._crawl.turns.go_on)
+
+    def _hold(self) -> None:
+        """Make sure that the lease is ours while the end is published."""
+        if self._lease.seconds_to_ask < self._order.times.term / 4:
+            self._lease.renew(self._crawl.turns.pace_seconds)
+        else:
+            self._lease.check()
 
     def _publish_within(self) -> None:
         """Publish what there is so far; what fails now is tried again at the next time."""
-        if not holds_run(self._folder):
+        if not holds_run(self._crawl.folder):
             return
         try:
             self._lease.check()
@@ -171,29 +115,32 @@ class SliceCrawl:
             news = replace(self._publisher.manifest, written_at=time.time(), state=state)
             self._publisher.publish(copy, news, ended=False)
         except StoreError as error:
-            self._messages.append(str(error))
+            self._crawl.messages.append(str(error))
         except (LeaseLostError, ChainBrokenError):
-            self._stop.set()
+            self._crawl.stop.set()
 
-    def _publish_end(self, ended: Ended, free_at: float) -> Manifest:
+    def _publish_end(self, ended: Ended | None, free_at: float) -> Manifest:
+        """Publish the slice; of a crawl that ended, also its report."""
         last = self._publisher.manifest
-        database = Layout(self._folder).database
+        folder = self._publisher.copy() if ended is None else self._crawl.folder
+        database = Layout(folder).database
         with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             (last_event,) = connection.execute(_LAST_EVENT).fetchone()
-        state = self._state(self._folder, self._turns.promise)
+        state = self._state(folder, self._crawl.turns.promise)
         news = replace(
             last,
             written_at=time.time(),
-            state=replace(state, done=ended.done, free_at=free_at),
+            state=replace(state, done=ended is not None and ended.done, free_at=free_at),
             slices=last.slices + 1,
             tables=(last.tables[1], last_event),
         )
-        after = self._patience.until_done(lambda: self._publisher.publish(self._folder, news, ended=True))
+        after = self._patience.until_done(lambda: self._publisher.publish(folder, news, ended=True))
         store = self._publisher.store
         self._patience.until_done(lambda: write_tables(store, self._order.place, after, database))
-        with RunReader(self._folder) as run:
-            page = report_page(run).encode()
-        self._patience.until_done(lambda: store.replace(f"{self._order.place}/report.html", page))
+        if ended is not None:
+            with RunReader(folder) as run:
+                page = report_page(run).encode()
+            self._patience.until_done(lambda: store.replace(f"{self._order.place}/report.html", page))
         return after
 
     def _state(self, folder: Path, promise: float | None) -> RunState:
@@ -217,6 +164,8 @@ class SliceCrawl:
 
     def _result(self, after: Manifest, worker: Worker, ended: Ended | None = None) -> SliceResult:
         before = self._before.state
+        messages = tuple(self._crawl.messages)
+        self._crawl.messages.clear()
         return SliceResult(
             site=self._order.site.name,
             end=SliceEnd.CRAWLED,
@@ -227,6 +176,6 @@ class SliceCrawl:
             targets=after.state.targets - before.targets,
             seconds=time.monotonic() - self._begun,
             until=after.state.free_at,
-            messages=(*self._messages, *(() if ended is None else ended.messages)),
+            messages=(*messages, *(() if ended is None else ended.messages)),
             cycle=None if ended is None else ended.cycle,
         )

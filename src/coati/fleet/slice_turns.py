@@ -1,58 +1,114 @@
-"""What lets the crawl of a slice ask: its lease, before each choice and each further attempt."""
+"""What lets the crawl of a site ask: its lease and the size of its slice, before each choice and attempt.
+
+When a slice is spent, the crawl *rests*: it stays open, with nothing in flight, until the next slice.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 
 from coati.live.progress import Event, EventKind
 from coati.live.site_turns import Crawled, Spent
+from coati.stop_reasons import StopReason
 
 # Nobody is left alone for longer than this on account of one answer.
 _LONGEST_PACE = 3600.0
+# Waits are told in tenths of a second.
+_ROUNDING = 0.1
+
+
+def _never() -> float:
+    return 0.0
 
 
 class SliceTurns:
-    """The turns of a slice: all are its own, as long as its lease holds.
+    """The turns of a site: within a slice all are its own, as long as its lease holds.
 
     So a worker that cannot reach the store any more, or that was away, does not go on asking a site that is
-    somebody else's by now. ``promise`` is what the next choice promised when the crawl ended, and
-    ``pace_seconds`` is how long its hosts are to be left alone between two requests.
+    somebody else's by now. Everything but ``pace_seconds`` is to be called on the loop of the crawl.
+
+    ``promise`` is what the next choice promised when the crawl rested or ended. ``pace_seconds`` is how long
+    its hosts are to be left alone between two requests, ``rest_seconds`` how long they were to be then.
     """
 
-    def __init__(self, seconds_to_ask: Callable[[], float], pace_seconds: float) -> None:
-        self._seconds_to_ask = seconds_to_ask
+    def __init__(self, pace_seconds: float) -> None:
+        self._rested: Future[None] = Future()
+        self._seconds_to_ask: Callable[[], float] = _never
+        self._requests_left = 0
+        # Attempts at the request that is open, beyond the first.
+        self._more_attempts = 0
+        self._ends: StopReason | None = None
         self._site: Crawled | None = None
-        self._waiting = False
         self.pace_seconds = pace_seconds
+        self.rest_seconds = 0.0
         self.promise: float | None = None
+
+    def begin(self, requests: int, seconds_to_ask: Callable[[], float], rested: Future[None]) -> None:
+        """Let the crawl make this many requests, while there are seconds to ask; ``rested`` ends then."""
+        self._rested = rested
+        self._requests_left = requests
+        self._seconds_to_ask = seconds_to_ask
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Let the crawl ask again, if it had to wait."""
+        if self._site is not None:
+            self._site.awaken()
+
+    def spend(self) -> None:
+        """End the slice: the crawl rests as soon as nothing is in flight."""
+        self._requests_left = 0
+        if self._site is not None and not self._site.open_count:
+            self._rest()
+
+    def end(self, reason: StopReason) -> None:
+        """End the crawl, for a reason that its log is to have."""
+        self._ends = reason
+        if self._site is not None:
+            self._site.stop(reason)
 
     def joins(self, site: Crawled) -> None:
         self._site = site
+        if self._ends is not None:
+            site.stop(self._ends)
 
     def may_choose(self) -> bool:
-        self._waiting = self._seconds_to_ask() <= 0
-        return not self._waiting
+        if self._requests_left <= 0:
+            self._rest()
+            return False
+        return self._seconds_to_ask() > 0
 
     def passes(self) -> None:
         """Nobody else waits for the turn."""
 
     def charge(self, attempts: int) -> bool:
-        return attempts <= 0 or self._seconds_to_ask() > 0
+        if attempts > 0 and (self._seconds_to_ask() <= 0 or self._spent_by(attempts)):
+            return False
+        self._more_attempts += attempts
+        return True
 
     def observed(self, brought: Spent) -> None:
         """What it brought stands in the log."""
+        self._requests_left -= brought.requests
+        self._more_attempts = 0
 
     def leaves(self) -> None:
         if self._site is not None:
             self.promise = self._site.expects()
-
-    def go_on(self) -> None:
-        """Let the crawl ask again, if it had to wait; to be called on its loop."""
-        if self._waiting and self._site is not None:
-            self._site.awaken()
 
     def on_event(self, event: Event) -> None:
         """Learn how long hosts are to be left alone."""
         seconds = event.data.get("seconds")
         if event.what is EventKind.WAITING and isinstance(seconds, float | int):
             self.pace_seconds = max(self.pace_seconds, min(float(seconds), _LONGEST_PACE))
+
+    def _spent_by(self, attempts: int) -> bool:
+        return 1 + self._more_attempts + attempts > self._requests_left
+
+    def _rest(self) -> None:
+        if self._site is not None and not self._rested.done():
+            self.promise = self._site.expects()
+            rests = self._site.rests_seconds()
+            self.rest_seconds = rests + _ROUNDING if rests else 0.0
+            self._rested.set_result(None)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from coati.errors import ConfigError, UsageError
 from coati.fleet.generations import Chain
-from coati.fleet.slice_crawl import Ended, SliceCrawl
+from coati.fleet.site_crawl import Ended
+from coati.fleet.slice_crawl import SliceCrawl
 from coati.fleet.taking import take
 from coati.fleet.worker import Worker
 from coati.live.plan import CrawlPlan
@@ -25,10 +27,12 @@ class SliceWatch(SliceCrawl):
         options = self._order.watch
         if options is None:
             raise UsageError("a slice of a watch needs its options")
+        # A cycle has limits of its own, and never rests.
+        self._crawl.turns.begin(sys.maxsize, lambda: self._lease.seconds_to_ask, Future())
         pool = ThreadPoolExecutor(1, thread_name_prefix="coati-cycle")
-        future = pool.submit(self._cycle, options, self._known(), worker.clock)
+        self._crawl.running = pool.submit(self._cycle, options, self._known(), worker.clock)
         pool.shutdown(wait=False)
-        return future
+        return self._crawl.running
 
     def _known(self) -> Known:
         """Read what the crawl of the site knows."""
@@ -37,16 +41,18 @@ class SliceWatch(SliceCrawl):
         newest = chain.newest()
         if newest is None or not newest.database:
             raise ConfigError(f"there is no crawl of {site} to watch")
-        folder = self._folder.with_name("crawl")
+        folder = self._crawl.folder.with_name("crawl")
         folder.mkdir()
         take(chain, newest, folder)
         return read_known([folder])
 
     def _cycle(self, options: WatchOptions, known: Known, clock: Callable[[], float]) -> Ended:
-        known = replace(known, settings=replace(known.settings, delay=self._settings.delay, log_file=""))
-        place = WatchPlace(self._folder, options, known, holds_run(self._folder))
+        delay = self._crawl.settings.delay
+        known = replace(known, settings=replace(known.settings, delay=delay, log_file=""))
+        place = WatchPlace(self._crawl.folder, options, known, holds_run(self._crawl.folder))
         cycle = watch_once(place, clock, planned=self._planned)
-        return Ended(cycle.moved, self.pace_seconds, cycle.messages, cycle)
+        return Ended(cycle.moved, self._crawl.turns.pace_seconds, cycle.messages, cycle)
 
     def _planned(self, plan: CrawlPlan) -> CrawlPlan:
-        return replace(plan, turns=self._turns, stop=self._stop, on_event=self._turns.on_event)
+        turns = self._crawl.turns
+        return replace(plan, turns=turns, stop=self._crawl.stop, on_event=turns.on_event)

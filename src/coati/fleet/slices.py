@@ -16,15 +16,17 @@ from typing import Final
 from coati.fleet.deaths import Deaths, deaths_at, forget_deaths, note_death, quarantine
 from coati.fleet.generations import Chain, ChainBrokenError, Manifest, RunState
 from coati.fleet.leases import HeldLease, LeaseHeldError, LeaseLostError, Leases, lease_name
-from coati.fleet.objects import open_store
+from coati.fleet.objects import StoreError, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, require_version
 from coati.fleet.patience import Patience
 from coati.fleet.publishing import Base, Publisher
+from coati.fleet.site_crawl import SiteCrawl
 from coati.fleet.slice_crawl import SliceCrawl
 from coati.fleet.slice_watch import SliceWatch
 from coati.fleet.tables import write_tables
 from coati.fleet.taking import take
 from coati.fleet.worker import Worker
+from coati.harvesting.site_crawls import site_settings
 from coati.runs.layout import Layout
 
 # A site that is free again so soon is waited for.
@@ -80,8 +82,14 @@ class _Slice:
         deaths = self._patience.until_done(lambda: self._count_deaths(lease))
         if deaths.are_too_many:
             return self._quarantine(lease, deaths.all)
-        with tempfile.TemporaryDirectory(prefix="coati-slice-", dir=self._worker.scratch) as scratch:
-            result = self._crawl_in(Path(scratch), lease)
+        crawl = self._site_crawl()
+        kept = False
+        try:
+            result = self._crawl(crawl, lease)
+            kept = self._keep(crawl)
+        finally:
+            if not kept:
+                crawl.remove()
         if deaths.all:
             forget_deaths(self._store, self._order.place)
         return replace(result, deaths=deaths.all)
@@ -101,34 +109,61 @@ class _Slice:
             site=site, end=SliceEnd.QUARANTINED, by=self._worker.name, state=state, deaths=deaths
         )
 
-    def _crawl_in(self, scratch: Path, lease: HeldLease) -> SliceResult:
-        folder = scratch / "run"
-        folder.mkdir()
-        base = self._patience.until_done(lambda: self._take_run(folder))
-        before = base.manifest
-        publisher = Publisher(self._chain, folder, scratch, base)
-        self._patience.until_done(
-            lambda: publisher.claim(lease.number, self._worker.name, lease.lease.taken_at)
-        )
-        if before.database:
-            # Whoever ended the last slice may have died before this.
-            database = Layout(folder).database
-            self._patience.until_done(lambda: write_tables(self._store, self._order.place, before, database))
-        kind = SliceCrawl if self._order.watch is None else SliceWatch
-        crawl = kind(self._order, lease, publisher, folder, self._patience)
+    def _site_crawl(self) -> SiteCrawl:
+        """Return the crawl that rests here, if the run was not published since, or one out of the store."""
+        order = self._order
+        settings = site_settings(order.settings, order.site, order.per_site)
+        newest = self._patience.until_done(self._chain.newest)
+        resting = self._worker.resting.take(self._name)
+        if resting is not None:
+            fits = (resting.settings, resting.per_site) == (settings, order.per_site)
+            if fits and newest is not None and newest.generation == resting.publisher.manifest.generation:
+                return resting
+            resting.remove()
+        scratch = tempfile.TemporaryDirectory(prefix="coati-slice-", dir=self._worker.scratch)
         try:
-            return crawl.run(self._worker)
-        except (LeaseLostError, ChainBrokenError):
+            folder = Path(scratch.name) / "run"
+            folder.mkdir()
+            base = self._patience.until_done(lambda: self._take_run(newest, folder))
+            if base.manifest.database:
+                # Whoever ended the last slice may have died before this.
+                database = Layout(folder).database
+                self._patience.until_done(
+                    lambda: write_tables(self._store, order.place, base.manifest, database)
+                )
+        except BaseException:
+            scratch.cleanup()
+            raise
+        publisher = Publisher(self._chain, folder, Path(scratch.name), base)
+        return SiteCrawl(settings, order.per_site, publisher, scratch)
+
+    def _crawl(self, crawl: SiteCrawl, lease: HeldLease) -> SliceResult:
+        self._patience.until_done(
+            lambda: crawl.publisher.claim(lease.number, self._worker.name, lease.lease.taken_at)
+        )
+        kind = SliceCrawl if self._order.watch is None else SliceWatch
+        try:
+            return kind(self._order, lease, crawl, self._patience).run(self._worker)
+        except (LeaseLostError, ChainBrokenError, StoreError):
             raise
         except Exception:
             # Ours, or the machine's: it counts as a death, so that it does not go on for ever.
             note_death(self._store, lease.lease)
-            lease.release(time.time() + crawl.pace_seconds)
+            lease.release(time.time() + crawl.turns.pace_seconds)
             raise
 
-    def _take_run(self, folder: Path) -> Base:
+    def _keep(self, crawl: SiteCrawl) -> bool:
+        """Keep a crawl that is still open for its next slice; tells whether it is."""
+        if crawl.rests:
+            self._worker.resting.put(self._name, crawl)
+        return crawl.rests
+
+    @property
+    def _name(self) -> tuple[str, str]:
+        return self._store.url, self._order.place
+
+    def _take_run(self, newest: Manifest | None, folder: Path) -> Base:
         """Take the run as it was published last, or begin one."""
-        newest = self._chain.newest()
         nothing = Manifest(self._order.site.name, 0, 0, "", 0.0)
         if newest is None:
             return Base(nothing, [], set())

@@ -47,17 +47,17 @@ def write_tables(store: ObjectStore, place: str, manifest: Manifest, database: P
     # The second is written last.
     if after == until or store.exists(names["targets"]):
         return
-    for what, query in (("requests", _REQUESTS), ("targets", _TARGETS)):
-        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            connection.row_factory = sqlite3.Row
+    with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        connection.row_factory = sqlite3.Row
+        for what, query in (("requests", _REQUESTS), ("targets", _TARGETS)):
             rows = connection.execute(query, (after, until))
             columns = [column[0] for column in rows.description]
             found = [dict(row) for row in rows]
-        for row in found:
             if what == "targets":
-                row["object"] = target_object(row["sha256"])
-        more = ["object"] if what == "targets" else []
-        store.replace(names[what], _parquet(manifest, [*columns, *more], found))
+                columns.append("object")
+                for row in found:
+                    row["object"] = target_object(row["sha256"])
+            store.replace(names[what], _parquet(manifest, columns, found))
 
 
 def _parquet(manifest: Manifest, columns: list[str], rows: list[dict[str, Any]]) -> bytes:

@@ -16,8 +16,10 @@ from coati.fleet.objects import ObjectStore, StoreError
 from coati.fleet.page_deltas import PAGE_BYTES, apply, digests_of
 from coati.fleet.publishing import Base
 from coati.reporting.writing import write_report
+from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_synced, write_whole
 from coati.runs.layout import Layout
+from coati.runs.listing import listing_lines
 
 _DOWNLOADS: Final = 8
 _ALL_FILES = "SELECT name, sha256 FROM files"
@@ -69,6 +71,8 @@ def pull(
     write_synced(draft, (bytes(image),))
     with closing(sqlite3.connect(f"{draft.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         files = dict(connection.execute(_ALL_FILES))
+        write_whole(layout.listing, listing_lines(connection))
+        write_whole(layout.datapackage, datapackage_lines(connection))
     _get_targets(store, layout, files, on_progress)
     # Last, since a folder with a database is a run.
     draft.replace(layout.database)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from coati.fleet.crawl_thread import CrawlThread, crawl_thread
+from coati.fleet.site_crawl import RestingCrawls
 
 # What a process ends with whose slice does not end.
 _STUCK: Final = 70
@@ -34,12 +35,14 @@ def _end_process() -> None:
 class Worker:
     """Where slices run; ``scratch`` is where runs are while they are crawled, ``clock`` is that of watches.
 
+    ``resting`` keeps crawls open between slices; none, unless there is one.
     ``end_process`` is for a slice that does not end: nothing else stops code that never returns.
     """
 
     name: str = field(default_factory=worker_name)
     thread: Callable[[], CrawlThread] = crawl_thread
     scratch: Path | None = None
+    resting: RestingCrawls = field(default_factory=lambda: RestingCrawls(0))
     pause: Callable[[float], None] = _pause
     clock: Callable[[], float] = time.time
     end_process: Callable[[], None] = _end_process

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from coati.bandits.site_choice import SiteChoice
+from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,12 +27,12 @@ _LONG_REST_SECONDS = 5.0
 
 
 class Spent(NamedTuple):
-    """What a crawl, or one request, used up and found; ``promised`` is its score, None where it has none."""
+    """What a crawl, or one request, used up and found; ``promised`` is the sum of the scores of a crawl."""
 
     requests: int
     bytes: int
     targets: int
-    promised: float | None = None
+    promised: float = 0.0
 
 
 class Crawled(Protocol):
@@ -41,7 +42,7 @@ class Crawled(Protocol):
         """Return what was spent so far, earlier sessions included."""
 
     def expects(self) -> float | None:
-        """Return what the next choice promises; None where nobody knows."""
+        """Return what the next choices promise; None where nobody knows."""
 
     def rests_seconds(self) -> float:
         """Return how long a host of the site has to rest."""
@@ -49,8 +50,12 @@ class Crawled(Protocol):
     def awaken(self) -> None:
         """Let the crawl ask for a turn again."""
 
-    def end(self, limit: Limit) -> None:
-        """Stop it: the budget of all is spent."""
+    @property
+    def open_count(self) -> int:
+        """How many requests are chosen and not yet observed."""
+
+    def stop(self, reason: StopReason) -> None:
+        """Send nothing more, for a reason; what is in flight is finished."""
 
 
 class SiteTurns:
@@ -96,7 +101,7 @@ class SiteTurns:
         self._sites[number] = site
         spent = site.spent()
         self.count(spent.requests, spent.bytes, spent.targets)
-        self._choice.resume(number, spent.requests, spent.targets, spent.promised or 0.0, site.expects())
+        self._choice.resume(number, spent.requests, spent.targets, spent.promised, site.expects())
 
     def may_choose(self, number: int) -> bool:
         """Tell whether a site may choose; if not, it waits, and is woken when it may."""
@@ -132,7 +137,7 @@ class SiteTurns:
             if number in self._turns:
                 self._turns[number] = 0
             promise = self._sites[number].expects()
-            self._choice.observe(number, brought.targets, brought.promised, promise)
+            self._choice.observe(number, brought.targets, promise)
             if self._sites[number].rests_seconds() > _LONG_REST_SECONDS:
                 self._turns.pop(number, None)
         if self._on_change is not None:
@@ -199,7 +204,7 @@ class SiteTurns:
             self.limit = self._spent(0)
             if self.limit is not None:
                 for site in list(self._sites.values()):
-                    site.end(self.limit)
+                    site.stop(StopReason.of_limit(self.limit))
         return self.limit is not None
 
 
