@@ -397,11 +397,6 @@ def test_a_cycle_that_ended_early_is_told(site: Script, coati: Coati) -> None:
     assert (said.code, "ended early: the site refuses us" in said.err) == (4, True)
 
 
-def test_a_cycle_takes_a_second_at_least(crawled: Path) -> None:
-    with pytest.raises(ConfigError, match="shorter than a second"):
-        find_watch([crawled], {"every": 0.001}, None, {"delay": 0.0})
-
-
 def test_a_clock_that_was_far_ahead_is_told(crawled: Path) -> None:
     found = place(crawled)
     watch_once(found, lambda: 4_000_000_000.0)

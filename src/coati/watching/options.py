@@ -87,8 +87,6 @@ def write_options(folder: Path, options: WatchOptions) -> None:
 
 def require_politeness(options: WatchOptions, settings: RunSettings, hosts: int) -> None:
     """Refuse cycles that are over before their requests could be sent at the pace that was promised."""
-    if options.every < 1:
-        raise ConfigError("a cycle is shorter than a second. Use a longer --every, such as 1h")
     requests = options.per_cycle + options.follow + options.check
     seconds = requests / max(hosts, 1) * settings.delay
     if seconds > options.every:
