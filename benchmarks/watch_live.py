@@ -1,6 +1,6 @@
 """Watch a site that publishes for two weeks, over HTTP on loopback, with a clock that runs fast.
 
-    python -m benchmarks.watch_live [--seeds 1] [--schedulers rr,od-win,reg]
+    python -m benchmarks.watch_live [--seeds 0,1,2] [--schedulers rr,od-win,reg]
 
 A thousand pages, two hundred new files: half of them on section pages, the others on news items that a
 section lists, or on old items. Each simulated hour the watch has twenty requests. Beside it, a crawl from
@@ -203,11 +203,11 @@ def _summary(site: PublishingSite, found_at: dict[str, float], asked: int, hours
 def main() -> None:
     """Print one JSON object per run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--seeds", default="0")
     parser.add_argument("--hours", type=int, default=HOURS)
     parser.add_argument("--schedulers", default="rr,od-win,reg")
     chosen = parser.parse_args()
-    for seed in range(chosen.seeds):
+    for seed in map(int, chosen.seeds.split(",")):
         for scheduler in chosen.schedulers.split(","):
             print(json.dumps(_watched(seed, scheduler, chosen.hours)), flush=True)
         print(json.dumps(_nightly(seed, chosen.hours)), flush=True)

@@ -78,3 +78,15 @@ def test_extreme_odds_do_not_overflow() -> None:
     first, second = far.predict(row(1))
     assert (first, second) == pytest.approx((1.0, 0.0), abs=1e-9)
     assert np.isfinite(far.predict_all(np.array([[1]], np.uint32))).all()
+
+
+def test_what_was_expected_within_the_tolerance_changes_nothing() -> None:
+    learnt = model()
+    while learnt.learn(row(1, 2), (True, False), tolerance=0.02):
+        pass
+    before = learnt.predict(row(1, 2))
+    assert before == pytest.approx((1.0, 0.0), abs=0.02)
+    assert not learnt.learn(row(1, 2), (True, False), tolerance=0.02)
+    assert learnt.predict(row(1, 2)) == before
+    assert learnt.learn(row(1, 2), (False, False), tolerance=0.02)
+    assert learnt.predict(row(1, 2))[0] < before[0]

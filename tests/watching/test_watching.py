@@ -17,6 +17,7 @@ from coati.runs.reader import RunReader
 from coati.settings.start_model_file import write_start_model
 from coati.stop_reasons import StopReason
 from coati.strategies.discovery.start_model import StartModel
+from coati.strategies.revisits.scheduler import DATED, EXPLORED
 from coati.watching.cycle import CycleResult
 from coati.watching.known import read_known
 from coati.watching.telling import TOLD, Listeners
@@ -271,6 +272,26 @@ def test_sitemaps_and_feeds_that_the_site_offers_are_watched(site: Script, crawl
     for name in ("mapped", "fed", "old"):
         site.routes[f"/{name}.csv"] = file(name.encode())
     assert sorted(told(cycle(crawled))) == [("new", "fed.csv"), ("new", "mapped.csv")]
+
+
+def test_a_page_with_a_new_date_in_a_sitemap_is_next(site: Script, crawled: Path, coati: Coati) -> None:
+    def listed(date: str) -> Route:
+        entry = f"<url><loc>{site.base}/data</loc><lastmod>{date}</lastmod></url>"
+        return lambda exchange: exchange.answer(200, f"<urlset>{entry}</urlset>", "application/xml")
+
+    site.routes["/sitemap.xml"] = listed("2026-01-01")
+    for _ in range(2):
+        cycle(crawled, per_cycle=2, check=0)
+    site.routes["/sitemap.xml"] = listed("2026-01-02")
+    cycle(crawled, per_cycle=2, check=0)
+    with RunReader(place(crawled).folder) as run:
+        asked = run.connection.execute("SELECT url, arm FROM requests ORDER BY chosen_event DESC LIMIT 2")
+        assert [tuple(row) for row in asked] == [
+            (f"{site.base}/data", DATED),
+            (f"{site.base}/sitemap.xml", EXPLORED),
+        ]
+    said = coati("explain", "/data", "--run", "site.watch")
+    assert "a sitemap or feed says that it changed" in said.out
 
 
 def test_a_page_that_is_gone_is_visited_no_more(site: Script, crawled: Path) -> None:

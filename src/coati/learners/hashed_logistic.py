@@ -68,12 +68,19 @@ class HashedLogistic:
         """Return what each key of a row adds to the log-odds: an array of 2 x keys."""
         return self._table.take(row)[:, MODELS:].T
 
-    def learn(self, row: Rows, answers: tuple[bool, bool], *, bias: bool = True) -> None:
-        """Take one step for one example; without ``bias``, only its own keys learn from it."""
+    def learn(
+        self, row: Rows, answers: tuple[bool, bool], *, bias: bool = True, tolerance: float = 0.0
+    ) -> bool:
+        """Take one step for one example, unless both errors are below the tolerance; tell whether it did.
+
+        Without ``bias``, only the row's own keys learn from it.
+        """
         cells = self._table.take(row)
         gradients, weights = cells[:, :MODELS], cells[:, MODELS:]
         first, second = self._probabilities(cells)
         errors = (first - answers[0], second - answers[1])
+        if abs(errors[0]) < tolerance and abs(errors[1]) < tolerance:
+            return False
         both = np.array(errors, np.float32)
         gradients += both * both
         weights -= np.float32(self._rate) * both / np.sqrt(gradients + np.float32(_GRADIENTS_BEFORE))
@@ -81,6 +88,7 @@ class HashedLogistic:
         for model, error in enumerate(errors if bias else ()):
             self._bias_gradients[model] += error * error
             self._bias[model] -= self._rate * error / math.sqrt(self._bias_gradients[model])
+        return True
 
     def save(self) -> dict[str, Any]:
         """Return the model's numbers."""

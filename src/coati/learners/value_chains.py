@@ -101,6 +101,7 @@ class ValueChains:
         self._take = np.array(columns)
         # Chains as places among the columns that are taken; behind those are the roots.
         self._places = [tuple(columns.index(column) for column in chain) for chain in self._chains]
+        self._upwards = [chain[::-1] for chain in self._places]
         # Level by level each chain's place. Chains end together: where one is shorter its root stands for
         # what is missing, and taken out of itself a root says nothing.
         longest = max(len(chain) for chain in chains)
@@ -125,11 +126,9 @@ class ValueChains:
 
     def predict(self, row: Row) -> tuple[float, float]:
         """Return one row's value and its standard deviation."""
-        stats = self._table.take(row[self._take]).tolist()
         within, tail = self._settings.within, self._settings.tail
         weights = weighted = sure = 0.0
-        for root, chain in zip(self._roots.tolist(), self._places, strict=True):
-            mean, variance, doubt = self._descend(root, chain, stats)
+        for mean, variance, doubt in self._descend(self._places, self._table.take(row[self._take]).tolist()):
             weight = 1 / (doubt + within * variance + _LEAST_WEIGHED)
             weights += weight
             weighted += weight * (mean + tail * variance)
@@ -143,7 +142,6 @@ class ValueChains:
         memory: their number is what a small batch costs.
         """
         settings = self._settings
-        strength = np.float32(settings.strength)
         stats = np.empty((3, len(self._take) + len(self._roots), columns.shape[1]), np.float32)
         stats[:, : len(self._take)] = self._table.take(columns[self._take]).transpose(2, 0, 1)
         stats[:, len(self._take) :] = self._roots.T[..., None]
@@ -153,18 +151,25 @@ class ValueChains:
         np.maximum(around, 0, out=around)
         # Where nothing was counted nothing is known, whatever rounding left of the sums.
         around[1:] *= around[0] > 0
-        around *= 1 / (around[0] + strength)
+        around *= 1 / (around[0] + np.float32(settings.strength))
         counts, totals, squares = around
         kept = 1 - counts
-        twice = totals + totals
+        means = np.empty_like(totals)
         mean = np.float32(settings.prior_mean)
+        for own, total, rest in zip(means, totals, kept, strict=True):
+            mean = np.multiply(rest, mean, out=own)
+            mean += total
+        spread = counts * means
+        spread -= totals
+        spread -= totals
+        spread *= means
+        spread += squares
+        np.maximum(spread, 0, out=spread)
         variance = before = np.float32(settings.prior_variance)
-        for level, count in enumerate(counts):
+        for own, rest in zip(spread, kept, strict=True):
             before = variance
-            mean = totals[level] + kept[level] * mean
-            spread = squares[level] - mean * (twice[level] - count * mean)
-            np.maximum(spread, 0, out=spread)
-            variance = spread + kept[level] * before
+            variance = rest * before
+            variance += own
         doubt = before / (inside[0, -1] + 1)
         weight = 1 / (doubt + np.float32(settings.within) * variance + np.float32(_LEAST_WEIGHED))
         sure = 1 / (doubt + np.float32(_LEAST_DOUBT))
@@ -175,8 +180,9 @@ class ValueChains:
         """Return what each chain says; the weights sum up to 1."""
         stats = self._table.take(row).tolist()
         found = []
-        for root, chain in zip(self._roots.tolist(), self._chains, strict=True):
-            mean, variance, doubt = self._descend(root, chain, stats)
+        for chain, (mean, variance, doubt) in zip(
+            self._chains, self._descend(self._chains, stats), strict=True
+        ):
             seen = [column for column in chain if stats[column][0]] or [chain[0]]
             visits, total, _ = stats[seen[-1]]
             own = total / visits if visits else mean
@@ -187,30 +193,35 @@ class ValueChains:
         return [part._replace(weight=part.weight / whole) for part in found]
 
     def _descend(
-        self, root: Sequence[float], chain: Sequence[int], stats: Sequence[Sequence[float]]
-    ) -> tuple[float, float, float]:
-        """Walk one chain from its root to its last key; gives mean, variance within, and doubt."""
-        # The hot loop of a crawl: comparisons instead of calls of max().
+        self, chains: Sequence[Sequence[int]], stats: Sequence[Sequence[float]]
+    ) -> list[tuple[float, float, float]]:
+        """Walk each chain from its root to its last key; gives mean, variance within, and doubt."""
+        # The hot loop of a crawl: one loop for all chains, comparisons instead of calls of max().
         settings = self._settings
         strength = settings.strength
-        mean, variance, doubt = settings.prior_mean, settings.prior_variance, 0.0
-        count, total, squares = root
-        for place in chain:
-            inner_count, inner_total, inner_squares = stats[place]
-            count -= inner_count
+        found = []
+        for root, chain in zip(self._roots.tolist(), chains, strict=True):
+            count, total, squares = root
+            mean, variance = settings.prior_mean, settings.prior_variance
+            for place in chain:
+                inner_count, inner_total, inner_squares = stats[place]
+                count -= inner_count
+                if count > 0:
+                    total = total - inner_total if total > inner_total else 0.0
+                    squares = squares - inner_squares if squares > inner_squares else 0.0
+                    weight = count + strength
+                    mean = (total + strength * mean) / weight
+                    spread = squares - mean * (2 * total - count * mean)
+                    variance = ((spread if spread > 0 else 0.0) + strength * variance) / weight
+                count, total, squares = inner_count, inner_total, inner_squares
+            doubt = variance / (count + 1)
             if count > 0:
-                total = total - inner_total if total > inner_total else 0.0
-                squares = squares - inner_squares if squares > inner_squares else 0.0
-                mean = (total + strength * mean) / (count + strength)
+                weight = count + strength
+                mean = (total + strength * mean) / weight
                 spread = squares - mean * (2 * total - count * mean)
-                variance = ((spread if spread > 0 else 0.0) + strength * variance) / (count + strength)
-            doubt = variance / (inner_count + 1)
-            count, total, squares = inner_count, inner_total, inner_squares
-        if count > 0:
-            mean = (total + strength * mean) / (count + strength)
-            spread = squares - mean * (2 * total - count * mean)
-            variance = ((spread if spread > 0 else 0.0) + strength * variance) / (count + strength)
-        return mean, variance, doubt
+                variance = ((spread if spread > 0 else 0.0) + strength * variance) / weight
+            found.append((mean, variance, doubt))
+        return found
 
     def _stats(self, row: Row) -> Values:
         """Return the statistics of the keys that chains are made of, then those of the roots."""
@@ -228,11 +239,14 @@ class ValueChains:
         stats = self._stats(row)
         counts = stats[:, 0].tolist()
         share = self._share(counts)
-        shares = np.array(share, np.float32)[:, None]
         memory = self._settings.memory
         if max(counts) >= memory:
-            stats *= np.where(stats[:, :1] >= memory, memory / (memory + shares), 1)
-        stats += shares * np.array([1.0, value, value * value], np.float32)
+            kept = [
+                memory / (memory + part) if count >= memory else 1.0
+                for count, part in zip(counts, share, strict=True)
+            ]
+            stats *= np.array(kept, np.float32)[:, None]
+        stats += np.array(share, np.float32)[:, None] * np.array([1.0, value, value * value], np.float32)
         self._write(row, stats)
         return share
 
@@ -251,9 +265,9 @@ class ValueChains:
         fresh = self._settings.fresh
         less = [fresh / (fresh + count) for count in counts]
         shares = [0.0] * len(self._take)
-        for chain in self._places:
+        for chain in self._upwards:
             share = 1.0
-            for place in reversed(chain):
+            for place in chain:
                 # A key of two chains takes the larger share.
                 shares[place] = max(shares[place], share)
                 share *= less[place]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ _VISITS = """
 WITH visits AS (
     SELECT url, arm, score, chosen_at, kind, status, reward,
            row_number() OVER (PARTITION BY url ORDER BY chosen_event DESC) AS place
-    FROM requests WHERE arm < :reasons AND observed_event IS NOT NULL
+    FROM requests WHERE arm IN (SELECT value FROM json_each(:reasons)) AND observed_event IS NOT NULL
     AND kind NOT IN ('deferred', 'refused') AND url NOT LIKE '%/robots.txt' {where}
 )
 SELECT url, count(*) AS visits, min(chosen_at) AS first_at, max(chosen_at) AS last_at,
@@ -70,7 +71,7 @@ def watched_page(connection: Connection, url: str) -> WatchedPage | None:
 
 
 def _given(**more: object) -> dict[str, object]:
-    arms = {"reasons": len(WHY), "expected": EXPECTED, "explored": EXPLORED}
+    arms = {"reasons": json.dumps(list(WHY)), "expected": EXPECTED, "explored": EXPLORED}
     return {**arms, "misses": MISSES_UNTIL_GONE, **more}
 
 

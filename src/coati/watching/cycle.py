@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
+from coati.readers.entry_dates import ENTRY_DATES, entry_dates
 from coati.runs.changes import read_changes, write_new
 from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
@@ -56,7 +57,7 @@ _PAGES_GONE = """
 SELECT url FROM (
     SELECT url, kind IS 'broken' AND status IN (404, 410) AS missing, chosen_event,
            row_number() OVER (PARTITION BY url ORDER BY observed_event DESC) AS place
-    FROM requests WHERE observed_event IS NOT NULL AND arm < ? AND kind IS NOT 'deferred'
+    FROM requests WHERE observed_event IS NOT NULL AND arm NOT IN (?, ?) AND kind IS NOT 'deferred'
 ) WHERE place <= ? GROUP BY url HAVING sum(missing) = ? AND max(chosen_event) > ?
 """
 _NAMED = 3
@@ -168,7 +169,7 @@ def _plan(settings: RunSettings, known: Known, options: WatchOptions, resources:
         new_strategy=lambda: OneCycle(new_site_watch(known, options)),
         form=SnapshotForm("watch", belongs, pack, unpack),
         out_links=True,
-        extractors={FEEDS: EXTRACTORS[FEEDS]} if known.whole_site else {},
+        extractors={FEEDS: EXTRACTORS[FEEDS], ENTRY_DATES: entry_dates} if known.whole_site else {},
         earlier=known.earlier,
         more_start_urls=(*plan.more_start_urls, *known.lists),
     )
@@ -201,7 +202,7 @@ def _last_event(folder: Path) -> int:
 def _pages_gone(folder: Path, before: int) -> list[str]:
     times = MISSES_UNTIL_GONE
     with RunReader(folder) as run:
-        gone = [url for (url,) in run.connection.execute(_PAGES_GONE, (FOLLOW, times, times, before))]
+        gone = [url for (url,) in run.connection.execute(_PAGES_GONE, (FOLLOW, CHECK, times, times, before))]
     if not gone:
         return []
     more = f" and {len(gone) - _NAMED:,} more" if len(gone) > _NAMED else ""

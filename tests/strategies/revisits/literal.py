@@ -21,9 +21,10 @@ class Past:
     made: Made
     cycle: int = 0
     known: set[tuple[int, int]] = field(default_factory=set)
-    # Cycle, page, number of new links; and what each page showed in each cycle.
+    # Cycle, page, number of new links; and what each page showed, and what of it was new, in each cycle.
     visits: list[tuple[int, int, int]] = field(default_factory=list)
     seen: dict[tuple[int, int], set[int]] = field(default_factory=dict)
+    new: dict[tuple[int, int], set[tuple[int, int]]] = field(default_factory=dict)
     similarity: dict[tuple[int, int], float] = field(default_factory=dict)
     model: tuple[np.ndarray, float] = (np.zeros(35), 0.0)
     trained: int = -99
@@ -76,6 +77,7 @@ def _look(past: Past, pages: object, *, count: bool) -> None:
         own = {(made.site_of[page], link) for link in links or ()}
         if links is not None:
             past.seen[cycle, page] = links
+            past.new[cycle, page] = own - past.known if count else set()
         if count:
             past.visits.append((cycle, page, len(own - past.known)))
         found |= own
@@ -88,8 +90,8 @@ def _look(past: Past, pages: object, *, count: bool) -> None:
 
 
 def _compare(past: Past, one: int, other: int) -> None:
-    if (past.cycle, one) in past.seen and (past.cycle, other) in past.seen:
-        links, more = past.seen[past.cycle, one], past.seen[past.cycle, other]
+    if (past.cycle, one) in past.new and (past.cycle, other) in past.new:
+        links, more = past.new[past.cycle, one], past.new[past.cycle, other]
         either = len(links | more)
         similarity = len(links & more) / either if either else 0.0
         past.similarity[one, other] = past.similarity[other, one] = similarity

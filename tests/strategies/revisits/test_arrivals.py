@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from coati.strategies.revisits.arrivals import Arrivals, ThompsonArrivals, worth_of_visits
+from coati.strategies.revisits.arrivals import Arrivals, ThompsonArrivals
 from coati.strategies.revisits.daily_profile import DailyProfile
 from coati.strategies.revisits.expected_cover import ExpectedCover
+from coati.strategies.revisits.link_lives import departures, looked_back_on, mean_lives, worth_of_visits
 from coati.strategies.revisits.link_samples import LinkSamples
 from coati.strategies.revisits.scheduler import Cycle
 from coati.strategies.revisits.visits import Visit, Visits
@@ -24,14 +25,18 @@ class Watched:
     def __init__(self, scheduler: Arrivals, pages: int) -> None:
         self.scheduler, self.visits = scheduler, Visits()
         self.known: set[int] = set()
+        self.shown: dict[int, set[int]] = {}
         for _ in range(pages):
             self.visits.add_page(0)
 
     def see(self, page: int, cycle: int, links: list[int] | None, *, first: bool = False) -> None:
         new = [link for link in links or () if link not in self.known]
-        visit = Visit(
-            page, START + HOUR * cycle, cycle, new, links or [], [], seen=links is not None, first=first
-        )
+        there = set(links or ())
+        left = len(self.shown.get(page, there) - there)
+        if links is not None:
+            self.shown[page] = there
+        at = START + HOUR * cycle
+        visit = Visit(page, at, cycle, new, links or [], left, seen=links is not None, first=first)
         self.visits.add(visit)
         self.scheduler.learn(visit, self.visits)
         self.known.update(new)
@@ -60,7 +65,7 @@ def test_the_page_where_more_came_is_first_and_visits_are_worth_more_with_time()
     assert first == 1
     # A link per hour, and three; hours are as busy as each other.
     assert more == pytest.approx(3 * less, rel=0.15)
-    assert watched.picks(11, 1)[0][1] > 3 * more
+    assert watched.picks(11, 1)[0][1] > 1.5 * more
 
 
 def test_a_visit_is_worth_what_waiting_would_lose() -> None:
@@ -74,8 +79,36 @@ def test_a_visit_is_worth_what_waiting_would_lose() -> None:
     splits = np.linspace(0.05, 0.95, 1801)
     total = [found_per_hour(2 / share, busy) + found_per_hour(2 / (1 - share), calm) for share in splits]
     best = float(splits[int(np.argmax(total))])
-    worth = worth_of_visits(np.array([2 / best, 2 / (1 - best)]), [life])
+    worth = worth_of_visits(np.array([2 / best, 2 / (1 - best)]), np.array(life), [(1.0, 1.0)])
     assert busy * worth[0] == pytest.approx(calm * worth[1], rel=0.02)
+
+
+def test_a_page_whose_links_stay_may_wait() -> None:
+    """Two pages get a link every other hour; one shows its last link alone, the other all of a week."""
+    watched = Watched(Arrivals(), 2)
+    watched.see(0, 0, [0], first=True)
+    watched.see(1, 0, [1], first=True)
+    for cycle in range(2, 41, 2):
+        watched.see(0, cycle, [100 + cycle])
+        watched.see(1, cycle, [1000 + each for each in range(2, cycle + 1, 2)])
+    soon, late = dict(watched.picks(42, 2)), dict(watched.picks(90, 2))
+    assert soon[0] > soon[1]
+    # After two days most of what came to the one is lost, and all of what came to the other is there.
+    assert late[1] > late[0]
+
+
+def test_a_visit_looks_back_on_as_many_hours_as_links_stay() -> None:
+    short, long = looked_back_on(np.array(240.0), np.array([12.0, 24_000.0]))
+    assert short == pytest.approx(12, rel=0.05)
+    assert long == pytest.approx(240, rel=0.05)
+
+
+def test_the_mean_life_is_that_of_the_links_that_left() -> None:
+    # Of 1,000 links that stay for 20 hours on average, these are there after ten.
+    stayed = round(1000 * math.exp(-0.5))
+    left = np.array([departures(1000, 1000 - stayed)])
+    lives = mean_lives(left, np.array([1000 * 10.0]), usual=100.0)
+    assert lives[0] == pytest.approx(20, rel=0.05)
 
 
 def test_where_links_are_rare_a_visit_without_any_says_little() -> None:

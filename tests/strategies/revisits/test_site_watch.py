@@ -20,7 +20,7 @@ from coati.strategies.revisits.by_age import RoundRobin
 from coati.strategies.revisits.departures import VISITS_UNTIL_BARREN
 from coati.strategies.revisits.file_checks import FileChecks
 from coati.strategies.revisits.following import MOST_WAITING, Followed, Following, shape_of
-from coati.strategies.revisits.scheduler import EXPLORED, FIRST_LOOK
+from coati.strategies.revisits.scheduler import DATED, EXPLORED, FIRST_LOOK
 from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteWatchSettings
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.state import pack, unpack
@@ -244,3 +244,52 @@ def test_a_barren_page_makes_room_for_a_discovered_one() -> None:
     run_cycle(strategy, hour, lambda name: page("series") if not name else answers(name))
     assert names(run_cycle(strategy, hour + 1, answers), EXPLORED) == ["", "series"]
     assert watch.watched_count == 2
+
+
+def dated(**dates: float) -> Page:
+    links = LinkList([Link(ROOT + name, PAGES_OF_SITEMAP) for name in dates])
+    hashes = sorted(url_hash(url) for url in links.urls)
+    return Page(200, 100, links, {"entry_dates": [[ROOT + name, at] for name, at in dates.items()]}, hashes)
+
+
+def watch_of_dates(per_cycle: int) -> SiteWatch:
+    urls = [ROOT + name for name in ("s.xml", "a", "b", "c", "d", "e")]
+    return SiteWatch(Watch(urls, RoundRobin(), WatchSettings(per_cycle=per_cycle)), value)
+
+
+def test_a_page_that_a_sitemap_dates_later_is_visited_before_others() -> None:
+    strategy = watch_of_dates(2)
+    dates = dict.fromkeys("abcde", 1.0)
+    answers = {"s.xml": dated(**dates)}
+    run_cycle(strategy, 0, lambda name: answers.get(name) or page())
+    answers["s.xml"] = dated(**{**dates, "d": 2.0, "e": 2.0})
+    first = run_cycle(strategy, 1, lambda name: answers.get(name) or page())
+    # Of two visits, one goes to what has changed.
+    assert first == [(EXPLORED, "s.xml"), (DATED, "d")]
+    again = watch_of_dates(2)
+    again.load(unpack(pack(strategy.save())))
+    for each in (strategy, again):
+        second = run_cycle(each, 2, lambda name: answers.get(name) or page())
+        assert second == [(DATED, "e"), (EXPLORED, "a")]
+
+
+def test_a_sitemap_that_dates_everything_anew_is_not_believed_for_ever() -> None:
+    strategy = watch_of_dates(2)
+    whys = []
+    for hour in range(120):
+        sitemap = dated(**dict.fromkeys("abcde", float(hour)))
+        whys += run_cycle(strategy, hour, lambda name, now=sitemap: now if name == "s.xml" else page())  # type: ignore[misc]
+    dated_visits = [place for place, (why, _) in enumerate(whys) if why == DATED]
+    assert 5 <= len(dated_visits) <= 20
+    assert dated_visits[-1] < len(whys) / 2
+
+
+def test_a_page_that_was_visited_in_the_same_cycle_is_not_hastened() -> None:
+    strategy = watch_of_dates(6)
+    answers = {"s.xml": dated(a=1.0)}
+    run_cycle(strategy, 0, lambda name: answers.get(name) or page())
+    # The sitemap is the last page of the cycle.
+    strategy.watch.visits.asked_at[0] += 1
+    answers["s.xml"] = dated(a=2.0)
+    run_cycle(strategy, 1, lambda name: answers.get(name) or page())
+    assert names(run_cycle(strategy, 2, lambda name: answers.get(name) or page()), DATED) == []

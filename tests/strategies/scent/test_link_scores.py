@@ -80,15 +80,15 @@ def test_one_row_scores_as_many_do_under_every_aim(
         if answer.page:
             own.values.learn(row(path), label)
     rows = np.stack([row(path) for path in ("a/x.html", "a/q.csv", "b/z", "new/v.zip")])
-    many = own.score_all(np.concatenate([rows] * 9).T, hope=hope, caution=0.3)
-    few = own.score_all(rows.T, hope=hope, caution=0.3)
-    for each, here, there in zip(rows, few, many, strict=False):
-        assert here == pytest.approx(there, rel=1e-2, abs=1e-4)
-        scored, target, behind = there
+    many = own.score_all(np.concatenate([rows] * 9).T, hope)
+    few = own.score_all(rows.T, hope)
+    for each, (scored, expected), (also_scored, also_expected) in zip(rows, few, many, strict=False):
+        assert scored == pytest.approx(also_scored, rel=1e-2, abs=1e-4)
+        assert expected == pytest.approx(also_expected, rel=1e-2, abs=1e-3)
         assert score(own, each, hope) == pytest.approx(scored, rel=1e-2, abs=1e-4)
         assert 0 <= scored < math.inf
-        assert 0 <= target <= 1
-        assert 0 <= behind < math.inf
+        assert 0 <= expected.target <= 1
+        assert 0 <= expected.behind(-0.3) < math.inf
         if aim is not Aim.TARGETS_A_BYTE:
             assert scored <= 1
 
@@ -117,10 +117,8 @@ def test_hope_raises_a_score_where_there_is_doubt_and_little_where_there_is_none
 
 
 def test_caution_lowers_what_a_link_promises_to_the_page_that_leads_to_it() -> None:
-    own = scores()
-    rows = row("never/seen.html")[:, None]
-    (careless,), (careful,) = (own.score_all(rows, hope=0.3, caution=caution) for caution in (0.0, 0.5))
-    assert careful[2] < careless[2]
+    expected = scores().expect(row("never/seen.html"))
+    assert expected.behind(-0.5) < expected.behind(0.0)
 
 
 def per_byte(aim: Aim) -> LinkScores:
@@ -186,9 +184,22 @@ def test_an_extension_that_was_never_tried_keeps_a_chance_whatever_others_were()
         own = LinkScores(Aim.TARGETS_A_REQUEST, 0.15, CHAINS, ChainSettings(), untried=untried)
         learnt(own, "files/{}.zip", DEAD, times=200)
         never, dead = (own.expect(row(f"files/new.{extension}")).target for extension in ("csv", "zip"))
-        many = own.score_all(np.stack([row("files/new.csv")] * 20).T, hope=0.0, caution=0.0)
-        assert many[0][1] == pytest.approx(never, rel=1e-3)
+        many = own.score_all(np.stack([row("files/new.csv")] * 20).T, hope=0.0)
+        assert many[0][1].target == pytest.approx(never, rel=1e-3)
         return never, dead
 
     assert expected(0.25)[0] == pytest.approx(0.2)
     assert max(expected(0.25)[1], *expected(0.0)) < 0.1
+
+
+def test_an_answer_that_was_expected_teaches_nothing_unless_it_is_a_page() -> None:
+    own = scores()
+    learnt(own, "files/{}.csv", target(), times=1_000)
+    before, lessons = score(own, row("files/new.csv"), 0.0), own.lessons
+    learnt(own, "files/{}.csv", target(), times=26)
+    assert (score(own, row("files/new.csv"), 0.0), own.lessons) == (before, lessons)
+    own.learn(row("files/a.csv"), DEAD)
+    assert own.lessons == lessons + 1
+    assert score(own, row("files/new.csv"), 0.0) < before
+    learnt(own, "pages/{}.html", page(), times=2_000)
+    assert own.lessons == lessons + 2_001

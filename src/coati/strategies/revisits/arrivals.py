@@ -6,9 +6,9 @@ drawn to what is usual on its site for as many links as it shows: where not one 
 any comes. How strongly it is drawn is measured in links, not in hours: where links are rare, an hour without
 any says little.
 
-**Time.** Hours count by how busy they are (`daily_profile`). A link does not stay for ever: what a visit
-looks back on ends after about a day when a rate is learnt. What a visit is worth now is what it brings beyond
-what a later visit would still find (`worth_of_visits`): a page whose links stay may wait.
+**Time.** Hours count by how busy they are (`daily_profile`). A link does not stay for ever, and stays longer
+on some pages than on others (`link_lives`): what has left is neither found nor learnt from. What a visit is
+worth now is what it brings beyond what a later visit would still find: a page whose links stay may wait.
 
 **Overlap.** The links of the last days are a sample of those to come (`link_samples`): one that could have
 been found on three pages stands for one that comes to the three. Of such a link nothing is expected from
@@ -20,7 +20,6 @@ before the last visit to any of the three, and as soon as a cycle takes one of t
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,12 +27,17 @@ import numpy as np
 from coati.strategies.revisits.by_age import ages_in_hours
 from coati.strategies.revisits.daily_profile import DailyProfile
 from coati.strategies.revisits.expected_cover import ExpectedCover
+from coati.strategies.revisits.link_lives import (
+    departures,
+    looked_back_on,
+    mean_lives,
+    usual_life,
+    worth_of_visits,
+)
 from coati.strategies.revisits.link_samples import LinkSamples
 from coati.strategies.revisits.scheduler import EXPECTED, Pick
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     from coati.strategies.revisits.scheduler import Cycle
@@ -43,9 +47,6 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 HALF_LIFE_HOURS = 96.0
-LIFE_HOURS = 24.0
-# Links stay for hours or for days, and the former are more common: by the root of the life.
-LIVES_HOURS = (2.0, 6.0, 24.0, 72.0)
 # What is expected of a page that nothing is known of is worth as much as this many links that were seen.
 PRIOR_LINKS = 0.3
 # Links older than this many half-lives are forgotten.
@@ -65,12 +66,17 @@ _ROOM = 64
 
 
 class _Pages:
-    """What is known of each page, in arrays that grow: one row per quantity."""
+    """What is known of each page, in arrays that grow: one row per quantity.
 
-    LOOKED_AT, LOOKED_BACK, SHOWN, FAILURES = range(4)
+    The last three fade: the hours that visits looked back on, the links that left, and the hours that links
+    stood there.
+    """
+
+    LOOKED_AT, SHOWN, FAILURES, LOOKED_BACK, LEFT, LINK_HOURS = range(6)
+    FADING = slice(LOOKED_BACK, None)
 
     def __init__(self) -> None:
-        self._rows = np.zeros((4, _ROOM))
+        self._rows = np.zeros((6, _ROOM))
 
     @property
     def room(self) -> int:
@@ -85,7 +91,7 @@ class _Pages:
 
     def load(self, rows: Floats) -> None:
         """Take over saved rows."""
-        room = np.zeros((4, max(_ROOM, rows.shape[1])))
+        room = np.zeros((len(rows), max(_ROOM, rows.shape[1])))
         room[:, : rows.shape[1]] = rows
         self._rows = room
 
@@ -98,39 +104,21 @@ class Rates(NamedTuple):
     usual: Floats
 
 
-def worth_of_visits(hours: Floats, lives: Sequence[float] = LIVES_HOURS) -> Floats:
-    """Return the value of visits to pages to which one link per hour comes, some hours after the last.
-
-    With links that stay for a ``life`` on average (exponentially), a visit after ``x = hours / life`` finds
-    ``life * (1 - exp(-x))``, and ``life * x * exp(-x)`` of these a later visit would find just as well: what
-    is left is by how much visiting more often pays (Whittle's index of this process). Links of several lives
-    are weighed by the root of their life.
-    """
-    worth = np.zeros_like(hours)
-    for life in lives:
-        parts = hours / life
-        worth += math.sqrt(life) * (1 - np.exp(-parts) * (1 + parts))
-    return worth
-
-
 class Arrivals:
     """The scheduler of this module."""
 
     def __init__(
         self,
         half_life_hours: float = HALF_LIFE_HOURS,
-        life_hours: float = LIFE_HOURS,
         prior_links: float = PRIOR_LINKS,
-        lives_hours: Sequence[float] = LIVES_HOURS,
     ) -> None:
         self._half_life = half_life_hours * _HOUR_SECONDS
-        self._life = life_hours
         self._prior_links = prior_links
-        self._lives = tuple(lives_hours)
         self._profile = DailyProfile()
         self._samples = LinkSamples()
         self._pages = _Pages()
-        # The time that the hours looked back on are decayed to.
+        self._usual_life = usual_life(np.zeros(0), np.zeros(0))
+        # The time that what fades has faded to.
         self._decayed_to = 0.0
         none = np.zeros(0, np.int32)
         self._cover = ExpectedCover(np.zeros(0), none, none, np.zeros(0), 1)
@@ -150,14 +138,16 @@ class Arrivals:
         # A link of this kind that came before any of its pages was last seen is known.
         known_until = np.zeros(len(weights))
         np.maximum.at(known_until, links, looked_at[pages])
-        came = weights * worth_of_visits(self._profile.between(known_until, now), self._lives)
+        self._usual_life = usual_life(known[_Pages.LEFT], known[_Pages.LINK_HOURS])
+        lives = mean_lives(known[_Pages.LEFT], known[_Pages.LINK_HOURS], self._usual_life)
+        since = self._profile.between(known_until, now)
         arrived = np.bincount(pages, weights[links], minlength=len(visits)).astype(np.float64)
         rates = self._rates(visits, arrived)
         factors = self._factors(cycle, rates) * 0.5 ** known[_Pages.FAILURES]
-        alone = self._prior_links * worth_of_visits(self._profile.between(looked_at, now), self._lives)
+        alone = self._prior_links * worth_of_visits(self._profile.between(looked_at, now), lives)
         per_page = factors / (rates.hours + self._prior_links / np.maximum(rates.usual, _LEAST_RATE))
         waited = _PER_HOUR_OF_WAITING * ages_in_hours(cycle)
-        worth = came[links] * per_page[pages]
+        worth = weights[links] * worth_of_visits(since[links], lives[pages]) * per_page[pages]
         self._cover = ExpectedCover(alone * per_page + waited, links, pages, worth, cycle.per_cycle)
 
     def _rates(self, visits: Visits, links: Floats) -> Rates:
@@ -180,14 +170,10 @@ class Arrivals:
         """Return by what to multiply what is expected of each page."""
         return np.ones(len(rates.hours))
 
-    def _looking_back(self, hours: Floats) -> Floats:
-        """Return how many of some hours a visit can look back on, since links do not stay."""
-        return -self._life * np.expm1(-hours / self._life)
-
     def _decay(self, now: float) -> None:
         if now > self._decayed_to:
             rows = self._pages.rows(self._pages.room)
-            rows[_Pages.LOOKED_BACK] *= 0.5 ** ((now - self._decayed_to) / self._half_life)
+            rows[_Pages.FADING] *= 0.5 ** ((now - self._decayed_to) / self._half_life)
             self._decayed_to = now
 
     def pick(self, cycle: Cycle) -> Pick | None:
@@ -214,14 +200,16 @@ class Arrivals:
         if not visit.seen:
             known[_Pages.FAILURES] = min(known[_Pages.FAILURES] + 1, _MOST_FAILURES)
             return
-        since = float(known[_Pages.LOOKED_AT])
+        since, stood = float(known[_Pages.LOOKED_AT]), float(known[_Pages.SHOWN])
         known[[_Pages.LOOKED_AT, _Pages.SHOWN, _Pages.FAILURES]] = visit.at, len(visit.counting), 0
         if visit.first or not since or visit.at <= since:
             return
         self._decay(visit.at)
         could = self._samples.add(visit.page, visit.new, visit.counting, visit.at, since)
         hours = self._profile.between(np.array(since), visit.at)
-        known[_Pages.LOOKED_BACK] += self._looking_back(hours)
+        life = mean_lives(known[_Pages.LEFT], known[_Pages.LINK_HOURS], self._usual_life)
+        gained = looked_back_on(hours, life), departures(stood, visit.left), stood * hours
+        known[_Pages.FADING] += np.array(gained)
         self._profile.learn(since, visit.at, could)
 
     def save(self) -> State:
@@ -232,6 +220,7 @@ class Arrivals:
             **self._cover.save(),
             "known_pages": self._pages.rows(self._pages.room),
             "decayed_to": self._decayed_to,
+            "usual_life": self._usual_life,
         }
 
     def load(self, state: State) -> None:
@@ -241,6 +230,7 @@ class Arrivals:
         self._cover = ExpectedCover.load(state)
         self._pages.load(state["known_pages"])
         self._decayed_to = state["decayed_to"]
+        self._usual_life = state["usual_life"]
 
 
 class ThompsonArrivals(Arrivals):

@@ -1,4 +1,4 @@
-"""CLIQ-WIN*: groups of pages that show the same links, and of each the page that brought most."""
+"""CLIQ-WIN*: groups of pages that bring the same links, and of each the page that brought most."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class GroupsByWindowMean:
         """Nothing to note: a page that was taken is closed."""
 
     def learn(self, visit: Visit, visits: Visits) -> None:
-        """Note what a page showed."""
+        """Note what a page brought."""
         self._similar.learn(visit, int(visits.site[visit.page]))
 
     def save(self) -> State:

@@ -58,7 +58,7 @@ class Predictor(Protocol):
 
 
 class Predicting:
-    """The scheduler that visits what a predictor ranks first, leaving out similar pages."""
+    """The scheduler that visits what a predictor ranks first, leaving out those with the same links."""
 
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor

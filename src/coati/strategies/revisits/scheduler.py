@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from coati.strategies.revisits.visits import Visit, Visits
     from coati.strategies.state import State
 
-# Why a page is visited: the arms of a watch, which its requests name.
-FIRST_LOOK, EXPECTED, EXPLORED, AGAIN = range(4)
-WHY = (
-    "first look",
-    "most new links expected",
-    "longest not visited",
-    "asked again after an outage or a redirect",
-)
+# Why a page is visited: the arms of a watch, which its requests name. 4 and 5 are those of
+# `coati.strategies.revisits.site_watch`.
+FIRST_LOOK, EXPECTED, EXPLORED, AGAIN, DATED = 0, 1, 2, 3, 6
+WHY = {
+    FIRST_LOOK: "first look",
+    EXPECTED: "most new links expected",
+    EXPLORED: "longest not visited",
+    AGAIN: "asked again after an outage or a redirect",
+    DATED: "a sitemap or feed says that it changed",
+}
 
 
 class Pick(NamedTuple):
@@ -45,7 +47,7 @@ class Cycle:
         self.per_cycle = per_cycle
         self.per_site = per_site
         self.visits = visits
-        self.taken = 0
+        self.taken = self.hastened = 0
         self.closed = np.zeros(len(visits), bool)
         self._taken_of_site: dict[int, int] = {}
 
@@ -71,16 +73,18 @@ class Cycle:
     def save(self) -> dict[str, Any]:
         """Return what `load` needs beside the arguments."""
         return {
-            "cycle": [self.number, self.now, self.taken, list(map(list, self._taken_of_site.items()))],
+            "cycle": [self.number, self.now, self.taken, self.hastened],
+            "cycle_taken_of_site": list(map(list, self._taken_of_site.items())),
             "cycle_closed": self.closed.copy(),
         }
 
     @classmethod
     def load(cls, state: State, per_cycle: int, per_site: int | None, visits: Visits) -> Cycle:
         """Return a saved cycle."""
-        number, now, taken, of_site = state["cycle"]
+        number, now, taken, hastened = state["cycle"]
         cycle = cls(number, now, per_cycle, per_site, visits)
-        cycle.taken, cycle._taken_of_site = taken, dict(of_site)
+        cycle.taken, cycle.hastened = taken, hastened
+        cycle._taken_of_site = dict(state["cycle_taken_of_site"])
         cycle.closed = np.array(state["cycle_closed"], bool)
         return cycle
 

@@ -85,7 +85,7 @@ SCHEDULERS: Mapping[str, SchedulerRow] = {
         _modules("coverage"),
     ),
     "cliq-win": SchedulerRow(
-        "watches: od-win with one page of each group that shows the same links",
+        "watches: od-win with one page of each group that brings the same links",
         lambda _: GroupsByWindowMean(),
         _modules("groups"),
     ),

@@ -1,4 +1,4 @@
-"""Select: the best pages, leaving out those that show what a chosen one shows."""
+"""Select: the best pages, leaving out those that bring what a chosen one brings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pages of a site hold the same links, by the Jaccard similarity of their out-links.
+"""Which pages of a site bring the same new links, by the Jaccard similarity of these.
 
 It is known of pages that were visited in the same cycle, and of no others. Only pairs above the threshold are
 kept: nobody asks for the rest.
@@ -22,8 +22,8 @@ class SimilarPages:
 
     >>> from coati.strategies.revisits.visits import Visit
     >>> similar = SimilarPages()
-    >>> for page, out_links in enumerate(([1, 2, 3, 4], [1, 2, 3], [9])):
-    ...     similar.learn(Visit(page, 0.0, 0, [], [], out_links), site=0)
+    >>> for page, new in enumerate(([1, 2, 3, 4], [1, 2, 3], [9])):
+    ...     similar.learn(Visit(page, 0.0, 0, new, counting=new), site=0)
     >>> similar.compare()
     >>> similar.to(0), similar.to(2)
     ({1}, set())
@@ -32,34 +32,34 @@ class SimilarPages:
     def __init__(self, threshold: float = THRESHOLD) -> None:
         self._threshold = threshold
         self._similar: dict[int, set[int]] = {}
-        # What the pages of each site showed in this cycle.
-        self._shown: dict[int, dict[int, frozenset[int]]] = {}
+        # What the pages of each site brought in this cycle.
+        self._brought: dict[int, dict[int, frozenset[int]]] = {}
 
     def to(self, page: int) -> Collection[int]:
         """Return the pages that are similar to one."""
         return self._similar.get(page, set())
 
     def learn(self, visit: Visit, site: int) -> None:
-        """Note what a page showed; one that could not be fetched showed nothing."""
+        """Note what a page brought; of one that could not be fetched nothing is known."""
         if visit.seen:
-            of_site = self._shown.setdefault(site, {})
-            of_site[visit.page] = frozenset(visit.out_links)
+            of_site = self._brought.setdefault(site, {})
+            of_site[visit.page] = frozenset(visit.new)
 
     def compare(self) -> None:
         """Compare the pages that were visited since the last call."""
-        for shown in self._shown.values():
-            pages = sorted(shown, key=lambda page: (len(shown[page]), page))
+        for brought in self._brought.values():
+            pages = sorted(brought, key=lambda page: (len(brought[page]), page))
             for place, page in enumerate(pages):
-                self._compare(page, pages[place + 1 :], shown)
-        self._shown = {}
+                self._compare(page, pages[place + 1 :], brought)
+        self._brought = {}
 
-    def _compare(self, page: int, larger: list[int], shown: Mapping[int, frozenset[int]]) -> None:
-        links = shown[page]
+    def _compare(self, page: int, larger: list[int], brought: Mapping[int, frozenset[int]]) -> None:
+        links = brought[page]
         before = self._similar.get(page, set())
         for other in larger:
             # The smaller part of the larger cannot be above the threshold.
-            possible = len(links) > self._threshold * len(shown[other])
-            if possible and jaccard(links, shown[other]) > self._threshold:
+            possible = len(links) > self._threshold * len(brought[other])
+            if possible and jaccard(links, brought[other]) > self._threshold:
                 self._similar.setdefault(page, set()).add(other)
                 self._similar.setdefault(other, set()).add(page)
             elif other in before:
@@ -70,17 +70,17 @@ class SimilarPages:
         """Return what `load` needs."""
         return {
             "similar": [[page, sorted(others)] for page, others in self._similar.items()],
-            "shown": [
-                [site, [[page, sorted(links)] for page, links in shown.items()]]
-                for site, shown in self._shown.items()
+            "brought": [
+                [site, [[page, sorted(links)] for page, links in brought.items()]]
+                for site, brought in self._brought.items()
             ],
         }
 
     def load(self, state: State) -> None:
         """Take over a saved state."""
         self._similar = {page: set(others) for page, others in state["similar"]}
-        self._shown = {
-            site: {page: frozenset(links) for page, links in shown} for site, shown in state["shown"]
+        self._brought = {
+            site: {page: frozenset(links) for page, links in brought} for site, brought in state["brought"]
         }
 
 

@@ -25,10 +25,10 @@ from coati.model import (
     Target,
 )
 from coati.strategies.deferrals import Deferrals
+from coati.strategies.revisits.dated_pages import DatedPages
 from coati.strategies.revisits.file_checks import FileChecks
 from coati.strategies.revisits.following import Followed, Following
 from coati.strategies.revisits.offered_pages import OfferedPages
-from coati.strategies.revisits.scheduler import WHY
 from coati.web.urls import url_hash
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     LinkValue = Callable[[Link, str], float]
 
 # The arms beside those of the watch itself.
-FOLLOW, CHECK = len(WHY), len(WHY) + 1
+FOLLOW, CHECK = 4, 5
 _WORDS = {FOLLOW: "new link followed", CHECK: "known file asked about"}
 
 # A new page is followed, and so are the new links on it: a news item, then its file.
@@ -109,6 +109,7 @@ class SiteWatch:
         self._following = Following()
         self._deferred: Deferrals[_Asked] = Deferrals()
         self._lists = OfferedPages(watch)
+        self._dated = DatedPages()
         # By our own number: a visit of the watch's, or a request of our own.
         self._visits: dict[int, _Visit] = {}
         self._asked: dict[int, _Asked] = {}
@@ -170,7 +171,7 @@ class SiteWatch:
 
     def redo(self, request: Request, now: float) -> None:
         """Make a logged choice; raises `ValueError` if it does not wait to be made."""
-        again = self._deferred.take_logged(request) if (request.arm or 0) >= FOLLOW else None
+        again = self._deferred.take_logged(request) if request.arm in _WORDS else None
         if again is not None:
             self._ask(again)
         elif request.arm == FOLLOW:
@@ -200,6 +201,10 @@ class SiteWatch:
             for url in self._lists.observe(visit.url, outcome):
                 self._push_list(url, visit.url)
             self._note_news(outcome)
+            for settlement in settled:
+                self._dated.learn(visit.url, settlement.reward)
+            for url in self._dated.observe(visit.url, outcome, self.watch.is_watched):
+                self.watch.hasten(url)
             return [settlement._replace(request_id=request_id) for settlement in settled]
         asked = self._asked.pop(request_id)
         if isinstance(outcome, Deferred):
@@ -288,6 +293,7 @@ class SiteWatch:
             **{f"watch.{name}": value for name, value in self.watch.save().items()},
             "files": self._files.save(),
             "lists": self._lists.save(),
+            "dated": self._dated.save(),
             "following": self._following.save(),
             "met": sorted(self._met),
             "deferred_own": self._deferred.save(_to_json),
@@ -306,6 +312,7 @@ class SiteWatch:
         self._files.load(state["files"])
         self._following.load(state["following"])
         self._lists.load(state["lists"])
+        self._dated.load(state["dated"])
         self._met = set(state["met"])
         self._deferred.load(state["deferred_own"], _from_json)
         self._visits = {number: _Visit(*visit) for number, *visit in state["visits"]}

@@ -29,8 +29,9 @@ class Visit(NamedTuple):
     """One visit to a page, as a scheduler learns of it.
 
     ``new`` are the links that no earlier cycle than its own knew (O^t(s)), ``counting`` all that are there
-    now, within the site and relevant, ``out_links`` all others too. ``seen`` is False where the page could
-    not be fetched: then nothing is known of it. ``first`` tells a first look.
+    now, within the site and relevant, and ``left`` how many of those of the last visit are there no more.
+    ``seen`` is False where the page could not be fetched: then nothing is
+    known of it. ``first`` tells a first look.
     """
 
     page: int
@@ -38,7 +39,7 @@ class Visit(NamedTuple):
     cycle: int
     new: Sequence[int]
     counting: Sequence[int]
-    out_links: Sequence[int]
+    left: int = 0
     seen: bool = True
     first: bool = False
 
@@ -48,7 +49,7 @@ class Visits:
 
     >>> visits = Visits()
     >>> visits.add_page(site=0)
-    >>> visits.add(Visit(0, 3600.0, 1, new=[7, 8, 9], counting=[], out_links=[]))
+    >>> visits.add(Visit(0, 3600.0, 1, new=[7, 8, 9], counting=[]))
     >>> visits.means().tolist(), visits.asked_at.tolist()
     ([3.0], [3600.0])
     """

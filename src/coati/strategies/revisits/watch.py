@@ -26,7 +26,7 @@ from coati.strategies.deferrals import Deferrals
 from coati.strategies.revisits.cycles import ListedCycles, RegularCycles
 from coati.strategies.revisits.departures import Departures
 from coati.strategies.revisits.links import FoundLinks, Sites
-from coati.strategies.revisits.scheduler import AGAIN, FIRST_LOOK, WHY, Cycle, Pick
+from coati.strategies.revisits.scheduler import AGAIN, DATED, FIRST_LOOK, WHY, Cycle, Pick
 from coati.strategies.revisits.visits import Visit, Visits
 
 if TYPE_CHECKING:
@@ -127,14 +127,16 @@ class Watch:
         )
         self._urls: list[str] = []
         self._page_of: dict[str, int] = {}
-        # As bytes, since an array of its own would cost each page a hundred more.
-        self._out_links: list[bytes] = []
+        # What counts on each page, as bytes: an array of its own would cost each page a hundred more.
+        self._counting: list[bytes] = []
         # Pages that nobody has looked at yet, and those of them that were not even asked for.
         self._unseen: set[int] = set()
         self._unasked: dict[int, None] = {}
         # Visits that follow a redirect, and how many each has followed.
         self._again: deque[int] = deque()
         self._hops: dict[int, int] = {}
+        # Pages that a cycle visits before others.
+        self._hastened: dict[int, None] = {}
         self._deferred: Deferrals[int] = Deferrals()
         self._in_flight: dict[int, _Asked] = {}
         self._departures = Departures(self.settings.misses_until_gone)
@@ -193,7 +195,7 @@ class Watch:
             if url not in self._page_of:
                 page = self._page_of[url] = len(self._urls)
                 self._urls.append(url)
-                self._out_links.append(b"")
+                self._counting.append(b"")
                 self.visits.add_page(self._sites.add(url))
                 self._links.ignore(url)
                 if not self.settings.cold:
@@ -208,6 +210,17 @@ class Watch:
     def is_in_site(self, url: str) -> bool:
         """Tell whether an address is of a site that is watched."""
         return self._sites.of(url) >= 0
+
+    def is_watched(self, url: str) -> bool:
+        """Tell whether an address is that of a watched page."""
+        page = self._page_of.get(url)
+        return page is not None and page not in self._departures.left
+
+    def hasten(self, url: str) -> None:
+        """Visit a watched page before others, since it has changed; half of a cycle may go to such pages."""
+        page = self._page_of[url]
+        if self._cycle is None or self.visits.asked_at[page] < self._cycle.now:
+            self._hastened[page] = None
 
     def leave(self, url: str) -> None:
         """Visit a page no more."""
@@ -290,7 +303,13 @@ class Watch:
         cycle = self._cycle
         if cycle is None or cycle.taken >= cycle.per_cycle:
             return None
-        return self.scheduler.pick(cycle)
+        hastened = self._first_hastened(cycle)
+        return self.scheduler.pick(cycle) if hastened is None else Pick(hastened, DATED, 0.0)
+
+    def _first_hastened(self, cycle: Cycle) -> int | None:
+        if cycle.hastened >= cycle.per_cycle // 2:
+            return None
+        return next((page for page in self._hastened if cycle.is_open(page)), None)
 
     def _pick_and_take(self) -> Pick | None:
         pick = self._pick()
@@ -301,6 +320,8 @@ class Watch:
     def _take(self, page: int) -> None:
         if self._cycle is not None:
             self._cycle.take(page)
+            self._cycle.hastened += page in self._hastened
+        self._hastened.pop(page, None)
         self.scheduler.take(page)
 
     def _ask(self, pick: Pick, now: float) -> Request:
@@ -384,19 +405,20 @@ class Watch:
     def _visit(self, asked: _Asked, outcome: Outcome) -> Visit:
         page, cycle, moment = asked
         first = page in self._unseen
+        before = np.frombuffer(self._counting[page], np.uint64).tolist()
         if not isinstance(outcome, Page):
             seen = isinstance(outcome, Unchanged)
-            out_links = np.frombuffer(self._out_links[page], np.uint64).tolist() if seen else []
-            counting = self._links.counting(int(self.visits.site[page]), out_links)
-            return Visit(page, moment, cycle, [], counting, out_links, seen=seen, first=first)
+            counting = before if seen else []
+            return Visit(page, moment, cycle, [], counting, seen=seen, first=first)
         out_links = list(outcome.out_links or ())
         met = self._links.meet(outcome.links, out_links)
         counting = self._links.counting(int(self.visits.site[page]), out_links)
         new = self._links.find(counting, cycle)
         if not first:
             self._tell(page, met, set(new), cycle)
-        self._out_links[page] = np.array(out_links, np.uint64).tobytes()
-        return Visit(page, moment, cycle, [] if first else new, counting, out_links, first=first)
+        self._counting[page] = np.array(counting, np.uint64).tobytes()
+        left = len(set(before).difference(counting))
+        return Visit(page, moment, cycle, [] if first else new, counting, left, first=first)
 
     def _tell(self, page: int, met: Iterable[tuple[int, str]], new: set[int], cycle: int) -> None:
         self._news += [NewLink(url, self._urls[page], cycle) for key, url in met if key in new]
@@ -408,11 +430,12 @@ class Watch:
             "sites": self._sites.save(),
             **self._links.save(),
             **self.visits.save(),
-            "out_links": b"".join(self._out_links),
-            "out_link_bytes": np.array(list(map(len, self._out_links)), np.int64),
+            "counting": b"".join(self._counting),
+            "counting_bytes": np.array(list(map(len, self._counting)), np.int64),
             "unseen": sorted(self._unseen),
             "unasked": list(self._unasked),
             "again": list(self._again),
+            "hastened": list(self._hastened),
             "hops": [list(pair) for pair in self._hops.items()],
             "deferred": self._deferred.save(int),
             "in_flight": [[number, *asked] for number, asked in self._in_flight.items()],
@@ -431,11 +454,12 @@ class Watch:
         self._sites.load(state["sites"])
         self._links.load(state)
         self.visits.load(state)
-        ends = np.cumsum(state["out_link_bytes"]).tolist()
-        joined = state["out_links"]
-        self._out_links = [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        ends = np.cumsum(state["counting_bytes"]).tolist()
+        joined = state["counting"]
+        self._counting = [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]
         self._unseen, self._unasked = set(state["unseen"]), dict.fromkeys(state["unasked"])
         self._again, self._hops = deque(state["again"]), dict(state["hops"])
+        self._hastened = dict.fromkeys(state["hastened"])
         self._deferred.load(state["deferred"], int)
         self._in_flight = {number: _Asked(*asked) for number, *asked in state["in_flight"]}
         self._last_cycle, self._cycles_begun = state["last_cycle"], state["cycles_begun"]

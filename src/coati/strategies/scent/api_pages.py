@@ -127,8 +127,8 @@ class ApiPages:
         return self._chance(known.sample) * good * listed / (1 + listed)
 
     def _chance(self, sample: npt.NDArray[np.uint32]) -> float:
-        told = self._scores.score_all(sample, hope=0.0, caution=0.0)
-        return sum(score for score, _, _ in told) / len(told)
+        told = self._scores.score_all(sample, hope=0.0)
+        return sum(score for score, _ in told) / len(told)
 
     def sent(self, row: Row, times: int = 1) -> None:
         """Count a request for a page of this list; -1 takes one back that met an outage or a redirect."""

@@ -142,7 +142,7 @@ class LinkKeys:
         # A port is no property of a page: a site that is served on another one is crawled the same way.
         host, _, rest = url.partition("://")[2].partition("/")
         page = crc32(f"{host.partition(':')[0]}/{rest}".encode())
-        return Source(key_of(Key.SOURCE_DIRECTORY, _fold(path.rpartition("/")[0])), page)
+        return Source(key_of(_SOURCE_DIRECTORY, _fold(path.rpartition("/")[0])), page)
 
     def row(self, link: Link, source: Source) -> list[int]:
         """Describe a link: `COLUMNS` keys."""
@@ -237,26 +237,26 @@ class LinkKeys:
 def _directory_keys(folder: str) -> _Directory:
     segments = _fold(folder).split("/")
     host, inner = segments[0], segments[1:]
-    places = [key_of(Key.SEGMENT_1, segment) for segment in inner[:2]]
+    places = [key_of(_SEGMENT, segment) for segment in inner[:2]]
     places += [NOTHING] * (2 - len(places))
-    places.append(key_of(Key.FOLDER, segments[-1] if inner else ""))
+    places.append(key_of(_FOLDER, segments[-1] if inner else ""))
     return _Directory(
-        key_of(Key.TOP, host + "/" + "/".join(inner[:1])),
-        key_of(Key.SECOND, host + "/" + "/".join(inner[:2])),
-        key_of(Key.DIRECTORY, "/".join(segments)),
+        key_of(_TOP, host + "/" + "/".join(inner[:1])),
+        key_of(_SECOND, host + "/" + "/".join(inner[:2])),
+        key_of(_DIRECTORY, "/".join(segments)),
         (places[0], places[1], places[2]),
-        key_of(Key.DEPTH, str(len(segments))),
-        key_of(Key.INNER_TOP, inner[1] if len(inner) > 1 else ""),
-        key_of(Key.INNER, "/".join(inner[1:])),
+        key_of(_DEPTH, str(len(segments))),
+        key_of(_INNER_TOP, inner[1] if len(inner) > 1 else ""),
+        key_of(_INNER, "/".join(inner[1:])),
     )
 
 
 def _path_keys(tag_path: tuple[str, ...]) -> _Path:
     tokens = [_fold(token) for token in tag_path]
     return _Path(
-        key_of(Key.ELEMENT, tokens[-1] if tokens else ""),
-        key_of(Key.TAIL, ">".join(tokens[-3:])),
-        key_of(Key.TAG_PATH, ">".join(tokens)),
+        key_of(_ELEMENT, tokens[-1] if tokens else ""),
+        key_of(_TAIL, ">".join(tokens[-3:])),
+        key_of(_TAG_PATH, ">".join(tokens)),
         " > ".join(_any_number(token) for token in tag_path[-3:]),
     )
 
@@ -297,7 +297,12 @@ def _mix(first: int, second: int) -> int:
     return (first * 0x9E3779B1 + second) & 0xFFFFFFFF or 1
 
 
-# What `LinkKeys.row` looks up for each link: to ask an enumeration for a member takes as long as a hash.
+# What is looked up for each link: to ask an enumeration for a member takes as long as a hash.
+_TOP, _SECOND, _DIRECTORY, _DEPTH = int(Key.TOP), int(Key.SECOND), int(Key.DIRECTORY), int(Key.DEPTH)
+_SEGMENT, _FOLDER = int(Key.SEGMENT_1), int(Key.FOLDER)
+_INNER_TOP, _INNER = int(Key.INNER_TOP), int(Key.INNER)
+_ELEMENT, _TAIL, _TAG_PATH = int(Key.ELEMENT), int(Key.TAIL), int(Key.TAG_PATH)
+_SOURCE_DIRECTORY = int(Key.SOURCE_DIRECTORY)
 _SHAPE, _EXTENSION, _FIRST_WORD = int(Key.SHAPE), int(Key.EXTENSION), int(Key.FIRST_WORD)
 _FILE_NAME, _PARAMETERS = int(Key.FILE_NAME), int(Key.PARAMETERS)
 _DIRECTORY_EXTENSION, _DIRECTORY_ANCHOR = int(Key.DIRECTORY_EXTENSION), int(Key.DIRECTORY_ANCHOR)

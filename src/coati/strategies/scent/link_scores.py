@@ -45,6 +45,8 @@ _PAGES, _TARGETS = 0, 1
 _USELESS_BYTES = 2_000.0
 # Scores by bytes are targets in this many bytes, about as many as a request takes.
 BYTES_UNIT = 100_000.0
+# An answer that was expected but for this much of a probability teaches nothing.
+_SURE = 0.005
 # Up to this many rows are faster scored one by one than all at once.
 _FEW = 6
 
@@ -113,6 +115,8 @@ class LinkScores:
         # Targets so far, and what was paid for them in the unit of a score.
         self._gained = 0.0
         self._paid = 0.0
+        # How many answers taught something; a page does, whatever was expected: its links are new.
+        self.lessons = 0
 
     @property
     def so_far(self) -> float:
@@ -126,7 +130,9 @@ class LinkScores:
         """
         if row is not None:
             self.untried.tried(row, target=answer.target)
-            self.odds.learn(row, (answer.target, not answer.target and not answer.page))
+            answers = answer.target, not answer.target and not answer.page
+            learnt = self.odds.learn(row, answers, tolerance=_SURE)
+            self.lessons += learnt or not answer.target
         if self._sizes is None:
             self._gained += counts and answer.target
             self._paid += counts
@@ -147,21 +153,17 @@ class LinkScores:
         """Learn that a link was of no use, and blame the place where it stood alone."""
         place = np.zeros_like(row)
         place[_PLACE] = row[_PLACE]
-        self.odds.learn(place, (False, True), bias=False)
+        self.lessons += self.odds.learn(place, (False, True), bias=False)
 
-    def score_all(self, columns: Rows, *, hope: float, caution: float) -> list[tuple[float, float, float]]:
-        """Score some rows, one a column.
-
-        Gives for each the score with ``hope`` as the part of the doubt that is added to a value, the
-        probability of a target, and the expected targets behind a page, with ``caution`` as the part of the
-        doubt that is taken off.
-        """
+    def score_all(self, columns: Rows, hope: float) -> list[tuple[float, Expected]]:
+        """Return the score of each row, one a column, with ``hope`` of the doubt, and what is expected."""
         if self._sizes is None and columns.shape[1] <= _FEW:
             each = [(row, self.expect(row)) for row in columns.T]
-            return [(self.score(row, one, hope), one.target, one.behind(-caution)) for row, one in each]
+            return [(self.score(row, one, hope), one) for row, one in each]
         expected = self._expect(columns)
-        parts = (self._scored(columns, expected, hope), expected.target, expected.behind(-caution))
-        return list(zip(*(part.tolist() for part in parts), strict=True))
+        scores = self._scored(columns, expected, hope).tolist()
+        each_expected = map(Expected._make, zip(*(part.tolist() for part in expected), strict=True))
+        return list(zip(scores, each_expected, strict=True))
 
     def scores(self, columns: Rows, hope: float) -> Floats:
         """Score many rows, one a column, and nothing else: what a crawl does all the time."""
@@ -215,7 +217,7 @@ class LinkScores:
             **self.values.save(),
             **self.untried.save(),
             **sizes,
-            "scores_so_far": [self._gained, self._paid],
+            "scores_so_far": [self._gained, self._paid, self.lessons],
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
@@ -225,4 +227,4 @@ class LinkScores:
         self.untried.load(state)
         if self._sizes is not None:
             self._sizes.load(state)
-        self._gained, self._paid = state["scores_so_far"]
+        self._gained, self._paid, self.lessons = state["scores_so_far"]

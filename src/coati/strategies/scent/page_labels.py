@@ -37,7 +37,7 @@ OPEN_PAGES = 4096
 _BEST = 20
 # How far up a change is told, and how small a change is not worth telling.
 _STEPS_UP = 3
-_SMALL = 0.02
+_SMALL = 0.05
 # A promise is kept in one byte, in steps of this size.
 _GRAIN = 1 / 32
 

@@ -106,8 +106,8 @@ class ScentSettings:
     sweep_every: int = 2
     # Whether links of a kind are passed over after one that disappointed (`LinkQueues.skip_ahead`).
     leaps: bool = True
-    # One block of kinds is scored again once per this many requests; and whether links that are like one that
-    # was better than expected are scored again at once.
+    # One block of kinds is scored again once per this many answers that taught something; and whether links
+    # that are like one that was better than expected are scored again at once.
     refresh_every: int = 8
     spread_news: bool = True
     # With more kinds than this waiting, new links are described by their general keys only.
@@ -119,8 +119,11 @@ _GOOD, _BAD = 1.0, 0.05
 # The best kind is scored again before it is used; if it fell, so are the next best, at most so often.
 _TRIES = 4
 _NEXT_BEST = 64
-# A score that fell by less than this share is still the best.
+# A score that fell by less than this share, or by less than this, is still the best.
 _FALL = 0.03
+_SMALL_FALL = 0.005
+# A link that is a target with this probability is not judged again before it is used.
+_SURELY = 0.98
 # A page surprises by this much of a label, a target by this much of a probability; and what tells which links
 # are like it, of which this many are scored again.
 _SURPRISE = 0.2
@@ -148,6 +151,8 @@ _HINT = key_of(Key.ELEMENT, ARCHIVED)
 _API = -2
 # Where bytes are scarce, scores are not targets per request: an API is asked while it is worth this much.
 _WORTH_ASKING = 0.5
+# Whoever chooses among sites is told what this many requests promise: experiments/many_sites.
+_AHEAD = 30
 
 
 class _Sent(NamedTuple):
@@ -215,6 +220,10 @@ class Scent:
         self._arms: dict[tuple[int, int], int] = {}
         self._arm_labels: list[str] = []
         self._turn = 0
+        # How many blocks of kinds were scored again in turn.
+        self._refreshed = 0
+        # What is expected of kinds that are surely targets. It holds until an answer teaches something.
+        self._sure: dict[int, Expected] = {}
         # How many of the requests were for pages of APIs: what happens in turns happens without them.
         self._aside = 0
         self._set_priors()
@@ -279,19 +288,8 @@ class Scent:
             return []
         if sent.kind == _API and sent.row is not None:
             return self._observe_api(request_id, sent, sent.row, outcome)
-        target, page = isinstance(outcome, Target), isinstance(outcome, Page)
-        listed = sent.row is not None and self._apis.lists(sent.row)
-        if sent.row is not None and int(sent.row[Key.ELEMENT]) == _HINT and not (target or page):
-            # Files that went are what an index of old is full of: they say nothing of the site's links.
-            self._scores.learn_place(sent.row)
-        else:
-            self._scores.learn(sent.row, LinkOutcome(target, page, outcome.size_bytes), counts=not listed)
-        if listed and not target and sent.row is not None:
-            self._listed.discard(self._known[sent.number])
-            if not page:
-                # What it lists alive would mostly be found by links, too; what is dead is paid for. So a miss
-                # counts twice: for links that are alike, and for the list.
-                self._scores.learn_place(sent.row)
+        target = isinstance(outcome, Target)
+        self._learn(sent, LinkOutcome(target, isinstance(outcome, Page), outcome.size_bytes))
         settled = self._labels.follow(sent.number, target=target)
         label = math.inf if target else -math.inf
         if isinstance(outcome, Page):
@@ -302,11 +300,17 @@ class Scent:
         return settled
 
     def expects(self) -> float | None:
-        """Return what the best link promises, doubt included, by what is known now; None before the start."""
+        """Return the targets per request that the next choices promise; None before the start.
+
+        The best link alone says little: it may be the last good one, and its score counts our doubt as hope.
+        """
         if self._at_once:
             return None if self._at_once[-1].row is None else self._at_once[-1].score
-        kind = self._kinds.best()
-        best = 0.0 if kind is None else self._judge(kind, self._settings.exploration)[0]
+        ahead, kind = self.outlook(_AHEAD), self._kinds.best()
+        if ahead is not None:
+            best = ahead.promised / _AHEAD
+        else:
+            best = 0.0 if kind is None else self._judge(kind, self._settings.exploration)[0]
         api = self._best_api()
         return best if api is None else max(best, self._apis.score(self._apis.row(api)))
 
@@ -406,15 +410,23 @@ class Scent:
         self._lower(asked_for)
         tries = 0
         while (kind := kinds.best()) is not None:
+            if kind in self._sure and kind not in asked_for:
+                return kind, self._sure[kind]
             hope = 0.0 if kind in asked_for else self._settings.exploration
             score, expected = self._judge(kind, hope)
-            if tries == _TRIES or score >= (1 - _FALL) * kinds.score(kind):
-                kinds.set_score(kind, score)
+            before = kinds.score(kind)
+            kinds.set_score(kind, score)
+            if tries == _TRIES or score >= min((1 - _FALL) * before, before - _SMALL_FALL):
+                self._note(kind, expected)
                 return kind, expected
             self._refresh_kinds(kinds.best_in(kind // BLOCK, _NEXT_BEST))
             self._lower(asked_for)
             tries += 1
         return None
+
+    def _note(self, kind: int, expected: Expected) -> None:
+        if expected.target >= _SURELY:
+            self._sure[kind] = expected
 
     def _is_worth_a_look(self, least: float, number: int) -> bool:
         kind = self._kinds.kind_of(number)
@@ -444,8 +456,9 @@ class Scent:
 
     def _refresh(self) -> None:
         kinds = self._kinds
-        if self._step % self._settings.refresh_every == 0 and kinds.blocks:
-            turn = self._step // self._settings.refresh_every
+        turn = self._scores.lessons // self._settings.refresh_every
+        if turn > self._refreshed and kinds.blocks:
+            self._refreshed = turn
             self._refresh_kinds(kinds.waiting_in(turn % kinds.blocks))
 
     def _refresh_kinds(self, kinds: npt.NDArray[np.intp]) -> None:
@@ -495,17 +508,26 @@ class Scent:
     def _score_anew(self, kind: int, hope: float) -> None:
         self._kinds.set_score(kind, self._judge(kind, hope)[0])
 
-    def _score_new(self, columns: npt.NDArray[np.uint32]) -> list[tuple[float, float]]:
-        """Return the score of each row, and the targets that it promises to the page that links to it."""
-        settings = self._settings
-        return [
-            (score, target + settings.discount * behind)
-            for score, target, behind in self._scores.score_all(
-                columns, hope=settings.exploration, caution=settings.caution
-            )
-        ]
-
     # --- learning -------------------------------------------------------------------------------
+
+    def _learn(self, sent: _Sent, answer: LinkOutcome) -> None:
+        """Learn what a link turned out to be."""
+        target, page, _ = answer
+        lessons = self._scores.lessons
+        listed = sent.row is not None and self._apis.lists(sent.row)
+        if sent.row is not None and int(sent.row[Key.ELEMENT]) == _HINT and not (target or page):
+            # Files that went are what an index of old is full of: they say nothing of the site's links.
+            self._scores.learn_place(sent.row)
+        else:
+            self._scores.learn(sent.row, answer, counts=not listed)
+        if listed and not target and sent.row is not None:
+            self._listed.discard(self._known[sent.number])
+            if not page:
+                # What it lists alive would mostly be found by links, too; what is dead is paid for. So a miss
+                # counts twice: for links that are alike, and for the list.
+                self._scores.learn_place(sent.row)
+        if self._scores.lessons > lessons:
+            self._sure.clear()
 
     def _defer(self, sent: _Sent, until: float) -> None:
         """Let a link that met an outage wait; its kind was lowered while the link was asked for."""
@@ -570,12 +592,15 @@ class Scent:
     ) -> tuple[float, list[Settlement]]:
         if not found:
             return self._labels.open(request_id, sent.number, sent.row, [], held)
+        # Places of kinds that went may have gone to new ones.
+        self._sure.clear()
         kinds = np.array(sorted({kind for _, kind in found}))
-        promise_of = {}
-        expected = self._score_new(self._kinds.columns(kinds))
-        for kind, (score, promise) in zip(kinds.tolist(), expected, strict=True):
-            promise_of[kind] = promise
+        settings, promise_of = self._settings, {}
+        scored = self._scores.score_all(self._kinds.columns(kinds), settings.exploration)
+        for kind, (score, expected) in zip(kinds.tolist(), scored, strict=True):
+            promise_of[kind] = expected.target + settings.discount * expected.behind(-settings.caution)
             self._kinds.set_score(kind, score + self._kinds.tie(kind))
+            self._note(kind, expected)
         promised = [(number, promise_of[kind]) for number, kind in found]
         return self._labels.open(request_id, sent.number, sent.row, promised, held)
 
@@ -624,6 +649,8 @@ class Scent:
             "at_once": [sent.save() for sent in self._at_once],
             "arms": [[*group, self._arm_labels[arm]] for group, arm in self._arms.items()],
             "turn": self._turn,
+            "refreshed": self._refreshed,
+            "sure": [[kind, *expected] for kind, expected in self._sure.items()],
             "aside": self._aside,
         }
 
@@ -648,6 +675,8 @@ class Scent:
         self._arms = {(first, second): arm for arm, (first, second, _) in enumerate(arms)}
         self._arm_labels = [label for _, _, label in arms]
         self._turn = state["turn"]
+        self._refreshed = state["refreshed"]
+        self._sure = {kind: Expected(*expected) for kind, *expected in state["sure"]}
         self._aside = state["aside"]
 
 

@@ -1,0 +1,80 @@
+"""Watched pages that a sitemap or a feed dates later than it did before: they are visited soon.
+
+Some sites date everything anew whenever they are asked. A list whose dates brought nothing many times in a
+row is not believed any more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coati.model import Page
+from coati.readers.entry_dates import ENTRY_DATES
+from coati.web.urls import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from coati.model import Outcome
+    from coati.strategies.state import State
+
+_MOST_IN_VAIN = 20
+
+
+class DatedPages:
+    """The dates of watched pages, by address, and which list said last that a page has changed.
+
+    >>> def sitemap(date): return Page(200, 9, NO_LINKS, facts={ENTRY_DATES: [["/a", date]]})
+    >>> from coati.model import NO_LINKS
+    >>> pages = DatedPages()
+    >>> [pages.observe("http://b.org/s.xml", sitemap(date), lambda url: True) for date in (5.0, 5.0, 6.0)]
+    [[], [], ['http://b.org/a']]
+    """
+
+    def __init__(self) -> None:
+        self._dates: dict[str, float] = {}
+        self._told_by: dict[str, str] = {}
+        self._in_vain: dict[str, int] = {}
+
+    def observe(self, url: str, outcome: Outcome, is_watched: Callable[[str], bool]) -> list[str]:
+        """Learn from a visit to a list; returns the watched pages that it dates later than before."""
+        if not isinstance(outcome, Page):
+            return []
+        changed = []
+        for page, date in _entries(url, outcome):
+            if is_watched(page):
+                before = self._dates.get(page)
+                self._dates[page] = date if before is None else max(date, before)
+                if before is not None and date > before:
+                    changed.append(page)
+        if self._in_vain.get(url, 0) >= _MOST_IN_VAIN:
+            return []
+        self._told_by.update(dict.fromkeys(changed, url))
+        return changed
+
+    def learn(self, page: str, new_links: float) -> None:
+        """Note what a visit brought to a page that may have been dated later."""
+        told_by = self._told_by.pop(page, None)
+        if told_by is not None:
+            self._in_vain[told_by] = 0 if new_links else self._in_vain.get(told_by, 0) + 1
+
+    def save(self) -> State:
+        """Return everything."""
+        return {
+            "dates": [list(pair) for pair in self._dates.items()],
+            "told_by": [list(pair) for pair in self._told_by.items()],
+            "in_vain": [list(pair) for pair in self._in_vain.items()],
+        }
+
+    def load(self, state: State) -> None:
+        """Take over a saved state."""
+        self._dates = dict(state["dates"])
+        self._told_by, self._in_vain = dict(state["told_by"]), dict(state["in_vain"])
+
+
+def _entries(url: str, page: Page) -> Iterator[tuple[str, float]]:
+    dates = page.facts.get(ENTRY_DATES)
+    for reference, date in dates if isinstance(dates, list) else ():
+        address = resolve(url, str(reference))
+        if address is not None:
+            yield address, float(date)
