@@ -241,6 +241,7 @@ class Drive:
             self.plan.on_fetched(request, result)
         charged = 0 if result.unsent or isinstance(result.outcome, Refused) else state.attempts
         recorded = self._record(state, result, charged, now)
+        self.visits.end(request.url)
         settlements = self._strategy.observe(request_id, recorded.outcome, now)
         del self._open[request_id]
         self._sent += charged - state.attempts
@@ -421,8 +422,10 @@ class Drive:
         now = self._clock.now()
         request = self._strategy.choose(now, hosts)
         if isinstance(request, Request):
-            if self.plan.store is not None:
-                self.plan.store.chosen(request, now, self.plan.strategy)
+            store = self.plan.store
+            observed = store is None or store.chosen(request, now, self.plan.strategy)
+            if not observed and request.method is Method.GET:
+                self.visits.begin(request.url)
             self._tell(EventKind.CHOSEN, **request._asdict())
         return request
 
