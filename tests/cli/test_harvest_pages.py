@@ -219,6 +219,14 @@ def test_bad_goals_are_told_in_one_line(
     assert "Traceback" not in said.err
 
 
+def test_an_own_goal_that_fails_is_told_as_such(coati: Coati, addresses: Path) -> None:
+    Path("own_goal.py").write_text("def rich(facts):\n    return facts['nothing']\n")
+    said = coati("harvest", addresses, "--goal", "own_goal:rich", *USUAL)
+    assert said.code == 2
+    assert "goal 'own_goal:rich': it failed with KeyError: 'nothing'" in said.err
+    assert "Traceback" not in said.err
+
+
 @pytest.mark.parametrize(
     ("subject", "value", "kind", "line"),
     [

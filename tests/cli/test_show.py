@@ -60,8 +60,8 @@ def test_runs_are_listed_wherever_they_are_below_a_folder(coati: Coati) -> None:
     crawled(coati, "one")
     crawled(coati, "projects/two", "--strategy", "bfs", "--max-requests", 1)
     listed = coati("runs")
-    assert "nothing left to ask for" in listed.out
-    assert "budget of requests reached" in listed.out
+    assert "nothing was left to request" in listed.out
+    assert "the limit of requests was reached" in listed.out
     rows = [json.loads(line) for line in coati("runs", ".", "--format", "json").out.splitlines()]
     # Newest first.
     assert [row["folder"] for row in rows] == ["projects/two", "one"]

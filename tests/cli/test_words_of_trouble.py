@@ -55,8 +55,9 @@ def test_a_password_is_passed_on_as_a_header(coati: Coati) -> None:
 def test_links_that_our_own_pattern_refuses_are_no_matter_of_scripts(
     coati: Coati, more: tuple[str, ...]
 ) -> None:
-    with scripted({"/": page("/a.csv", "/b.csv", "/c")}) as site:
+    with scripted({"/": page("/", "/a.csv", "/b.csv", "/c", "/")}) as site:
         said = coati("crawl", site.start, "--delay", 0, "--include", "nothing", "--out", "run", *more)
+    assert said.code == (0 if more else 7)
     assert "no links to follow" in said.err
     assert "3 not among what --include names" in said.err
     assert "browser" not in said.err
