@@ -386,6 +386,21 @@ def test_an_interrupted_harvest_takes_in_what_is_out(store_url: str) -> None:
     assert [order.ends for order in cluster.orders] == [None, StopReason.INTERRUPTED]
 
 
+def test_what_rests_is_left_as_it_is_where_no_worker_is_left(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Gone(Scripted):
+        """Loses its workers after the first slice."""
+
+        def places(self) -> int:
+            return 0 if self.orders else 4
+
+    monkeypatch.setattr("coati.fleet.closing._WORKER_SECONDS", 0.0)
+    cluster = Gone(a_org=[crawled("a.org", done=False)])
+    fleet = scripted_harvest(cluster, store_url, max_requests=10)
+    assert (fleet.stop, len(cluster.orders)) == (StopReason.BUDGET_REQUESTS, 1)
+
+
 def test_at_the_end_of_the_budget_what_rests_is_ended_one_site_per_domain(store_url: str) -> None:
     over = {"done": False, "stop_reason": "budget of requests reached"}
     script: dict[str, list[SliceResult | Exception]] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coati.errors import ConfigError
-from coati.fleet.objects import ObjectStore, StoreError
+from coati.fleet.objects import ObjectStore, StoreError, open_store
 from coati.fleet.patience import Patience
 
 
@@ -42,6 +42,15 @@ def test_objects_are_found_replaced_and_removed(store: ObjectStore, tmp_path: Pa
     assert store.names("f") == ["2"]
     with pytest.raises(StoreError, match="failed at no"):
         store.get_file("no", file)
+
+
+def test_a_file_that_finds_no_room_in_a_folder_is_a_failure_of_the_store(tmp_path: Path) -> None:
+    store = open_store((tmp_path / "store").as_uri())
+    store.replace("targets", b"in the way")
+    file = tmp_path / "file"
+    file.write_bytes(b"x")
+    with pytest.raises(StoreError, match="failed at targets/a"):
+        store.put_file("targets/a", file)
 
 
 def test_a_good_store_passes(store: ObjectStore) -> None:

@@ -12,6 +12,8 @@ from coati.fleet.leases import lease_name
 from coati.fleet.orders import SliceOrder, SliceResult
 
 _TICK_SECONDS: Final = 1.0
+# For so long workers are waited for that are all gone.
+_WORKER_SECONDS: Final = 60.0
 
 
 def end_crawls(
@@ -22,13 +24,15 @@ def end_crawls(
 ) -> None:
     """Have crawls ended, those of one domain one after the other.
 
-    One that does not come back, or that somebody else has, is left as it is: whoever resumes it mends it.
+    One that does not come back, that somebody else has, or that no worker is left for, is left as it is:
+    whoever resumes it mends it.
     """
     groups: dict[str, deque[SliceOrder]] = {}
     for order in orders:
         groups.setdefault(lease_name(order.site.urls[0]), deque()).append(order)
     waiting = deque(groups.values())
     out: dict[str, tuple[float, deque[SliceOrder]]] = {}
+    gives_up_at = time.monotonic() + _WORKER_SECONDS
     while waiting or out:
         now = time.monotonic()
         while waiting and len(out) < cluster.places():
@@ -36,6 +40,10 @@ def end_crawls(
             order = group.popleft()
             cluster.send(order)
             out[order.site.name] = now + order.times.grace + order.times.patience, group
+        if out:
+            gives_up_at = now + _WORKER_SECONDS
+        elif now >= gives_up_at:
+            return
         finished = cluster.wait(_TICK_SECONDS)
         if finished is not None and finished.result is not None:
             on_result(finished.result)

@@ -122,9 +122,9 @@ class ObjectStore:
         if self.exists(name):
             return
         if self.is_local:
-            folder = self._parent(name)
+            # What is wrong with the store is told by `replace`.
             with suppress(OSError):
-                os.link(file, folder / Path(name).name)
+                os.link(file, self._parent(name) / Path(name).name)
                 return
         if self.is_local or file.stat().st_size <= _LARGE_BYTES:
             self.replace(name, file.read_bytes())

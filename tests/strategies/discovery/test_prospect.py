@@ -6,6 +6,7 @@ from coati.assembly import build_shortcuts
 from coati.model import Link, LinkList, Outcome, Page, Request
 from coati.strategies.discovery.dsdd import UserWishes
 from coati.strategies.discovery.prospect import Prospect
+from coati.strategies.discovery.site_checks import site_of
 from coati.strategies.state import pack, unpack
 from coati.testing.api_answers import ApiFile
 from coati.testing.apis import ApiState, with_api
@@ -143,6 +144,32 @@ def test_pages_of_a_site_that_was_refused_twice_have_their_turn_at_the_end() -> 
     asked += drive(again, answer)
     assert [url for url in asked if url.startswith(ROOT)] == [f"{ROOT}{number}" for number in range(4)]
     assert states(again)["portal.test"] == "verified"
+
+
+def test_skipped_pages_of_a_verified_site_take_one_look_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+
+    def counted(url: str) -> str:
+        looks.append(url)
+        return site_of(url)
+
+    monkeypatch.setattr("coati.strategies.discovery.prospect.site_of", counted)
+    responder = Responder(
+        without_api({f"{ROOT}0": Response.page(f"<p>{WORDS}</p>{FILES}")}), Rules(ROOT, Scope.ANY)
+    )
+    hits = LinkList([Link(f"{ROOT}{number}", ("hit",)) for number in range(200)])
+
+    def answer(request: Request) -> Outcome:
+        if is_query(request.url):
+            return with_out_links(Page(200, 10, hits if request.id == 0 else LinkList([])))
+        outcome = responder.outcome(request)
+        return with_out_links(outcome) if isinstance(outcome, Page) else outcome
+
+    strategy = Prospect([], SETTINGS, MODEL)
+    asked = drive(strategy, answer)
+    assert states(strategy)["portal.test"] == "verified"
+    assert f"{ROOT}199" not in asked
+    assert len(looks) < 5 * len(hits.urls)
 
 
 def test_a_page_that_links_to_files_is_checked_whatever_its_words_are() -> None:

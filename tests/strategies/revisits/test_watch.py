@@ -23,7 +23,7 @@ from coati.model import (
 from coati.strategies.revisits.by_age import RoundRobin
 from coati.strategies.revisits.links import Sites
 from coati.strategies.revisits.relevance import parse_relevance
-from coati.strategies.revisits.scheduler import AGAIN, FIRST_LOOK
+from coati.strategies.revisits.scheduler import AGAIN, DATED, EXPLORED, FIRST_LOOK
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.web.out_links import with_out_links
 
@@ -202,3 +202,20 @@ def test_sites() -> None:
     assert [sites.of(url) for url in urls] == [0, 0, 1]
     assert sites.add("http://new.test/") == 2
     assert len(sites) == 3
+
+
+def test_a_page_that_joins_during_a_cycle_and_is_hastened_waits_for_the_next() -> None:
+    watch = watch_of(A, B, per_cycle=2)
+    visit(watch, page(), 1.0)
+    visit(watch, page(), 2.0)
+    visit(watch, page(), HOUR)
+    added = A + "added"
+    watch.add_pages([added])
+    watch.hasten(added)
+    asked = []
+    for now in (HOUR, HOUR, 2 * HOUR):
+        request = watch.choose(now, EVERY_HOST)
+        assert isinstance(request, Request)
+        asked.append((request.arm, request.url))
+        watch.observe(request.id, page(), now)
+    assert asked == [(FIRST_LOOK, added), (EXPLORED, B), (DATED, added)]

@@ -100,9 +100,13 @@ class Prospect(Dsdd):
 
     def _propose_skipped(self) -> bool:
         """Let one more page of each site be looked at that no real check has met; False: none is left."""
+        # The first page of a site is the last of its list.
+        of_sites: dict[str, list[str]] = {}
+        for url in reversed(self._skipped):
+            of_sites.setdefault(site_of(url), []).append(url)
         while self._skipped and not self._queue:
-            first_of_sites = {site_of(url): url for url in reversed(self._skipped)}
-            for site, url in first_of_sites.items():
+            for site in [site for site, urls in of_sites.items() if urls]:
+                url = of_sites[site].pop()
                 arm, depth = self._skipped.pop(url)
                 check = self._checks.of_site(site)
                 # A check that ran out of links proved little.

@@ -52,8 +52,8 @@ class Cycle:
         self._taken_of_site: dict[int, int] = {}
 
     def is_open(self, page: int) -> bool:
-        """Tell whether a page may be taken."""
-        if self.closed[page]:
+        """Tell whether a page may be taken; one that joined during the cycle waits for the next."""
+        if page >= len(self.closed) or self.closed[page]:
             return False
         site = int(self.visits.site[page])
         return self.per_site is None or self._taken_of_site.get(site, 0) < self.per_site
