@@ -5,10 +5,24 @@ python -m benchmarks.discovery_cost
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import click
 
 from benchmarks.reporting import circumstances, format_option, report
-from experiments.cikm2021.study import run
+from coati.jobs.experimenting import experiment
+
+_FILE = """
+table = "cost"
+title = "The loop's own cost"
+measures = ["choice_ms"]
+seeds = 1
+bounds = false
+budget = {{ max_requests = {pages} }}
+strategies = ["prospect", "dsdd"]
+sites = [{{ topic = "{topic}", scale = 0.1, batch = 2 }}]
+"""
 
 
 @click.command()
@@ -17,11 +31,19 @@ from experiments.cikm2021.study import run
 @format_option
 def main(pages: int, topic: str, form: str) -> None:
     """Search one generated web with our own strategy and with the published one."""
-    rows = []
-    for name in ("prospect", "dsdd"):
-        found = run(topic, name, 0, pages, 0.1)
-        cost = round(found.cpu_ms_per_page, 3)
-        rows.append({"strategy": name, "pages": found.requests, "cpu_ms_per_page": cost, **circumstances()})
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "cost.toml")
+        file.write_text(_FILE.format(pages=pages, topic=topic), encoding="utf-8")
+        results = experiment(file, out=folder, jobs=0, parquet=False).study.results
+    rows = [
+        {
+            "strategy": name,
+            "pages": result.values["requests"],
+            "cpu_ms_per_page": round(result.values["choice_ms"] or 0.0, 3),
+            **circumstances(),
+        }
+        for (_, name, _), result in results.items()
+    ]
     report("discovery", rows, form)
 
 

@@ -1,10 +1,11 @@
 """Workers and clients of a fleet are killed at random moments, and the servers' own logs are read afterwards.
 
-    python -m benchmarks.fleet_kills [--workers 50] [--clients 5] [--sites 40] [--every 12]
+    python -m benchmarks.fleet_kills [--workers 50] [--clients 5] [--schedulers 1] [--sites 40] [--every 12]
 
 Sites are served on loopback, each on an address of its own. A Dask scheduler and its workers run as processes
 of their own; so does the client. While they harvest, a worker is killed every so many seconds, and the client
-now and then; Dask restarts the one, this program the other. At the end it is checked that every target of
+and the scheduler now and then; Dask restarts the first, this program the others. With ``--store-away`` the
+store, a folder, fails for a minute. At the end it is checked that every target of
 every site is in the store, none twice in the tables, that no two requests to a host came within its delay,
 and that no host was asked by two at once.
 """
@@ -16,6 +17,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 TIMES = SliceTimes(publish=1.0, term=8.0, patience=60.0, grace=30.0)
 SIZES = SliceSizes(first_requests=10, most_requests=40, seconds=20.0)
 _MOST_FAILURES = 10
+_AWAY_SECONDS = 60.0
 # The server's clock and the crawler's are the same; a request may still arrive sooner after it was sent.
 _LEEWAY_SECONDS = 0.05
 
@@ -103,14 +106,17 @@ class Killing:
         self._scheduler_file = folder / "scheduler.json"
         self._log = (folder / "dask.log").open("w")
         place = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
-        place += ["--scheduler-file", str(self._scheduler_file)]
-        self._processes = [self._dask("scheduler", "--port", "0", *place)]
+        self._scheduler = ["scheduler", "--port", str(_free_port()), *place]
+        self._scheduler += ["--scheduler-file", str(self._scheduler_file)]
+        self._processes = [self._dask(*self._scheduler)]
         while not self._scheduler_file.is_file():
             time.sleep(0.2)
         self._worker = ["worker", "--nthreads", "10", "--local-directory", str(folder), *place]
+        self._worker += ["--scheduler-file", str(self._scheduler_file)]
         self._processes += [self._dask(*self._worker) for _ in range(processes)]
         self.client = self._start_client()
-        self.worker_kills = self.client_kills = self.failures = 0
+        self.worker_kills = self.client_kills = self.scheduler_kills = self.failures = 0
+        self.store_failures = 0
 
     def _dask(self, *arguments: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", *arguments]
@@ -132,17 +138,37 @@ class Killing:
             self.client = self._start_client()
         return ended == 0
 
-    def kill_worker(self, chance: random.Random) -> None:
-        """Kill the process of a worker; its nanny starts another one."""
-        # Dask gives a worker up that dies while it starts; a cluster's manager starts another.
+    def start_again(self) -> None:
+        """Start workers again that ended for good, as a cluster's manager does."""
+        # Dask gives a worker up that dies while it starts, and workers end with their scheduler.
         for place, nanny in enumerate(self._processes):
             if place and nanny.poll() is not None:
                 self._processes[place] = self._dask(*self._worker)
+
+    def kill_scheduler(self) -> None:
+        """Kill the scheduler, and start it again under the same address."""
+        self._processes[0].kill()
+        self._processes[0].wait()
+        self.scheduler_kills += 1
+        self._processes[0] = self._dask(*self._scheduler)
+
+    def kill_worker(self, chance: random.Random) -> None:
+        """Kill the process of a worker; its nanny starts another one."""
         running = [child for nanny in self._processes[1:] for child in _children(nanny.pid)]
         if running:
             with suppress(ProcessLookupError):
                 os.kill(chance.choice(running), signal.SIGKILL)
                 self.worker_kills += 1
+
+    def take_store_away(self) -> None:
+        """Let the store fail for a minute: its name leads to itself, and nothing can be read or written."""
+        store, away = Path(self.store), Path(self.store + ".away")
+        store.rename(away)
+        store.symlink_to(store)
+        time.sleep(_AWAY_SECONDS)
+        store.unlink()
+        away.rename(store)
+        self.store_failures += 1
 
     def kill_client(self) -> None:
         """Kill the client, and start it again."""
@@ -157,6 +183,13 @@ class Killing:
             process.kill()
             process.wait()
         self._log.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
 
 
 def _children(process: int) -> list[int]:
@@ -225,33 +258,40 @@ def check_pace(seen: Sequence[Seen], delay: float) -> dict[str, object]:
     }
 
 
-def kill_all(killing: Killing, workers: int, clients: int, every: float, chance: random.Random) -> None:
-    """Kill as many as there are to be killed, and wait for the harvest to end."""
-    total = workers + clients
-    turns = [number < clients for number in range(total)]
+def kill_all(killing: Killing, turns: list[str], every: float, chance: random.Random) -> None:
+    """Kill who is to be killed, in random order, and wait for the harvest to end."""
     chance.shuffle(turns)
     while not killing.events.is_file() or '"ended"' not in killing.events.read_text():
         # Everything is loaded first, so that what is killed is at work.
         killing.client_is_done()
         time.sleep(0.5)
-    for number, is_client in enumerate(turns, 1):
+    for number, whom in enumerate(turns, 1):
         deadline = time.monotonic() + every * (0.5 + chance.random())
         while time.monotonic() < deadline:
             if killing.client_is_done():
                 return
+            killing.start_again()
             time.sleep(0.2)
-        if is_client:
-            killing.kill_client()
-        else:
-            killing.kill_worker(chance)
-        click.echo(f"{number} of {total} kills; {'a client' if is_client else 'a worker'}", err=True)
+        match whom:
+            case "client":
+                killing.kill_client()
+            case "scheduler":
+                killing.kill_scheduler()
+            case "worker":
+                killing.kill_worker(chance)
+            case "store":
+                killing.take_store_away()
+        click.echo(f"{number} of {len(turns)}: {whom}", err=True)
     while not killing.client_is_done():
+        killing.start_again()
         time.sleep(0.2)
 
 
 @click.command()
 @click.option("--workers", default=50, show_default=True, help="How many workers are killed.")
 @click.option("--clients", default=5, show_default=True, help="How many clients are killed.")
+@click.option("--schedulers", default=1, show_default=True, help="How often the scheduler is killed.")
+@click.option("--store-away", default=0, show_default=True, help="How often the store fails for a minute.")
 @click.option("--sites", default=40, show_default=True)
 @click.option("--pages", default=100, show_default=True)
 @click.option("--processes", default=4, show_default=True, help="Workers that run at a time.")
@@ -262,6 +302,8 @@ def kill_all(killing: Killing, workers: int, clients: int, every: float, chance:
 def main(  # noqa: PLR0913, PLR0917 -- one parameter per option
     workers: int,
     clients: int,
+    schedulers: int,
+    store_away: int,
     sites: int,
     pages: int,
     processes: int,
@@ -278,7 +320,8 @@ def main(  # noqa: PLR0913, PLR0917 -- one parameter per option
         begun = time.monotonic()
         killing = Killing(folder, server, delay, processes)
         try:
-            kill_all(killing, workers, clients, every, random.Random(seed))
+            turns = ["worker"] * workers + ["client"] * clients + ["scheduler"] * schedulers
+            kill_all(killing, turns + ["store"] * store_away, every, random.Random(seed))
         finally:
             killing.close()
         store = open_store(killing.store)
@@ -287,6 +330,8 @@ def main(  # noqa: PLR0913, PLR0917 -- one parameter per option
         row = {
             "workers_killed": killing.worker_kills,
             "clients_killed": killing.client_kills,
+            "schedulers_killed": killing.scheduler_kills,
+            "store_failures": killing.store_failures,
             "client_failures": killing.failures,
             "seconds": round(time.monotonic() - begun),
             "sites_done": sum(site.done for site in status.sites),

@@ -5,7 +5,8 @@
 Sites are generated, and served on loopback by a process of its own, from answers that it holds ready. There
 is no delay, so that the CPU is the limit. Everything is loaded before anything is measured. On a machine that
 others use, too, seconds mean little, so the CPU time of each part is given beside them: of the server, of
-whoever chooses (with Dask's scheduler in it), and of those who crawl.
+whoever chooses (with Dask's scheduler in it), and of those who crawl. Two processes that harvest half of the
+sites each, and share nothing, say what the machine gives two at that time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -136,6 +137,38 @@ def one_process(server: Served, folder: Path) -> Cost:
     return meter.cost(sum(site.requests for site in found), sum(site.targets for site in found))
 
 
+def harvest_half(folder: str, urls: tuple[str, ...]) -> None:
+    """Harvest some sites as soon as a line comes in, and tell what that took."""
+    load_libraries()
+    harvest_files(files_harvest(urls[:1], Path(folder) / "warm", max_requests=10))
+    click.echo("ready")
+    sys.stdin.readline()
+    cpu = time.process_time()
+    found = harvest_files(files_harvest(urls, Path(folder) / "half")).sites
+    requests, targets = sum(site.requests for site in found), sum(site.targets for site in found)
+    click.echo(f"{requests} {targets} {time.process_time() - cpu}")
+
+
+def two_halves(server: Served, folder: Path) -> Cost:
+    """Harvest by two processes that know nothing of each other: what this machine gives two at most."""
+    with ExitStack() as stack:
+        halves = []
+        for number in range(2):
+            command = [sys.executable, "-m", "benchmarks.fleet_speed", "half", str(folder / str(number))]
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+            half = subprocess.Popen([*command, *server.urls[number::2]], **pipes)  # type: ignore[call-overload]  # noqa: S603
+            halves.append(stack.enter_context(half))
+        for half in halves:
+            half.stdout.readline()
+        meter = Meter(server)
+        for half in halves:
+            half.stdin.write("go\n")
+            half.stdin.flush()
+        told = [half.stdout.readline().split() for half in halves]
+    cost = meter.cost(sum(int(one[0]) for one in told), sum(int(one[1]) for one in told))
+    return cost._replace(workers=sum(float(one[2]) for one in told))
+
+
 def in_slices(server: Served, folder: Path, sizes: SliceSizes) -> Cost:
     """Harvest in slices, by this process."""
     with closing(OwnProcess(_AT_ONCE)) as cluster:
@@ -220,6 +253,7 @@ def main(count: int, pages: int, first: int, most: int, form: str) -> None:
         harvest_files(files_harvest(server.urls[:1], folder / "warm", max_requests=10))
         base = one_process(server, folder)
         rows = [_row("one process", base, base)]
+        rows.append(_row("two processes, half of the sites each", two_halves(server, folder), base))
         rows.append(_row("one process, in slices", in_slices(server, folder, sizes), base))
         rows.append(_row("two workers", two_workers(server, folder, sizes), base))
     report("fleet_speed", rows, form)
@@ -228,5 +262,7 @@ def main(count: int, pages: int, first: int, most: int, form: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
         serve_sites(int(sys.argv[2]), int(sys.argv[3]))
+    elif sys.argv[1:2] == ["half"]:
+        harvest_half(sys.argv[2], tuple(sys.argv[3:]))
     else:
         main()

@@ -2,8 +2,9 @@
 
 The site is generated: pages of 40 KB with 100 links. Its server runs in a process of its own, on loopback,
 and there is no delay. Each contestant runs in a process of its own, too, and counts the CPU seconds that its
-crawl took, so that neither the server nor an import is charged to it. All crawl breadth-first until they have
-asked for the same number of URLs, but for two that show what deciding costs in a live crawl.
+crawl took from the first answer on, so that neither the server nor imports and the start of an engine are
+charged to it: a crawl of hours does not notice them. All crawl breadth-first until they have asked for the
+same number of URLs, but for two that show what deciding costs in a live crawl.
 
 - ``coati``: `coati.live.crawl` with everything that a user's crawl has: robots.txt, limits, a run folder.
 - ``coati, nothing kept``: the same without the run folder, which the spiders do not write either.
@@ -18,11 +19,11 @@ asked for the same number of URLs, but for two that show what deciding costs in 
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
 import statistics
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +69,29 @@ def serve_site(pages: int, pipe: Connection) -> None:
         pipe.poll(None)
 
 
-def crawl_with_coati(start_url: str, requests: int, *, keep: bool, strategy: str = "bfs") -> int:
-    """Crawl with our driver; return the number of requests that were answered."""
+class Answers:
+    """Counts answers, and the CPU seconds and seconds since the first."""
+
+    def __init__(self) -> None:
+        self.count = -1
+        self._begun = 0.0, 0.0
+
+    def add(self, *_: object) -> None:
+        """Count an answer; the first one only starts the clocks."""
+        if self.count < 0:
+            self._begun = time.process_time(), time.perf_counter()
+        self.count += 1
+
+    def measured(self) -> tuple[int, float, float]:
+        """Return the answers after the first, and the CPU seconds and seconds that they took."""
+        cpu, wall = self._begun
+        return self.count, time.process_time() - cpu, time.perf_counter() - wall
+
+
+def crawl_with_coati(
+    answers: Answers, start_url: str, requests: int, *, keep: bool, strategy: str = "bfs"
+) -> None:
+    """Crawl with our driver."""
     from coati.assembly import build_strategy
     from coati.budget import Budget
     from coati.live import CrawlPlan, LiveSettings, crawl
@@ -86,15 +108,15 @@ def crawl_with_coati(start_url: str, requests: int, *, keep: bool, strategy: str
             budget=Budget(max_requests=requests),
             store=store,
             form=SnapshotForm(strategy, {}, pack, unpack),
+            on_fetched=answers.add,
         )
-        result = crawl(plan)
+        crawl(plan)
         if store is not None:
             store.close()
-    return result.progress.requests
 
 
-def crawl_with_scrapy(start_url: str, requests: int, *, tuned: bool) -> int:
-    """Crawl with a plain spider; return the number of requests that were answered."""
+def crawl_with_scrapy(answers: Answers, start_url: str, requests: int, *, tuned: bool) -> None:
+    """Crawl with a plain spider."""
     import scrapy
     from scrapy.crawler import AsyncCrawlerProcess
     from scrapy.linkextractors import LinkExtractor
@@ -104,7 +126,6 @@ def crawl_with_scrapy(start_url: str, requests: int, *, tuned: bool) -> int:
     from coati.web.rules import Rules
     from coati.web.urls import resolve
 
-    answered = 0
     rules = Rules(start_url)
 
     class PlainSpider(scrapy.Spider):
@@ -114,8 +135,7 @@ def crawl_with_scrapy(start_url: str, requests: int, *, tuned: bool) -> int:
         links = LinkExtractor(deny_extensions=BLOCKED_EXTENSIONS)
 
         def parse(self, response: scrapy.http.Response) -> Iterator[scrapy.Request]:
-            nonlocal answered
-            answered += 1
+            answers.add()
             if isinstance(response, scrapy.http.HtmlResponse) and response.status == OK:
                 for link in self.links.extract_links(response):
                     yield scrapy.Request(link.url)
@@ -124,8 +144,7 @@ def crawl_with_scrapy(start_url: str, requests: int, *, tuned: bool) -> int:
         known: set[str] = {start_url}  # noqa: RUF012
 
         def parse(self, response: scrapy.http.Response) -> Iterator[scrapy.Request]:
-            nonlocal answered
-            answered += 1
+            answers.add()
             if not isinstance(response, scrapy.http.HtmlResponse) or response.status != OK:
                 return
             for node in LexborHTMLParser(response.body).css("a[href]"):
@@ -155,36 +174,23 @@ def crawl_with_scrapy(start_url: str, requests: int, *, tuned: bool) -> int:
     process = AsyncCrawlerProcess(settings)
     process.crawl(TunedSpider if tuned else PlainSpider)
     process.start()
-    return answered
 
 
-CONTESTANTS: dict[str, Callable[[str, int], int]] = {
-    "coati": lambda url, requests: crawl_with_coati(url, requests, keep=True),
-    "coati, nothing kept": lambda url, requests: crawl_with_coati(url, requests, keep=False),
-    "coati, scent": lambda url, requests: crawl_with_coati(url, requests, keep=True, strategy="scent"),
-    "coati, sb-classifier": lambda url, requests: crawl_with_coati(
-        url, requests, keep=True, strategy="sb-classifier"
-    ),
-    "scrapy": lambda url, requests: crawl_with_scrapy(url, requests, tuned=False),
-    "scrapy, tuned": lambda url, requests: crawl_with_scrapy(url, requests, tuned=True),
+CONTESTANTS: dict[str, Callable[[Answers, str, int], None]] = {
+    "coati": partial(crawl_with_coati, keep=True),
+    "coati, nothing kept": partial(crawl_with_coati, keep=False),
+    "coati, scent": partial(crawl_with_coati, keep=True, strategy="scent"),
+    "coati, sb-classifier": partial(crawl_with_coati, keep=True, strategy="sb-classifier"),
+    "scrapy": partial(crawl_with_scrapy, tuned=False),
+    "scrapy, tuned": partial(crawl_with_scrapy, tuned=True),
 }
 
 
 def measure(name: str, start_url: str, requests: int, pipe: Connection) -> None:
     """Run one contestant and send what it did and took."""
-    # Imported beforehand: a crawl of hours does not notice.
-    for module in (
-        "coati.assembly",
-        "coati.live",
-        "coati.runs.store",
-        "scrapy.crawler",
-        "scrapy.linkextractors",
-    ):
-        importlib.import_module(module)
-
-    wall, cpu = time.perf_counter(), time.process_time()
-    answered = CONTESTANTS[name](start_url, requests)
-    pipe.send((answered, time.process_time() - cpu, time.perf_counter() - wall))
+    answers = Answers()
+    CONTESTANTS[name](answers, start_url, requests)
+    pipe.send(answers.measured())
 
 
 def in_own_process(target: Callable[..., None], *arguments: object) -> tuple[int, float, float]:

@@ -40,8 +40,7 @@ def by_promise(
         site, at = sites[arm], shares[arm]
         choice.pull(arm)
         shares[arm] += 1
-        promised, promise = (_told(site, place) if told else None for place in (at, at + 1))
-        choice.observe(arm, int(site.gained[at]), promised, promise)
+        choice.observe(arm, int(site.gained[at]), _told(site, at + 1) if told else None)
         if shares[arm] == len(site.gained):
             choice.end(arm)
     return shares

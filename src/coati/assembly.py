@@ -54,6 +54,7 @@ from coati.web.markup.goals import Goal, parse_goal
 from coati.web.rules import TrapRule
 
 if TYPE_CHECKING:
+    from coati.model import Facts
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.hosts.known_labels import KnownLabels
     from coati.strategies.revisits.schedulers import SchedulerRow
@@ -540,7 +541,14 @@ def build_goal(text: str) -> Goal:
     for name in extractors:
         if name not in EXTRACTORS:
             raise unknown_name(f"extractor of the goal {text!r},", name, EXTRACTORS)
-    return Goal(text, lambda facts: bool(predicate(facts)), extractors)
+
+    def holds(facts: Facts) -> bool:
+        try:
+            return bool(predicate(facts))
+        except Exception as error:
+            raise ConfigError(f"goal {text!r}: it failed with {type(error).__name__}: {error}") from error
+
+    return Goal(text, holds, extractors)
 
 
 def build_strategy(  # noqa: PLR0913, PLR0917 - what rows may need

@@ -119,3 +119,35 @@ _WORDS: Final = {
         f"Wait a few hours. {RESUME} A longer --delay may help.",
     ),
 }
+
+ENGINE_TROUBLE: Final = {
+    StopReason.START_UNREACHABLE: StopWords(
+        "the search engine gave no usable response",
+        "The search engine gave no usable response.",
+        "Check its URL and settings, or name another engine with --search.",
+    ),
+    StopReason.REFUSED: StopWords(
+        "the search engine refuses us",
+        "The search engine answered that it does not want this query.",
+        "Check its key and its settings (a SearXNG server must allow the format json in its settings.yml), or"
+        " name another one with --search.",
+    ),
+    StopReason.RATE_LIMITED: StopWords(
+        "the search engine asks for a pause",
+        "The search engine asked for a longer pause than one run waits.",
+        f"Wait a few hours. {RESUME}",
+    ),
+}
+"""What people are told of a search that got nothing from its engine."""
+
+
+def words_for(reason: str) -> StopWords:
+    """Return the words for a reason as a log holds it; one that another version wrote is told as it stands.
+
+    >>> words_for("budget of requests reached").brief
+    'the limit of requests was reached'
+    """
+    try:
+        return StopReason(reason).words
+    except ValueError:
+        return StopWords(reason, f"It ended: {reason}.", RESUME)

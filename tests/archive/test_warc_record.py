@@ -1,4 +1,5 @@
 import io
+import uuid
 import zlib
 from dataclasses import replace
 
@@ -72,6 +73,17 @@ def test_other_tools_read_it_and_find_the_digest_right(record: Record) -> None:
         break
     else:
         pytest.fail("no record")
+
+
+def test_a_request_names_its_answer_and_each_record_is_named_by_a_random_uuid() -> None:
+    record = Record(Entry("http://example.test/a", 200, "text/html", 1), body=b"x", sent=(("Accept", "*/*"),))
+    member = write_member(record)
+    request, response = ArchiveIterator(io.BytesIO(member.request + member.data))
+    names = [each.rec_headers.get_header("WARC-Record-ID") for each in (request, response)]
+    assert request.rec_headers.get_header("WARC-Concurrent-To") == names[1]
+    parsed = {uuid.UUID(name.removeprefix("<").removesuffix(">")) for name in names}
+    assert len(parsed) == 2
+    assert all((name.version, name.variant) == (4, uuid.RFC_4122) for name in parsed)
 
 
 def test_headers_come_back_as_served_though_the_body_is_decoded() -> None:

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 from coati.bandits.site_choice import SiteChoice
 
 
-def asked(
-    choice: SiteChoice, arm: int, targets: int, promise: float | None, promised: float | None = None
-) -> None:
+def asked(choice: SiteChoice, arm: int, targets: int, promise: float | None) -> None:
     choice.pull(arm)
-    choice.observe(arm, targets, promised, promise)
+    choice.observe(arm, targets, promise)
 
 
 def best(choice: SiteChoice) -> int:
@@ -46,7 +44,7 @@ def test_the_site_that_promises_most_goes_next() -> None:
     asked(choice, 0, 0, 0.3)
     asked(choice, 1, 0, 0.6)
     assert best(choice) == 1
-    asked(choice, 1, 0, 0.1, promised=0.6)
+    asked(choice, 1, 0, 0.1)
     assert best(choice) == 0
 
 
@@ -55,7 +53,7 @@ def test_promises_that_are_not_kept_are_worth_less() -> None:
     asked(choice, 0, 0, 0.8)
     asked(choice, 1, 0, 0.5)
     for _ in range(20):
-        asked(choice, 0, 0, 0.8, promised=0.8)
+        asked(choice, 0, 0, 0.8)
     assert best(choice) == 1
 
 
@@ -64,7 +62,7 @@ def test_what_was_tried_little_has_the_benefit_of_the_doubt() -> None:
     asked(choice, 0, 0, 0.5)
     asked(choice, 1, 0, 0.5)
     for _ in range(30):
-        asked(choice, 0, 1, 0.55, promised=1.0)
+        asked(choice, 0, 1, 0.55)
     assert best(choice) == 1
 
 
@@ -101,7 +99,7 @@ def test_a_fair_share_goes_to_the_site_with_the_fewest_requests() -> None:
     for _ in range(200):
         arm = best(choice)
         requests[arm] += 1
-        asked(choice, arm, int(arm == 0), 0.9 if arm == 0 else 0.01, promised=0.5)
+        asked(choice, arm, int(arm == 0), 0.9 if arm == 0 else 0.01)
     assert min(requests) >= 200 // 2 // 4 - 4
 
 
@@ -119,9 +117,9 @@ def test_a_pull_that_was_taken_back_leaves_no_trace() -> None:
 def test_what_is_resumed_is_worth_the_same() -> None:
     choice = awake(1)
     for _ in range(5):
-        asked(choice, 0, 1, 0.7, promised=0.4)
+        asked(choice, 0, 1, 0.7)
     again = SiteChoice()
-    again.resume(0, requests=5, targets=5, promised=2.0, promise=0.7)
+    again.resume(0, requests=5, targets=5, promised=1.0 + 4 * 0.7, promise=0.7)
     assert again.choose() is None
     again.wake(0)
     assert abs(again.value(0) - choice.value(0)) < 1e-9
@@ -142,7 +140,7 @@ def test_the_heap_finds_what_looking_at_all_sites_finds(seed: int) -> None:
             choice.wake(arm)
             sleeping.discard(arm)
         else:
-            asked(choice, arm, draw.randrange(2), draw.random(), promised=draw.random())
+            asked(choice, arm, draw.randrange(2), draw.random())
         chosen = choice.choose()
         there = [arm for arm in range(6) if arm not in sleeping]
         if chosen is None:

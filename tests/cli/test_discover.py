@@ -76,8 +76,11 @@ def test_the_report_shows_them_and_how_they_were_reached(coati: Coati, web: tupl
     assert ">queries<" in page
     assert "start addresses" not in page
     # What a crawl for files would say means nothing here.
-    for text in ("The files", "No file", "files found", "Were these the right types?"):
+    for text in ("The files", "No file", "files found", "Were these the right types?", "of the known URLs"):
         assert text not in page
+    for text in ("sites checked", "repositories.csv</a>", "dataset_pages.csv</a>"):
+        assert text in page
+    assert "files.csv" not in page
 
 
 def test_explain_says_why(coati: Coati, web: tuple[Path, Path, Path]) -> None:
@@ -86,7 +89,21 @@ def test_explain_says_why(coati: Coati, web: tuple[Path, Path, Path]) -> None:
     assert "repo0.test is verified: 12 different data files" in accepted
     assert "the word “" in accepted
     rejected = coati("explain", "fewfiles.test", "--run", "rain").out
-    assert "fewfiles.test is rejected: too few data files: 9" in rejected
+    assert rejected.startswith("fewfiles.test is rejected: too few data files: 9")
+    assert "the word “" in rejected
+    refused = coati("explain", "plain0.test", "--run", "rain").out
+    assert refused.startswith("plain0.test is not checked: one page of it was looked at")
+    unmet = coati("explain", "nobody.test", "--run", "rain").out
+    assert unmet.startswith("nobody.test is not checked: no page of it was looked at")
+    assert json.loads(coati("explain", "nobody.test", "--run", "rain", "--format", "json").out)["site"]
+
+
+def test_a_search_that_verifies_nothing_says_where_to_look(
+    coati: Coati, web: tuple[Path, Path, Path]
+) -> None:
+    said = coati(*how(web, "--out", "rain", "--reject", FEW_FILES, "--max-requests", 1))
+    assert "0 repositories verified of 1 site checked" in said.out
+    assert "no site was verified: `coati explain fewfiles.test --run rain` says why not" in said.err
 
 
 def test_our_own_strategy_is_the_default(coati: Coati, web: tuple[Path, Path, Path]) -> None:
@@ -189,15 +206,29 @@ def test_searxng_over_http(coati: Coati) -> None:
     assert "pages that link to a repository" in said.err
 
 
-def test_an_engine_that_answers_html(coati: Coati) -> None:
+@pytest.mark.parametrize(
+    ("answer", "code", "stopped", "hint"),
+    [
+        (Response.page("<p>no JSON here"), 3, "gave no usable response", "must allow the format json"),
+        (Response.file("application/json", bytes(range(256))), 3, "gave no usable response", "--search"),
+        (Response.page("<p>no", status=403), 4, "refuses us", "must allow the format json"),
+        (Response.redirect("/elsewhere"), 3, "gave no usable response", "--search"),
+    ],
+    ids=["html", "garbage", "forbidden", "redirect"],
+)
+def test_an_engine_that_is_of_no_use(
+    coati: Coati, answer: Response, code: int, stopped: str, hint: str
+) -> None:
     def engine(base: str) -> Site:
-        page = Response.page("<p>no JSON here")
-        return Site(base + "/", {f"{base}/search?q=rain&format=json&language=en&pageno=1": page})
+        return Site(base + "/", {f"{base}/search?q=rain&format=json&language=en&pageno=1": answer})
 
     with serve(engine) as server:
         said = coati("discover", "rain", "--search", f"searxng={server.url}", "--quiet", "--out", "rain")
-    assert "no usable response from the search engine" in said.err
-    assert said.code == 3
+    assert said.code == code
+    assert f"Stopped: the search engine {stopped}." in said.out
+    assert hint in said.err
+    assert "looked like" not in said.err
+    assert "The search engine" in Path("rain/report.html").read_text(encoding="utf-8")
 
 
 def test_an_engine_of_ones_own(coati: Coati, web: tuple[Path, Path, Path]) -> None:

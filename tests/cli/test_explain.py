@@ -127,7 +127,7 @@ def test_a_waiting_link_says_what_its_like_have_brought(folder: Path) -> None:
 
 def test_an_unknown_url_says_which_known_ones_are_nearest(folder: Path) -> None:
     answer = told(folder, "https://a.test/more/33")
-    assert answer["verdict"] == "never met"
+    assert answer["verdict"] == "never found"
     assert answer["nearest"][0] == f"{START}more/3"
     assert told(folder, "https://a.test/table.csv?x=1")["nearest"][0] == f"{START}table.csv"
     assert told(folder, "/more/33")["nearest"][0] == f"{START}more/3"
@@ -135,7 +135,7 @@ def test_an_unknown_url_says_which_known_ones_are_nearest(folder: Path) -> None:
 
 def test_an_unknown_url_that_the_rules_forbid_names_the_rule(folder: Path) -> None:
     answer = told(folder, "http://third.test/y")
-    assert answer["verdict"] == "never met"
+    assert answer["verdict"] == "never found"
     assert answer["left_alone"]["reason"] == "out of scope"
 
 
@@ -202,7 +202,7 @@ def scented(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def in_words(folder: Path, url: str) -> list[str]:
     done = CliRunner().invoke(explain, [url, "--run", str(folder)], catch_exceptions=False)
     lines = done.stdout.splitlines()
-    first = next(at for at, line in enumerate(lines) if line.strip().startswith("weighed"))
+    first = next(at for at, line in enumerate(lines) if line.strip().startswith("score "))
     return [line.strip() for line in lines[first:]]
 
 
@@ -217,7 +217,7 @@ def test_scent_gives_its_reasons_for_a_link_that_waits(scented: Path) -> None:
     strengths = [abs(each["contribution"]) for each in reasons]
     assert strengths == sorted(strengths, reverse=True)
     lines = in_words(scented, "/more/8")
-    assert lines[0].startswith(f"weighed now:  {answer['score']:.3f} in total")
+    assert lines[0].startswith(f"score now:    {answer['score']:.3f} in total")
     assert [line.endswith(each["words"]) for line, each in zip(lines[1:], reasons, strict=True)] == [True] * 5
 
 
@@ -228,7 +228,7 @@ def test_scent_gives_the_reasons_that_it_had_when_it_chose(scented: Path) -> Non
     assert strongest["words"].startswith("links to .csv")
     assert "are often files" in strongest["words"]
     assert strongest["contribution"] > 0.1
-    assert in_words(scented, "/table.csv")[0].startswith("weighed then:")
+    assert in_words(scented, "/table.csv")[0].startswith("score then:")
 
 
 def test_scent_explains_where_a_redirect_leads(scented: Path) -> None:

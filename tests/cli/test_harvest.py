@@ -204,7 +204,7 @@ def test_a_list_may_be_crawled_site_by_site(coati: Coati, addresses: Path) -> No
     *sites, total = objects(said.out)
     # The budget is that of each site.
     assert [site["requests"] for site in sites] == [12] * SITES
-    assert total["requests"] == 12 * SITES
+    assert (total["requests"], total["stop"]) == (12 * SITES, "budget_requests")
     both = coati("crawl", "https://example.org/", "--from-file", addresses)
     assert both.code == 2
     assert "not both" in both.err

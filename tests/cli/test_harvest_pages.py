@@ -21,6 +21,7 @@ from coati.runs.statements import KeptStatement
 from coati.testing.server import SiteServer, serve
 from tests.cli.commands import Coati, coati, start_coati
 from tests.harvesting.marked_web import marked_sites
+from tests.live.scripted import Route, answer, page, scripted
 
 __all__ = ["coati"]
 
@@ -135,6 +136,7 @@ def test_hosts_that_do_not_answer_end_with_a_reason(coati: Coati, addresses: Pat
     with addresses.open("a") as file:
         file.write("http://127.0.0.9:1/\n")
     said = coati("harvest", addresses, "--goal", "classic", "--max-requests", 30, *USUAL)
+    assert "A crawl from 2 addresses" in Path("out/report.html").read_text()
     assert said.code == 0, said.err
     *hosts, total = objects(said.out)
     assert total["relevant"] > 0
@@ -165,6 +167,40 @@ def test_a_harvest_of_pages_that_was_killed_continues(
     assert "another goal" in other.err
 
 
+def script(data: str) -> Route:
+    """Answer with a page that holds this as JSON-LD."""
+    return answer(200, body=f'<script type="application/ld+json">{data}</script>')
+
+
+def test_hostile_markup_is_counted_and_stops_nothing(coati: Coati) -> None:
+    thing = '<div itemscope itemtype="http://schema.org/Thing" itemprop="p">'
+    long = "x" * (5 << 20)
+    routes = {
+        "/broken": script('{"@type": '),
+        "/half": script(r'{"@context": "https://schema.org", "@type": "\ud800", "name": "\ud83d"}'),
+        "/long": script(f'{{"@context": "https://schema.org", "@type": "Dataset", "name": "{long}"}}'),
+        "/deep": answer(200, body=thing * 3000 + "</div>" * 3000),
+    }
+    with scripted({"/": page(*routes), "/robots.txt": answer(404), **routes}) as site:
+        Path("list.txt").write_text(site.start)
+        harvest = ("--delay", 0, "--out", "out")
+        said = coati("harvest", "list.txt", "--goal", "structured-data", *harvest)
+        assert said.code == 0, said.err
+    assert "3 of 5 pages" in said.out
+    assert "1 script of JSON-LD, left aside" in said.out
+    assert "incomplete: 1 page" in said.err
+    kept = dict(ask("out", "SELECT url, statements FROM extractions JOIN requests ON id = page"))
+    assert {url.rpartition("/")[2]: count for url, count in kept.items()} == {"half": 2, "long": 2, "deep": 0}
+    assert ask("out", "SELECT failed FROM extractions WHERE failed IS NOT NULL") == [("microdata",)]
+    assert ask("out", "SELECT max(length(object)) FROM statements") == [(len(long),)]
+    # Whoever resumes is told the totals of the run, not of this time.
+    again = coati("harvest", "out", "--format", "json", "--quiet")
+    *_, total = objects(again.out)
+    assert total["broken_scripts"] == 1
+    assert (total["extraction"]["pages"], total["extraction"]["pages_now"]) == (3, 0)
+    assert coati("export", "out", "out.nq").code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -180,6 +216,14 @@ def test_bad_goals_are_told_in_one_line(
     said = coati("harvest", addresses, *arguments)
     assert said.code == 2
     assert told in said.err
+    assert "Traceback" not in said.err
+
+
+def test_an_own_goal_that_fails_is_told_as_such(coati: Coati, addresses: Path) -> None:
+    Path("own_goal.py").write_text("def rich(facts):\n    return facts['nothing']\n")
+    said = coati("harvest", addresses, "--goal", "own_goal:rich", *USUAL)
+    assert said.code == 2
+    assert "goal 'own_goal:rich': it failed with KeyError: 'nothing'" in said.err
     assert "Traceback" not in said.err
 
 

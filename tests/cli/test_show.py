@@ -27,7 +27,7 @@ def test_show_tells_what_a_run_did(coati: Coati) -> None:
     said = coati("show", "run")
     assert said.code == 0
     for words in (
-        "ended: nothing left to ask for",
+        "ended: nothing was left to request",
         "data by scent, seed 0",
         "1 has the same bytes as another",
         "text/csv",
@@ -60,8 +60,8 @@ def test_runs_are_listed_wherever_they_are_below_a_folder(coati: Coati) -> None:
     crawled(coati, "one")
     crawled(coati, "projects/two", "--strategy", "bfs", "--max-requests", 1)
     listed = coati("runs")
-    assert "nothing left to ask for" in listed.out
-    assert "budget of requests reached" in listed.out
+    assert "nothing was left to request" in listed.out
+    assert "the limit of requests was reached" in listed.out
     rows = [json.loads(line) for line in coati("runs", ".", "--format", "json").out.splitlines()]
     # Newest first.
     assert [row["folder"] for row in rows] == ["projects/two", "one"]

@@ -39,7 +39,7 @@ def run(server: SiteServer, folder: Path, **settings: str) -> list[dict[str, obj
 
 
 @pytest.mark.parametrize(
-    "strategy", ["sb-classifier", "coati.strategies.baselines.simple_orders.depth_first"]
+    "strategy", ["scent", "sb-classifier", "coati.strategies.baselines.simple_orders.depth_first"]
 )
 def test_the_spider_finds_the_same_files_with_a_strategy(tmp_path: Path, strategy: str) -> None:
     with serve(lambda base: generate_site(KNOBS, 2, base)) as server:

@@ -74,8 +74,8 @@ def briefly_trained(variant: Variant) -> Variant:
     return replace(variant, settings=replace(variant.settings, hosts=hosts))
 
 
-# Those over histories are run in test_watch_trials.
-OF_SITES = [file for file in SHIPPED if file.parent.name != "wsdm2018"]
+# Those over histories are run in test_watch_trials, searches for repositories in test_search_trials.
+OF_SITES = [file for file in SHIPPED if file.parent.name not in {"wsdm2018", "cikm2021"}]
 
 
 @pytest.mark.parametrize("file", OF_SITES, ids=lambda file: file.stem)

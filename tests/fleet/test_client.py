@@ -20,7 +20,7 @@ from coati.fleet.cluster import Finished, OwnProcess
 from coati.fleet.events import FleetEvent
 from coati.fleet.generations import RunState
 from coati.fleet.leases import Lease, Leases
-from coati.fleet.objects import StoreError, open_store
+from coati.fleet.objects import ObjectStore, StoreError, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, WorkerVersionError
 from coati.fleet.site_log import site_log
 from coati.fleet.slices import run_slice
@@ -344,6 +344,23 @@ def test_the_lease_of_a_client_that_died_is_taken_over(store_url: str) -> None:
     Leases(store, f"ann@{socket.gethostname()}:{process.pid}", 60.0).take("coati-client", "harvest")
     take_client_lease(store, "harvest", 60.0, heard.append).release()
     assert len(heard) == 1
+
+
+def test_one_whose_store_goes_away_says_so_and_not_that_its_lease_is_lost(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Away(Scripted):
+        """The store goes away with the first slice, and the client gives up."""
+
+        def send(self, order: SliceOrder, *, apart: bool = False) -> None:
+            monkeypatch.setattr(ObjectStore, "names", away)
+            raise ConfigError("nothing goes any more")
+
+    def away(*_: object) -> list[str]:
+        raise StoreError("away")
+
+    with pytest.raises(ConfigError, match="nothing goes any more"):
+        scripted_harvest(Away(a_org=[]), store_url)
 
 
 def test_an_interrupted_harvest_takes_in_what_is_out(store_url: str) -> None:

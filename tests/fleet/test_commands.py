@@ -53,7 +53,7 @@ def test_a_harvest_into_a_store_and_out_of_it(coati: Coati, server: SiteServer, 
 
     store = ObjectStore(s3_url)
     quarantine(store, f"sites/{site}", 3, 0.0)
-    assert f"left alone: {site}" in coati("fleet", "status", s3_url).out
+    assert f"quarantine: {site}" in coati("fleet", "status", s3_url).out
     assert "crawled again" in coati("fleet", "free", s3_url, site).out
     assert not is_quarantined(store, f"sites/{site}")
     assert "was not in quarantine" in coati("fleet", "free", s3_url, site).out

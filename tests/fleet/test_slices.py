@@ -138,6 +138,15 @@ def test_a_site_that_had_its_share_is_done(order: SliceOrder) -> None:
     assert (again.end, again.requests, again.state.done) == (SliceEnd.CRAWLED, 0, True)
 
 
+def test_a_site_that_turns_out_to_be_done_is_so_in_the_store(order: SliceOrder) -> None:
+    run_slice(order)
+    # Its share is smaller now, for one.
+    run_slice(replace(order, per_site=Budget(max_requests=5)))
+    newest = chain(order).newest()
+    assert newest is not None
+    assert newest.state.done
+
+
 def test_a_site_that_somebody_else_has_is_left_to_them(order: SliceOrder, server: SiteServer) -> None:
     before = len(server.requests)
     other = Leases(open_store(order.store), "another", 1e6).take(lease_name(order.site.urls[0]), "it")

@@ -32,7 +32,7 @@ def test_wrong_lines_are_told_with_their_numbers_and_the_rest_is_used(tmp_path: 
     assert found.urls == ("https://a.test/",)
     assert found.duplicates == 1
     assert [line.number for line in found.wrong] == [2, 3, 5]
-    assert str(WrongLine(2, "nonsense", "is not a web address")) == "line 2: 'nonsense' is no web address"
+    assert str(WrongLine(2, "nonsense", "is not a web address")) == "line 2: 'nonsense' is not a web address"
 
 
 @pytest.mark.parametrize("text", [b"", b"# nothing\n", b"what\nis this\n", b"\x00\xff\xfe\n"])

@@ -39,6 +39,7 @@ def test_it_returns_what_was_found_and_tells_how_it_went(start: str) -> None:
     assert run.report == Path("run/report.html")
     assert json.loads(json.dumps(run.as_json()))["targets"] == PAGES
     assert "12" in run._repr_html_()
+    assert repr(run) == "<CrawlRun 'run': 12 targets from 25 requests; nothing was left to request>"
 
 
 def test_the_same_folder_resumes(start: str) -> None:
@@ -87,6 +88,8 @@ def test_a_run_is_opened_asked_explained_and_verified(start: str) -> None:
     coati.crawl(start, out="runs/one", delay=0)
     run = coati.open_run("runs/one")
     assert run.query("SELECT count(*) AS n FROM targets") == [{"n": PAGES}]
+    with pytest.raises(coati.CoatiError, match="no such column: missing_column"):
+        run.query("SELECT missing_column FROM targets")
     assert run.settings["urls"] == [start]
     assert run.explain("/d1.csv").verdict.value == "target"
     assert coati.explain("/d1.csv", "runs/one") == run.explain("/d1.csv")
@@ -99,3 +102,6 @@ def test_a_run_is_opened_asked_explained_and_verified(start: str) -> None:
     assert [found.folder for found in coati.find_runs("runs")] == ["runs/one"]
     assert all("<table>" in each._repr_html_() for each in (run, broken, run.summary))
     assert "d1.csv" in run.explain("/d1.csv")._repr_html_()
+    assert str(run.explain("/d1.csv")).endswith(
+        "/d1.csv: target. It was fetched and is a file of the wanted types."
+    )

@@ -34,3 +34,9 @@ def test_scores_are_those_of_the_formula(query: list[str]) -> None:
 
 def test_no_pages() -> None:
     assert bm25([], ["rain"]) == []
+
+
+def test_among_a_few_alike_pages_more_of_the_query_scores_higher() -> None:
+    often, once = bm25([{"data": 6, "sea": 1}, {"data": 1, "sea": 6}], ["data"])
+    assert often > once > 0
+    assert bm25([{"data": 1}], ["data"])[0] > 0

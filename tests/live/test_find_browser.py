@@ -48,7 +48,7 @@ def test_playwrights_own_is_found(tmp_path: Path) -> None:
 def test_one_that_is_named_must_be_there(tmp_path: Path) -> None:
     named = executable(tmp_path / "elsewhere" / "my-chromium")
     assert find_browser(str(named)) == str(named)
-    with pytest.raises(ConfigError, match="the browser /no/chromium is not there"):
+    with pytest.raises(ConfigError, match="the browser /no/chromium does not exist"):
         find_browser("/no/chromium")
 
 

@@ -37,7 +37,7 @@ class Site:
         self.ended = reason
 
 
-ONE = Spent(1, 10, 0, 0.5)
+ONE = Spent(1, 10, 0)
 
 
 def turns_of(sites: list[Site], at_once: int = 1, budget: Budget | None = None) -> SiteTurns:
@@ -52,7 +52,7 @@ def tried(sites: list[Site], at_once: int = 1, budget: Budget | None = None) -> 
     turns = turns_of(sites, at_once, budget)
     for number in range(len(sites)):
         assert turns.may_choose(number)
-        turns.observed(number, Spent(1, 10, 0, None))
+        turns.observed(number, Spent(1, 10, 0))
         turns.passes(number)
     return turns
 
@@ -130,7 +130,7 @@ def test_targets_and_bytes_of_all_sites_count_together() -> None:
         turns = tried([Site(0.9), Site(0.8)], at_once=2, budget=budget)
         for number in range(2):
             assert turns.may_choose(number)
-            turns.observed(number, Spent(1, 10, 1, 0.5))
+            turns.observed(number, Spent(1, 10, 1))
         assert turns.limit is limit
 
 

@@ -17,11 +17,13 @@ from coati.archive.archive import Archive
 from coati.archive.record import Entry, Record
 from coati.budget import Budget
 from coati.cli.main import run as command
+from coati.live.visits import Visits
 from coati.model import Failure, Hosts, Method, Outcome, Redirect, Request, Settlement, Target, Unchanged
 from coati.replaying.driver import FINISHED, ReplayOptions, replay
 from coati.replaying.site import ReplaySite
 from coati.runs.store import RunStore
 from coati.runs.times import from_iso
+from coati.runs.visited import Visited
 from coati.stop_reasons import StopReason
 from coati.testing.revisiting import RoundRobin
 from coati.web.traps import TrapSettings
@@ -172,6 +174,23 @@ def test_unchanged_is_what_the_run_itself_was_given_before(tmp_path: Path) -> No
         outcomes = ask(tmp_path, server, "/", "/", "/")
         assert [type(outcome) for outcome in outcomes] == [Target, Unchanged, Unchanged]
         assert outcomes[1] == Unchanged(304, 0)
+
+
+def test_the_log_is_not_asked_about_what_was_just_found_to_be_new(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Store(RunStore):
+        def visited(self, url: str) -> Visited | None:
+            asked.append(url)
+            return super().visited(url)
+
+    visits = Visits(Store.create(tmp_path / "run", {}, NOW), earlier=lambda _: Visited(gave=True))
+    visits.begin("http://example.org/")
+    assert visits.last("http://example.org/") == Visited(gave=True)
+    assert not asked
+    visits.end("http://example.org/")
+    visits.last("http://example.org/")
+    assert asked == ["http://example.org/"]
 
 
 @pytest.mark.parametrize("etag", ["x" * 5000, '"a b"', "", '"\x01"'])

@@ -195,7 +195,7 @@ def test_the_command_replays_a_moment(
 
 
 @pytest.mark.parametrize(
-    ("as_of", "said"), [("yesterday", "is no time"), ("1969-01-01", "begins at 1970-01-02T00:00:00.000Z")]
+    ("as_of", "said"), [("yesterday", "is not a time"), ("1969-01-01", "begins at 1970-01-02T00:00:00.000Z")]
 )
 def test_the_command_refuses_a_time_that_is_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], as_of: str, said: str

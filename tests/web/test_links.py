@@ -299,6 +299,14 @@ def test_what_is_kept_from_one_page_is_right_on_every_other(found: list[str], pa
         assert again == [url for url, _ in slow_links(html, page)]
 
 
+def test_the_menu_of_a_site_is_kept_once_for_all_of_its_directories() -> None:
+    extractor = LinkExtractor()
+    html = b"<a href=/data/><a href=http://example.org/about><a href=//example.org/b>"
+    for page in ("http://example.org/", "http://example.org/dir/", "http://example.org/dir/deeper/x"):
+        assert len(extractor.extract(html, page).links.urls) == 3
+    assert extractor._resolve_in.cache_info().currsize == 3  # noqa: SLF001 - not seen otherwise
+
+
 def test_what_is_kept_is_bounded() -> None:
     extractor = LinkExtractor()
     for half in (range(20_000), range(20_000, 40_000)):

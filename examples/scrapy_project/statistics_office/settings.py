@@ -11,4 +11,4 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 1
 
 # These two let a Coati strategy choose which link is followed next.
 SCHEDULER = "coati.live.scheduler.StrategyScheduler"
-COATI_STRATEGY = "sb-classifier"
+COATI_STRATEGY = "scent"

@@ -1,6 +1,6 @@
 """Which of many sites gets the next request of one budget.
 
-Each site is crawled by a strategy of its own, which may tell what its next choice promises (`Expects` of
+Each site is crawled by a strategy of its own, which may tell what its next choices promise (`Expects` of
 `coati.strategies.strategy`). The best use of a request is where most is promised, so the site with the
 highest value goes next. A value has three parts:
 
@@ -50,8 +50,8 @@ class SiteChoice:
 
     >>> choice = SiteChoice()
     >>> choice.wake(0); choice.wake(1)
-    >>> choice.pull(0); choice.observe(0, targets=0, promised=None, promise=0.2)
-    >>> choice.pull(1); choice.observe(1, targets=0, promised=None, promise=0.9)
+    >>> choice.pull(0); choice.observe(0, targets=0, promise=0.2)
+    >>> choice.pull(1); choice.observe(1, targets=0, promise=0.9)
     >>> choice.choose().arm
     1
     """
@@ -83,12 +83,12 @@ class SiteChoice:
         self._sites[arm].requests -= 1
         self._changed(arm)
 
-    def observe(self, arm: int, targets: int, promised: float | None, promise: float | None) -> None:
-        """Learn what a request brought, beside what was promised for it, and what the next one promises."""
+    def observe(self, arm: int, targets: int, promise: float | None) -> None:
+        """Learn what a request brought, beside what was promised before it, and what is promised now."""
         site = self._sites[arm]
         site.targets += targets
         # Where nothing was promised, nothing is proved about promises: the targets count as expected.
-        site.promised += targets if promised is None else promised
+        site.promised += targets if site.promise is None else site.promise
         site.promise = promise
         self._changed(arm)
 

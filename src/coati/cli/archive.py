@@ -247,7 +247,7 @@ def _print_info(facts: Mapping[str, Any]) -> None:
         ("licence", facts["licence"]),
         ("digest", facts["digest"]),
         ("targets", facts["target_definition"]),
-        ("never asked for", _listed(facts["blocked_extensions"])),
+        ("never fetched", _listed(facts["blocked_extensions"])),
         ("records", f"{facts['records']:,}, {facts['bodies']:,} with their body"),
         ("captures", f"{facts['captures']:,}"),
         ("captured", " to ".join(facts["captured"] or ())),

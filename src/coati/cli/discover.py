@@ -119,7 +119,7 @@ def _show(run: DiscoveryRun) -> None:
 
 def _print(run: DiscoveryRun) -> None:
     found = run.found
-    say(f"Stopped: {run.stop.words.brief}.")
+    say(f"Stopped: {(run.engine_trouble or run.stop.words).brief}.")
     requests = format_count(found.result.progress.requests, "request")
     say(
         f"  {format_count(len(found.repositories), 'repository', 'repositories')} verified of"
@@ -161,13 +161,20 @@ def _next_steps(run: DiscoveryRun) -> list[str]:
             f"{format_count(found.queries_waiting, 'query', 'queries')} left: continue with a larger"
             f" --max-queries (coati discover {run.folder} --max-queries N)"
         )
-    elif stop.resumable:
+    elif stop.resumable and run.engine_trouble is None:
         steps.append(f"`coati discover {run.folder}` continues, with a larger budget")
-    if not found.sites:
+    if run.engine_trouble is not None:
+        steps.append(run.engine_trouble.next_step)
+    elif not found.sites:
         steps.append(
             "no page looked like a data repository: try other words, another engine, or --accept URL with"
             " a repository that you know"
         )
-    elif found.repositories:
+    elif not found.repositories:
+        steps.append(
+            f"no site was verified: `coati explain {found.sites[0].site} --run {run.folder}` says why not;"
+            " try other words, or --accept URL with a repository that you know"
+        )
+    else:
         steps.append(f"`coati harvest --from {run.folder}` collects the files")
     return steps

@@ -32,17 +32,16 @@ def dry_run(place: RunPlace) -> int:
 
 
 def _print(preview: Preview) -> None:
-    verb = "resume in" if preview.resumes else "begin in"
     lines = [
         ("start page", f"{preview.final_url}: {preview.start_page}"),
         *(("and", f"{url}: {answer}") for url, answer in preview.more_starts.items()),
         ("robots.txt", preview.robots),
         ("scope", f"{preview.scope} of {host_of(preview.start_url)}"),
-        ("would take", f"{preview.types}, by {preview.strategy}"),
-        ("would", f"{verb} {preview.folder}"),
+        ("types", f"{preview.types}, by {preview.strategy}"),
+        ("folder", f"{preview.folder}{' (resumes the run there)' if preview.resumes else ''}"),
     ]
     if not preview.start_allowed:
-        lines.append(("but", "robots.txt forbids the start page"))
+        lines.append(("forbidden", "robots.txt forbids the start page"))
     if preview.crawl_delay is not None:
         lines.append(("crawl delay", f"{preview.crawl_delay:g} s, as robots.txt asks"))
     if preview.sitemaps:
@@ -69,10 +68,10 @@ def _next_step(preview: Preview) -> str:
 def _print_links(preview: Preview) -> None:
     say(
         f"\n{format_count(preview.links, 'link')} on the start page:"
-        f" {format_count(preview.admitted)} may be followed"
+        f" {format_count(preview.admitted)} to follow"
     )
     for reason, urls in preview.refused.items():
-        say(f"  {urls:>5,} not: {reason}")
+        say(f"  {urls:>5,} skipped: {reason}")
     _print_groups(preview.groups)
     few_links = why_few_links(preview.admitted, preview.refused, preview.media_type)
     if few_links:

@@ -12,6 +12,7 @@ from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.reporting.explaining import explain_url
 from coati.reporting.explanation import Asked, Explanation, GroupStanding
+from coati.reporting.found_repositories import SiteVerdict
 from coati.reporting.markup import shortened
 from coati.reporting.watched_pages import WatchedPage
 from coati.units import format_bytes, format_count, format_moment, format_seconds
@@ -37,12 +38,14 @@ def explain(url: str, folder: Path, form: str) -> None:
 
     Shows where the URL was found, which rule applies to it, why it was requested and with what result, or
     what it is waiting for.
-    URL may also be a path on the site (/data/table.csv).
+    URL may also be a path on the site (/data/table.csv), or the name of a site that a search checked.
     """
     explanation = explain_url(folder, url)
     if form == "json":
         say(json.dumps(explanation.as_json()))
         return
+    if explanation.site is not None and "://" not in url:
+        say(_site_line(explanation.site), bold=True)
     say(f"{_one_line(explanation.url)}: {explanation.verdict.value}", bold=True)
     say(explanation.because)
     for name, text in _lines(explanation):
@@ -51,15 +54,12 @@ def explain(url: str, folder: Path, form: str) -> None:
 
 def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
     if told.site is not None:
-        yield "site", f"{told.site.site} is {told.site.state}: {told.site.because}"
-        yield "found by", told.site.action
-        for place, step in enumerate(told.site.trail):
-            yield "" if place else "trail", step
+        yield from _site(told.site)
     yield from _met(told)
     if told.left_alone is not None and told.left_alone.meaning:
         yield "rule", f"{told.left_alone.reason}: {told.left_alone.meaning}"
         if told.met is None and told.left_alone.found_on:
-            yield "met on", told.left_alone.found_on
+            yield "found on", told.left_alone.found_on
     if told.watched is not None:
         yield from _watched(told.watched)
     # Of a watched page the visits are summed up, and the latest ones shown.
@@ -69,16 +69,28 @@ def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
         yield "leads to", " -> ".join(told.leads_to)
     yield from _file(told)
     if told.siblings is not None:
-        waiting = f"; {format_count(told.siblings.waiting)} wait" if told.siblings.waiting else ""
+        waiting = f"; {format_count(told.siblings.waiting)} waiting" if told.siblings.waiting else ""
         yield "same place", f"{_standing(told.siblings)}{waiting}"
     yield from _reasons(told)
     for place, near in enumerate(told.nearest):
         yield "" if place else "nearest", near
 
 
+def _site(site: SiteVerdict) -> Iterator[tuple[str, str]]:
+    yield "site", _site_line(site)
+    if site.action:
+        yield "found by", site.action
+    for place, step in enumerate(site.trail):
+        yield "" if place else "trail", step
+
+
+def _site_line(site: SiteVerdict) -> str:
+    return f"{site.site} is {site.state}: {site.because}"
+
+
 def _reasons(told: Explanation) -> Iterator[tuple[str, str]]:
     """Show the reasons with what each adds to the score; the words say what the strategy had seen."""
-    name = "weighed then" if told.asked else "weighed now"
+    name = "score then" if told.asked else "score now"
     if told.score is not None:
         yield name, f"{told.score:.3f} in total. How much lower it would be without each reason:"
         name = ""
@@ -92,9 +104,9 @@ def _met(told: Explanation) -> Iterator[tuple[str, str]]:
     if met is None:
         return
     if met.redirected_from:
-        yield "met by", f"a redirect from {met.redirected_from}"
+        yield "found by", f"a redirect from {met.redirected_from}"
     if met.found_on:
-        yield "met on", met.found_on
+        yield "found on", met.found_on
     if met.found_by:
         yield "found by", met.found_by
     if met.anchor:
@@ -113,7 +125,7 @@ def _watched(page: WatchedPage) -> Iterator[tuple[str, str]]:
     )
     yield "why", f"{why} waited longest; last: {page.why}"
     kinds = f"unchanged {format_count(page.unchanged)} ×, failed {format_count(page.failed)} ×"
-    yield "brought", f"{format_count(page.new_links, 'new link')}; {kinds}"
+    yield "led to", f"{format_count(page.new_links, 'new link')}; {kinds}"
     if page.gone:
         yield "gone", "not visited any more: it was missing too often"
 
@@ -132,11 +144,11 @@ def _asked(asked: Asked, *, is_visit: bool) -> Iterator[tuple[str, str]]:
         what = [f"status {asked.status}" if asked.status else "", asked.media_type or "", asked.reason or ""]
         if asked.size_bytes:
             what.append(format_bytes(asked.size_bytes))
-        yield "answer", ", ".join(part for part in what if part)
+        yield "response", ", ".join(part for part in what if part)
     if asked.links is not None:
         yield "links", f"{format_count(asked.links)}, of which {format_count(asked.new_links or 0)} were new"
     if asked.reward is not None:
-        yield "brought", format_count(round(asked.reward), "new link" if is_visit else "target")
+        yield "led to", format_count(round(asked.reward), "new link" if is_visit else "target")
 
 
 def _score(asked: Asked) -> str:
@@ -145,9 +157,8 @@ def _score(asked: Asked) -> str:
 
 def _standing(group: GroupStanding) -> str:
     return (
-        f"{format_count(group.followed, 'request')} so far: {format_count(group.were_targets, 'target')}"
-        f" among them, its pages led to {format_count(round(group.led_to))},"
-        f" {format_count(group.errors)} failed"
+        f"{format_count(group.followed, 'request')} so far: {format_count(group.were_targets, 'target')},"
+        f" {format_count(round(group.led_to))} more on its pages, {format_count(group.errors)} failed"
     )
 
 

@@ -132,7 +132,7 @@ def _print(found: FleetStatus, since: Since | None) -> None:
     for site in found.sites:
         if site.quarantined:
             say(
-                f"  left alone: {site.summary.site}: {format_count(site.deaths, 'worker')} died at it"
+                f"  quarantine: {site.summary.site}: {format_count(site.deaths, 'worker')} died at it"
                 f" (coati fleet free {found.store} {site.summary.site})"
             )
     _print_sites("Sites, the richest first", found.sites[:_SHOWN])

@@ -219,7 +219,7 @@ def _say_estimate(seconds: float | None, settings: RunSettings) -> None:
     if seconds is None:
         say("No --max-requests is set: this may take very long.", err=True)
     elif settings.delay:
-        pace = f"one request every {format_seconds(settings.delay)} per host"
+        pace = f"one request every {settings.delay:g} s per host"
         say(f"With {pace}, the budget lasts about {format_seconds(seconds)}.", err=True)
     if not settings.contact:
         say(

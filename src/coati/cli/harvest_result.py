@@ -73,6 +73,7 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
             "relevant_share": round(totals.relevant_pages / totals.pages, 4) if totals.pages else None,
             "bytes": totals.bytes,
             "errors": totals.errors,
+            "broken_scripts": harvested.broken_scripts,
             "extraction": None if extraction is None else asdict(extraction),
             "resumed": harvested.resumed,
         }
@@ -85,6 +86,8 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
     say(f"  requests:   {totals.requests:,} ({format_bytes(totals.bytes)}) to {hosts}")
     share = f" ({100 * totals.relevant_pages / totals.pages:.0f} %)" if totals.pages else ""
     say(f"  relevant:   {totals.relevant_pages:,} of {format_count(totals.pages, 'page')}{share}")
+    if harvested.broken_scripts:
+        say(f"  broken:     {format_count(harvested.broken_scripts, 'script')} of JSON-LD, left aside")
     if extraction is not None:
         _say_extraction(extraction, harvested.folder)
     say(f"  report:     {harvested.folder / 'report.html'}")
@@ -99,12 +102,13 @@ def _say_extraction(extraction: Extraction, folder: Path) -> None:
         f"  statements: {extraction.statements:,} from {format_count(extraction.pages, 'page')},"
         f" in {folder / 'run.sqlite'} and {folder / JSON_LD}"
     )
-    if extraction.pages:
-        detector = 1000 * extraction.detector_seconds / extraction.pages
-        full = 1000 * extraction.seconds / extraction.pages
+    if extraction.pages_now:
+        detector = 1000 * extraction.detector_seconds / extraction.pages_now
+        full = 1000 * extraction.seconds / extraction.pages_now
         say(f"  CPU time:   {detector:.1f} ms per page to label it, {full:.0f} ms to read it in full")
     if extraction.failed:
-        say(f"  not read:   {format_count(extraction.failed, 'page')} in one syntax or more", err=True)
+        pages = format_count(extraction.failed, "page")
+        say(f"  incomplete: {pages}, by broken or too much markup (table extractions)", err=True)
 
 
 def _say_total(stop: StopReason, sums: dict[str, object], folder: Path) -> None:

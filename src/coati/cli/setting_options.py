@@ -121,7 +121,7 @@ def misspelt_variables(environment: Iterable[str], others: Iterable[str] = ()) -
     """Say which variables look like ours and mean nothing, each with the nearest that does.
 
     >>> list(misspelt_variables(["COATI_MAX_REQUEST", "COATI_SEED", "HOME"]))
-    ['COATI_MAX_REQUEST means nothing; did you mean COATI_MAX_REQUESTS?']
+    ['COATI_MAX_REQUEST is not known; did you mean COATI_MAX_REQUESTS?']
     """
     known = {setting.variable for setting in SETTINGS.values()} | set(others)
     for name in sorted(environment):

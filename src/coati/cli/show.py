@@ -18,8 +18,8 @@ from coati.reporting.sections.groups import best_groups
 from coati.reporting.start_page import failed_start
 from coati.runs.found_by import found_by
 from coati.runs.reader import RunReader
-from coati.stop_reasons import STOPPED_AT_START
-from coati.units import format_bytes
+from coati.stop_reasons import STOPPED_AT_START, words_for
+from coati.units import format_bytes, format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,14 +91,14 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
     _section(
         "Groups of links with most targets",
         [
-            f"{_brought(row):>6,.0f} targets from {row['pulls']:,} pulls  {_end_of(str(row['label']))}"
+            f"{_brought(row):>6,.0f} targets from {_requests(row['pulls'])}  {_end_of(str(row['label']))}"
             for row in details["groups"]
         ],
     )
     _section(
         "Found by",
         [
-            f"{row['targets']:>6,} targets from {row['requests']:,} requests  {row['way']}"
+            f"{row['targets']:>6,} targets from {_requests(row['requests'])}  {row['way']}"
             for row in details["found_by"]
         ],
     )
@@ -121,7 +121,7 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
         "Gone from the site, but in a web archive",
         [f"{row['url']}  {row['archived']}" for row in details["gone"]],
     )
-    _section("Left alone", [f"{row['urls']:>6,}  {_in_words(row)}" for row in details["skip_reasons"]])
+    _section("Skipped", [f"{row['urls']:>6,}  {_in_words(row)}" for row in details["skip_reasons"]])
 
 
 def _end(summary: RunSummary) -> str:
@@ -131,7 +131,9 @@ def _end(summary: RunSummary) -> str:
             refused = failed_start(reader.connection)
         if refused is not None:
             return refused.brief
-    return summary.stop_reason or "not yet, or it was killed"
+    if summary.stop_reason is None:
+        return "not yet, or it was killed"
+    return words_for(summary.stop_reason).brief
 
 
 def _section(title: str, lines: Sequence[str]) -> None:
@@ -139,6 +141,10 @@ def _section(title: str, lines: Sequence[str]) -> None:
         say(f"\n{title}")
         for line in lines:
             say(f"  {line}")
+
+
+def _requests(count: object) -> str:
+    return format_count(int(str(count)), "request")
 
 
 def _brought(group: dict[str, object]) -> float:

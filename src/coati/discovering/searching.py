@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SearchProgress:
-    """Where a search stands."""
+    """The progress of a search."""
 
     crawl: Progress
     pages_analysed: int

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coati.experiments.measures import TOP_GROUPS
+from coati.experiments.search_figures import repositories_figure
 from coati.experiments.summaries import shown_rows
 from coati.experiments.trials import CURVE_POINTS, TrialResult
 from coati.experiments.watch_figures import watch_figures
@@ -45,6 +46,8 @@ def draw_figures(study: Study, folder: Path) -> list[Path]:
             files += _save(_relevant_shares(study, site), folder / f"{name}-{site.name}")
     if "groups" in study.experiment.figures:
         files += _save(_groups(study), folder / f"{name}-groups")
+    if "repositories" in study.experiment.figures:
+        files += _save(repositories_figure(study), folder / f"{name}-repositories")
     if "watches" in study.experiment.figures:
         for setting, figure in watch_figures(study):
             files += _save(figure, folder / f"{name}-{setting}")

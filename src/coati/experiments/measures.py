@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from coati.errors import unknown_name
 from coati.experiments.confusion import CONFUSIONS, PREDICTED_CLASSES, TRUE_CLASSES
+from coati.replaying.searches import CURVE_PERCENT, QUARTERS
+from coati.strategies.discovery.actions import DISCOVERY_ACTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,6 +55,48 @@ _MEASURES = {
     "within_1h": Measure("share of the links found that were found within an hour", 3),
     "within_4h": Measure("share of the links found that were found within four hours", 3),
     "new_links_total": Measure("new links that visiting every page in every cycle finds", 0),
+    "repositories": Measure("repositories found, of any topic", 0),
+    "on_topic": Measure("repositories found that are on the topic", 0),
+    "dataset_pages": Measure("pages with links to files, of all repositories found", 0),
+    "on_topic_dataset_pages": Measure("pages with links to files, of repositories on the topic", 0),
+    "dataset_pages_to_kw": Measure("dataset_pages divided by those of dsdd-kw on the same web", 2),
+    "on_topic_dataset_pages_to_kw": Measure(
+        "on_topic_dataset_pages divided by those of dsdd-kw on the same web", 2
+    ),
+    "repositories_to_dsdd": Measure("repositories divided by those of dsdd on the same web", 2),
+    "repositories_per_1000_pages": Measure("repositories found per 1,000 pages fetched", 1),
+    "on_topic_per_1000_pages": Measure("repositories on the topic per 1,000 pages fetched", 1),
+    "repositories_per_1000_check_pages": Measure(
+        "repositories found per 1,000 pages fetched in checks, which are those that the paper counts", 1
+    ),
+    "pages_in_checks": Measure("pages fetched in checks", 0),
+    "queries": Measure("queries asked", 0),
+    **{
+        f"repositories_at_{share}_pct": Measure(
+            f"repositories found when {share} % of the budget was spent", 0
+        )
+        for share in CURVE_PERCENT
+    },
+    "intersection": Measure(
+        "of the repositories on the topic that all rows together found, the share that this one and another"
+        " found",
+        3,
+    ),
+    "complement": Measure("the share of these that this row alone found", 3),
+    **{
+        f"specificity_{quarter}_pct": Measure(
+            f"share on the topic among the best {quarter} % of the verified repositories", 2
+        )
+        for quarter in QUARTERS
+    },
+    "precision_first_half": Measure(
+        "of the pages that looked relevant, the share that are of repositories: first half of the search", 2
+    ),
+    "precision_last_half": Measure("the same in the last half", 2),
+    **{
+        f"pages_from_{action.name.lower()}": Measure(f"pages found by the action “{action.label}”", 0)
+        for action in DISCOVERY_ACTIONS
+    },
     "choice_ms": Measure("processor time of a choice, milliseconds", 3),
     "accuracy": Measure("pages that were judged right before they were learnt from, share", 4),
     "reward_mean": Measure("mean reward of the pages that brought any"),

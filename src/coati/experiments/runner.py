@@ -15,6 +15,7 @@ from coati.assembly import Need, strategy_row
 from coati.experiments.errors import ExperimentError
 from coati.experiments.examples import ExampleFile, collect_examples, read_examples
 from coati.experiments.recording import RecordingStrategy
+from coati.experiments.search_trials import describe_topic, run_search_trial
 from coati.experiments.site_runs import SiteRunOptions, built_for, run_on_site
 from coati.experiments.sites import Places, SiteFacts, describe, open_site
 from coati.experiments.spec import (
@@ -24,6 +25,7 @@ from coati.experiments.spec import (
     ArchivedSite,
     GeneratedSite,
     GeneratedWeb,
+    SearchedTopic,
     Variant,
     WatchedHistory,
 )
@@ -98,6 +100,8 @@ def _job(trial: Trial, file: Path, places: Places) -> Job:
     if trial.history is not None:
         where = f"{trial.archive} {trial.history.setting} {trial.history.seed}"
         return Job(run_watch_trial, (trial, file, places.open_history), where)
+    if trial.topic is not None:
+        return Job(run_search_trial, (trial, file, places.open_topic), f"{trial.site} {trial.seed}")
     if trial.web is not None:
         return Job(run_web_trial, (trial, file, places.open_web), f"{trial.site} {trial.seed}")
     return Job(run_trial, (trial, file), str(trial.archive))
@@ -110,6 +114,7 @@ def _trials(
     trials = []
     webs = {each.name: each for each in experiment.sites if isinstance(each, GeneratedWeb)}
     histories = {each.name: each for each in experiment.sites if isinstance(each, WatchedHistory)}
+    topics = {each.name: each for each in experiment.sites if isinstance(each, SearchedTopic)}
     for site in sites:
         others = tuple(each for each in examples if each.archive != site.digest)
         budget = experiment.budget
@@ -121,7 +126,7 @@ def _trials(
                 what = site.name, site.archive, site.digest, variant, seed, budget, given
                 trial = Trial(*what, site.types)
                 trial = replace(trial, web=webs.get(site.name), history=histories.get(site.name))
-                trials.append(replace(trial, classify=experiment.classify))
+                trials.append(replace(trial, topic=topics.get(site.name), classify=experiment.classify))
     return {trial: folder / f"{trial.key()}.json" for trial in trials}
 
 
@@ -156,6 +161,9 @@ def _prepare(
         progress("finding sites", number, len(experiment.sites))
         if isinstance(site, GeneratedWeb):
             found[number] = describe_web(site, places.open_web(site, experiment.seeds[0]))
+            continue
+        if isinstance(site, SearchedTopic):
+            found[number] = describe_topic(site, places.open_topic(site, experiment.seeds[0]))
             continue
         if isinstance(site, WatchedHistory):
             folder = None if site.folder == GENERATED else places.find(site)

@@ -13,7 +13,14 @@ import numpy as np
 from coati.archive.archive import Archive
 from coati.errors import UsageError
 from coati.experiments.deciding_code import modules_digest
-from coati.experiments.spec import GENERATED, ExperimentSite, GeneratedSite, GeneratedWeb, WatchedHistory
+from coati.experiments.spec import (
+    GENERATED,
+    ExperimentSite,
+    GeneratedSite,
+    GeneratedWeb,
+    SearchedTopic,
+    WatchedHistory,
+)
 from coati.model import Kind
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
@@ -22,6 +29,7 @@ from coati.web.media import parse_types
 if TYPE_CHECKING:
     from coati.experiments.workers import WorkerCache
     from coati.replaying.driver import Answering
+    from coati.replaying.searched_web import SearchedWeb
     from coati.replaying.web import Web
     from coati.strategies.truth import SiteTruth
 
@@ -30,6 +38,9 @@ MakeSite = Callable[[GeneratedSite, Path], None]
 
 OpenWeb = Callable[[GeneratedWeb, int], "Web"]
 """Makes a web of many hosts from its figures and a seed; other processes call it, too."""
+
+OpenTopic = Callable[[SearchedTopic, int], "SearchedWeb"]
+"""Makes the web that a topic is searched for in; other processes call it, too."""
 
 OpenHistory = Callable[[int], "History"]
 """Makes a history of pages from a seed; other processes call it, too."""
@@ -76,12 +87,14 @@ class Places:
         make_site: MakeSite,
         open_web: OpenWeb | None = None,
         open_history: OpenHistory | None = None,
+        open_topic: OpenTopic | None = None,
     ) -> None:
         self._archives = archives
         self._cache = cache
         self._make_site = make_site
         self._open_web = open_web
         self._open_history = open_history
+        self._open_topic = open_topic
 
     @property
     def open_web(self) -> OpenWeb:
@@ -97,13 +110,22 @@ class Places:
             raise UsageError("nobody has said how histories are made")
         return self._open_history
 
+    @property
+    def open_topic(self) -> OpenTopic:
+        """What makes the webs that topics are searched for in."""
+        if self._open_topic is None:
+            raise UsageError("nobody has said how webs with a search engine are made")
+        return self._open_topic
+
     def holds(self, name: str) -> bool:
         """Tell whether there is an archive of this name."""
         return self._archives is not None and (self._archives / name / _ARCHIVE_FILE).is_file()
 
     def find(self, site: ExperimentSite) -> Path:
         """Return the archive of a site; raises `UsageError` where there is none."""
-        if isinstance(site, GeneratedWeb) or (isinstance(site, WatchedHistory) and site.folder == GENERATED):
+        if isinstance(site, GeneratedWeb | SearchedTopic) or (
+            isinstance(site, WatchedHistory) and site.folder == GENERATED
+        ):
             raise TypeError(f"{site.name} is made when it is needed")
         if isinstance(site, GeneratedSite):
             return self._generated(site)

@@ -15,6 +15,7 @@ from coati.experiments.fields import filled, need, refuse_unknown, take, texts
 from coati.experiments.measures import check_measure
 from coati.experiments.published import Published
 from coati.experiments.site_runs import seeds_for
+from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.web.media import parse_types
 
@@ -25,6 +26,7 @@ FIGURES = {
     "shares": "the share of relevant pages against the pages fetched (webs of many hosts)",
     "curves": "targets against requests, and target bytes against other bytes",
     "groups": "the mean reward of the ten best groups",
+    "repositories": "repositories found against pages fetched, one panel per topic (searched topics)",
     "watches": "new links per cycle, coverage over time and against k, ages when found (watched histories)",
 }
 
@@ -121,7 +123,30 @@ class WatchedHistory:
         return self.folder
 
 
-ExperimentSite = ArchivedSite | GeneratedSite | GeneratedWeb | WatchedHistory
+@dataclass(frozen=True, slots=True)
+class SearchedTopic:
+    """A made-up web with a search engine, in which a topic of the CIKM 2021 paper is searched for.
+
+    Repositories and other sites are ``scale`` times as many as the registry of portals says. ``batch`` is how
+    many seeds and terms a pull takes. The seed of a run makes the web.
+    """
+
+    topic: str
+    scale: float
+    batch: int
+
+    @property
+    def name(self) -> str:
+        """What it is called in results."""
+        return f"{self.topic}-like"
+
+    @property
+    def model(self) -> str:
+        """The topic of the paper whose published numbers belong beside ours."""
+        return self.topic
+
+
+ExperimentSite = ArchivedSite | GeneratedSite | GeneratedWeb | WatchedHistory | SearchedTopic
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +197,10 @@ class Experiment:
 
     def seeds_of(self, strategy: str) -> tuple[int | None, ...]:
         """List the seeds to run a strategy with: None, once, where a seed changes nothing."""
-        return seeds_for(strategy, self.seeds[: self.fewer_seeds.get(strategy, len(self.seeds))])
+        seeds = self.seeds[: self.fewer_seeds.get(strategy, len(self.seeds))]
+        # The seed makes the web that is searched, even if the strategy needs none.
+        searched = any(isinstance(site, SearchedTopic) for site in self.sites)
+        return seeds if searched else seeds_for(strategy, seeds)
 
     def narrowed(
         self,
@@ -306,14 +334,16 @@ def _site(value: object) -> ExperimentSite:
         return _archived(value)
     if not isinstance(value, Mapping):
         form = (
-            "a folder's name, or a table such as { generated }, { archive, types }, { web, scale }"
-            " or { history, per_cycle }"
+            "a folder's name, or a table such as { generated }, { archive, types }, { web, scale },"
+            " { history, per_cycle } or { topic, scale }"
         )
         raise ConfigError(f"the site {value!r} should be {form}")
     if "web" in value:
         return _web(value)
     if "history" in value:
         return _history(value)
+    if "topic" in value:
+        return _topic(value)
     if "archive" in value:
         where = "an archived site"
         refuse_unknown(value, ("archive", "types"), where)
@@ -331,10 +361,24 @@ def _site(value: object) -> ExperimentSite:
 def _web(value: Mapping[str, object]) -> GeneratedWeb:
     where = "a generated web"
     refuse_unknown(value, ("web", "scale", "goal"), where)
+    goal = take(value, "goal", str, "classic", where)
+    return GeneratedWeb(need(value, "web", where), _scale(value, where), goal)
+
+
+def _scale(value: Mapping[str, object], where: str) -> float:
     scale = take(value, "scale", float, 0.0, where)
     if not 0 < scale <= 1:
         raise ConfigError(f"{where}: scale is {scale}, and should be above 0 and at most 1")
-    return GeneratedWeb(need(value, "web", where), scale, take(value, "goal", str, "classic", where))
+    return scale
+
+
+def _topic(value: Mapping[str, object]) -> SearchedTopic:
+    where = "a searched topic"
+    refuse_unknown(value, ("topic", "scale", "batch"), where)
+    batch = take(value, "batch", int, DiscoverySettings().seeds_per_pull, where)
+    if batch < 1:
+        raise ConfigError(f"{where}: batch is {batch}, and should be at least 1")
+    return SearchedTopic(need(value, "topic", where), _scale(value, where), batch)
 
 
 def _history(value: Mapping[str, object]) -> WatchedHistory:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coati.experiments.between_rows import BETWEEN_ROWS
 from coati.experiments.confusion import mean_matrix, misclassification_pct, percentages
 from coati.experiments.measures import confusion_of
 from coati.experiments.runner import Study, rows
@@ -108,23 +109,12 @@ def value_of(study: Study, result: TrialResult, measure: str) -> float | None:
         comparison = Comparison.of(result.measures(), best.measures(), plain.measures())
         value: float | None = getattr(comparison, measure)
         return value
-    if measure == "watch_gap_closed":
-        return _watch_gap_closed(study, result)
+    if measure in BETWEEN_ROWS:
+        return BETWEEN_ROWS[measure](study, result)
     if (confusion := confusion_of(measure)) is not None:
         matrix = percentages(result.confusion)
         return None if matrix is None else matrix[confusion]
     return result.values.get(measure)
-
-
-def _watch_gap_closed(study: Study, result: TrialResult) -> float | None:
-    own, best, *plain = (
-        None if run is None else run.values.get("coverage")
-        for run in (result, *(study.reference(result.site, name) for name in ("greedy", "rr", "od-win")))
-    )
-    known = [value for value in plain if value is not None]
-    if own is None or best is None or len(known) < len(plain) or best <= max(known):
-        return None
-    return (own - max(known)) / (best - max(known))
 
 
 def _entry(study: Study, site: SiteFacts, variant: Variant, measure: str) -> Entry:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from coati.assembly import Need, strategy_row
 from coati.experiments.measures import in_words, measure
-from coati.experiments.spec import GeneratedWeb
+from coati.experiments.spec import GeneratedWeb, SearchedTopic
 from coati.experiments.summaries import GENERATED, REPLICAS, Entry, Spread, entries, shown_rows
 from coati.replaying.example_pages import MOST_PAGES
 
@@ -197,7 +197,7 @@ def _notes(study: Study) -> list[str]:
     if experiment.published.numbers:
         notes.append(f"paper: {experiment.source or 'published'}, as printed there.")
     notes += _example_notes(experiment)
-    if any(isinstance(site, GeneratedWeb) for site in experiment.sites):
+    if any(isinstance(site, GeneratedWeb | SearchedTopic) for site in experiment.sites):
         notes.append("-like: a generated web with some figures of the paper's data; each seed makes another.")
     elif any(site.generated for site in study.sites):
         notes.append(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from coati.budget import Budget
     from coati.experiments.examples import ExampleFile
     from coati.experiments.recording import RecordingStrategy
-    from coati.experiments.spec import GeneratedWeb, Variant, WatchedHistory
+    from coati.experiments.spec import GeneratedWeb, SearchedTopic, Variant, WatchedHistory
     from coati.replaying.driver import Replay
     from coati.replaying.measures import SiteTotals
     from coati.strategies.strategy import Strategy
@@ -67,6 +67,7 @@ class Trial:
     web: GeneratedWeb | None = None
     classify: int = 0
     history: WatchedHistory | None = None
+    topic: SearchedTopic | None = None
 
     @property
     def settings(self) -> StrategySettings:
@@ -99,6 +100,7 @@ class Trial:
             self.types,
             *([self.classify] if self.classify else []),
             *([asdict(self.history)] if self.history else []),
+            *([asdict(self.topic)] if self.topic else []),
         ]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -111,7 +113,8 @@ class TrialResult:
     ``found_at`` packs the number of the request that brought each target. ``volume_pct`` is the share of the
     target bytes after equal steps of other bytes. ``groups`` are the best ones, with pages as examples. Of a
     watch, ``found_at`` packs cycles, ``came`` counts the links that were new in each cycle, and ``ages``
-    those that were found, by their age (`AGES_HOURS`).
+    those that were found, by their age (`AGES_HOURS`). Of a search for repositories, ``found_at`` packs the
+    pages fetched until each was found, and ``repositories`` names those on the topic.
     """
 
     site: str
@@ -125,6 +128,7 @@ class TrialResult:
     confusion: dict[str, int]
     came: list[int] = field(default_factory=list)
     ages: list[int] = field(default_factory=list)
+    repositories: list[str] = field(default_factory=list)
 
     def found(self) -> npt.NDArray[np.int64]:
         """Return the numbers of the requests that brought targets, in order."""

@@ -16,7 +16,7 @@ from typing import Final
 
 from coati.bandits.slice_choice import ChosenSlice, SliceChoice, SliceSizes, Tally
 from coati.errors import ConfigError
-from coati.fleet.client_lease import take_client_lease
+from coati.fleet.client_lease import put_down, take_client_lease
 from coati.fleet.closing import end_crawls
 from coati.fleet.cluster import Cluster, Finished
 from coati.fleet.deaths import is_quarantined
@@ -121,7 +121,7 @@ def harvest_fleet(
         resumed = _take_store(store, harvest.files)
         return FleetClient(harvest, cluster, heard, lease).run(resumed=resumed)
     finally:
-        lease.release()
+        put_down(lease)
 
 
 def _take_store(store: ObjectStore, harvest: FilesHarvest) -> bool:

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from coati.errors import ConfigError
-from coati.fleet.leases import HeldLease, Lease, LeaseHeldError, Leases
-from coati.fleet.objects import ObjectStore
+from coati.fleet.leases import HeldLease, Lease, LeaseHeldError, LeaseLostError, Leases
+from coati.fleet.objects import ObjectStore, StoreError
 
 CLIENT: Final = "coati-client"
 
@@ -57,11 +57,17 @@ def take_client_lease(
         if newest is None or newest.number != lease.number or newest.expires_at > lease.expires_at:
             raise _busy(store, newest or lease)
     else:
-        _put_down(store, lease)
+        put_down(HeldLease(Leases(store, lease.owner), lease))
     try:
         return leases.take(CLIENT, what)
     except LeaseHeldError as held:
         raise _busy(store, held.lease) from None
+
+
+def put_down(lease: HeldLease) -> None:
+    """Give the lease of this client back, if it still has it and the store is there; else it runs out."""
+    with suppress(LeaseLostError, StoreError):
+        lease.release()
 
 
 def _is_dead(owner: str) -> bool:
@@ -75,11 +81,6 @@ def _is_dead(owner: str) -> bool:
         except ProcessLookupError:
             return True
     return False
-
-
-def _put_down(store: ObjectStore, lease: Lease) -> None:
-    """Release the lease of a client that is known to be dead."""
-    HeldLease(Leases(store, lease.owner), lease).release()
 
 
 def _busy(store: ObjectStore, lease: Lease) -> ConfigError:

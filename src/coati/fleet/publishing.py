@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from coati.fleet.generations import Chain, Manifest, Part, target_object
+from coati.fleet.generations import Chain, Manifest, Part, RunState, target_object
 from coati.fleet.objects import ObjectStore
 from coati.fleet.page_deltas import changed_pages, digests_of, pack, pages_of
 from coati.runs.layout import Layout
@@ -63,10 +63,16 @@ class Publisher:
 
     def claim(self, token: int, owner: str, now: float) -> None:
         """Make the run ours: a generation with nothing new, so that nobody else can publish that one."""
-        last = self.manifest
-        claimed = replace(last, generation=last.generation + 1, token=token, owner=owner, written_at=now)
-        self._chain.add(claimed)
-        self._base.manifest = claimed
+        self._add(replace(self.manifest, token=token, owner=owner, written_at=now))
+
+    def restate(self, state: RunState, now: float) -> None:
+        """Publish a generation with another state, and nothing else that is new."""
+        self._add(replace(self.manifest, state=state, written_at=now))
+
+    def _add(self, manifest: Manifest) -> None:
+        added = replace(manifest, generation=self.manifest.generation + 1)
+        self._chain.add(added)
+        self._base.manifest = added
 
     def copy(self) -> Path:
         """Copy the log as it stands now into a folder: what `publish` sends, and what may be read."""

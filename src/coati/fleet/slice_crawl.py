@@ -45,8 +45,11 @@ class SliceCrawl:
         """Crawl to the end of the slice; raises what the crawl raised."""
         running = self._begin(worker)
         if running is None:
-            self._lease.release()
-            return self._result(replace(self._before, state=replace(self._before.state, done=True)), worker)
+            done = replace(self._before.state, done=True)
+            if done != self._before.state:
+                self._patience.until_done(lambda: self._publisher.restate(done, time.time()))
+            self._patience.until_done(self._lease.release)
+            return self._result(self._publisher.manifest, worker)
         self._attend(running, worker)
         ended = running.result() if running.done() else None
         rest_seconds = self._crawl.turns.rest_seconds if ended is None else ended.rest_seconds

@@ -10,7 +10,7 @@ from typing import Final
 from coati.bandits.slice_choice import ChosenSlice, SliceSizes
 from coati.errors import ConfigError
 from coati.fleet.client import FleetClient, FleetHarvest, Listeners, stored_settings
-from coati.fleet.client_lease import take_client_lease
+from coati.fleet.client_lease import put_down, take_client_lease
 from coati.fleet.cluster import Cluster
 from coati.fleet.events import FleetEventKind
 from coati.fleet.generations import Chain
@@ -68,7 +68,7 @@ def watch_fleet_once(watch: FleetWatch, cluster: Cluster, listeners: Listeners |
         harvested = client.run(resumed=True)
         return FleetCycle(harvested.stop, len(sites), client.results)
     finally:
-        lease.release()
+        put_down(lease)
 
 
 def watch_fleet(

@@ -6,108 +6,80 @@ extruct can be read in full later. Each page is kept at once: what was interrupt
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
 import os
-import resource
-import signal
 import time
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.archive.warc_record import read_member
-from coati.markup.extraction import Extracted, extract_statements, require_extruct
+from coati.experiments.workers import Job, Lost, Workers
+from coati.markup.extraction import extract_statements, require_extruct
 from coati.runs.layout import Layout
 from coati.runs.statements import RelevantPage, statement_table
 from coati.web.markup.detector import markup_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from concurrent.futures import Future
+    from collections.abc import Callable
     from pathlib import Path
-    from types import FrameType
+
+    from coati.experiments.workers import WorkerCache
+    from coati.markup.statements import Statement
 
 # What one page may take: the parsers of the syntaxes were not written for hostile pages.
 _PAGE_SECONDS = 30.0
 _WORKER_BYTES = 4 << 30
 
-# Pages that are on their way to the workers.
-_AHEAD = 4
-
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What reading in full brought, and cost, beside what the detector took for the same pages."""
+    """What reading in full brought the run: pages, statements, and pages that were not read whole.
 
-    pages: int = 0
-    statements: int = 0
-    failed: int = 0
+    ``pages_now`` of them were read by this call, in ``seconds``; the detector took ``detector_seconds`` for
+    the same pages.
+    """
+
+    pages: int
+    statements: int
+    failed: int
+    pages_now: int = 0
     seconds: float = 0.0
     detector_seconds: float = 0.0
 
 
-class _TooLongError(BaseException):
-    """The time for one page is over; nothing that reads pages catches it."""
-
-
 class _Read(NamedTuple):
-    number: int
-    extracted: Extracted
-    seconds: float
-    detector_seconds: float
+    statements: list[Statement]
+    missed: tuple[str, ...]
+    seconds: float = 0.0
+    detector_seconds: float = 0.0
 
 
 def extract_run(
     folder: Path, processes: int | None = None, on_progress: Callable[[int, int], None] | None = None
 ) -> Extraction:
-    """Read every relevant page of a run that was not read yet; ``on_progress`` is told pages done and all."""
+    """Read every relevant page of a run that was not read yet; ``on_progress`` is told pages done and all.
+
+    A page that takes too long, too much memory, or kills the process that reads it counts as not read.
+    """
     require_extruct()
     warc = Layout(folder).warc
-    total = Extraction()
+    workers = Workers(processes or os.cpu_count() or 1, _PAGE_SECONDS, _WORKER_BYTES)
+    seconds = detector_seconds = 0.0
     with statement_table(folder) as table:
         pages = table.waiting()
-        if not pages:
-            return total
-        for read in _read_all(warc, pages, processes or os.cpu_count() or 1):
-            failed = read.extracted.failed
-            statements = table.keep(read.number, read.extracted.statements, failed)
-            total = Extraction(
-                total.pages + 1,
-                total.statements + statements,
-                total.failed + bool(failed),
-                total.seconds + read.seconds,
-                total.detector_seconds + read.detector_seconds,
-            )
+        jobs = [Job(_read, (warc, page)) for page in pages]
+        for done, (number, result) in enumerate(workers.run(jobs), start=1):
+            page = pages[number]
+            read = _Read([], page.syntaxes) if isinstance(result, Lost) else result
+            table.keep(page.number, read.statements, read.missed)
+            seconds += read.seconds
+            detector_seconds += read.detector_seconds
             if on_progress is not None:
-                on_progress(total.pages, len(pages))
-    return total
+                on_progress(done, len(pages))
+        return Extraction(*table.totals(), len(pages), seconds, detector_seconds)
 
 
-def _read_all(warc: Path, pages: list[RelevantPage], processes: int) -> Iterator[_Read]:
-    """Return the pages to workers, a few ahead of what is needed; results come in order."""
-    context = multiprocessing.get_context("spawn")
-    workers = min(processes, len(pages))
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_bound) as pool:
-        waiting = iter(pages)
-        on_their_way: list[Future[_Read]] = [
-            pool.submit(_read, warc, page) for page in islice(waiting, workers * _AHEAD)
-        ]
-        while on_their_way:
-            yield on_their_way.pop(0).result()
-            on_their_way += [pool.submit(_read, warc, page) for page in islice(waiting, 1)]
-
-
-def _bound() -> None:
-    """Keep a worker from taking the whole machine, and Ctrl-C from killing it in the middle of a page."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (_WORKER_BYTES, hard))
-
-
-def _read(warc: Path, page: RelevantPage) -> _Read:
+def _read(_cache: WorkerCache, task: tuple[Path, RelevantPage]) -> _Read:
+    warc, page = task
     with warc.open("rb") as file:
         file.seek(page.offset)
         record = read_member(file.read(page.length))
@@ -115,19 +87,8 @@ def _read(warc: Path, page: RelevantPage) -> _Read:
     begun = time.process_time()
     markup_of(body, page.media_type)
     looked = time.process_time()
-    extracted = _within_time(body, page)
-    return _Read(page.number, extracted, time.process_time() - looked, looked - begun)
-
-
-def _within_time(body: bytes, page: RelevantPage) -> Extracted:
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        raise _TooLongError
-
-    signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, _PAGE_SECONDS)
-    try:
-        return extract_statements(body, page.url, page.media_type, page.syntaxes)
-    except _TooLongError:
-        return Extracted([], {}, page.syntaxes)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    extracted = extract_statements(body, page.url, page.media_type, page.syntaxes)
+    # The detector saw all of these.
+    came = {statement.syntax for statement in extracted.statements}
+    missed = tuple(each for each in page.syntaxes if each in extracted.failed or each not in came)
+    return _Read(extracted.statements, missed, time.process_time() - looked, looked - begun)

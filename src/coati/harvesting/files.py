@@ -17,7 +17,7 @@ from shutil import rmtree
 from typing import TYPE_CHECKING
 
 from coati.assembly import stop_rule
-from coati.budget import Budget
+from coati.budget import Budget, Limit
 from coati.errors import ConfigError
 from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summary
 from coati.harvesting.site_crawls import Standing, site_settings, standing_of
@@ -54,6 +54,9 @@ if TYPE_CHECKING:
 # Sites that are crawled at once, unless the user says otherwise: a part of all, so that there is a choice.
 _SITES_PER_TURN = 8
 _MOST_AT_ONCE = 64
+
+# What ends a site that had the most that one site may get.
+_SHARE_SPENT = frozenset(map(StopReason.of_limit, Limit))
 
 # What two harvests in one folder must have in common.
 _SAME = ("types", "strategy", "seed")
@@ -97,7 +100,7 @@ class FilesHarvest:
 
 @dataclass(frozen=True, slots=True)
 class FilesHarvested:
-    """How a harvest ended: why, and what each site took and gave, the richest first.
+    """How a harvest ended, and the requests and files of each site, most files first.
 
     ``commands`` says what came of the command for each file, if there was one.
     """
@@ -265,8 +268,10 @@ def _stop_reason(turns: SiteTurns, stops: Sequence[StopReason]) -> StopReason:
     if turns.limit is not None:
         return StopReason.of_limit(turns.limit)
     # Where no site is left that could be asked, the exit code tells.
-    in_vain = all(stop.exit_code for stop in stops)
-    return stops[0] if stops and in_vain else StopReason.FINISHED
+    if stops and all(stop.exit_code for stop in stops):
+        return stops[0]
+    # Sites that had their share have something left.
+    return next((stop for stop in stops if stop in _SHARE_SPENT), StopReason.FINISHED)
 
 
 def _sum_up(layout: HarvestLayout, sites: Sequence[HarvestSite], stop: StopReason) -> list[SiteSummary]:

@@ -56,6 +56,7 @@ _HOSTS = """
 SELECT host, requests, pages, targets, errors, ended FROM host_totals
 ORDER BY targets DESC, requests, host
 """
+_BROKEN_SCRIPTS = "SELECT coalesce(sum(json_extract(facts, '$.markup.broken')), 0) FROM pages"
 
 
 class HostSummary(NamedTuple):
@@ -109,10 +110,11 @@ _FASTEST = 100.0
 
 @dataclass(frozen=True, slots=True)
 class PagesHarvested:
-    """How a harvest ended."""
+    """How a harvest ended; ``broken_scripts`` of JSON-LD could not be read."""
 
     stop: StopReason
     totals: Totals
+    broken_scripts: int
     hosts: list[HostSummary]
     extraction: Extraction | None
     folder: Path
@@ -154,7 +156,10 @@ def harvest_pages(
     with RunReader(harvest.out) as run:
         hosts = [HostSummary(*row) for row in run.connection.execute(_HOSTS)]
         totals = run.totals()
-    return PagesHarvested(result.stop, totals, hosts, extraction, harvest.out, resumed, result.messages)
+        (broken,) = run.connection.execute(_BROKEN_SCRIPTS).fetchone()
+    return PagesHarvested(
+        result.stop, totals, broken, hosts, extraction, harvest.out, resumed, result.messages
+    )
 
 
 def _crawl(

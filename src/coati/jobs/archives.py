@@ -39,7 +39,7 @@ _MAX_LISTED = 100
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSummary:
-    """What is in an archive; ``outside`` are links within the site that it has no answer for."""
+    """What is in an archive; ``outside`` are links of the site that it has no response for."""
 
     folder: Path
     name: str
@@ -103,7 +103,7 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
     on_progress: OnProgress | None = None,
     on_damage: Callable[[Damaged], None] | None = None,
 ) -> ImportedArchive:
-    """Make an archive of a site that another tool has saved: WARC or WACZ files, a replica, a static folder.
+    """Import a site that another tool has saved: WARC or WACZ files, a replica, a static folder.
 
     ``on_damage`` hears of each part that cannot be read.
     """
@@ -133,7 +133,7 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
 def describe_archive(
     folder: str | Path, *, links: bool = True, on_progress: OnProgress | None = None
 ) -> ArchiveSummary:
-    """Return what is in an archive; ``links`` also looks for links that it has no answer for."""
+    """Return what is in an archive; ``links`` also finds links that it has no response for."""
     with Archive.open(Path(folder)) as opened:
         contents = count_contents(opened)
         told = on_progress or (lambda _done, _total: None)

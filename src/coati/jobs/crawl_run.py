@@ -15,6 +15,7 @@ from coati.reporting.start_page import failed_start, few_links_in
 from coati.runs.reader import RunReader
 from coati.stop_reasons import STOPPED_AT_START, StopReason, StopWords
 from coati.strategies.forecast import Estimate
+from coati.units import format_count
 
 # The exit code of a crawl whose start gave no link at all.
 NO_LINKS = 7
@@ -25,7 +26,7 @@ NO_PAGE = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CrawlRun:
     """What `coati.crawl` returns.
 
@@ -108,7 +109,14 @@ class CrawlRun:
             "exit_code": self.exit_code,
         }
 
+    def __repr__(self) -> str:
+        """Show on one line what it found and why it ended; the fields are many."""
+        targets = format_count(self.summary.targets, "target")
+        requests = format_count(self.summary.requests, "request")
+        words = self.failed_start or self.stop.words
+        return f"<CrawlRun {str(self.folder)!r}: {targets} from {requests}; {words.brief}>"
+
     def _repr_html_(self) -> str:
         words = self.failed_start or self.stop.words
-        end = [("stopped", self.stop.value), *self.summary.counts(), ("files", f"{self.folder}/files")]
+        end = [*self.summary.counts(), ("files", f"{self.folder}/files"), ("report", self.report or "")]
         return pairs_table(f"{self.summary.start_url}: {words.sentence}", end)

@@ -86,12 +86,12 @@ def crawl(
     show_progress: bool | None = None,
     **options: Unpack[CrawlOptions],
 ) -> CrawlRun:
-    """Take the data files of a website with few requests, and return the run.
+    """Collect the data files of a website with few requests, and return the run.
 
     ``start`` is one URL or several, or the folder of a run to resume. The same call with the same ``out``
-    resumes where it stopped. Other arguments are the settings of ``coati crawl`` (`coati.CrawlOptions`), and
-    win over those of ``run_file``. Progress is shown in notebooks, or where ``show_progress`` says so. Raises
-    `coati.errors.CoatiError` for what no crawl can be made of; a site that fails is a result.
+    resumes a stopped crawl. Other arguments are the settings of ``coati crawl`` (`coati.CrawlOptions`), and
+    override those of ``run_file``. Progress is shown in notebooks, or with ``show_progress=True``. Raises
+    `coati.errors.CoatiError` for wrong arguments; a site that fails is a result, not an error.
     """
     place = crawl_place(start, run_file=run_file, **options)
     view = CrawlView(place.settings.budget)
@@ -119,7 +119,7 @@ def crawl(
 def preview(
     start: str | Sequence[str] = (), *, run_file: str | Path | None = None, **options: Unpack[CrawlOptions]
 ) -> Preview:
-    """Return what such a crawl would do, at the price of robots.txt and the start addresses."""
+    """Return what such a crawl would do; fetches only robots.txt and the start URLs."""
     # It needs Scrapy, which takes a second to import.
     from coati.jobs.preview import preview_place
 

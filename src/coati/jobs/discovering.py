@@ -21,7 +21,7 @@ from coati.jobs.search_progress import SearchView, shown_search
 from coati.live.stop_signal import StopSignal
 from coati.reporting.writing import write_report
 from coati.settings.run_file import read_values
-from coati.stop_reasons import StopReason
+from coati.stop_reasons import ENGINE_TROUBLE, StopReason, StopWords
 
 if TYPE_CHECKING:
     from coati.discovering.searching import OnSearchProgress
@@ -52,6 +52,11 @@ class DiscoveryRun:
         return self.found.result.stop
 
     @property
+    def engine_trouble(self) -> StopWords | None:
+        """What to tell about the search engine, where it ended the search before anything was found."""
+        return None if self.found.sites else ENGINE_TROUBLE.get(self.stop)
+
+    @property
     def repositories(self) -> list[Repository]:
         """The verified repositories, the best for the topic first."""
         return self.found.repositories
@@ -79,7 +84,7 @@ class DiscoveryRun:
             "words": settings.words,
             "strategy": settings.strategy,
             "stop": self.stop.name.lower(),
-            "stop_reason": self.stop.value,
+            "stop_reason": self.engine_trouble.brief if self.engine_trouble else self.stop.value,
             "resumed": self.place.resumed,
             "requests": found.result.progress.requests,
             "repositories": len(found.repositories),
@@ -115,7 +120,7 @@ def discover(
     show_progress: bool | None = None,
     **options: Unpack[DiscoverOptions],
 ) -> DiscoveryRun:
-    """Find data repositories on a topic, by search engines and links, and return the run.
+    """Find data repositories on a topic with search engines and links, and return the run.
 
     ``words`` say what the data should be about, or name the folder of a search to resume. Other arguments are
     the settings of ``coati discover`` (`coati.DiscoverOptions`); ``search`` names the engines. Progress is

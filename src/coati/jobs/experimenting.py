@@ -15,7 +15,12 @@ from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
 from coati.experiments.sites import Places
 from coati.experiments.spec import read_experiment
 from coati.experiments.tables import Table, objects
-from coati.jobs.generated_sites import open_generated_history, open_generated_web, write_generated
+from coati.jobs.generated_sites import (
+    open_generated_history,
+    open_generated_topic,
+    open_generated_web,
+    write_generated,
+)
 from coati.jobs.html import rows_table
 
 OnProgress = Callable[[str, int, int], None]
@@ -87,6 +92,7 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
         write_generated,
         open_generated_web,
         open_generated_history,
+        open_generated_topic,
     )
     left_out: tuple[str, ...] = ()
     if sites and not strategies:

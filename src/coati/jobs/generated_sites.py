@@ -1,4 +1,4 @@
-"""Makes what experiments generate: sites (written as archives), webs of many hosts, histories of pages."""
+"""Makes what experiments generate: sites (as archives), webs of many hosts or to search in, histories."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from coati.testing.generator import generate_site
 from coati.testing.host_web import HostWeb
 from coati.testing.page_histories import HistoryKnobs, generate_history
 from coati.testing.paper_sites import paper_site_parameters
+from coati.testing.paper_topics import topic_web
 from coati.testing.web_parameters import WebParameters
 from coati.web.media import PRESETS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coati.experiments.spec import GeneratedSite, GeneratedWeb
+    from coati.experiments.spec import GeneratedSite, GeneratedWeb, SearchedTopic
+    from coati.testing.data_web import DataWeb
 
 # The papers whose data a web can be like.
 _WEBS = ("cikm2014",)
@@ -47,3 +49,8 @@ def open_generated_history(seed: int) -> History:
     made = generate_history(knobs, seed)
     moments = tuple(knobs.begin + 3600.0 * cycle for cycle in range(knobs.cycles))
     return History(made, tuple(made.pages), moments)
+
+
+def open_generated_topic(searched: SearchedTopic, seed: int) -> DataWeb:
+    """Generate the web that a topic of the CIKM 2021 paper is searched for in."""
+    return topic_web(searched.topic, searched.scale, seed)

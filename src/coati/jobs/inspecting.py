@@ -78,7 +78,7 @@ class ListShown:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What was found out; ``outcome`` is what came of the start address, redirects followed."""
+    """What an inspection found; ``outcome`` is the result of the start URL, redirects followed."""
 
     url: str
     final_url: str
@@ -124,7 +124,7 @@ class Inspection:
 
 
 def inspect(url: str, settings: RunSettings | None = None) -> Inspection:
-    """Ask a site for its start page and its lists; ``max_requests`` of the settings bounds it.
+    """Inspect a site's start page and lists, with at most ``max_requests`` requests.
 
     Raises `coati.errors.ConfigError` where ``url`` is not a web address.
     """

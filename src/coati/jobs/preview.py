@@ -25,7 +25,7 @@ from coati.web.media import essence
 from coati.web.urls import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from coati.jobs.run_place import RunPlace
     from coati.model import Link, Request
@@ -140,7 +140,7 @@ def _preview(place: RunPlace, answers: _Answers) -> Preview:
     own_text = _robots_text(robots[own_url])
     agents = live_settings(settings).robots_agents
     delays = [delay for agent in agents if (delay := rules[own_url].crawl_delay(agent)) is not None]
-    links, refused = _links(answer.result for answer in starts.values())
+    links, refused = _links(starts.values())
     total = len(links) + sum(refused.values())
     admitted = [link for link in links if not _obeys(settings) or _allows(rules, link.url, agents)]
     if len(links) > len(admitted):
@@ -178,15 +178,19 @@ def _allows(rules: Mapping[str, Protego], url: str, agents: Iterable[str]) -> bo
     return own is None or all(own.can_fetch(url, agent) for agent in agents)
 
 
-def _links(results: Iterable[FetchResult]) -> tuple[list[Link], Counter[str]]:
-    """Return the links that the rules admit, and count those that they do not; each URL once."""
+def _links(starts: Collection[_Answer]) -> tuple[list[Link], Counter[str]]:
+    """Return the links that the rules admit, and count those that they do not; each URL once.
+
+    Links of start pages to themselves lead nowhere.
+    """
+    known = {start.url for start in starts}
     admitted: dict[str, Link] = {}
     refused: dict[str, str] = {}
-    for result in results:
+    for _, result, _ in starts:
         if isinstance(result.outcome, Page):
             found = result.outcome.links
             for index, url in enumerate(found.urls):
-                if url not in admitted:
+                if url not in admitted and url not in known:
                     admitted[url] = found.link(index)
             refused.update((url, reason.value) for url, reason in (*result.refused, *result.skipped))
     return list(admitted.values()), Counter(refused.values())

@@ -116,7 +116,7 @@ class RunSummary:
         if self.skipped:
             urls = "URL" if self.skipped == 1 else "URLs"
             lines.append(
-                ("left alone", f"{self.skipped:,} {urls}, because of robots.txt, the scope or another rule")
+                ("skipped", f"{self.skipped:,} {urls}, because of robots.txt, the scope or another rule")
             )
         return lines
 

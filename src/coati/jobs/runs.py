@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ _DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """A target that a run kept; ``path`` is where it lies."""
+    """A collected file; ``path`` is where it is stored."""
 
     path: Path
     url: str
@@ -41,7 +42,7 @@ class RunFile:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The folder of a run, for reading; also while somebody writes it."""
+    """The folder of a run, for reading, also while the run is in progress."""
 
     folder: Path
 
@@ -64,10 +65,16 @@ class Run:
         return [RunFile(folder / row[0], *row[1:]) for row in rows if row[0]]
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> list[dict[str, object]]:
-        """Ask the run's database, read-only; the reference of the run folder lists its tables."""
+        """Query the run's database, read-only; the reference of the run folder lists its tables.
+
+        Raises `coati.errors.UsageError` where the query fails.
+        """
         with RunReader(self.folder) as reader:
-            found = reader.connection.execute(sql, tuple(parameters))
-            return [dict(row) for row in found]
+            try:
+                found = reader.connection.execute(sql, tuple(parameters))
+                return [dict(row) for row in found]
+            except sqlite3.Error as error:
+                raise UsageError(f"the query failed: {error}") from error
 
     def explain(self, url: str) -> Explanation:
         """Explain why a URL was requested or skipped."""
@@ -127,10 +134,10 @@ def run_folders(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
 
 
 def explain(url: str, run: str | Path = ".") -> Explanation:
-    """Say which rule or score decided about a URL in a run; it may also be a path on the run's site."""
+    """Explain why a URL was requested or skipped in a run; ``url`` may also be a path on the run's site."""
     return explain_url(Path(run), url)
 
 
 def report(run: str | Path) -> Path:
-    """Write ``report.html`` of a run again, also while the run is going, and return its path."""
+    """Rewrite ``report.html`` of a run, also while it is in progress, and return its path."""
     return write_report(Path(run))

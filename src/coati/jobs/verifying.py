@@ -63,7 +63,7 @@ class Verification:
 def verify(
     folder: str | Path, *, repair: bool = False, on_progress: Callable[[int, int], None] | None = None
 ) -> Verification:
-    """Read every file of a run against its hash; ``repair`` fetches damaged ones again, if still the same."""
+    """Check every file of a run against its hash; ``repair`` downloads damaged ones again, if unchanged."""
     folder = Path(folder)
     damaged = []
     with RunReader(folder) as reader:

@@ -1,7 +1,8 @@
 """BM25: how well each page of a few answers a query, with the idf of frequent words kept above zero.
 
 ``k1 = 1.2`` and ``b = 0.75``. The idf of a word in more than half of the pages would be negative; it becomes
-a quarter of the mean idf instead, as in the variant that the DSDD paper cites.
+a quarter of the mean idf instead, as in the variant that the DSDD paper cites. Among a few pages that share
+most words that mean is itself negative, and pages that answer better would score lower: its size counts then.
 """
 
 from __future__ import annotations
@@ -40,5 +41,5 @@ def _weight(count: int, length: float) -> float:
 def _idf(pages: Sequence[Mapping[str, int]]) -> dict[str, float]:
     pages_with = Counter(word for page in pages for word in page)
     idf = {word: math.log(len(pages) - df + 0.5) - math.log(df + 0.5) for word, df in pages_with.items()}
-    floor = _FLOOR * sum(idf.values()) / len(idf) if idf else 0.0
+    floor = _FLOOR * abs(sum(idf.values())) / len(idf) if idf else 0.0
     return {word: value if value >= 0 else floor for word, value in idf.items()}

@@ -34,6 +34,7 @@ class HashedLogistic:
     >>> row = np.array([7, 8], np.uint32)
     >>> before = model.predict(row)[0]
     >>> model.learn(row, (True, False))
+    True
     >>> model.predict(row)[0] > before
     True
     """

@@ -56,10 +56,12 @@ class _AnswerProtocol(ResponseHandler):
         data = self._unended + data
         self._unended = b""
         searched = 0
-        while self._awaits_headers() and (end := _END_OF_HEADERS.search(data, searched)):
+        awaits = True
+        while awaits and (end := _END_OF_HEADERS.search(data, searched)):
             self._feed(data[fed : end.end()])
             fed = searched = end.end()
-        if self._awaits_headers():
+            awaits = self._awaits_headers()
+        if awaits:
             self._unended = data[max(searched, len(data) - _LONGEST_END + 1) :]
         if fed < len(data):
             self._feed(data[fed:])

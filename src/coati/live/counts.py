@@ -68,7 +68,7 @@ class CrawlCounts:
             self.first_failure = outcome
         # A HEAD only announces what a GET will bring, and rules that were known already bring nothing new.
         if request.method is Method.GET and not result.unsent:
-            self._count_brought(outcome)
+            self._count_brought(request.url, outcome)
             self.targets += new_target
 
     def settle(self, request: Request, outcome: Outcome, settlements: Iterable[Settlement]) -> None:
@@ -112,11 +112,12 @@ class CrawlCounts:
             stalls=stalls_of_loop(),
         )
 
-    def _count_brought(self, outcome: Outcome) -> None:
+    def _count_brought(self, url: str, outcome: Outcome) -> None:
         if isinstance(outcome, Page):
             self.pages += 1
             if self.start_links is None:
-                self.start_links = len(outcome.links.urls)
+                # A link of the page to itself, as on every logo, leads nowhere.
+                self.start_links = len(set(outcome.links.urls) - {url})
 
     def _best_arm(self, arm_label: Callable[[int], str]) -> ArmYield | None:
         if not self._arms:

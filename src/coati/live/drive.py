@@ -241,6 +241,7 @@ class Drive:
             self.plan.on_fetched(request, result)
         charged = 0 if result.unsent or isinstance(result.outcome, Refused) else state.attempts
         recorded = self._record(state, result, charged, now)
+        self.visits.end(request.url)
         settlements = self._strategy.observe(request_id, recorded.outcome, now)
         del self._open[request_id]
         self._sent += charged - state.attempts
@@ -256,7 +257,7 @@ class Drive:
             self.stop(end)
         self._end_host(host_of(request.url), result.outcome, charged)
         if self.plan.turns is not None:
-            self.plan.turns.observed(_brought(request, result, charged, recorded))
+            self.plan.turns.observed(_brought(result, charged, recorded))
 
     def _end_host(self, host: str, outcome: Outcome, charged: int) -> None:
         """Ask a host for nothing more that has had its share, or that forbids everything."""
@@ -306,7 +307,7 @@ class Drive:
         return Spent(self.counts.requests, self.counts.bytes, self.counts.targets, promised)
 
     def expects(self) -> float | None:
-        """Return what the strategy's next choice promises; None where it does not know."""
+        """Return what the strategy's next choices promise; None where it does not know."""
         return self._strategy.expects() if isinstance(self._strategy, Expects) else None
 
     def rests_seconds(self) -> float:
@@ -421,8 +422,10 @@ class Drive:
         now = self._clock.now()
         request = self._strategy.choose(now, hosts)
         if isinstance(request, Request):
-            if self.plan.store is not None:
-                self.plan.store.chosen(request, now, self.plan.strategy)
+            store = self.plan.store
+            observed = store is None or store.chosen(request, now, self.plan.strategy)
+            if not observed and request.method is Method.GET:
+                self.visits.begin(request.url)
             self._tell(EventKind.CHOSEN, **request._asdict())
         return request
 
@@ -516,9 +519,9 @@ class Drive:
         self.tell_progress()
 
 
-def _brought(request: Request, result: FetchResult, charged: int, recorded: Recorded) -> Spent:
+def _brought(result: FetchResult, charged: int, recorded: Recorded) -> Spent:
     size = 0 if isinstance(result.outcome, Refused) else result.outcome.size_bytes
-    return Spent(charged, size, int(recorded.new_target), request.score)
+    return Spent(charged, size, int(recorded.new_target))
 
 
 def _rendering(note: RenderNote | None) -> Rendering | None:

@@ -45,11 +45,11 @@ def end_lines(result: CrawlResult) -> list[str]:
 
 
 def stalls_line(stalls: Stalls) -> str:
-    """Say how often the crawl stood still; empty if it never did.
+    """Say how often the crawl stalled; empty if it never did.
 
     >>> from coati.live.event_loop import Stalls
     >>> stalls_line(Stalls(2, 1.5))
-    'The crawl stood still 2 times for more than a second, 1.5 s at the longest.'
+    'The crawl stalled 2 times for more than a second, 1.5 s at the longest.'
     """
     if not stalls.times:
         return ""

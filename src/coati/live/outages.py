@@ -122,7 +122,7 @@ class Outages:
     >>> outages.answered("http://example.org/")
     >>> reset = FetchResult(Failure(0, 0, "connection lost"))
     >>> outages.judge(Request(1, Method.GET, "http://example.org/a"), reset, now=60.0).outcome
-    Deferred(status=0, size_bytes=0, reason='connection broken off', until=70.0)
+    Deferred(status=0, size_bytes=0, reason='connection lost', until=70.0)
     """
 
     def __init__(

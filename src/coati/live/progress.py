@@ -24,7 +24,7 @@ class ArmYield(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a crawl stands. Counts include earlier sessions of the same run; ``seconds`` are this one's.
+    """The progress of a crawl. Counts include earlier sessions of the run; ``seconds`` do not.
 
     ``requests`` counts retries and HEADs. Requests for robots.txt are shown on their own and not charged.
     ``waits`` says for each host that must rest how long that takes, and why. ``deferred`` counts what met an

@@ -27,12 +27,12 @@ _LONG_REST_SECONDS = 5.0
 
 
 class Spent(NamedTuple):
-    """What a crawl, or one request, used up and found; ``promised`` is its score, None where it has none."""
+    """What a crawl, or one request, used up and found; ``promised`` is the sum of the scores of a crawl."""
 
     requests: int
     bytes: int
     targets: int
-    promised: float | None = None
+    promised: float = 0.0
 
 
 class Crawled(Protocol):
@@ -42,7 +42,7 @@ class Crawled(Protocol):
         """Return what was spent so far, earlier sessions included."""
 
     def expects(self) -> float | None:
-        """Return what the next choice promises; None where nobody knows."""
+        """Return what the next choices promise; None where nobody knows."""
 
     def rests_seconds(self) -> float:
         """Return how long a host of the site has to rest."""
@@ -101,7 +101,7 @@ class SiteTurns:
         self._sites[number] = site
         spent = site.spent()
         self.count(spent.requests, spent.bytes, spent.targets)
-        self._choice.resume(number, spent.requests, spent.targets, spent.promised or 0.0, site.expects())
+        self._choice.resume(number, spent.requests, spent.targets, spent.promised, site.expects())
 
     def may_choose(self, number: int) -> bool:
         """Tell whether a site may choose; if not, it waits, and is woken when it may."""
@@ -137,7 +137,7 @@ class SiteTurns:
             if number in self._turns:
                 self._turns[number] = 0
             promise = self._sites[number].expects()
-            self._choice.observe(number, brought.targets, brought.promised, promise)
+            self._choice.observe(number, brought.targets, promise)
             if self._sites[number].rests_seconds() > _LONG_REST_SECONDS:
                 self._turns.pop(number, None)
         if self._on_change is not None:

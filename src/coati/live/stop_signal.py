@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class StopSignal:
-    """Given to a crawl, it ends that crawl well once it is `set`: what is in flight is finished and saved.
+    """Pass it to a crawl and call `set` to stop that crawl: requests in flight are finished and saved.
 
     >>> signal, heard = StopSignal(), []
     >>> signal.attach(lambda: heard.append("stop"))

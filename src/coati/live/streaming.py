@@ -43,7 +43,7 @@ from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import aiohttp
 from scrapy import signals
@@ -168,9 +168,9 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         self._answer_seconds = connect + answer
         self._rate: int | None = settings.getint("COATI_LIMIT_RATE") or None
         self._byte_spacing = byte_spacing_of_loop()
-        self._timeout = aiohttp.ClientTimeout(
-            total=settings.getfloat("DOWNLOAD_TIMEOUT") or None, sock_connect=connect, sock_read=answer
-        )
+        # Who is slow on purpose has as long as it takes: what bounds it is the least speed of the other side.
+        total = None if self._rate else settings.getfloat("DOWNLOAD_TIMEOUT") or None
+        self._timeout = aiohttp.ClientTimeout(total, sock_connect=connect, sock_read=answer)
         self._slowest = (
             settings.getint("COATI_MIN_BYTES_PER_SECOND", _DEFAULTS.min_bytes_per_second),
             settings.getfloat("COATI_SLOW_WINDOW", _DEFAULTS.slow_window_seconds),
@@ -179,7 +179,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         self._pacing: PaceMiddleware | None = crawler.get_downloader_middleware(PaceMiddleware)
         self._session = self._open_session()
         self._closing: asyncio.Task[None] | None = None
-        self._aborted = asyncio.get_running_loop().create_future()
+        self._aborted = False
+        self._under_way: set[asyncio.Task[Any]] = set()
         self._drive = drive_of(crawler)
         if self._drive is not None:
             self._drive.on_abort(self._abort)
@@ -244,19 +245,24 @@ class StreamingDownloadHandler(BaseDownloadHandler):
 
     async def _unless_aborted(self, download: Coroutine[Any, Any, Response]) -> Response:
         """Carry a download out; a crawl that must end at once waits for none."""
-        task = asyncio.create_task(download)
+        # aiohttp works in tasks only.
+        task = cast("asyncio.Task[Any]", asyncio.current_task())
+        self._under_way.add(task)
         try:
-            await asyncio.wait({task, self._aborted}, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                raise DownloadFailedError("the crawl ends")
+            return await download
+        except asyncio.CancelledError:
+            if not self._aborted:
+                raise
+            task.uncancel()
+            raise DownloadFailedError("the crawl ends") from None
         finally:
-            if not task.done():
-                task.cancel()
-        return task.result()
+            self._under_way.discard(task)
 
     def _abort(self) -> None:
-        if not self._aborted.done():
-            self._aborted.set_result(None)
+        self._aborted = True
+        # One of them may be what ends the crawl, and ends by itself.
+        for task in self._under_way - {asyncio.current_task()}:
+            task.cancel()
         self._closing = asyncio.get_running_loop().create_task(self._session.close())
 
     def _leaves_now(self, request: Request) -> None:
@@ -268,14 +274,16 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             slot.lastseen = time.monotonic()
 
     async def _download(self, request: Request) -> Response:
+        if self._aborted:
+            raise DownloadFailedError("the crawl ends")
         started = time.monotonic()
-        timeout = aiohttp.ClientTimeout(
-            # Scrapy's middleware for time-outs puts it into every request. Who is slow on purpose has as long
-            # as it takes: what bounds it is the least speed of the other side.
-            total=None if self._rate else request.meta.get("download_timeout") or self._timeout.total,
-            sock_connect=self._timeout.sock_connect,
-            sock_read=self._timeout.sock_read,
-        )
+        # Scrapy's middleware for time-outs puts it into every request.
+        seconds = None if self._rate else request.meta.get("download_timeout")
+        timeout = self._timeout
+        if seconds:
+            timeout = aiohttp.ClientTimeout(
+                seconds, sock_connect=timeout.sock_connect, sock_read=timeout.sock_read
+            )
         verbatim = bool(request.meta.get("verbatim_url"))
         pairs = _pairs(request)
         # Headers may come byte by byte, each in time.
@@ -457,10 +465,11 @@ async def _unpacked(
         if unknown and not is_text(packed):
             raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
         try:
-            for piece in unpacking.feed(packed):
+            for number, piece in enumerate(unpacking.feed(packed)):
+                if number:
+                    # A few bytes may unpack to very many.
+                    await asyncio.sleep(0)
                 yield piece
-                # A few bytes may unpack to very many.
-                await asyncio.sleep(0)
         except CodingError as error:
             raise BadEncodingError(f"{answer.url}: {error}") from error
     if isinstance(unpacking, GzipFileUnpacking) and (rest := unpacking.rest()):
@@ -471,7 +480,9 @@ async def _unpacked(
 
 def _named(answer: aiohttp.ClientResponse, header: str) -> tuple[str, ...]:
     """Return the codings that a header names; chunks are joined already."""
-    named = codings_of(",".join(answer.headers.getall(header, ())))
+    if header not in answer.headers:
+        return ()
+    named = codings_of(",".join(answer.headers.getall(header)))
     return tuple(coding for coding in named if coding != "chunked")
 
 

@@ -29,10 +29,20 @@ class Visits:
         # By hash, as `SeenUrls` has them: whether the last answer was something that may be unchanged.
         self._gave: dict[int, bool] = {}
         self._targets = SeenUrls()
+        # What is asked for the first time, until it is answered: the log need not be asked.
+        self._first: set[str] = set()
+
+    def begin(self, url: str) -> None:
+        """Take note that a URL is asked for which the run was never answered."""
+        self._first.add(url)
+
+    def end(self, url: str) -> None:
+        """Take note that a URL was answered."""
+        self._first.discard(url)
 
     def last(self, url: str) -> Visited | None:
         """Return what the last answer to a GET was like; None where the run has had none."""
-        last = self._last_of_run(url)
+        last = None if url in self._first else self._last_of_run(url)
         return self._earlier(url) if last is None and self._earlier is not None else last
 
     def _last_of_run(self, url: str) -> Visited | None:

@@ -23,14 +23,15 @@ from coati.markup.item_statements import (
 from coati.markup.json_ld_statements import collect_json_ld
 from coati.markup.statements import Collector, Statement
 from coati.web.charset import decode_page
+from coati.web.links import MAX_PAGE_BYTES
 from coati.web.markup.json_ld import readable_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-# What is read of one page. extruct's parsers take a second for a megabyte of dense markup.
-MAX_BODY_BYTES = 4 << 20
-# Statements of one page; one that makes more is spam.
+# What is read of one page, but for JSON-LD: extruct's parsers take a second for a megabyte of dense markup.
+MAX_CHARS = 4 << 20
+# Statements of one page that are kept.
 MAX_STATEMENTS = 50_000
 
 _EXTRUCT_NAMES = {
@@ -44,7 +45,7 @@ _EXTRUCT_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What a page says. ``items`` are extruct's own, by syntax; ``failed`` are syntaxes it could not read."""
+    """What a page says. ``items`` are extruct's own, by syntax; ``failed`` are syntaxes not read whole."""
 
     statements: list[Statement]
     items: dict[str, list[Any]]
@@ -64,13 +65,13 @@ def extract_statements(
     body: bytes, url: str, content_type: str = "", syntaxes: Collection[str] = tuple(_EXTRUCT_NAMES)
 ) -> Extracted:
     """Read the structured data of a page in full; nothing raises that the page can cause."""
-    text, _ = decode_page(body[:MAX_BODY_BYTES], content_type)
+    text, _ = decode_page(body[:MAX_PAGE_BYTES], content_type)
     collector = Collector(MAX_STATEMENTS)
     items: dict[str, list[Any]] = {}
     failed = []
     for syntax in syntaxes:
         try:
-            found = _read(text, url, syntax)
+            found = _read(text if syntax == "json-ld" else text[:MAX_CHARS], url, syntax)
             _collect(syntax, found, url, collector)
         # Parsers of half a dozen libraries, on anything that the web holds: what they raise is not ours.
         except Exception:  # noqa: BLE001
@@ -78,6 +79,8 @@ def extract_statements(
             continue
         if found:
             items[syntax] = found
+        if collector.full:
+            failed.append(syntax)
     return Extracted(collector.statements, items, tuple(failed))
 
 
@@ -93,8 +96,8 @@ def _read(text: str, url: str, syntax: str) -> list[Any]:
         # For one script that is broken, extruct gives all of them up.
         scripts = [node.text() for node in LexborHTMLParser(text).css('script[type="application/ld+json" i]')]
         found = readable_scripts(scripts)
-    # What cannot be written as JSON cannot be kept.
-    return list(json.loads(json.dumps(found)))
+    # What cannot be written as JSON cannot be kept, nor can halves of characters ("\\ud800" in a script).
+    return list(json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")))
 
 
 def _collect(syntax: str, found: list[Any], url: str, collector: Collector) -> None:

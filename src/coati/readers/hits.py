@@ -17,7 +17,7 @@ from coati.errors import UsageError
 from coati.readers.dates import seconds_of
 from coati.readers.listed import API_PAGE, ARCHIVED, Listed
 from coati.web.queries import Ability, Query, parse_query
-from coati.web.urls import MAX_URL_CHARS, host_of
+from coati.web.urls import MAX_URL_CHARS, host_of, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,7 +62,7 @@ def bounded_hits(hits: Iterable[Hit], *, more: bool = False) -> Hits:
     """
     kept = [
         Hit(
-            hit.url,
+            _without_password(hit.url),
             _words(hit.title, _MAX_TITLE_CHARS),
             _words(hit.snippet, _MAX_SNIPPET_CHARS),
             hit.seen[:_MAX_SEEN_CHARS],
@@ -72,6 +72,15 @@ def bounded_hits(hits: Iterable[Hit], *, more: bool = False) -> Hits:
         if len(hit.url) <= MAX_URL_CHARS and len(hit.archived) <= 2 * MAX_URL_CHARS
     ]
     return Hits(tuple(kept), more)
+
+
+def _without_password(url: str) -> str:
+    """Leave out the user and the password that an address may hold: hits are kept in the files of a run.
+
+    >>> _without_password("http://me:secret@a.test/x"), _without_password("mailto:me@a.test")
+    ('http://a.test/x', '')
+    """
+    return (normalise(url) or "") if "@" in url else url
 
 
 def write_hits(found: Hits) -> bytes:

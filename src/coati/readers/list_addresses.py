@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from coati.model import Page, Redirect
-from coati.readers.listed import is_api, names_list
+from coati.readers.listed import is_api, named_first, names_list
 from coati.readers.offered_lists import offered_feeds
 
 if TYPE_CHECKING:
@@ -63,18 +63,9 @@ class ListAddresses:
 def _named(outcome: Outcome) -> Sequence[str]:
     if isinstance(outcome, Redirect):
         return (outcome.location,)
-    return _first_of(outcome, names_list)
+    return named_first(outcome.links, names_list) if isinstance(outcome, Page) else ()
 
 
 def _apis(outcome: Outcome) -> Sequence[str]:
     """Return the addresses of APIs that a page offers, which is no list itself."""
-    return _first_of(outcome, is_api)
-
-
-def _first_of(outcome: Outcome, wanted: Callable[[tuple[str, ...]], bool]) -> Sequence[str]:
-    """Return the URLs that a page names as lists; they stand before all others."""
-    if not isinstance(outcome, Page):
-        return ()
-    links = outcome.links
-    ends = (at for at in range(len(links.urls)) if not wanted(links.link(at).tag_path))
-    return links.urls[: next(ends, len(links.urls))]
+    return named_first(outcome.links, is_api) if isinstance(outcome, Page) else ()

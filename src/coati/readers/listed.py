@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from coati.web.links import ParsedLinks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from coati.model import PageLinks
 
 TagPath = tuple[str, ...]
 
@@ -41,6 +48,21 @@ def names_list(tag_path: TagPath) -> bool:
 def names_sitemap(tag_path: TagPath) -> bool:
     """Tell whether a link leads to a sitemap that an index or a robots.txt names."""
     return tag_path in _NAMES_SITEMAPS
+
+
+def named_first(links: PageLinks, names: Callable[[TagPath], bool]) -> Sequence[str]:
+    """Return the URLs that a page names as lists; they stand before all others.
+
+    >>> from coati.model import Link, LinkList
+    >>> links = [Link("http://a.test/api", ("ckan", API_PAGE)), Link("http://a.test/b.csv", ("ckan", "url"))]
+    >>> named_first(LinkList(links), is_api)
+    ['http://a.test/api']
+    """
+    # No element of HTML names one, and building its first link to see that would take longer than all else.
+    if isinstance(links, ParsedLinks):
+        return ()
+    others = (at for at in range(len(links.urls)) if not names(links.link(at).tag_path))
+    return links.urls[: next(others, len(links.urls))]
 
 
 class Listed(NamedTuple):

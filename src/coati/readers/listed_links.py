@@ -9,17 +9,16 @@ Whoever drives a crawl passes each outcome through here before the strategy obse
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from coati.model import Page, Redirect
-from coati.readers.listed import is_api
+from coati.readers.listed import is_api, named_first
 from coati.web.urls import url_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from coati.model import Outcome, PageLinks
+    from coati.model import Outcome
 
 
 class ListedLinks:
@@ -44,15 +43,9 @@ class ListedLinks:
         if not isinstance(outcome, Page):
             return outcome
         urls = outcome.links.urls
-        self._apis.update(_offered(outcome.links))
+        self._apis.update(named_first(outcome.links, is_api))
         if url in self._apis:
             self._listed.update(map(hash, urls))
             return outcome
         there = {link for link in urls if hash(link) in self._listed} if self._listed else ()
         return replace(outcome, out_links=sorted(map(url_hash, there))) if there else outcome
-
-
-def _offered(links: PageLinks) -> Iterable[str]:
-    """Return the addresses of APIs; they stand before all other links."""
-    places = takewhile(lambda at: is_api(links.link(at).tag_path), range(len(links.urls)))
-    return [links.urls[at] for at in places]

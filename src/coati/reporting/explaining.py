@@ -127,8 +127,9 @@ def _absolute(connection: Connection, url: str) -> str:
         return parse_query(url).address
     start = connection.execute(_START).fetchone()
     if start and is_query(start[0]) and "://" not in url:
-        # A search has no site that a path could be of: the name of one is meant.
-        url = f"http://{url}"
+        # A search has no site that a path could be of: the name of one is meant, and its best page.
+        site = verdict_on(connection, url.lower().removeprefix("www."))
+        url = site.trail[-1] if site and site.trail else f"http://{url}"
     known = normalise(url) if "://" in url else resolve(start[0], url) if start else None
     if known is None or not url.strip():
         raise _no_url(url)

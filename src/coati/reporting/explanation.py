@@ -24,7 +24,7 @@ class Verdict(StrEnum):
     IN_FLIGHT = "in flight"
     WAITING = "waiting"
     DEFERRED = "not reached yet"
-    UNKNOWN = "never met"
+    UNKNOWN = "never found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,9 @@ class Explanation:
     nearest: tuple[str, ...] = ()
     site: SiteVerdict | None = None
     watched: WatchedPage | None = None
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.verdict.value}. {self.because}"
 
     def _repr_html_(self) -> str:
         said = [element("p", element("strong", self.url), f": {self.verdict.value}. {self.because}")]

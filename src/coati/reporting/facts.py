@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from coati.reporting.found_repositories import verified_count
+from coati.reporting.found_repositories import site_counts
 from coati.reporting.start_page import failed_start
 from coati.reporting.watched_pages import is_watch
 from coati.runs.changes import read_changes
@@ -70,6 +70,7 @@ class RunFacts:
     hosts: int = 1
     words: str = ""
     repositories: int = 0
+    sites_checked: int = 0
     queries: int = 0
     # What a watch noticed.
     changes: int = 0
@@ -134,6 +135,7 @@ def read_facts(run: RunReader) -> RunFacts:
     files, file_bytes = ask(_FILES).fetchone()
     settings = _settings(run)
     stop_reason = sessions[-1].stop_reason if sessions else None
+    repositories, checked = site_counts(run.connection)
     return RunFacts(
         start_url=start[0] if start else str(next(iter(settings.get("urls", ())), "")),
         stage=_stage(run.layout, sessions),
@@ -149,7 +151,8 @@ def read_facts(run: RunReader) -> RunFacts:
         failed_start=failed_start(run.connection) if stop_reason in STOPPED_AT_START else None,
         hosts=ask(_HOSTS).fetchone()[0],
         words=str(settings.get("words", "")),
-        repositories=verified_count(run.connection),
+        repositories=repositories,
+        sites_checked=checked,
         queries=ask(_QUERIES).fetchone()[0],
         changes=len(read_changes(run.layout.folder)) if is_watch(settings) else 0,
     )

@@ -8,7 +8,8 @@ from sqlite3 import Connection, Row
 _THERE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'repositories'"
 _ALL = "SELECT * FROM repositories ORDER BY rank IS NULL, rank, files DESC, site"
 _ONE = "SELECT * FROM repositories WHERE site = ?"
-_COUNT = "SELECT count(*) FROM repositories WHERE rank IS NOT NULL"
+_COUNTS = "SELECT count(rank), count(*) FROM repositories"
+_LOOKED_AT = "SELECT count(*) FROM requests WHERE host IN (?, ?) AND kind = 'html'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +33,35 @@ def all_sites(connection: Connection) -> list[Row]:
     return connection.execute(_ALL).fetchall() if has_repositories(connection) else []
 
 
-def verified_count(connection: Connection) -> int:
-    """Count the verified repositories."""
+def site_counts(connection: Connection) -> tuple[int, int]:
+    """Count the verified repositories, and all sites that were checked."""
     if not has_repositories(connection):
-        return 0
-    found: int = connection.execute(_COUNT).fetchone()[0]
-    return found
+        return 0, 0
+    verified, checked = connection.execute(_COUNTS).fetchone()
+    return verified, checked
 
 
 def verdict_on(connection: Connection, site: str) -> SiteVerdict | None:
-    """Return what was decided about a site; None where it was not checked."""
-    row = connection.execute(_ONE, (site,)).fetchone() if has_repositories(connection) else None
-    if row is None:
+    """Return what a search decided about a site; None where the run is no search."""
+    if not has_repositories(connection):
         return None
+    row = connection.execute(_ONE, (site,)).fetchone()
+    if row is None:
+        return SiteVerdict(site, "not checked", _not_checked(connection, site), "", ())
     trail = tuple(row["trail"].splitlines())
     return SiteVerdict(site, row["state"], _because(row), row["action"], trail)
+
+
+def _not_checked(connection: Connection, site: str) -> str:
+    (pages,) = connection.execute(_LOOKED_AT, (site, f"www.{site}")).fetchone()
+    if not pages:
+        return "no page of it was looked at"
+    looked = (
+        "one page of it was looked at, and it"
+        if pages == 1
+        else f"{pages:,} pages of it were looked at, and none"
+    )
+    return f"{looked} {'did not look' if pages == 1 else 'looked'} like a repository's"
 
 
 def _because(row: Row) -> str:

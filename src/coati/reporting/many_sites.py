@@ -9,6 +9,7 @@ from coati.reporting.markup import Html, element, shortened, web_link
 from coati.reporting.page import page_around
 from coati.reporting.tables import Cell, Column, table
 from coati.runs.durable import write_whole
+from coati.stop_reasons import words_for
 from coati.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -65,11 +66,11 @@ def sites_page(sites: Sequence[SiteRow], stop_reason: str, all_files: str = "fil
 def _brief(sites: Sequence[SiteRow], stop_reason: str, all_files: str) -> Html:
     requests = sum(site.requests for site in sites)
     rich = sum(site.targets > 0 for site in sites)
-    ended = f" It ended: {stop_reason}." if stop_reason else ""
+    ended = f" {words_for(stop_reason).sentence}" if stop_reason else ""
     longest = max((site.seconds for site in sites), default=0.0)
     return element(
         "p",
-        f"{format_count(requests, 'request')} over {format_seconds(longest)} brought"
+        f"{format_count(requests, 'request')} over {format_seconds(longest)} found"
         f" {format_bytes(sum(site.target_bytes for site in sites))} of files, from {format_count(rich)} of"
         f" {format_count(len(sites), 'site')}.{ended} The table of all files is ",
         element("a", all_files, href=all_files),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coati.reporting.facts import RunFacts, Stage
-from coati.stop_reasons import RESUME, StopReason, StopWords
+from coati.stop_reasons import ENGINE_TROUBLE, RESUME, StopReason, StopWords, words_for
 
 _RUNNING = StopWords(
     "it is still running",
@@ -25,9 +25,11 @@ def end_of(facts: RunFacts) -> StopWords:
         return StopReason.KILLED.words
     if reason is None:
         return _UNSAID
-    if facts.failed_start is not None:
-        return facts.failed_start
-    try:
-        return StopReason(reason).words
-    except ValueError:
-        return StopWords(reason, f"It ended: {reason}.", RESUME)
+    return _said_at_start(facts, reason) or words_for(reason)
+
+
+def _said_at_start(facts: RunFacts, reason: str) -> StopWords | None:
+    """Say what kept a run from beginning: its search engine, or its start page; None where nothing did."""
+    if facts.words and not facts.sites_checked:
+        return next((words for trouble, words in ENGINE_TROUBLE.items() if trouble == reason), None)
+    return facts.failed_start

@@ -24,7 +24,7 @@ SELECT reason, count(*) AS urls FROM skipped
 WHERE source = (SELECT min(request) FROM pages) GROUP BY 1 ORDER BY 2 DESC, 1
 """
 _FIRST_PAGE = """
-SELECT links, coalesce(media_type, '') FROM pages JOIN requests ON requests.id = pages.request
+SELECT new_links, coalesce(media_type, '') FROM pages JOIN requests ON requests.id = pages.request
 ORDER BY pages.request LIMIT 1
 """
 # The value of `coati.live.failures.FailureReason.NO_RULES`, which is not imported: it would bring Scrapy.

@@ -24,7 +24,7 @@ _FIRST_PARTS = {
     "text": "lists of addresses",
     "search": "queries",
 }
-_START = "start addresses"
+START_ADDRESSES = "start addresses"
 
 # Where a redirect led belongs to the link that began it, and a query that a strategy made to none.
 _REQUESTS = """
@@ -60,7 +60,7 @@ def way_of(tag_path: str | None) -> str:
     ('links', 'API of wordpress')
     """
     if not tag_path:
-        return _START
+        return START_ADDRESSES
     parts = tag_path.split(" > ")
     if parts[0] == "search" and len(parts) > 1:
         return f"{'web archive' if parts[-1] == ARCHIVED else 'search engine'} {parts[1]}"

@@ -203,7 +203,8 @@ class RunLog:
         with suppress(FileNotFoundError):
             sync_file(self._wal)
 
-    def choose(self, request: Request, at: float, strategy: str = "") -> None:
+    def choose(self, request: Request, at: float, strategy: str = "") -> bool:
+        """Log a choice; tells whether such a request was observed before."""
         if strategy and not self._shared:
             share(self.connection)
             self._shared = True
@@ -219,6 +220,7 @@ class RunLog:
         except sqlite3.IntegrityError:
             raise UsageError(f"request {request.id} ({request.url}) was chosen before") from None
         self._last_id = max(self._last_id, number)
+        return earlier is not None
 
     def number(self, request_id: int, strategy: str = "") -> int:
         """Return the run's number of a request, given the one of the strategy that chose it."""

@@ -26,6 +26,7 @@ WHERE requests.new_target AND pages.relevant AND pages.warc_offset IS NOT NULL
 ORDER BY requests.id
 """
 _ADD = "INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_TOTALS = "SELECT count(*), coalesce(sum(statements), 0), count(failed) FROM extractions"
 _DONE = "INSERT INTO extractions VALUES (?, ?, ?)"
 _ALL = """
 SELECT requests.url, requests.finished_at, statements.page, statements.syntax, statements.subject,
@@ -74,8 +75,13 @@ class StatementTable:
             for number, url, offset, length, media_type, facts in self._connection.execute(_WAITING)
         ]
 
-    def keep(self, page: int, statements: Iterable[Statement], failed: Iterable[str]) -> int:
-        """Keep what a page says, all of it or nothing; returns how many statements it makes."""
+    def totals(self) -> tuple[int, int, int]:
+        """Return the pages that were read, their statements, and the pages that were not read whole."""
+        pages, statements, failed = self._connection.execute(_TOTALS).fetchone()
+        return pages, statements, failed
+
+    def keep(self, page: int, statements: Iterable[Statement], failed: Iterable[str]) -> None:
+        """Keep what a page says, all of it or nothing."""
         rows = [
             (
                 page,
@@ -93,7 +99,6 @@ class StatementTable:
             self._connection.execute("BEGIN")
             self._connection.executemany(_ADD, rows)
             self._connection.execute(_DONE, (page, len(rows), ",".join(failed) or None))
-        return len(rows)
 
 
 @contextmanager

@@ -211,12 +211,16 @@ class RunStore:
             messages=tuple(messages),
         )
 
-    def chosen(self, request: Request, now: float, strategy: str = "") -> None:
-        """Log a choice, before it is sent; ``strategy`` names who made it, where a run has several."""
+    def chosen(self, request: Request, now: float, strategy: str = "") -> bool:
+        """Log a choice, before it is sent; tells whether such a request was observed before.
+
+        ``strategy`` names who made it, where a run has several.
+        """
         self._last_time = now
         with self._writing(), self._log.transaction():
-            self._log.choose(request, now, strategy)
+            observed = self._log.choose(request, now, strategy)
         self._seen.add((request.url,))
+        return observed
 
     def record(self, fetched: Fetched) -> Recorded:
         """Write one finished request down; when this returns, no kill of the process can lose it.

@@ -56,10 +56,10 @@ class Strategy(Protocol):
 
 @runtime_checkable
 class Expects(Protocol):
-    """What a strategy has that can say what its next choice promises, for who chooses among strategies."""
+    """What a strategy has that can say what its next choices promise, for who chooses among strategies."""
 
     def expects(self) -> float | None:
-        """Return the value of the next choice, mostly in targets per request; it leaves no trace.
+        """Return the value of the next choices, mostly in targets per request; it leaves no trace.
 
         None where nothing is known yet; 0 where nothing waits.
         """

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from coati.model import Failure, Link, LinkList, Page, Refused
 from coati.web.out_links import with_out_links
 from coati.web.page_words import words_in
@@ -107,6 +109,7 @@ class DataWeb:
     """Answers requests; ``topic`` 0 is the one that is searched for, in the words `topic_words`."""
 
     topic_words = "flood risk"
+    engine = "web"
 
     def __init__(self, knobs: DataWebKnobs, seed: int) -> None:
         self._knobs = knobs
@@ -184,24 +187,35 @@ class DataWeb:
     # The engine
 
     def _index(self) -> None:
-        self._with: dict[str, list[tuple[str, float]]] = defaultdict(list)
+        self._urls = sorted(site.url for site in self.sites.values())
+        places = {url: place for place, url in enumerate(self._urls)}
+        with_word: dict[str, list[tuple[int, float]]] = defaultdict(list)
         self._backlinks: dict[str, list[str]] = defaultdict(list)
         for site in self.sites.values():
             for word, count in site.words.items():
-                self._with[word].append((site.url, count / (count + 1.0)))
+                with_word[word].append((places[site.url], count / (count + 1.0)))
             for url in site.links:
                 self._backlinks[host_of(url)].append(site.url)
         count = len(self.sites)
-        self._idf = {word: math.log(1 + count / len(pages)) for word, pages in self._with.items()}
+        self._idf = {word: math.log(1 + count / len(pages)) for word, pages in with_word.items()}
+        self._with = {
+            word: (np.array([place for place, _ in pages]), np.array([share for _, share in pages]))
+            for word, pages in with_word.items()
+        }
 
     def _found(self, words: Mapping[str, float], noise: float, salt: str) -> list[str]:
-        scores: dict[str, float] = defaultdict(float)
+        scores = np.zeros(len(self._urls))
         for word, weight in words.items():
-            for url, share in self._with.get(word, ()):
-                scores[url] += weight * share * self._idf[word]
-        best = max(scores.values(), default=1.0)
+            if word in self._with:
+                places, shares = self._with[word]
+                scores[places] += weight * shares * self._idf[word]
+        found = np.flatnonzero(scores)
+        shares_of_best = (scores[found] / scores.max(initial=0.0)).tolist()
         chance = Random(f"{self._seed} {salt}")
-        ranked = [(score / best + noise * chance.random(), url) for url, score in sorted(scores.items())]
+        urls = (self._urls[place] for place in found.tolist())
+        ranked = [
+            (share + noise * chance.random(), url) for share, url in zip(shares_of_best, urls, strict=True)
+        ]
         return [url for _, url in sorted(ranked, reverse=True)]
 
     def _hits(self, address: str) -> Page:
@@ -264,6 +278,28 @@ class DataWeb:
         facts = {"words": {"title": "", "words": words}, "dataset_markup": []}
         made = LinkList([Link(url, _TAG_PATH) for url in links])
         return with_out_links(Page(200, 5000, made, facts))
+
+    @property
+    def hosts(self) -> int:
+        """How many sites there are."""
+        return len(self.sites)
+
+    @property
+    def repositories(self) -> int:
+        """How many of them are repositories of the topic."""
+        return self._knobs.repositories
+
+    def front_page(self, host: str) -> str:
+        """Return the address of a site."""
+        return self.sites[host].url
+
+    def is_repository(self, host: str) -> bool:
+        """Tell whether a site holds data."""
+        return self.sites[host].is_repository
+
+    def on_topic(self, host: str) -> bool:
+        """Tell whether a site is about what is searched for."""
+        return self.sites[host].topic == 0
 
     def dataset_pages_of(self, host: str) -> int:
         """Count the pages of a site that link to files."""

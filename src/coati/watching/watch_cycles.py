@@ -108,7 +108,7 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     show_progress: bool | None = None,
     **asking: Unpack[AskingOptions],
 ) -> WatchResult:
-    """Find what is new on known sites, with few visits, and return what changed.
+    """Find new and changed files on known sites with few requests, and return the changes.
 
     ``source`` is the folder of a finished crawl (or several), a file with one page per line, or the folder of
     a watch to resume; the first cycle only looks. ``cycles`` are run one after the other, ``every`` so often;

@@ -25,7 +25,7 @@ from coati.web.balance import balanced, is_heavy
 from coati.web.charset import decode_page
 from coati.web.link_names import LinkNames, page_title
 from coati.web.node_text import NodeTexts
-from coati.web.urls import MAX_URL_CHARS, encode_query, resolve
+from coati.web.urls import MAX_URL_CHARS, encode_query, origin_of, resolve
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -56,6 +56,8 @@ _REFRESH = re.compile(
     r"\s*+[\d.][\d.]*+(?:\s*+[;,]|\s)\s*+(?:url\s*+=\s*+)?+(?:\"([^\"]*)|'([^']*)|(.*))",
     re.IGNORECASE | re.DOTALL,
 )
+# A reference that begins so leads to the same URL from every page of a site.
+_OF_SITE = ("/", "http://", "https://")
 _NO_LINK = ("#", "javascript:", "mailto:", "tel:", "data:")
 # What a URL parser strips; a no-break space, which str.strip() takes too, is part of the reference.
 _STRIPPED = "".join(map(chr, range(0x21)))
@@ -128,8 +130,8 @@ class LinkExtractor:
 
     def __init__(self, rules: Rules | None = None) -> None:
         self._rules = rules
-        # A site repeats its menu on each page of a directory. Resolving and the rules are the dearest part
-        # of a link, so their answer is kept by directory and reference.
+        # A site repeats its menu on each page. Resolving and the rules are the dearest part of a link, so
+        # their answer is kept by reference and what that is relative to: the site or a directory.
         self._resolve_in = lru_cache(_KEPT_REFERENCES)(self._resolve)
         self._refused: list[tuple[str, Refusal]] = []
 
@@ -142,7 +144,9 @@ class LinkExtractor:
             truncated = truncated or cut
         tree = LexborHTMLParser(text)
         base = _base_url(tree, url)
-        directory = base if base == _NO_BASE else base.partition("?")[0].rpartition("/")[0] + "/"
+        site = directory = base
+        if base != _NO_BASE:
+            site, directory = origin_of(base) + "/", base.partition("?")[0].rpartition("/")[0] + "/"
         in_utf = codec.startswith("utf-")
         short = len(directory) <= _KEPT_CHARS
         self._refused = []
@@ -160,7 +164,7 @@ class LinkExtractor:
             if not in_utf and not reference.isascii():
                 reference = encode_query(reference, codec)
             if short and _is_kept(reference):
-                target = self._resolve_in(directory, reference)
+                target = self._resolve_in(site if reference.startswith(_OF_SITE) else directory, reference)
             else:
                 target = self._resolve(base, reference)
             # One that the rules forbid is kept as well, at its full length.

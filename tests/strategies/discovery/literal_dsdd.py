@@ -122,7 +122,7 @@ class LiteralDsdd:
             for word in query:
                 f = page["words"].get(word, 0)
                 weight = idf.get(word, 0.0)
-                weight = weight if weight >= 0 else 0.25 * mean_idf
+                weight = weight if weight >= 0 else 0.25 * abs(mean_idf)
                 score += weight * f * 2.2 / (f + 1.2 * (0.25 + 0.75 * length / mean_length))
             scores[page["url"]] = score
         return scores

@@ -14,12 +14,13 @@ from coati.strategies.discovery.disco import Disco
 from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd
 from coati.strategies.discovery.prospect import Prospect
 from coati.strategies.discovery.search_engine import SearchEngineOnly
+from coati.strategies.discovery.site_checks import CheckState
 from coati.strategies.state import pack, unpack
 from coati.testing.checked_crawl import CheckedCrawl, as_logged, require_same
 from coati.testing.checks import check_strategy, default_sites
 from coati.web.urls import is_query
 from tests.strategies.discovery.small_web import answers, drive, examples, small_web
-from tests.strategies.discovery.test_dsdd import MODEL, SETTINGS, WEB, states
+from tests.strategies.discovery.test_dsdd import MODEL, SETTINGS, WEB
 
 KINDS: list[type[Dsdd]] = [SearchEngineOnly, Disco, Ache, Prospect]
 
@@ -66,8 +67,10 @@ def test_search_engine_checks_every_result_of_two_queries() -> None:
 def test_disco_checks_nothing_after_the_first_query() -> None:
     strategy = made(Disco)
     drive(strategy, answers(WEB))
-    sites = [check.site for check in strategy._checks]  # noqa: SLF001 - what it decided
-    assert set(sites) <= {site for site, state in states(strategy).items() if state != "open"}
+    found = [check for check in strategy._checks if check.state is CheckState.OPEN]  # noqa: SLF001 - as told
+    assert found
+    assert all(check.pages and not check.fetched for check in found)
+    assert not strategy.verifies
 
 
 def test_ache_follows_links_and_asks_one_query() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from coati.assembly import build_shortcuts
-from coati.model import Outcome, Page, Request
+from coati.model import Link, LinkList, Outcome, Page, Request
 from coati.strategies.discovery.dsdd import UserWishes
 from coati.strategies.discovery.prospect import Prospect
 from coati.strategies.state import pack, unpack
@@ -13,11 +13,13 @@ from coati.testing.respond import Responder
 from coati.testing.site import Response, Site
 from coati.web.out_links import with_out_links
 from coati.web.rules import Rules, Scope
+from coati.web.urls import is_query
 from tests.strategies.discovery.small_web import answers, drive
 from tests.strategies.discovery.test_dsdd import MODEL, SETTINGS, WEB, states
 
 ROOT = "http://portal.test/"
 WORDS = "rain dataset csv download catalogue metadata table series archive " * 3
+FILES = " ".join(f'<a href="/files/{number}.csv">x</a>' for number in range(12))
 NO_API = Site(ROOT, {ROOT: Response.page(f"<head></head><p>{WORDS}</p>")})
 
 
@@ -102,3 +104,48 @@ def test_a_check_that_has_begun_is_finished_before_patience_ends() -> None:
     strategy = impatient(1)
     drive(strategy, answers(WEB))
     assert "open" not in states(strategy).values()
+
+
+def without_api(pages: dict[str, Response]) -> Site:
+    return Site(ROOT, {ROOT: Response.page(""), **pages})
+
+
+def test_a_page_that_links_to_nothing_has_its_site_checked_from_the_home_page() -> None:
+    site = without_api({ROOT: Response.page(FILES), f"{ROOT}deep": Response.page(f"<p>{WORDS}</p>")})
+    responder = Responder(site, Rules(ROOT, Scope.ANY))
+    strategy = Prospect([f"{ROOT}deep"], SETTINGS, MODEL)
+
+    def answer(request: Request) -> Outcome:
+        outcome = responder.outcome(request)
+        return with_out_links(outcome) if isinstance(outcome, Page) else outcome
+
+    asked = drive(strategy, answer)
+    assert [url for url in asked if url.startswith(ROOT)] == [f"{ROOT}deep", ROOT]
+    assert states(strategy)["portal.test"] == "verified"
+
+
+def test_pages_of_a_site_that_was_refused_twice_have_their_turn_at_the_end() -> None:
+    pages = {f"{ROOT}{number}": Response.page("<p>hotel recipe football</p>") for number in range(4)}
+    pages[f"{ROOT}3"] = Response.page(f"<p>{WORDS}</p>{FILES}")
+    responder = Responder(without_api(pages), Rules(ROOT, Scope.ANY))
+    strategy = Prospect([], SETTINGS, MODEL)
+    hits = LinkList([Link(f"{ROOT}{number}", ("hit",)) for number in range(4)])
+
+    def answer(request: Request) -> Outcome:
+        if is_query(request.url):
+            return with_out_links(Page(200, 10, hits if request.id == 0 else LinkList([])))
+        outcome = responder.outcome(request)
+        return with_out_links(outcome) if isinstance(outcome, Page) else outcome
+
+    asked = drive(strategy, answer, most=6)
+    again = Prospect([], SETTINGS, MODEL)
+    again.load(unpack(pack(strategy.save())))
+    asked += drive(again, answer)
+    assert [url for url in asked if url.startswith(ROOT)] == [f"{ROOT}{number}" for number in range(4)]
+    assert states(again)["portal.test"] == "verified"
+
+
+def test_a_page_that_links_to_files_is_checked_whatever_its_words_are() -> None:
+    site = without_api({ROOT: Response.page(f"<p>hotel recipe football</p>{FILES}")})
+    strategy, _ = searched(site)
+    assert states(strategy)["portal.test"] == "verified"

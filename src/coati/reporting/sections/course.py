@@ -116,6 +116,7 @@ def ways_table(ways: list[FoundBy], *, files: bool = True) -> Html:
             Cell(format_count(way.errors), way.errors),
         )
         for way in ways
+        if way.requests
     ]
     return table(columns, cells, f"Ways by which {'files' if files else 'pages'} were found")
 

@@ -23,9 +23,7 @@ def headline(facts: RunFacts) -> Html:
         element(
             "ul",
             *_found_tiles(facts),
-            None
-            if facts.watches
-            else _tile(format_share(facts.asked, facts.known), "of the known URLs requested", _known(facts)),
+            _reach_tile(facts),
             _tile(
                 format_seconds(facts.seconds),
                 "at work",
@@ -34,6 +32,17 @@ def headline(facts: RunFacts) -> Html:
             class_="tiles",
         ),
     )
+
+
+def _reach_tile(facts: RunFacts) -> Html | None:
+    """Say how much of what is known was asked for; of a search, how many sites were checked."""
+    if facts.watches:
+        return None
+    if facts.words:
+        return _tile(
+            format_count(facts.sites_checked), "sites checked", "those that looked like repositories"
+        )
+    return _tile(format_share(facts.asked, facts.known), "of the known URLs requested", _known(facts))
 
 
 def _found_tiles(facts: RunFacts) -> tuple[Html, Html]:
@@ -76,27 +85,34 @@ def _summary(facts: RunFacts) -> Html:
             f" {format_count(facts.queries, 'was a query', 'were queries')} to search engines."
         )
     kind = "A watch of " if facts.watches else "A crawl from "
+    begin = _begin(facts)
     if not totals.requests:
-        return joined(kind, web_link(facts.start_url), ". There is no response yet.")
+        return joined(kind, begin, ". There is no response yet.")
     if facts.watches:
         told = f", begun on {format_moment(facts.began_at)}, in {format_count(totals.requests, 'request')}."
-        return joined(kind, web_link(facts.start_url), told)
+        return joined(kind, begin, told)
     found = (
-        f" brought {format_count(totals.targets, facts.noun)} ({format_bytes(totals.target_bytes)})"
+        f" found {format_count(totals.targets, facts.noun)} ({format_bytes(totals.target_bytes)})"
         f" in {format_count(totals.requests, 'request')}"
         if totals.targets
-        else f" brought no {facts.noun} in {format_count(totals.requests, 'request')}"
+        else f" found no {facts.noun} in {format_count(totals.requests, 'request')}"
     )
     copies = totals.targets - totals.relevant_pages - facts.files
     note = f"; {format_count(copies)} of them have the same content as another one" if copies > 0 else ""
     return joined(
         kind,
-        web_link(facts.start_url),
+        begin,
         f", begun on {format_moment(facts.began_at)},",
         found,
         note,
         ".",
     )
+
+
+def _begin(facts: RunFacts) -> Html:
+    urls = facts.settings.get("urls", ())
+    # Which of many is asked first is a matter of luck.
+    return web_link(facts.start_url) if len(urls) < 2 else joined(f"{len(urls)} addresses")  # noqa: PLR2004
 
 
 def _per_hundred(facts: RunFacts) -> str:

@@ -37,7 +37,8 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     rest = asks_for_rest(connection)
     if rest is not None:
         yield joined(rest)
-    if facts.waiting and facts.stage is not Stage.GOING:
+    # A search meets many addresses that nobody wants.
+    if facts.waiting and facts.stage is not Stage.GOING and not facts.words:
         yield joined(
             f"{format_count(facts.waiting, 'known address was', 'known addresses were')} not requested."
         )

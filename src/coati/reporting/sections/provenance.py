@@ -15,10 +15,22 @@ _HOW = (
     " counts only when it is on disk with that SHA-256. Files with the same content are stored once and"
     " listed for each URL."
 )
-_OPEN = (
+_HOW_SEARCHED = (
+    "For every page the run stores its URL, the query or the page that led to it, the response headers and"
+    " the time. Pages are stored unchanged, as WARC. A repository is verified by links to data files; the"
+    " files are not fetched."
+)
+_FILES = (
     ("files/", "the files", "files/"),
     ("files.csv", "the files as a table, for a spreadsheet", "files.csv"),
     ("datapackage.json", "the same for Frictionless tools, with sizes and hashes", "datapackage.json"),
+)
+_REPOSITORIES = (
+    ("repositories.csv", "every site that was checked, for a spreadsheet", "repositories.csv"),
+    ("repositories.jsonl", "the verified ones, which coati harvest --from reads", "repositories.jsonl"),
+    ("dataset_pages.csv", "their pages that link to files of data", "dataset_pages.csv"),
+)
+_ALWAYS = (
     ("run.sqlite", "every request, link, group and file; opens in Datasette", "run.sqlite"),
     ("warc/pages.warc.gz", "the pages unchanged, for ReplayWeb.page and other viewers", "warc/"),
     ("run.toml", "the settings", "run.toml"),
@@ -27,11 +39,12 @@ _OPEN = (
 
 def provenance(facts: RunFacts) -> Html:
     """Say what is recorded and where it stands."""
-    items = [element("li", element("a", name, href=place), f": {words}") for name, words, place in _OPEN]
+    there = (*(_REPOSITORIES if facts.words else _FILES), *_ALWAYS)
+    items = [element("li", element("a", name, href=place), f": {words}") for name, words, place in there]
     return element(
         "section",
         element("h2", "Provenance"),
-        element("p", _HOW),
+        element("p", _HOW_SEARCHED if facts.words else _HOW),
         element("h3", "In this folder"),
         element("ul", *items),
         element("h3", "Sessions"),

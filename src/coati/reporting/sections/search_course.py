@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from coati.reporting.charts import Axes, Line, line_chart
 from coati.reporting.markup import Html, element
 from coati.reporting.sections.course import ways_table
-from coati.runs.found_by import found_by
+from coati.runs.found_by import START_ADDRESSES, found_by
 from coati.units import format_count
 
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from coati.reporting.facts import RunFacts
 
 _DECIDED = "SELECT decided_at FROM repositories WHERE rank IS NOT NULL ORDER BY decided_at"
-_CAPTION = "Repositories found against requests made, queries included. Where the line is flat, nothing"
-" new was found."
+# What a search requests without a link: where checks begin, and what the user accepts or rejects.
+_UNLINKED = "home pages, and what you judged"
+_CAPTION = "Repositories found against requests made, queries included. A flat part found nothing new."
 
 
 def search_course(connection: Connection, facts: RunFacts) -> Html:
@@ -27,12 +28,15 @@ def search_course(connection: Connection, facts: RunFacts) -> Html:
     points = [(0, 0), *((at, number) for number, at in enumerate(decided, 1)), (requests, len(decided))]
     axes = Axes("Repositories against requests made", "requests", "repositories", _whole, _whole)
     chart = line_chart(axes, [Line("repositories", "found", points)])
+    ways = [
+        way._replace(way=_UNLINKED) if way.way == START_ADDRESSES else way for way in found_by(connection)
+    ]
     parts = [
         element("h2", "How it went"),
         element("p", _in_words(decided, requests)),
         element("figure", chart, element("figcaption", _CAPTION)),
         element("h3", "By which way"),
-        ways_table(found_by(connection), files=False),
+        ways_table(ways, files=False),
     ]
     return element("section", *parts, id="course")
 

@@ -94,7 +94,7 @@ def error_words(status: int, reason: str) -> str:
     """Say what failed.
 
     >>> error_words(404, "status 404"), error_words(0, "no response in time")
-    ('404: Not Found', 'no answer in time')
+    ('404: Not Found', 'no response in time')
     """
     if not status:
         return reason or "no answer"

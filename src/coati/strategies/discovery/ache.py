@@ -58,6 +58,11 @@ class Ache(Dsdd):
         self._link_classifier = PageClassifier(NO_MODEL)
         super().__init__(start_urls, settings, start_model, wishes=wishes)
 
+    @property
+    def verifies(self) -> bool:
+        """Whether what it finds now is verified: the results of the first query alone."""
+        return not self._following
+
     def _plan_next(self) -> bool:
         self._end_pull()
         if self._following:

@@ -14,7 +14,11 @@ from coati.strategies.discovery.dsdd import Dsdd
 from coati.strategies.discovery.site_checks import CheckState
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coati.model import Outcome, Settlement
     from coati.strategies.discovery.analysed_pages import AnalysedPage
+    from coati.strategies.discovery.tasks import Task
     from coati.strategies.state import State
 
 
@@ -23,6 +27,19 @@ class Disco(Dsdd):
 
     _pulls = 0
     _settled = 0
+
+    @property
+    def verifies(self) -> bool:
+        """Whether what it finds now is verified: the results of the first query alone."""
+        return self._pulls == 0
+
+    def _candidate_answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
+        settled = super()._candidate_answered(task, request_id, outcome)
+        number = self._pages.number_of(task.url)
+        if number is not None and not self.verifies:
+            # A find, which nobody verifies.
+            self._checks.begin(self._pages[number].site, self._pages[number].arm).pages.append(number)
+        return settled
 
     def _looks_relevant(self, margin: float) -> bool:
         return self._pulls == 0 and super()._looks_relevant(margin)

@@ -6,11 +6,14 @@ It differs from DSDD in what the paper leaves on the table:
   finds cost, those of checks included. What looks good and proves to be nothing stops paying.
 - **Doubt.** A check goes on only while files turn up: each file buys some more pages. Most sites that fail
   fail after a few pages, not after 200.
+- **Files speak.** A page that links to files of data has its site checked, whatever its words are.
 - **Best first.** Within a check, links go first whose address has words that led to files on other sites.
 - **Contrast.** Terms for queries are those that verified pages have and other analysed pages have not.
-- **Small batches**, so that the next choice knows more, and one page per site and batch.
+- **Small batches**, so that the next choice knows more, and one page per site and batch. A site whose pages
+  were refused twice waits; its other pages have their turn when nothing else is left.
 - **The API first.** Where a page of the site shows catalogue software (`coati.shortcuts`), its API is the
-  first page of the check: one answer that lists enough files of data verifies the site.
+  first page of the check: one answer that lists enough files of data verifies the site. The home page comes
+  next: that is where software shows, and a page that was found deep inside may link to nothing.
 - **An end.** After ``patience`` requests in a row without a new repository nothing more is asked for.
 """
 
@@ -28,9 +31,9 @@ from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd
 from coati.strategies.discovery.site_checks import CheckState, site_of
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
-from coati.web.dataset_files import tells_format, told_format
+from coati.web.dataset_files import is_dataset_file, tells_format, told_format
 from coati.web.page_words import words_in
-from coati.web.urls import path_of
+from coati.web.urls import origin_of, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
 _BATCH = 4
 # A check looks at this many pages, and at this many more for each file that it found.
 _PATIENCE, _PAGES_PER_FILE = 8, 6
-# A site whose pages were refused by the classifier this often is not looked at again.
+# A site whose pages were refused by the classifier this often waits until nothing else is left.
 _LOOKS_PER_SITE = 2
 # Words of addresses that promise files before anything is learnt, and what that promise counts.
 _PROMISING = frozenset(
@@ -55,6 +58,8 @@ _PROMISING = frozenset(
     | {"files", "file", "tables", "table", "resource", "resources", "export", "records", "archive", "series"}
 )
 _PROMISE = 0.5
+# What the home page of a site promises: less than an API, more than most words.
+_HOME_PROMISE = 0.75
 _CONTRAST_PAGES = 200
 
 
@@ -72,6 +77,8 @@ class Prospect(Dsdd):
         self._fetched_with: Counter[str] = Counter()
         self._paid_with: Counter[str] = Counter()
         self._looks: Counter[str] = Counter()
+        # Pages of sites that were looked at often enough, with the action that found each and its depth.
+        self._skipped: dict[str, tuple[int | None, int]] = {}
         self._apis: set[str] = set()
         # Files of the answer that is being read: nobody looks for links in them.
         self._no_pages: set[str] = set()
@@ -82,10 +89,26 @@ class Prospect(Dsdd):
     def _propose(self, url: str, found_by: Task, depth: int = 0) -> bool:
         site = site_of(url)
         if self._looks[site] >= _LOOKS_PER_SITE:
+            self._skipped.setdefault(url, (found_by.arm, depth))
             return False
         proposed = super()._propose(url, found_by, depth)
         self._looks[site] += proposed
         return proposed
+
+    def _plan_next(self) -> bool:
+        return super()._plan_next() or (not self._crawling and self._propose_skipped())
+
+    def _propose_skipped(self) -> bool:
+        """Let one more page of each site be looked at that no real check has met; False: none is left."""
+        while self._skipped and not self._queue:
+            first_of_sites = {site_of(url): url for url in reversed(self._skipped)}
+            for site, url in first_of_sites.items():
+                arm, depth = self._skipped.pop(url)
+                check = self._checks.of_site(site)
+                # A check that ran out of links proved little.
+                if check is None or check.fetched < _PATIENCE:
+                    super()._propose(url, Task(url, Stage.CANDIDATE, arm=arm), depth)
+        return bool(self._queue)
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Ask as all do, until its patience is at an end.
@@ -107,6 +130,11 @@ class Prospect(Dsdd):
 
     def _worth(self, page: AnalysedPage) -> float:
         return 0.0
+
+    def _analyse(self, url: str, arm: int, outcome: Page) -> tuple[AnalysedPage, list[str]]:
+        page, urls = super()._analyse(url, arm, outcome)
+        page.relevant = page.relevant or any(map(is_dataset_file, urls))
+        return page, urls
 
     def _candidate_answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
         self._note_apis(outcome)
@@ -141,6 +169,8 @@ class Prospect(Dsdd):
 
     def _look_deeper(self, check: SiteCheck, urls: Iterable[str], depth: int) -> None:
         urls = [url for url in urls if url not in self._no_pages]
+        if depth == 0:
+            self._want_for_check(check, f"{origin_of(self._pages[check.pages[-1]].url)}/", 0)
         for url in urls:
             # By its name it may look like a file: data.json.
             if url in self._apis and site_of(url) == check.site:
@@ -156,6 +186,8 @@ class Prospect(Dsdd):
         """Return how likely a page is to link to files: that of an API surely, others by their best word."""
         if url in self._apis:
             return 1.0
+        if not path_of(url).strip("/"):
+            return _HOME_PROMISE
         rates = [
             (self._paid_with[word] + _PROMISE * (word in _PROMISING)) / (self._fetched_with[word] + 1)
             for word in _words_of(url)
@@ -206,6 +238,7 @@ class Prospect(Dsdd):
             **super().save(),
             "address_words": learnt,
             "looks": sorted(self._looks.items()),
+            "skipped": [[url, arm, depth] for url, (arm, depth) in self._skipped.items()],
             "apis": sorted(self._apis),
             "verified_at": self._verified_at,
         }
@@ -216,6 +249,7 @@ class Prospect(Dsdd):
         self._fetched_with = Counter({word: count for word, count, _ in state["address_words"]})
         self._paid_with = Counter({word: paid for word, _, paid in state["address_words"] if paid})
         self._looks = Counter(dict(state["looks"]))
+        self._skipped = {url: (arm, depth) for url, arm, depth in state["skipped"]}
         self._apis = set(state["apis"])
         self._verified_at = state["verified_at"]
 

@@ -24,6 +24,10 @@ class Searcher(Strategy, Protocol):
     def gave_up_after(self) -> int:
         """After how many requests without a new repository it ended; 0 where it did not end for that."""
 
+    @property
+    def verifies(self) -> bool:
+        """Whether what it finds now is verified; some verify the results of their first query alone."""
+
     def findings(self) -> Sequence[Finding]:
         """Return every site that was checked: the verified ones first, best for the topic first."""
 

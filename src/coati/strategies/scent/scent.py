@@ -151,6 +151,8 @@ _HINT = key_of(Key.ELEMENT, ARCHIVED)
 _API = -2
 # Where bytes are scarce, scores are not targets per request: an API is asked while it is worth this much.
 _WORTH_ASKING = 0.5
+# Whoever chooses among sites is told what this many requests promise: experiments/many_sites.
+_AHEAD = 30
 
 
 class _Sent(NamedTuple):
@@ -298,11 +300,17 @@ class Scent:
         return settled
 
     def expects(self) -> float | None:
-        """Return what the best link promises, doubt included, by what is known now; None before the start."""
+        """Return the targets per request that the next choices promise; None before the start.
+
+        The best link alone says little: it may be the last good one, and its score counts our doubt as hope.
+        """
         if self._at_once:
             return None if self._at_once[-1].row is None else self._at_once[-1].score
-        kind = self._kinds.best()
-        best = 0.0 if kind is None else self._judge(kind, self._settings.exploration)[0]
+        ahead, kind = self.outlook(_AHEAD), self._kinds.best()
+        if ahead is not None:
+            best = ahead.promised / _AHEAD
+        else:
+            best = 0.0 if kind is None else self._judge(kind, self._settings.exploration)[0]
         api = self._best_api()
         return best if api is None else max(best, self._apis.score(self._apis.row(api)))
 

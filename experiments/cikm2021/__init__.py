@@ -1,1 +1,0 @@
-"""The tables of the DSDD paper on generated webs."""

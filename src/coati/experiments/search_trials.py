@@ -1,0 +1,99 @@
+"""Runs of searches for repositories, over generated webs with a search engine."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coati.assembly import build_strategy
+from coati.errors import ConfigError
+from coati.experiments.deciding_code import modules_digest
+from coati.experiments.sites import OpenTopic, SiteFacts
+from coati.experiments.trials import Trial, TrialResult
+from coati.replaying.measures import SiteTotals
+from coati.replaying.searches import Search
+from coati.strategies.discovery.searcher import Searcher
+from coati.strategies.discovery.start_model import model_of_examples
+
+if TYPE_CHECKING:
+    from coati.experiments.spec import SearchedTopic
+    from coati.experiments.workers import WorkerCache
+    from coati.replaying.searched_web import SearchedWeb
+
+_DECIDING = ("coati.testing.paper_topics", "coati.replaying.searches")
+
+
+def describe_topic(searched: SearchedTopic, web: SearchedWeb) -> SiteFacts:
+    """Sum up the web that a topic is searched for in; its targets are the repositories of the topic."""
+    facts = f"{searched!r} {modules_digest(_DECIDING)}"
+    return SiteFacts(
+        name=searched.name,
+        archive=Path(),
+        digest=hashlib.sha256(facts.encode()).hexdigest(),
+        start_url="",
+        totals=SiteTotals(web.hosts, web.repositories, 0, 0),
+        available=web.hosts,
+        pages_with_targets_pct=None,
+        target_mb_mean=None,
+        target_mb_sd=None,
+        target_depth_mean=None,
+        target_depth_sd=None,
+        generated=True,
+        scale=f"{web.hosts:,} sites",
+    )
+
+
+def run_search_trial(cache: WorkerCache, task: tuple[Trial, Path, OpenTopic]) -> TrialResult:
+    """Make one run and keep its result; called in a process of its own."""
+    trial, file, open_topic = task
+    if trial.topic is None:
+        raise TypeError("a trial of a search names its topic")
+    place = (trial.topic, trial.seed)
+    if cache.get("searched for") != place:
+        cache.clear()
+        cache.update({"searched for": place, "web": open_topic(trial.topic, trial.seed or 0)})
+    result = _searched(trial, trial.topic, cache["web"])
+    result.write(file)
+    return result
+
+
+def _searched(trial: Trial, topic: SearchedTopic, web: SearchedWeb) -> TrialResult:
+    engines = (web.engine,)
+    given = trial.variant.settings
+    discovery = replace(
+        given.discovery,
+        words=web.topic_words,
+        keyword_engines=engines,
+        related_engines=engines,
+        backlink_engines=engines,
+        seeds_per_pull=topic.batch,
+        terms_per_pull=topic.batch,
+    )
+    settings = replace(given, discovery=discovery, start_model=model_of_examples(web.examples()))
+    searcher = build_strategy(trial.variant.strategy, [], trial.seed or 0, settings=settings)
+    if not isinstance(searcher, Searcher):
+        raise ConfigError(f"{trial.variant.strategy} does not search for repositories")
+    budget = trial.budget.max_requests
+    if budget is None:
+        raise ConfigError("a search for repositories needs a budget: max_requests, in pages")
+    search = Search(web, searcher, discovery)
+    search.run(budget)
+    found = np.array(list(search.found.values()), np.uint32)
+    return TrialResult(
+        site=trial.site,
+        strategy=trial.variant.strategy,
+        seed=trial.seed,
+        stop="the budget is spent" if search.pages >= budget else "nothing left to ask for",
+        values=search.values(budget),
+        found_at=base64.b64encode(zlib.compress(found.tobytes())).decode(),
+        volume_pct=[],
+        groups=[],
+        confusion={},
+        repositories=search.on_topic,
+    )
