@@ -395,3 +395,11 @@ def test_a_cycle_that_ended_early_is_told(site: Script, coati: Coati) -> None:
     site.routes["*"] = answer(403)
     said = coati("watch", "site", "--once", "--every", "1ms")
     assert (said.code, "ended early: the site refuses us" in said.err) == (4, True)
+
+
+def test_a_clock_that_was_far_ahead_is_told(crawled: Path) -> None:
+    found = place(crawled)
+    watch_once(found, lambda: 4_000_000_000.0)
+    result = once(found)
+    assert result.requests == 0
+    assert any("the clock says 2033-" in message for message in result.messages)

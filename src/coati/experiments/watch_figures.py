@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from coati.experiments.spec import Variant
     from coati.experiments.trials import TrialResult
 
+    Style = tuple[str, str]
+
 _BOUND = "greedy"
 _TOP = 1.02
+_COLOURS = 10
 
 
 def watch_figures(study: Study) -> Iterator[tuple[str, Figure]]:
@@ -46,9 +49,10 @@ def _figure(study: Study, histories: Sequence[WatchedHistory]) -> Figure:
     _draw_came(came, study.of(shown.name, rows[0])[0])
     for variant in rows:
         results = study.of(shown.name, variant)
-        _draw_over_time(time, variant, results)
-        _draw_ages(ages, variant, results)
-        _draw_against(against, variant, study, histories)
+        style = _style(variant, rows)
+        _draw_over_time(time, variant, results, style)
+        _draw_ages(ages, results, style)
+        _draw_against(against, study, variant, histories, style)
     time.set(title=f"Coverage over time, k={shown.per_cycle}", xlabel="cycle", ylim=(0, _TOP))
     against.set(title="Coverage against k", xlabel="pages per cycle", ylim=(0, _TOP))
     ages.set(title=f"Age when found, k={shown.per_cycle}", xlabel="hours", xscale="log", ylim=(0, _TOP))
@@ -67,31 +71,34 @@ def _draw_came(axes: Axes, result: TrialResult) -> None:
     axes.set_ylim(bottom=0)
 
 
-def _draw_over_time(axes: Axes, variant: Variant, results: Sequence[TrialResult]) -> None:
+def _draw_over_time(axes: Axes, variant: Variant, results: Sequence[TrialResult], style: Style) -> None:
     cycles = np.arange(len(results[0].came))
     new = np.maximum(np.cumsum(results[0].came), 1)
     shares = [np.searchsorted(result.found(), cycles, side="right") / new for result in results]
-    colour, style = _style(variant)
     mean = np.mean(shares, axis=0)
-    axes.plot(cycles[1:], mean[1:], label=variant.label, linewidth=1.4, color=colour, linestyle=style)
+    axes.plot(cycles[1:], mean[1:], label=variant.label, linewidth=1.4, color=style[0], linestyle=style[1])
 
 
-def _draw_ages(axes: Axes, variant: Variant, results: Sequence[TrialResult]) -> None:
+def _draw_ages(axes: Axes, results: Sequence[TrialResult], style: Style) -> None:
     counts = np.sum([result.ages for result in results], axis=0).cumsum()
-    colour, style = _style(variant)
     shares = counts[:-1] / max(counts[-1], 1)
-    axes.plot(AGES_HOURS, shares, linewidth=1.4, color=colour, linestyle=style)
+    axes.plot(AGES_HOURS, shares, linewidth=1.4, color=style[0], linestyle=style[1])
 
 
-def _draw_against(axes: Axes, variant: Variant, study: Study, histories: Sequence[WatchedHistory]) -> None:
-    colour, style = _style(variant)
+def _draw_against(
+    axes: Axes, study: Study, variant: Variant, histories: Sequence[WatchedHistory], style: Style
+) -> None:
     shares = [
         np.mean([result.values["coverage"] or 0 for result in study.of(each.name, variant)])
         for each in histories
     ]
     numbers = [each.per_cycle for each in histories]
-    axes.plot(numbers, shares, marker="o", markersize=3, linewidth=1.2, color=colour, linestyle=style)
+    axes.plot(numbers, shares, marker="o", markersize=3, linewidth=1.2, color=style[0], linestyle=style[1])
 
 
-def _style(variant: Variant) -> tuple[str | None, str]:
-    return ("black", "--") if variant.label == _BOUND else (None, "-")
+def _style(variant: Variant, rows: Sequence[Variant]) -> Style:
+    """Return a colour and a kind of line: beyond ten strategies the colours come again, dotted."""
+    if variant.label == _BOUND:
+        return "black", "--"
+    place = rows.index(variant)
+    return f"C{place % _COLOURS}", "-" if place < _COLOURS else ":"

@@ -185,7 +185,6 @@ class DaskCluster:
         return self._threads
 
     def _connected(self) -> Client:
-        import dask
         from distributed import Client, LocalCluster
 
         local = _LOCAL.match(self._address)
@@ -197,15 +196,15 @@ class DaskCluster:
         if local is not None and self._local is None:
             workers = int(local[1])
             per_worker = _SLICES_PER_WORKER if self._at_once is None else math.ceil(self._at_once / workers)
-            with dask.config.set(_QUICK):
-                self._local = LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=per_worker,
-                    processes=True,
-                    dashboard_address=":0",
-                    local_directory=os.environ.get("DASK_TEMPORARY_DIRECTORY") or tempfile.gettempdir(),
-                    silence_logs=logging.ERROR,
-                )
+            self._local = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=per_worker,
+                processes=True,
+                dashboard_address=":0",
+                local_directory=os.environ.get("DASK_TEMPORARY_DIRECTORY") or tempfile.gettempdir(),
+                silence_logs=logging.ERROR,
+                config=_QUICK,
+            )
         try:
             return Client(self._local or self._address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:

@@ -12,6 +12,7 @@ from coati.runs.changes import read_changes, write_new
 from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
+from coati.runs.times import to_iso
 from coati.settings.plan import CrawlResources, crawl_plan
 from coati.settings.relevance_model import relevance_model
 from coati.settings.run_file import to_toml_values
@@ -117,6 +118,7 @@ def run_cycle(
     store = RunStore.open(folder, clock()) if begun else RunStore.create(folder, values, clock())
     with store, events_logged(settings.log_file, None) as (on_event, log):
         before = _last_event(folder)
+        trouble = _clock_behind(store.last_logged_time, clock(), options.every)
         log(f"coati {__version__}: a cycle in {folder.absolute()}")
         resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
         result = crawl_live(planned(replace(_plan(settings, known, options, resources), clock=clock)))
@@ -128,7 +130,7 @@ def run_cycle(
     return replace(
         counted,
         stop=result.stop,
-        messages=(*result.messages, *_pages_gone(folder, before)),
+        messages=(*trouble, *result.messages, *_pages_gone(folder, before)),
         changes=tuple(publish(folder, known)),
     )
 
@@ -191,6 +193,15 @@ def new_site_watch(known: Known, options: WatchOptions) -> SiteWatch:
     )
     limits = SiteWatchSettings(options.follow, options.check, MOST_PAGES)
     return SiteWatch(watch, known.value, limits, known.files, known.met)
+
+
+def _clock_behind(last_logged: float, now: float, every: float) -> list[str]:
+    """Say why no cycle begins: the times of a run only rise, and it was last at a later one."""
+    if last_logged - now < every:
+        return []
+    then, here = to_iso(last_logged), to_iso(now)
+    told = f"the last cycle was at {then}, and the clock says {here}: nothing is visited before that time."
+    return [told + " If the clock was wrong then, begin another watch with --out"]
 
 
 def _last_event(folder: Path) -> int:
