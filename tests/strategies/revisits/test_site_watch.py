@@ -284,6 +284,15 @@ def test_a_sitemap_that_dates_everything_anew_is_not_believed_for_ever() -> None
     assert dated_visits[-1] < len(whys) / 2
 
 
+def test_a_date_far_ahead_does_not_hide_the_true_ones_after_it() -> None:
+    strategy = watch_of_dates(6)
+    whys = [
+        run_cycle(strategy, hour, lambda name, date=date: dated(e=date) if name == "s.xml" else page())  # type: ignore[misc]
+        for hour, date in enumerate((1.0, 1e10, 2.0))
+    ]
+    assert [names(why, DATED) for why in whys] == [[], [], ["e"]]
+
+
 def test_a_page_that_was_visited_in_the_same_cycle_is_not_hastened() -> None:
     strategy = watch_of_dates(6)
     answers = {"s.xml": dated(a=1.0)}

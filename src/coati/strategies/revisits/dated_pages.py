@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from coati.strategies.state import State
 
 _MOST_IN_VAIN = 20
+# A date may be of another time zone. One further ahead is wrong, and no true one would come after it.
+_AHEAD_SECONDS = 24 * 3600.0
 
 
 class DatedPages:
@@ -27,7 +29,7 @@ class DatedPages:
     >>> def sitemap(date): return Page(200, 9, NO_LINKS, facts={ENTRY_DATES: [["/a", date]]})
     >>> from coati.model import NO_LINKS
     >>> pages = DatedPages()
-    >>> [pages.observe("http://b.org/s.xml", sitemap(date), lambda url: True) for date in (5.0, 5.0, 6.0)]
+    >>> [pages.observe("http://b.org/s", sitemap(date), 7.0, lambda url: True) for date in (5.0, 5.0, 6.0)]
     [[], [], ['http://b.org/a']]
     """
 
@@ -36,13 +38,13 @@ class DatedPages:
         self._told_by: dict[str, str] = {}
         self._in_vain: dict[str, int] = {}
 
-    def observe(self, url: str, outcome: Outcome, is_watched: Callable[[str], bool]) -> list[str]:
+    def observe(self, url: str, outcome: Outcome, now: float, is_watched: Callable[[str], bool]) -> list[str]:
         """Learn from a visit to a list; returns the watched pages that it dates later than before."""
         if not isinstance(outcome, Page):
             return []
         changed = []
         for page, date in _entries(url, outcome):
-            if is_watched(page):
+            if date <= now + _AHEAD_SECONDS and is_watched(page):
                 before = self._dates.get(page)
                 self._dates[page] = date if before is None else max(date, before)
                 if before is not None and date > before:

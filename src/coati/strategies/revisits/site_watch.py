@@ -203,7 +203,7 @@ class SiteWatch:
             self._note_news(outcome)
             for settlement in settled:
                 self._dated.learn(visit.url, settlement.reward)
-            for url in self._dated.observe(visit.url, outcome, self.watch.is_watched):
+            for url in self._dated.observe(visit.url, outcome, now, self.watch.is_watched):
                 self.watch.hasten(url)
             return [settlement._replace(request_id=request_id) for settlement in settled]
         asked = self._asked.pop(request_id)
