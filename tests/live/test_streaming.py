@@ -128,6 +128,15 @@ def test_a_large_target_lands_in_the_run_folder(tmp_path: Path) -> None:
     assert crawled.result.progress.bytes > len(body)
 
 
+def test_a_large_file_may_be_read_by_whom_a_small_one_may(tmp_path: Path) -> None:
+    routes = {"/": page("/a.csv", "/b.csv"), "/a.csv": file(b"x,y\n" * KIB), "/b.csv": file()}
+    with scripted(routes) as server:
+        crawl_into(tmp_path / "run", server.start, stream_above_bytes=KIB)
+    large, small = sorted((tmp_path / "run" / "files").glob("*.csv"))
+    assert large.stat().st_size > small.stat().st_size
+    assert large.stat().st_mode == small.stat().st_mode
+
+
 def test_without_a_run_folder_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with scripted({"/": page("/a.csv"), "/a.csv": file(b"x" * 200_000)}) as server:
@@ -251,7 +260,7 @@ def test_a_full_disk_ends_the_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("coati.live.bodies.tempfile.mkstemp", full)
+    monkeypatch.setattr("coati.live.bodies._new_file", full)
     routes = {"/": page("/a.csv", "/b"), "/a.csv": file(b"x" * 10_000)}
     with scripted(routes) as server, pytest.raises(RunWriteError, match="No space left"):
         crawl_into(tmp_path / "run", server.start, stream_above_bytes=1000)

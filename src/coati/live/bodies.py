@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import tempfile
 from dataclasses import dataclass
 from io import BytesIO
@@ -127,10 +128,9 @@ class Body:
 
     def _begin_file(self) -> None:
         try:
-            handle, name = tempfile.mkstemp(prefix="body-", dir=self.limits.folder)
+            handle, self.file = _new_file(self.limits.folder)
         except OSError as error:
             raise _full(self.limits.folder, error) from error
-        self.file = Path(name)
         self._out = os.fdopen(handle, "wb", buffering=_BUFFER_BYTES)
         begun, self._memory = self._memory, BytesIO()
         self._spill(begun.getbuffer())
@@ -142,6 +142,18 @@ class Body:
             self._out.write(piece)
         except OSError as error:
             raise _full(self.file, error) from error
+
+
+def _new_file(folder: Path | None) -> tuple[int, Path]:
+    """Create a file under a name that nobody has; in a folder of ours whoever may read the rest may read it.
+
+    Among the temporary files of all users it is the user's own.
+    """
+    if folder is None:
+        handle, name = tempfile.mkstemp(prefix="body-")
+        return handle, Path(name)
+    place = folder / f"body-{secrets.token_hex(8)}"
+    return os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), place
 
 
 def _full(place: Path | None, error: OSError) -> RunWriteError:
