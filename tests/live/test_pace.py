@@ -1,6 +1,8 @@
 """The middleware between Scrapy and the pace of hosts: what it tells, what it holds, what a run keeps."""
 
 import asyncio
+import time
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,8 +18,9 @@ from coati.live.pace import PaceMiddleware
 from coati.live.spider import LiveSpider
 from coati.model import Method
 from coati.model import Request as ChosenRequest
-from coati.pacing.host_pace import HostPause
+from coati.pacing.host_pace import HostPace, HostPause
 from coati.runs.reader import RunReader
+from coati.runs.times import from_iso
 from tests.live.conftest import Departures
 from tests.live.crawling import crawl_into
 from tests.live.plain_spider import run_spider
@@ -92,7 +95,7 @@ def test_a_request_begins_when_it_leaves_and_not_while_it_waits_for_its_host() -
         plan=SimpleNamespace(one_site=True),
         host_pauses=lambda: {"h": HostPause(rests_until=0.001)},
         aborted=False,
-        leaves=left.append,
+        leaves=lambda number, _now: left.append(number),
     )
     crawler: Any = SimpleNamespace(settings=Settings(USER_AGENT="Coati"), spider=LiveSpider(drive))
     middleware = PaceMiddleware(crawler)
@@ -179,6 +182,25 @@ def test_a_resumed_run_goes_on_as_slowly_as_it_had_to(tmp_path: Path, departures
         crawl_into(tmp_path, server.start, max_requests=4, **slow)
     # The first good answer brought the delay half of the way back; without trouble there would be none.
     assert departures.gaps()[before + 1] >= 0.3
+
+
+def test_the_log_has_the_moments_that_the_pace_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paced: list[float] = []
+    sent = HostPace.sent
+
+    def noted(pace: HostPace, host: str, now: float) -> None:
+        paced.append(now)
+        sent(pace, host, now)
+
+    monkeypatch.setattr(HostPace, "sent", noted)
+    with scripted({"/": page("/a", "/b"), "*": page()}) as server:
+        # A clock that never shows the same moment twice.
+        moments = count(time.time(), 0.01)  # noqa: TID251 - a run has real times
+        crawl_into(tmp_path, server.start, robots=False, clock=lambda: next(moments))
+    with RunReader(tmp_path) as reader:
+        logged = [from_iso(at) for (at,) in reader.connection.execute("SELECT started_at FROM requests")]
+    assert len(logged) == 3
+    assert {round(at, 3) for at in logged} <= {round(at, 3) for at in paced}
 
 
 @pytest.mark.parametrize("trouble", [answer(504), lambda exchange: exchange.raw(b"")])

@@ -197,11 +197,11 @@ class Drive:
         self._tell(EventKind.RETRIED, id=request_id, url=state.request.url, attempt=state.attempts)
         return True
 
-    def leaves(self, request_id: int) -> None:
-        """Take note that a request leaves now; until then it waited for its host."""
+    def leaves(self, request_id: int, now: float) -> None:
+        """Take note that a request leaves; until then it waited for its host."""
         state = self._open.get(request_id)
         if state is not None:
-            state.started_at = self._clock.now()
+            state.started_at = now
 
     def may_try(self, request: Request) -> bool:
         """Tell whether a host that did not give its rules should be asked for them again."""
