@@ -39,11 +39,6 @@ def describe_topic(searched: SearchedTopic, web: SearchedWeb) -> SiteFacts:
         start_url="",
         totals=SiteTotals(web.hosts, web.repositories, 0, 0),
         available=web.hosts,
-        pages_with_targets_pct=None,
-        target_mb_mean=None,
-        target_mb_sd=None,
-        target_depth_mean=None,
-        target_depth_sd=None,
         generated=True,
         scale=f"{web.hosts:,} sites",
     )

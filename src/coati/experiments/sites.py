@@ -51,7 +51,10 @@ _GENERATOR = ("coati.testing.generator", "coati.testing.paper_sites")
 
 @dataclass(frozen=True, slots=True)
 class SiteFacts:
-    """A site as the paper's Table 1 describes one, and its digest. Sizes are in millions of bytes."""
+    """A site as the paper's Table 1 describes one, and its digest. Sizes are in millions of bytes.
+
+    What only a single site has is None for a history, a web of many hosts and a searched topic.
+    """
 
     name: str
     archive: Path
@@ -59,11 +62,11 @@ class SiteFacts:
     start_url: str
     totals: SiteTotals
     available: int
-    pages_with_targets_pct: float | None
-    target_mb_mean: float | None
-    target_mb_sd: float | None
-    target_depth_mean: float | None
-    target_depth_sd: float | None
+    pages_with_targets_pct: float | None = None
+    target_mb_mean: float | None = None
+    target_mb_sd: float | None = None
+    target_depth_mean: float | None = None
+    target_depth_sd: float | None = None
     generated: bool = False
     scale: str = ""
     types: str = ""

@@ -52,11 +52,6 @@ def describe_history(history: WatchedHistory, folder: Path | None, open_history:
         start_url="",
         totals=SiteTotals(pages, 0, 0, 0),
         available=pages,
-        pages_with_targets_pct=None,
-        target_mb_mean=None,
-        target_mb_sd=None,
-        target_depth_mean=None,
-        target_depth_sd=None,
         generated=folder is None,
         scale=f"{pages:,} pages, {cycles:,} cycles",
     )

@@ -81,11 +81,6 @@ def describe_web(site: GeneratedWeb, web: Web) -> SiteFacts:
         start_url=web.start_urls[0],
         totals=SiteTotals(web.pages, relevant, 0, 0),
         available=web.pages,
-        pages_with_targets_pct=None,
-        target_mb_mean=None,
-        target_mb_sd=None,
-        target_depth_mean=None,
-        target_depth_sd=None,
         generated=True,
         scale=f"{web.hosts:,} hosts, goal {site.goal}",
     )
