@@ -29,13 +29,13 @@ import click
 import numpy as np
 
 from benchmarks.reporting import format_option, report
-from coati.bandits.slice_choice import SliceChoice, SliceSizes, Tally
+from coati.bandits.slice_choice import SiteCounts, SliceChoice, SliceSizes
 from coati.budget import Budget
 from coati.fleet.client import FleetHarvest, harvest_fleet
 from coati.fleet.cluster import OwnProcess
 from coati.fleet.generations import RunState
 from coati.fleet.objects import ObjectStore
-from coati.harvesting.files import FilesHarvest
+from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.sites import HarvestSite
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import RunSettings
@@ -189,7 +189,7 @@ def _end(
     targets, promise = web.found(site, asked), web.promise(site, asked)
     promised = before.promised + (targets - before.targets)
     begun = time.process_time()
-    choice.ended(site, Tally(asked, targets, 0, promised, promise), now, now + _DELAY_SECONDS)
+    choice.ended(site, SiteCounts(asked, targets, 0, promised, promise), now, now + _DELAY_SECONDS)
     seen.endings.append(time.process_time() - begun)
     seen.slices += 1
     if asked >= web.urls[site] or promise < _WORTH_ASKING:
@@ -208,7 +208,7 @@ def megabytes_of_client(sites: int) -> float:
     numbers = {site.name: number for number, site in enumerate(listed)}
     choice = SliceChoice([site.name for site in listed], Budget(), SliceSizes())
     for number in range(sites):
-        choice.resume(number, Tally(300, 10, 0, 10.0, 0.1))
+        choice.resume(number, SiteCounts(300, 10, 0, 10.0, 0.1))
     after = _resident_megabytes()
     del states, numbers, choice
     return after - before

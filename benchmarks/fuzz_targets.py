@@ -35,8 +35,8 @@ from coati.readers.formats import HEAD_BYTES, Format, format_of
 from coati.readers.registry import PageReader
 from coati.readers.robots import named_sitemaps
 from coati.readers.unpacking import unpack
-from coati.runs.names import file_name, folder_name
-from coati.shortcuts.answer import Answer
+from coati.runs.file_names import file_name, folder_name
+from coati.shortcuts.api_answer import ApiAnswer
 from coati.shortcuts.registry import PROFILES
 from coati.shortcuts.seen_page import SeenPage
 from coati.web.charset import decode_page
@@ -82,7 +82,7 @@ def _facts(body: bytes) -> None:
 
 def _api(body: bytes) -> None:
     """Let every profile read the answer of an API, and look at it as a page."""
-    answer = Answer.of(_API_URL, body, "application/json", {"x-wp-totalpages": "3"})
+    answer = ApiAnswer.of(_API_URL, body, "application/json", {"x-wp-totalpages": "3"})
     page = SeenPage.of(_URL, (), body)
     for profile in PROFILES:
         list(islice(profile.read(answer), _LINKS_READ))

@@ -26,7 +26,7 @@ from coati.strategies.baselines.simple_orders import (
 )
 from coati.testing import generate_site, paper_site_parameters
 from coati.testing.paper_sites import PAPER_SITES
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site_parameters import SiteParameters
 
 PUBLISHED = Path(__file__).parents[1] / "experiments" / "edbt2026" / "published" / "table2.csv"

@@ -20,9 +20,9 @@ import click
 
 from coati.cli.main import run
 from coati.runs.layout import holds_run
-from coati.testing.lists import with_lists
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
+from coati.testing.site_lists import with_lists
 from tests.cli.test_kill import FORKS, LATENCY, LOADED, make_site_with_api
 from tests.live.scripted import clock, pause
 

@@ -20,7 +20,7 @@ import click
 
 from benchmarks.branching_site import served
 from benchmarks.reporting import format_option, report
-from coati.harvesting.pages import PagesHarvest, harvest_pages, usual_settings
+from coati.harvesting.pages_harvest import PagesHarvest, harvest_pages, usual_settings
 
 _GAPS = """
 SELECT min(86400 * (julianday(started_at) - julianday(before))) FROM (

@@ -20,7 +20,7 @@ from coati.assembly import REGISTRY, SITE_STRATEGIES, Need
 from coati.experiments.runner import run_experiment
 from coati.experiments.sites import Places
 from coati.experiments.spec import parse_experiment
-from coati.jobs.generated_sites import write_generated
+from coati.jobs.generated_sites import GENERATORS
 
 _SEEDS = 5
 _BAR_SECONDS = 180.0
@@ -51,7 +51,7 @@ def main(archive: Path | None, pages: int, jobs: int, chosen: str, form: str) ->
     }
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
-        places = Places(archive.parent if archive else None, out / "sites", write_generated)
+        places = Places(archive.parent if archive else None, out / "sites", GENERATORS)
         first = parse_experiment({**described, "strategies": ["bfs"], "bounds": False}, out)
         run_experiment(first, places, out / "first", 0, _silent)
         before = os.times()

@@ -1,6 +1,6 @@
 """Watch a site that publishes for two weeks, over HTTP on loopback, with a clock that runs fast.
 
-    python -m benchmarks.watch_live [--seeds 0,1,2] [--schedulers rr,od-win,reg]
+    python -m benchmarks.watch_live [--seeds 0,1,2,3,4] [--schedulers arrivals,rr]
 
 A thousand pages, two hundred new files: half of them on section pages, the others on news items that a
 section lists, or on old items. Each simulated hour the watch has twenty requests. Beside it, a crawl from
@@ -27,7 +27,7 @@ from coati.live import crawl
 from coati.live.outcomes import FetchResult
 from coati.model import Request, Target
 from coati.runs.store import RunStore
-from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.run_file import to_toml_values
 from coati.settings.run_settings import RunSettings
 from coati.watching.watch import find_watch, watch_once
@@ -195,6 +195,7 @@ def _summary(site: PublishingSite, found_at: dict[str, float], asked: int, hours
         "found": len(delays),
         "share": round(len(delays) / max(len(published), 1), 3),
         "median_delay_hours": round(statistics.median(delays), 1) if delays else None,
+        "mean_delay_hours": round(statistics.mean(delays), 1) if delays else None,
         "requests": asked,
         "hours": hours,
     }
@@ -205,7 +206,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", default="0")
     parser.add_argument("--hours", type=int, default=HOURS)
-    parser.add_argument("--schedulers", default="rr,od-win,reg")
+    parser.add_argument("--schedulers", default="arrivals")
     chosen = parser.parse_args()
     for seed in map(int, chosen.seeds.split(",")):
         for scheduler in chosen.schedulers.split(","):

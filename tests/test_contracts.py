@@ -13,7 +13,7 @@ from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.strategies.revisits.watch import WatchSettings
 from coati.testing.checked_crawl import ContractError
 from coati.testing.checks import check_policy, check_strategy, default_sites
-from coati.testing.revisiting import RoundRobin
+from coati.testing.revisiting import RevisitInTurn
 from coati.testing.site import Site
 from tests.prospector import Prospector
 
@@ -25,7 +25,7 @@ def test_strategy(name: str, seed: int) -> None:
 
 
 def test_a_strategy_that_visits_again() -> None:
-    check_strategy(lambda site, _seed: RoundRobin([site.start_url]), in_flight=[1, 5], revisits=True)
+    check_strategy(lambda site, _seed: RevisitInTurn([site.start_url]), in_flight=[1, 5], revisits=True)
 
 
 # Growing trees takes long; what is saved of them is tested beside the others.

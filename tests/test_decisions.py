@@ -30,7 +30,7 @@ from coati.strategies.strategy import Strategy
 from coati.strategies.tres.tres import TresExamples
 from coati.strategies.truth import SiteTruth
 from coati.testing.generator import generate_site
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site import Site
 from coati.testing.site_parameters import SiteParameters
 from coati.web.page_text import text_of

@@ -195,6 +195,29 @@ def test_places_of_the_repository_exist(page: Path) -> None:
     assert [place for place in PLACE.findall(text_of(page)) if not (ROOT / place).exists()] == []
 
 
+# A module by its file below the package, or by its dotted name.
+MODULE_FILE = re.compile(r"`((?:[a-z_0-9]+/)+[a-z_0-9]+\.py)`")
+MODULE = re.compile(r"`(coati(?:\.[a-z_0-9]+)+)`")
+
+
+@pytest.mark.parametrize("page", FOR_USERS, ids=name_of)
+def test_modules_that_a_page_names_exist(page: Path) -> None:
+    files = [file for file in MODULE_FILE.findall(text_of(page)) if not PLACE.match(f"`{file}`")]
+    folders = ROOT / "src", ROOT / "src" / "coati"
+    assert [file for file in files if not any((folder / file).is_file() for folder in folders)] == []
+    assert [name for name in MODULE.findall(text_of(page)) if not is_there(name)] == []
+
+
+def is_there(name: str) -> bool:
+    """Tell whether a dotted name is that of a module, or of what a module holds."""
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        module, _, attribute = name.rpartition(".")
+        return is_there(module) and hasattr(importlib.import_module(module), attribute)
+    return True
+
+
 def test_no_message_names_a_page_that_an_installation_does_not_have() -> None:
     named = []
     for path in (ROOT / "src").rglob("*.py"):
@@ -233,6 +256,9 @@ def test_every_page_can_be_reached_from_the_index() -> None:
         targets = re.findall(r"\]\(([^)#\s]+\.md)", text_of(page))
         to_read += {(page.parent / target).resolve() for target in targets if "://" not in target} - reached
     assert set(DOCS.rglob("*.md")) - reached == set()
+    # A reader who looks for a decision looks there.
+    listed = re.findall(r"\]\((decisions/[^)#\s]+\.md)", text_of(DOCS / "index.md"))
+    assert listed == sorted(f"decisions/{note.name}" for note in (DOCS / "decisions").glob("*.md"))
 
 
 def test_every_picture_is_used_and_small() -> None:

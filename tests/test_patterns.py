@@ -101,7 +101,11 @@ PATTERNS = dict(patterns())
 
 def test_the_patterns_are_found() -> None:
     names = {name.partition(" ")[0] for name in PATTERNS}
-    assert {"coati.web.links._REFRESH", "coati.web.balance._RAW_TEXT", "coati.runs.names._DOTS"} <= names
+    assert {
+        "coati.web.links._REFRESH",
+        "coati.web.heavy_pages._RAW_TEXT",
+        "coati.runs.file_names._DOTS",
+    } <= names
 
 
 @pytest.mark.timeout(60)

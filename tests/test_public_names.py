@@ -3,61 +3,129 @@
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import click
 
 import coati
 from coati.cli.discover import discover as discover_command
+from coati.cli.inspect import inspect as inspect_command
+from coati.cli.main import coati as coati_command
 from coati.cli.watch import watch as watch_command
-from coati.jobs.options import AskingOptions, CrawlOptions, DiscoverOptions
-from coati.settings.run_settings import SETTINGS, Group
+from coati.jobs.options import AskingOptions, CrawlOptions, DiscoverOptions, InspectOptions
+from coati.settings.run_settings import SETTINGS, Section
 
 PUBLIC = [
     "ArchiveSummary",
+    "ArchiveVerification",
     "CoatiError",
     "CrawlOptions",
     "CrawlRun",
     "CycleResult",
     "DiscoverOptions",
     "DiscoveryRun",
+    "EngineSummary",
     "Event",
     "EventKind",
     "ExperimentResults",
     "Explanation",
     "FilesHarvested",
+    "FleetCycle",
+    "FleetStatus",
     "ImportedArchive",
+    "IndexedArchives",
+    "InspectOptions",
     "Inspection",
+    "LearntModel",
     "Merged",
     "PagesHarvested",
     "Preview",
     "Progress",
+    "PulledSite",
+    "ReindexedArchive",
     "ReplayResults",
     "Run",
     "RunFile",
     "RunSummary",
+    "Sample",
+    "SearchIndex",
     "SearchProgress",
     "StopReason",
     "StopSignal",
+    "StoreHarvest",
+    "StrategySummary",
     "Verification",
     "WatchResult",
     "__version__",
     "crawl",
     "describe_archive",
+    "describe_store",
     "discover",
     "experiment",
     "explain",
     "export_archive",
+    "export_statements",
     "find_runs",
+    "free_site",
     "harvest",
+    "harvest_into_store",
     "import_archive",
+    "index_archives",
     "inspect",
+    "learn_pages",
+    "list_engines",
+    "list_strategies",
+    "list_types",
     "merge",
     "open_run",
     "preview",
+    "pull",
+    "reindex_archive",
     "replay",
     "report",
+    "sample",
+    "store_log",
     "verify",
+    "verify_archive",
     "watch",
+    "watch_store",
 ]
+
+# What each command does, a function does. The rest is about the command line alone.
+FUNCTIONS = {
+    "archive export": "export_archive",
+    "archive import": "import_archive",
+    "archive info": "describe_archive",
+    "archive reindex": "reindex_archive",
+    "archive verify": "verify_archive",
+    "crawl": "crawl",
+    "discover": "discover",
+    "experiment": "experiment",
+    "explain": "explain",
+    "export": "export_statements",
+    "fleet free": "free_site",
+    "fleet log": "store_log",
+    "fleet status": "describe_store",
+    "harvest": "harvest",
+    "inspect": "inspect",
+    "learn pages": "learn_pages",
+    "merge": "merge",
+    "pull": "pull",
+    "replay": "replay",
+    "report": "report",
+    "runs": "find_runs",
+    "sample": "sample",
+    "search ask": "SearchIndex",
+    "search engines": "list_engines",
+    "search index": "index_archives",
+    "show": "open_run",
+    "strategies": "list_strategies",
+    "types": "list_types",
+    "verify": "verify",
+    "watch": "watch",
+}
+ABOUT_COMMANDS = {"completion", "man"}
 
 # How a command says and shows things is its own business; a function returns and calls back.
 OF_COMMANDS = {"urls", "format", "quiet", "verbose", "dry_run"}
@@ -66,6 +134,21 @@ OF_COMMANDS = {"urls", "format", "quiet", "verbose", "dry_run"}
 def test_the_public_names_are_these() -> None:
     assert coati.__all__ == PUBLIC
     assert all(getattr(coati, name).__doc__ for name in PUBLIC if name != "__version__")
+
+
+def commands(group: click.Group, before: str = "") -> Iterator[str]:
+    ctx = click.Context(group)
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name} ")
+        else:
+            yield before + name
+
+
+def test_each_command_has_a_function() -> None:
+    assert set(commands(coati_command)) == FUNCTIONS.keys() | ABOUT_COMMANDS
+    assert set(FUNCTIONS.values()) <= set(PUBLIC)
 
 
 def test_names_that_are_imported_late_are_those_that_are_declared() -> None:
@@ -87,7 +170,7 @@ def test_importing_coati_imports_nothing_heavy() -> None:
 
 def test_a_crawl_takes_every_setting_by_name() -> None:
     # A new setting is added to `coati.jobs.options.CrawlOptions`, with its type.
-    of_crawls = {name for name, setting in SETTINGS.items() if setting.group is not Group.DISCOVER}
+    of_crawls = {name for name, setting in SETTINGS.items() if setting.group is not Section.DISCOVER}
     assert set(CrawlOptions.__annotations__) == of_crawls - OF_COMMANDS
 
 
@@ -99,3 +182,8 @@ def test_a_search_takes_every_setting_of_its_command_by_name() -> None:
 def test_a_watch_asks_as_its_command_does() -> None:
     options = {option.name for option in watch_command.params}
     assert set(AskingOptions.__annotations__) == options & set(SETTINGS) - {"out"} - OF_COMMANDS
+
+
+def test_an_inspection_takes_every_setting_of_its_command_by_name() -> None:
+    offered = {option.name for option in inspect_command.params} & set(SETTINGS)
+    assert set(InspectOptions.__annotations__) == offered - OF_COMMANDS

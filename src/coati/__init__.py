@@ -16,9 +16,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from coati.discovering.searching import SearchProgress
     from coati.errors import CoatiError
-    from coati.harvesting.files import FilesHarvested
+    from coati.fleet.fleet_watch import FleetCycle
+    from coati.fleet.status import FleetStatus
+    from coati.fleet.store_access import PulledSite, describe_store, free_site, pull, store_log
+    from coati.fleet.store_jobs import StoreHarvest, harvest_into_store, watch_store
+    from coati.harvesting.exports import export_statements
+    from coati.harvesting.files_harvest import FilesHarvested
     from coati.harvesting.harvest import harvest
-    from coati.harvesting.pages import PagesHarvested
+    from coati.harvesting.pages_harvest import PagesHarvested
+    from coati.jobs.archive_checks import (
+        ArchiveVerification,
+        ReindexedArchive,
+        reindex_archive,
+        verify_archive,
+    )
     from coati.jobs.archives import (
         ArchiveSummary,
         ImportedArchive,
@@ -26,17 +37,21 @@ if TYPE_CHECKING:
         export_archive,
         import_archive,
     )
+    from coati.jobs.choices import EngineSummary, StrategySummary, list_engines, list_strategies, list_types
     from coati.jobs.crawl_run import CrawlRun
     from coati.jobs.crawling import crawl, preview
     from coati.jobs.discovering import DiscoveryRun, discover
     from coati.jobs.experimenting import ExperimentResults, experiment
     from coati.jobs.inspecting import Inspection, inspect
+    from coati.jobs.learning import LearntModel, learn_pages
     from coati.jobs.merging import Merged, merge
-    from coati.jobs.options import CrawlOptions, DiscoverOptions
+    from coati.jobs.options import CrawlOptions, DiscoverOptions, InspectOptions
     from coati.jobs.preview import Preview
     from coati.jobs.replaying import ReplayResults, replay
     from coati.jobs.run_summary import RunSummary
     from coati.jobs.runs import Run, RunFile, explain, find_runs, open_run, report
+    from coati.jobs.sampling import Sample, sample
+    from coati.jobs.search_index import IndexedArchives, SearchIndex, index_archives
     from coati.jobs.verifying import Verification, verify
     from coati.live.progress import Event, EventKind, Progress
     from coati.live.stop_signal import StopSignal
@@ -47,80 +62,128 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArchiveSummary",
+    "ArchiveVerification",
     "CoatiError",
     "CrawlOptions",
     "CrawlRun",
     "CycleResult",
     "DiscoverOptions",
     "DiscoveryRun",
+    "EngineSummary",
     "Event",
     "EventKind",
     "ExperimentResults",
     "Explanation",
     "FilesHarvested",
+    "FleetCycle",
+    "FleetStatus",
     "ImportedArchive",
+    "IndexedArchives",
+    "InspectOptions",
     "Inspection",
+    "LearntModel",
     "Merged",
     "PagesHarvested",
     "Preview",
     "Progress",
+    "PulledSite",
+    "ReindexedArchive",
     "ReplayResults",
     "Run",
     "RunFile",
     "RunSummary",
+    "Sample",
+    "SearchIndex",
     "SearchProgress",
     "StopReason",
     "StopSignal",
+    "StoreHarvest",
+    "StrategySummary",
     "Verification",
     "WatchResult",
     "__version__",
     "crawl",
     "describe_archive",
+    "describe_store",
     "discover",
     "experiment",
     "explain",
     "export_archive",
+    "export_statements",
     "find_runs",
+    "free_site",
     "harvest",
+    "harvest_into_store",
     "import_archive",
+    "index_archives",
     "inspect",
+    "learn_pages",
+    "list_engines",
+    "list_strategies",
+    "list_types",
     "merge",
     "open_run",
     "preview",
+    "pull",
+    "reindex_archive",
     "replay",
     "report",
+    "sample",
+    "store_log",
     "verify",
+    "verify_archive",
     "watch",
+    "watch_store",
 ]
 
 # Imported when they are asked for, so that `import coati` takes no time.
 _PLACES = {
-    "DiscoverOptions": "coati.jobs.options",
-    "DiscoveryRun": "coati.jobs.discovering",
-    "discover": "coati.jobs.discovering",
     "SearchProgress": "coati.discovering.searching",
-    "CycleResult": "coati.watching.cycle",
-    "WatchResult": "coati.watching.watch_cycles",
-    "watch": "coati.watching.watch_cycles",
     "CoatiError": "coati.errors",
-    "FilesHarvested": "coati.harvesting.files",
-    "PagesHarvested": "coati.harvesting.pages",
+    "FleetCycle": "coati.fleet.fleet_watch",
+    "FleetStatus": "coati.fleet.status",
+    "PulledSite": "coati.fleet.store_access",
+    "describe_store": "coati.fleet.store_access",
+    "free_site": "coati.fleet.store_access",
+    "pull": "coati.fleet.store_access",
+    "store_log": "coati.fleet.store_access",
+    "StoreHarvest": "coati.fleet.store_jobs",
+    "harvest_into_store": "coati.fleet.store_jobs",
+    "watch_store": "coati.fleet.store_jobs",
+    "export_statements": "coati.harvesting.exports",
+    "FilesHarvested": "coati.harvesting.files_harvest",
     "harvest": "coati.harvesting.harvest",
+    "PagesHarvested": "coati.harvesting.pages_harvest",
+    "ArchiveVerification": "coati.jobs.archive_checks",
+    "ReindexedArchive": "coati.jobs.archive_checks",
+    "reindex_archive": "coati.jobs.archive_checks",
+    "verify_archive": "coati.jobs.archive_checks",
     "ArchiveSummary": "coati.jobs.archives",
     "ImportedArchive": "coati.jobs.archives",
     "describe_archive": "coati.jobs.archives",
     "export_archive": "coati.jobs.archives",
     "import_archive": "coati.jobs.archives",
+    "EngineSummary": "coati.jobs.choices",
+    "StrategySummary": "coati.jobs.choices",
+    "list_engines": "coati.jobs.choices",
+    "list_strategies": "coati.jobs.choices",
+    "list_types": "coati.jobs.choices",
     "CrawlRun": "coati.jobs.crawl_run",
     "crawl": "coati.jobs.crawling",
     "preview": "coati.jobs.crawling",
-    "Inspection": "coati.jobs.inspecting",
-    "inspect": "coati.jobs.inspecting",
+    "DiscoveryRun": "coati.jobs.discovering",
+    "discover": "coati.jobs.discovering",
     "ExperimentResults": "coati.jobs.experimenting",
     "experiment": "coati.jobs.experimenting",
+    "Inspection": "coati.jobs.inspecting",
+    "inspect": "coati.jobs.inspecting",
+    "LearntModel": "coati.jobs.learning",
+    "learn_pages": "coati.jobs.learning",
     "Merged": "coati.jobs.merging",
     "merge": "coati.jobs.merging",
     "CrawlOptions": "coati.jobs.options",
+    "DiscoverOptions": "coati.jobs.options",
+    "InspectOptions": "coati.jobs.options",
     "Preview": "coati.jobs.preview",
     "ReplayResults": "coati.jobs.replaying",
     "replay": "coati.jobs.replaying",
@@ -131,6 +194,11 @@ _PLACES = {
     "find_runs": "coati.jobs.runs",
     "open_run": "coati.jobs.runs",
     "report": "coati.jobs.runs",
+    "Sample": "coati.jobs.sampling",
+    "sample": "coati.jobs.sampling",
+    "IndexedArchives": "coati.jobs.search_index",
+    "SearchIndex": "coati.jobs.search_index",
+    "index_archives": "coati.jobs.search_index",
     "Verification": "coati.jobs.verifying",
     "verify": "coati.jobs.verifying",
     "Event": "coati.live.progress",
@@ -139,6 +207,9 @@ _PLACES = {
     "StopSignal": "coati.live.stop_signal",
     "Explanation": "coati.reporting.explanation",
     "StopReason": "coati.stop_reasons",
+    "CycleResult": "coati.watching.cycle",
+    "WatchResult": "coati.watching.watch_cycles",
+    "watch": "coati.watching.watch_cycles",
 }
 
 __getattr__ = names_from(__name__, _PLACES)

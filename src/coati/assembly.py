@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coati.errors import ConfigError, UsageError, unknown_name
+from coati.named_objects import object_at
 from coati.shortcuts.registry import PROFILES, checked_profile
 from coati.shortcuts.shortcuts import Shortcuts
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
@@ -19,7 +17,7 @@ from coati.strategies.baselines.clairvoyant import clairvoyant, omniscient
 from coati.strategies.discovery.ache import Ache
 from coati.strategies.discovery.actions import Action
 from coati.strategies.discovery.disco import Disco
-from coati.strategies.discovery.dsdd import Dsdd, UserWishes, Variant
+from coati.strategies.discovery.dsdd import Dsdd, UserJudgements, Variant
 from coati.strategies.discovery.prospect import Prospect
 from coati.strategies.discovery.search_engine import SearchEngineOnly
 from coati.strategies.discovery.settings import DiscoverySettings
@@ -36,6 +34,7 @@ from coati.strategies.hosts.anthelion import (
 from coati.strategies.hosts.host_yield import HostYield
 from coati.strategies.hosts.known_labels import TruthLabels
 from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
+from coati.strategies.revisits.arrivals import ArrivalsSettings
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
 from coati.strategies.revisits.watch import Watch, WatchSettings
@@ -80,9 +79,9 @@ class StrategySettings:
 
     ``url_model`` and ``url_context`` name (`coati.strategies.sb.link_models`) how links are classified,
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
-    wanted files; scent tries them first. ``watch`` says how pages are visited again, and ``relevant`` which
-    links count then (`coati.strategies.revisits.relevance`). ``hosts`` are Anthelion's; the last four are
-    for discovery.
+    wanted files; scent tries them first. ``watch`` says how pages are visited again, ``arrivals`` how our own
+    scheduler learns, and ``relevant`` which links count then (`coati.strategies.revisits.relevance`).
+    ``hosts`` are Anthelion's; the last five are for discovery.
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
@@ -96,6 +95,7 @@ class StrategySettings:
     likely_extensions: tuple[str, ...] = tuple(sorted(DATA_EXTENSIONS))
     hosts: AnthelionSettings = field(default_factory=AnthelionSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
+    arrivals: ArrivalsSettings = field(default_factory=ArrivalsSettings)
     relevant: str = ""
     discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
     start_model: StartModel = NO_MODEL
@@ -234,12 +234,12 @@ def _watching(row: SchedulerRow) -> StrategyRow:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
         relevant = parse_relevance(settings.relevant, settings.likely_extensions, settings.start_model)
-        scheduler = row.build(SchedulerInputs(given.seed, given.page_truth))
+        scheduler = row.build(SchedulerInputs(given.seed, given.page_truth, settings.arrivals))
         return Watch(given.start_urls, scheduler, settings.watch, relevant)
 
     needs = frozenset({Need.OUT_LINKS, Need.HISTORY}) | (_KNOWS if row.needs_truth else frozenset())
     modules = ("coati.strategies.revisits.watch", *row.modules)
-    settings = ("watch", "relevant", "likely_extensions")
+    settings = ("watch", "relevant", "likely_extensions", *row.settings)
     return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
 
 
@@ -433,8 +433,8 @@ def _discovery_row(
     )
 
 
-def _wishes(settings: StrategySettings) -> UserWishes:
-    return UserWishes(settings.judged, settings.max_queries, settings.patience)
+def _wishes(settings: StrategySettings) -> UserJudgements:
+    return UserJudgements(settings.judged, settings.max_queries, settings.patience)
 
 
 def _of_discovery(made: Callable[..., Strategy]) -> Callable[[StrategyInputs], Strategy]:
@@ -499,7 +499,7 @@ def strategy_row(name: str) -> StrategyRow:
 
 
 def _row_by_path(path: str) -> StrategyRow:
-    made = _object_by_path("strategy", path)
+    made = object_at("strategy", path)
     module_name, _, attribute = path.partition(":")
     if isinstance(made, StrategyRow):
         return made
@@ -512,21 +512,6 @@ def _row_by_path(path: str) -> StrategyRow:
     )
 
 
-def _object_by_path(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
-    module_name, _, attribute = path.partition(":")
-    # As `python -m` does it: it is mostly a file in the folder where the user works.
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        return getattr(import_module(module_name), attribute)
-    except ImportError as error:
-        raise ConfigError(
-            f"{what} {path!r}: the module {module_name!r} cannot be imported: {error}"
-        ) from None
-    except AttributeError:
-        raise ConfigError(f"{what} {path!r}: {module_name} has no {attribute!r}") from None
-
-
 def build_goal(text: str) -> Goal:
     """Build a goal by its name, or by the path of a predicate over a page's facts (``my_module:my_goal``).
 
@@ -534,7 +519,7 @@ def build_goal(text: str) -> Goal:
     """
     if ":" not in text or "=" in text:
         return parse_goal(text)
-    predicate = _object_by_path("goal", text)
+    predicate = object_at("goal", text)
     if not callable(predicate):
         raise ConfigError(f"goal {text!r}: it must be a function of a page's facts that tells yes or no")
     extractors = tuple(dict.fromkeys(("markup", *getattr(predicate, "extractors", ()))))
@@ -585,7 +570,7 @@ def build_shortcuts(mode: str, strategy: str, profiles: Sequence[str] = ()) -> S
     """Build the shortcuts of a crawl; None where there are none. ``profiles`` are paths of further ones."""
     if mode not in SHORTCUTS:
         raise unknown_name("way to use shortcuts", mode, SHORTCUTS)
-    own = tuple(checked_profile(_object_by_path("profile", path), path) for path in profiles)
+    own = tuple(checked_profile(object_at("profile", path), path) for path in profiles)
     if mode == "off" or (mode == "auto" and not strategy_row(strategy).shortcuts and not own):
         return None
     return Shortcuts((*own, *PROFILES), only=mode == "only")

@@ -11,10 +11,10 @@ from coati.errors import ConfigError
 class Limit(StrEnum):
     """Which part of a budget is spent."""
 
-    REQUESTS = "budget of requests reached"
-    BYTES = "budget of bytes reached"
-    SECONDS = "budget of time reached"
-    TARGETS = "budget of targets reached"
+    REQUESTS = "the limit of requests was reached"
+    BYTES = "the limit of bytes was reached"
+    SECONDS = "the time limit was reached"
+    TARGETS = "the limit of targets was reached"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Budget:
     """Limits of one run; None means no limit.
 
     >>> Budget(max_requests=10).spent(requests=10, size_bytes=0, seconds=0.0, targets=0).value
-    'budget of requests reached'
+    'the limit of requests was reached'
     """
 
     max_requests: int | None = None

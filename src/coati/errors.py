@@ -3,9 +3,10 @@
     CoatiError
     ├── UsageError              the caller broke our contract; fix the call
     │   └── ConfigError           a run file or option names an unknown key or value
-    └── ArchiveError            data that we stored is missing or damaged
-        ├── NotArchivedError      an archive was asked for a record that nobody stored
-        └── CorruptRecordError    a stored record cannot be read
+    ├── ArchiveError            data that we stored is missing or damaged
+    │   ├── NotArchivedError      an archive was asked for a record that nobody stored
+    │   └── CorruptRecordError    a stored record cannot be read
+    └── WriteError              the disk is full, or a place may not be written
 
 The first branch separates *us* from *them*: a site or a network that fails is not an error here but an
 outcome (`coati.model.Failure`), because failing is what the web does and a strategy learns from it.
@@ -44,6 +45,10 @@ class NotArchivedError(ArchiveError):
 
 class CorruptRecordError(ArchiveError):
     """A record is there but cannot be read; the message names it."""
+
+
+class WriteError(CoatiError):
+    """Something could not be written; the message names the place and says why."""
 
 
 def unknown_name(what: str, name: str, known: Iterable[str]) -> ConfigError:

@@ -17,7 +17,7 @@ from coati.archive.link_cache import LinkCache
 from coati.archive.record import Entry, Record
 from coati.archive.recovery import rebuild_index
 from coati.archive.sources.layouts import open_source
-from coati.archive.sources.source import Wishes
+from coati.archive.sources.source import SourceOptions
 from coati.errors import ArchiveError, NotArchivedError
 from tests.archive.samples import META, SITE, make, page, volume
 
@@ -143,7 +143,7 @@ def test_a_history_survives_an_export_and_an_import(tmp_path: Path) -> None:
     folder = make(tmp_path / "a", records)
     with Archive.open(folder) as archive:
         export_warc(archive, tmp_path / "a.warc.gz")
-    _, source = open_source([tmp_path / "a.warc.gz"], "auto", Wishes(start_url=ROOT))
+    _, source = open_source([tmp_path / "a.warc.gz"], "auto", SourceOptions(start_url=ROOT))
     summary = import_source(source, tmp_path / "b", Importing())
     assert (summary.captures, summary.damaged) == (len(records), 0)
     assert view(tmp_path / "b")[2:] == view(folder)[2:]
@@ -188,6 +188,8 @@ def older_format(folder: Path) -> Path:
     with closing(sqlite3.connect(folder / INDEX)) as index:
         index.executescript("""
             DROP INDEX records_by_url;
+            DROP INDEX older_by_body;
+            DROP INDEX older_by_time;
             ALTER TABLE records DROP COLUMN current;
             ALTER TABLE records DROP COLUMN refers;
             ALTER TABLE records RENAME TO newer;

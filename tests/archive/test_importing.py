@@ -156,6 +156,25 @@ def test_an_import_that_fails_leaves_the_old_archive(tmp_path: Path) -> None:
         assert len(archive) == len(SITE)
 
 
+def test_an_interruption_while_it_is_put_in_its_place_leaves_the_old_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make(tmp_path / "a")
+    rename = Path.rename
+
+    def interrupted(self: Path, target: Path) -> Path:
+        if self.name == "a.partial":
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        import_source(Given(SITE[:2]), folder, Importing(overwrite=True))
+    with Archive.open(folder) as archive:
+        assert len(archive) == len(SITE)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
 def test_nothing_else_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "thesis.txt").write_text("dear")
@@ -203,4 +222,14 @@ def test_a_killed_import_leaves_no_archive_and_can_be_made_again(tmp_path: Path)
     assert not folder.exists()
     assert (tmp_path / "a.partial").exists()
     assert import_source(Given(SITE), folder, Importing()).records == len(SITE)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_an_import_that_was_killed_while_it_began_is_not_in_the_way(tmp_path: Path) -> None:
+    """Before its description is written, the folder of an archive holds an empty index and no records."""
+    partial = tmp_path / "a.partial"
+    (partial / "warc").mkdir(parents=True)
+    (partial / "index.sqlite").write_bytes(b"")
+    (partial / "index.sqlite-wal").write_bytes(b"begun")
+    assert import_source(Given(SITE), tmp_path / "a", Importing()).records == len(SITE)
     assert [path.name for path in tmp_path.iterdir()] == ["a"]

@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 
 from coati.archive.archive import Archive
 from coati.archive.index import FILE_NAME as INDEX
-from coati.archive.recovery import Damage, Found, rebuild_index, scan_volume
+from coati.archive.recovery import Damage, FoundRecord, rebuild_index, scan_volume
 from tests.archive.samples import SITE, make, volume
 
 
 @lru_cache(maxsize=1)
-def sound() -> tuple[bytes, tuple[Found | Damage, ...]]:
+def sound() -> tuple[bytes, tuple[FoundRecord | Damage, ...]]:
     """Give the bytes of a volume, and what stands where in it."""
     with TemporaryDirectory() as place:
         path = volume(make(Path(place) / "a"))
         return path.read_bytes(), tuple(scan_volume(path))
 
 
-def scan(octets: bytes) -> list[Found | Damage]:
+def scan(octets: bytes) -> list[FoundRecord | Damage]:
     with TemporaryDirectory() as place:
         path = Path(place) / "x.warc.gz"
         path.write_bytes(octets)
@@ -29,9 +29,9 @@ def scan(octets: bytes) -> list[Found | Damage]:
 
 def test_a_sound_volume_is_read_whole() -> None:
     octets, found = sound()
-    assert [member.record.entry.url for member in found if isinstance(member, Found) and member.record] == [
-        record.entry.url for record in SITE
-    ]
+    assert [
+        member.record.entry.url for member in found if isinstance(member, FoundRecord) and member.record
+    ] == [record.entry.url for record in SITE]
     assert sum(member.length for member in found) == len(octets)
 
 
@@ -66,7 +66,7 @@ def test_damage_costs_the_record_that_it_touches(data: st.DataObject) -> None:
     damaged = bytearray(octets)
     damaged[place] ^= 1 << data.draw(st.integers(0, 7))
     got = scan(bytes(damaged))
-    assert [other for other in got if isinstance(other, Found)] == [
+    assert [other for other in got if isinstance(other, FoundRecord)] == [
         other for other in found if other != member
     ]
     (damage,) = [other for other in got if isinstance(other, Damage)]
@@ -77,7 +77,7 @@ def test_garbage_between_records_is_passed_over() -> None:
     octets, found = sound()
     middle = found[3].offset
     got = scan(octets[:middle] + b"\x1f\x8b\x08garbage" * 20 + octets[middle:])
-    assert len([member for member in got if isinstance(member, Found)]) == len(found)
+    assert len([member for member in got if isinstance(member, FoundRecord)]) == len(found)
     assert len([member for member in got if isinstance(member, Damage)]) == 1
 
 

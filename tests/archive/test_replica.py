@@ -9,7 +9,7 @@ import pytest
 from coati.archive.record import Record
 from coati.archive.sources import replica
 from coati.archive.sources.replica import Replica
-from coati.archive.sources.source import Damaged, Wishes
+from coati.archive.sources.source import Damaged, SourceOptions
 from coati.errors import ArchiveError
 from coati.model import Kind
 from coati.web.media import PRESETS
@@ -51,7 +51,7 @@ def make(
 
 def read(folder: Path) -> tuple[list[Record], list[Damaged]]:
     reports = Reports()
-    return list(Replica(folder, Wishes()).records(reports, no_progress)), reports.all
+    return list(Replica(folder, SourceOptions()).records(reports, no_progress)), reports.all
 
 
 def test_the_table_and_the_bodies_become_records(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_the_table_and_the_bodies_become_records(tmp_path: Path) -> None:
 
 
 def test_the_description_needs_no_types_and_names_what_replicas_leave_out(tmp_path: Path) -> None:
-    meta = Replica(make(tmp_path), Wishes()).meta()
+    meta = Replica(make(tmp_path), SourceOptions()).meta()
     assert (meta.name, meta.start_url, meta.origin, meta.licence) == (
         "small", "http://small.test/", "made up", "CC0",
     )  # fmt: skip
@@ -86,7 +86,7 @@ def test_the_description_needs_no_types_and_names_what_replicas_leave_out(tmp_pa
 
 
 def test_wishes_go_first(tmp_path: Path) -> None:
-    meta = Replica(make(tmp_path), Wishes("other", "http://small.test/a", PRESETS["tables"])).meta()
+    meta = Replica(make(tmp_path), SourceOptions("other", "http://small.test/a", PRESETS["tables"])).meta()
     assert (meta.name, meta.start_url, meta.types) == ("other", "http://small.test/a", PRESETS["tables"])
 
 
@@ -96,7 +96,7 @@ def test_wishes_go_first(tmp_path: Path) -> None:
 )
 def test_a_bad_description_is_a_clear_error(tmp_path: Path, site: object) -> None:
     with pytest.raises(ArchiveError, match=r"site\.json"):
-        Replica(make(tmp_path, site), Wishes()).meta()
+        Replica(make(tmp_path, site), SourceOptions()).meta()
 
 
 def test_bodies_in_another_order_and_shared_ones_are_found(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from coati.archive.record import Record
 from coati.archive.sources import static_folder
 from coati.archive.sources.file_types import media_type_of
-from coati.archive.sources.source import Damaged, Wishes
+from coati.archive.sources.source import Damaged, SourceOptions
 from coati.archive.sources.static_folder import StaticFolder
 from tests.archive.samples import Reports, no_progress
 
@@ -19,9 +19,9 @@ def make(folder: Path, files: dict[str, bytes]) -> Path:
     return folder
 
 
-def read(folder: Path, wishes: Wishes | None = None) -> tuple[dict[str, Record], list[Damaged]]:
+def read(folder: Path, options: SourceOptions | None = None) -> tuple[dict[str, Record], list[Damaged]]:
     reports = Reports()
-    source = StaticFolder(folder, wishes or Wishes())
+    source = StaticFolder(folder, options or SourceOptions())
     return {record.entry.url: record for record in source.records(reports, no_progress)}, reports.all
 
 
@@ -55,15 +55,15 @@ def test_files_are_what_a_static_server_shows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("start", ["https://real.test/deep/", "https://real.test/deep/home.html?x=/y"])
 def test_the_folder_stands_where_the_start_url_says(tmp_path: Path, start: str) -> None:
-    records, _ = read(make(tmp_path, {"home.html": b"<p>", "a/b.csv": b""}), Wishes(start_url=start))
+    records, _ = read(make(tmp_path, {"home.html": b"<p>", "a/b.csv": b""}), SourceOptions(start_url=start))
     assert records.keys() == {"https://real.test/deep/home.html", "https://real.test/deep/a/b.csv"}
 
 
 def test_the_description_has_defaults_and_takes_wishes(tmp_path: Path) -> None:
     folder = make(tmp_path / "site", {"index.html": b""})
-    meta = StaticFolder(folder, Wishes()).meta()
+    meta = StaticFolder(folder, SourceOptions()).meta()
     assert (meta.name, meta.start_url) == ("site", "http://site.test/")
-    assert StaticFolder(folder, Wishes(name="Ünïcode!")).meta().start_url == "http://n-code.test/"
+    assert StaticFolder(folder, SourceOptions(name="Ünïcode!")).meta().start_url == "http://n-code.test/"
 
 
 def test_hidden_files_are_left_out_but_for_well_known(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from coati.archive.record import Record
 from coati.archive.sources.layouts import open_source
-from coati.archive.sources.source import Damaged, Wishes
+from coati.archive.sources.source import Damaged, SourceOptions
 from coati.archive.sources.wacz import is_zip, read_wacz
 from coati.archive.sources.warc_files import WarcFiles
 from coati.errors import ArchiveError
@@ -25,15 +25,15 @@ def make(path: Path, members: dict[str, bytes], compression: int = zipfile.ZIP_S
     return path
 
 
-def opened(path: Path, wishes: Wishes) -> WarcFiles:
-    _, source = open_source([path], "wacz", wishes)
+def opened(path: Path, options: SourceOptions) -> WarcFiles:
+    _, source = open_source([path], "wacz", options)
     assert isinstance(source, WarcFiles)
     return source
 
 
 def read(path: Path) -> tuple[list[Record], list[Damaged]]:
     reports = Reports()
-    return list(opened(path, Wishes()).records(reports, no_progress)), reports.all
+    return list(opened(path, SourceOptions()).records(reports, no_progress)), reports.all
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
@@ -68,8 +68,8 @@ def test_the_start_is_what_the_collection_says(
     tmp_path: Path, members: dict[str, bytes], expected: str
 ) -> None:
     path = make(tmp_path / "a.wacz", {"archive/a.warc.gz": WARC} | members)
-    assert opened(path, Wishes()).meta().start_url == expected
-    assert opened(path, Wishes(start_url=f"{ROOT}mine")).meta().start_url == f"{ROOT}mine"
+    assert opened(path, SourceOptions()).meta().start_url == expected
+    assert opened(path, SourceOptions(start_url=f"{ROOT}mine")).meta().start_url == f"{ROOT}mine"
 
 
 def test_a_zip_file_of_something_else_is_refused(tmp_path: Path) -> None:

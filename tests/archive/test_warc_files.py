@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coati.archive.record import ArchiveMeta, Record
 from coati.archive.sources import warc_stream
-from coati.archive.sources.source import Damaged, Wishes
+from coati.archive.sources.source import Damaged, SourceOptions
 from coati.archive.sources.warc_files import WarcFiles, warc_on_disk
 from coati.errors import ArchiveError, UsageError
 from coati.model import Kind
@@ -21,7 +21,9 @@ ROOT = "http://example.test/"
 Pack = Callable[[list[bytes]], bytes]
 
 
-def read(*octets: bytes, folder: Path, wishes: Wishes | None = None) -> tuple[list[Record], list[Damaged]]:
+def read(
+    *octets: bytes, folder: Path, options: SourceOptions | None = None
+) -> tuple[list[Record], list[Damaged]]:
     """Read files of these contents; gives the records and what was reported."""
     files = []
     for number, content in enumerate(octets):
@@ -29,7 +31,7 @@ def read(*octets: bytes, folder: Path, wishes: Wishes | None = None) -> tuple[li
         path.write_bytes(content)
         files.append(warc_on_disk(path))
     reports = Reports()
-    return list(WarcFiles(files, wishes or Wishes()).records(reports, no_progress)), reports.all
+    return list(WarcFiles(files, options or SourceOptions()).records(reports, no_progress)), reports.all
 
 
 def urls(records: list[Record]) -> list[str]:
@@ -294,10 +296,10 @@ def test_no_file_raises(tmp_path: Path, octets: bytes) -> None:
 # -- what the archive will say about itself --------------------------------------------------------
 
 
-def describe(octets: bytes, folder: Path, wishes: Wishes | None = None) -> ArchiveMeta:
+def describe(octets: bytes, folder: Path, options: SourceOptions | None = None) -> ArchiveMeta:
     path = folder / "crawl.warc.gz"
     path.write_bytes(octets)
-    return WarcFiles([warc_on_disk(path)], wishes or Wishes()).meta()
+    return WarcFiles([warc_on_disk(path)], options or SourceOptions()).meta()
 
 
 def test_a_crawl_began_with_its_first_page_or_redirect(tmp_path: Path) -> None:
@@ -319,8 +321,8 @@ def test_what_is_no_warc_file_is_called_so(tmp_path: Path, octets: bytes) -> Non
 
 
 def test_wishes_go_first(tmp_path: Path) -> None:
-    wishes = Wishes("mine", f"{ROOT}3", PRESETS["tables"])
-    meta = describe(packed(SIX), tmp_path, wishes)
+    options = SourceOptions("mine", f"{ROOT}3", PRESETS["tables"])
+    meta = describe(packed(SIX), tmp_path, options)
     assert (meta.name, meta.start_url, meta.types) == ("mine", f"{ROOT}3", PRESETS["tables"])
 
 
@@ -328,17 +330,17 @@ def test_without_a_page_the_start_must_be_said(tmp_path: Path) -> None:
     octets = packed([response(f"{ROOT}x.png", b"", media_type="image/png")])
     with pytest.raises(ArchiveError, match="--start-url"):
         describe(octets, tmp_path)
-    assert describe(octets, tmp_path, Wishes(start_url=ROOT)).start_url == ROOT
+    assert describe(octets, tmp_path, SourceOptions(start_url=ROOT)).start_url == ROOT
 
 
 def test_no_file_is_an_error() -> None:
     with pytest.raises(UsageError, match="no WARC file"):
-        WarcFiles([], Wishes())
+        WarcFiles([], SourceOptions())
 
 
 def test_our_own_files_come_back_with_their_labels(tmp_path: Path) -> None:
     folder = make(tmp_path / "a")
-    source = WarcFiles([warc_on_disk(volume(folder))], Wishes())
+    source = WarcFiles([warc_on_disk(volume(folder))], SourceOptions())
     reports = Reports()
     records = list(source.records(reports, no_progress))
     assert not reports.all

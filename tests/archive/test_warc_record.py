@@ -86,6 +86,21 @@ def test_a_request_names_its_answer_and_each_record_is_named_by_a_random_uuid() 
     assert all((name.version, name.variant) == (4, uuid.RFC_4122) for name in parsed)
 
 
+@pytest.mark.parametrize(
+    ("url", "asked"),
+    [
+        ("http://example.test/", "/"),
+        ("http://example.test:8080/a/b?c=/d", "/a/b?c=/d"),
+        ("http://example.test//a", "//a"),
+    ],
+)
+def test_a_request_asks_for_the_path_and_the_query_of_its_url(url: str, asked: str) -> None:
+    member = write_member(Record(Entry(url, 200, "text/html", 1), body=b"x", sent=()))
+    request, _ = ArchiveIterator(io.BytesIO(member.request + member.data))
+    assert request.http_headers.statusline == f"{asked} HTTP/1.1"
+    assert request.http_headers.get_header("Host") == url.split("/")[2]
+
+
 def test_headers_come_back_as_served_though_the_body_is_decoded() -> None:
     served = (
         ("Content-Encoding", "gzip"),

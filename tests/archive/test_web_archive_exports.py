@@ -16,7 +16,7 @@ from coati.archive.exports.cdxj import export_cdxj, surt
 from coati.archive.exports.wacz import export_wacz
 from coati.archive.importing import Importing, import_source
 from coati.archive.sources.layouts import open_source
-from coati.archive.sources.source import Wishes
+from coati.archive.sources.source import SourceOptions
 from coati.errors import UsageError
 from tests.archive.samples import SITE, make, no_progress, volume
 
@@ -85,7 +85,7 @@ def test_a_wacz_is_valid_by_its_own_tool_and_comes_back(
         assert export_wacz(archive, out, no_progress) == out.stat().st_size
         before = {entry: archive.record(entry.url).body for entry in archive.entries() if entry.status}
     validate(out)
-    _, source = open_source([out], "auto", Wishes())
+    _, source = open_source([out], "auto", SourceOptions())
     import_source(source, tmp_path / "b", Importing())
     with Archive.open(tmp_path / "b") as again:
         assert {entry: again.record(entry.url).body for entry in again.entries()} == before

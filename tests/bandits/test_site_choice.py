@@ -61,8 +61,8 @@ def test_what_was_tried_little_has_the_benefit_of_the_doubt() -> None:
     choice = awake(2, doubt=1.0)
     asked(choice, 0, 0, 0.5)
     asked(choice, 1, 0, 0.5)
-    for _ in range(30):
-        asked(choice, 0, 1, 0.55)
+    for number in range(30):
+        asked(choice, 0, number % 2, 0.55)
     assert best(choice) == 1
 
 
@@ -115,14 +115,32 @@ def test_a_pull_that_was_taken_back_leaves_no_trace() -> None:
 
 
 def test_what_is_resumed_is_worth_the_same() -> None:
-    choice = awake(1)
+    choice = SiteChoice(fade=1.0)
+    choice.wake(0)
     for _ in range(5):
         asked(choice, 0, 1, 0.7)
     again = SiteChoice()
-    again.resume(0, requests=5, targets=5, promised=1.0 + 4 * 0.7, promise=0.7)
+    again.resume(0, requests=5, targets=5, promise=0.7, promised=1.0 + 4 * 0.7)
     assert again.choose() is None
     again.wake(0)
     assert abs(again.value(0) - choice.value(0)) < 1e-9
+
+
+def test_a_resumed_site_is_taken_at_its_word_where_nobody_knows_what_it_promised() -> None:
+    again = SiteChoice(doubt=0.0)
+    again.resume(0, requests=50, targets=3, promise=0.4)
+    assert again.value(0) == 0.4
+
+
+def test_a_site_that_is_exhausted_does_not_live_on_promises_it_kept() -> None:
+    choice = SiteChoice(doubt=0.0)
+    choice.wake(0)
+    for _ in range(1000):
+        asked(choice, 0, 1, 0.8)
+    for _ in range(150):
+        asked(choice, 0, 0, 0.2)
+    # Of the thirty targets that the last requests promised none came.
+    assert choice.value(0) < 0.2
 
 
 @given(st.integers(0, 1000))

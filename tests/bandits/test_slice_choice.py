@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from coati.bandits.slice_choice import SliceChoice, SliceSizes, Tally
+from coati.bandits.slice_choice import SiteCounts, SliceChoice, SliceSizes
 from coati.budget import Budget, Limit
 
 SIZES = SliceSizes(first_requests=10, most_requests=40, seconds=60.0)
@@ -24,12 +24,12 @@ def test_the_budget_is_kept_while_slices_are_out() -> None:
     assert [chosen and chosen.requests for chosen in sent] == [10, 10, 5]
     assert choice.choose(0.0) is None
     # One came back early: what it did not use is there for others.
-    choice.ended(0, Tally(requests=4), now=5.0)
+    choice.ended(0, SiteCounts(requests=4), now=5.0)
     last = choice.choose(6.0)
     assert last is not None
     assert (last.site, last.requests) == (0, 6)
     for site, requests in ((1, 10), (2, 5), (0, 10)):
-        choice.ended(site, Tally(requests=requests), now=7.0)
+        choice.ended(site, SiteCounts(requests=requests), now=7.0)
     assert choice.choose(8.0) is None
     assert (choice.requests, choice.limit(0.0)) == (25, Limit.REQUESTS)
 
@@ -42,14 +42,27 @@ def test_slices_grow_with_what_a_site_was_asked() -> None:
         assert chosen is not None
         lengths.append(chosen.requests)
         asked += chosen.requests
-        choice.ended(0, Tally(requests=asked), now=0.0)
+        choice.ended(0, SiteCounts(requests=asked), now=0.0)
     assert lengths == [10, 10, 20, 40, 40]
+
+
+def test_a_site_that_is_over_can_be_opened_again() -> None:
+    choice = SliceChoice(["a", "b"], Budget(), SIZES)
+    choice.resume(0, SiteCounts(requests=5), over=True)
+    choice.resume(1, SiteCounts(requests=5), over=True)
+    assert (choice.choose(0.0), choice.left) == (None, 0)
+    choice.reopen(1)
+    assert choice.left == 1
+    choice.ended(1, SiteCounts(requests=15), now=1.0, free_at=3.0)
+    assert all_chosen(choice, 2.0) == []
+    assert all_chosen(choice, 3.0) == [1]
+    assert choice.requests == 20
 
 
 def test_sites_of_one_group_are_never_out_at_once() -> None:
     choice = SliceChoice(["x.org", "x.org", "y.org"], Budget(), SIZES)
     assert all_chosen(choice, 0.0) == [0, 2]
-    choice.ended(0, Tally(requests=10), now=10.0, free_at=12.0)
+    choice.ended(0, SiteCounts(requests=10), now=10.0, free_at=12.0)
     # The other one has to keep its distance, too.
     assert choice.choose(11.0) is None
     assert choice.wakes_at() == 12.0
@@ -63,7 +76,7 @@ def test_the_site_that_promises_most_goes_first_once_all_were_tried() -> None:
     for promise in (0.1, 0.9, 0.2):
         chosen = choice.choose(0.0)
         assert chosen is not None
-        choice.ended(chosen.site, Tally(100, 5, 0, 5.0, promise), now=0.0)
+        choice.ended(chosen.site, SiteCounts(100, 5, 0, 5.0, promise), now=0.0)
     chosen = choice.choose(0.0)
     assert chosen is not None
     assert chosen.site == 1
@@ -77,11 +90,11 @@ def test_of_suspects_one_is_out_at_a_time() -> None:
     first = choice.choose(1.0)
     assert first is not None
     assert first.site == 3
-    choice.ended(3, Tally(requests=10), now=2.0)
+    choice.ended(3, SiteCounts(requests=10), now=2.0)
     assert all_chosen(choice, 6.0) == [0, 3]
     assert choice.wakes_at() is None
     # It was not the one: it may go on with the others, and the next suspect is tried.
-    choice.ended(0, Tally(requests=10), now=7.0)
+    choice.ended(0, SiteCounts(requests=10), now=7.0)
     assert all_chosen(choice, 7.0) == [1, 0]
     choice.end(1)
     assert all_chosen(choice, 8.0) == [2]
@@ -91,7 +104,7 @@ def test_of_suspects_one_is_out_at_a_time() -> None:
 def test_suspects_are_out_at_once_where_there_are_workers_for_each_and_their_slices_are_short() -> None:
     choice = SliceChoice(["a", "b", "c"], Budget(), SIZES)
     for site in range(3):
-        choice.resume(site, Tally(requests=100))
+        choice.resume(site, SiteCounts(requests=100))
     for _ in range(3):
         chosen = choice.choose(0.0)
         assert chosen is not None
@@ -118,8 +131,8 @@ def test_one_that_is_held_costs_nothing_and_comes_later() -> None:
 
 def test_what_was_published_is_taken_over() -> None:
     choice = SliceChoice(["a", "b"], Budget(max_requests=100), SIZES)
-    choice.resume(0, Tally(requests=60, targets=6), over=True)
-    choice.resume(1, Tally(requests=35, targets=1, bytes=9))
+    choice.resume(0, SiteCounts(requests=60, targets=6), over=True)
+    choice.resume(1, SiteCounts(requests=35, targets=1, bytes=9))
     assert (choice.requests, choice.targets, choice.bytes, choice.left) == (95, 7, 9, 1)
     chosen = choice.choose(0.0)
     assert chosen is not None
@@ -164,7 +177,7 @@ class World:
         else:
             self.suspects.discard(site)
             self.asked[site] += self.chance.randrange(1, reserved + 1)
-            tally = Tally(requests=self.asked[site])
+            tally = SiteCounts(requests=self.asked[site])
             self.choice.ended(site, tally, self.now, self.now + self.chance.random())
 
 

@@ -60,5 +60,5 @@ def start_coati(*arguments: object, cwd: Path, env: Mapping[str, str] | None = N
 
 def said_by(process: subprocess.Popen[str]) -> Said:
     """Wait for a command."""
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=240)
     return Said(process.returncode, out, err)

@@ -88,6 +88,17 @@ def test_explain_says_why(coati: Coati, web: tuple[Path, Path, Path]) -> None:
     accepted = coati("explain", REPOSITORIES[0], "--run", "rain").out
     assert "repo0.test is verified: 12 different data files" in accepted
     assert "the word “" in accepted
+    assert "looks like:   a repository's page" in accepted
+    assert "target" not in accepted
+    with sqlite3.connect("rain/run.sqlite") as database:
+        standings = database.execute(
+            "SELECT count(*), sum(reward > 0) FROM requests WHERE kind <> 'deferred' GROUP BY arm"
+        ).fetchall()
+    assert any(
+        f"{requests} requests so far: {good} looked like a repository's page" in accepted
+        for requests, good in standings
+        if good
+    )
     rejected = coati("explain", "fewfiles.test", "--run", "rain").out
     assert rejected.startswith("fewfiles.test is rejected: too few data files: 9")
     assert "the word “" in rejected
@@ -137,10 +148,17 @@ def test_a_quota_of_queries_and_then_more_of_it(coati: Coati, web: tuple[Path, P
     said = coati(*how(web, "--out", "rain", "--max-queries", 1))
     assert said.code == 0
     assert "continue with a larger --max-queries" in said.err
+    assert "Stopped: nothing was left to request, and no engine may be asked more often." in said.out
     assert _queries("rain") == 1
+    report = Path("rain/report.html").read_text(encoding="utf-8")
+    assert "It asked its search engines as often as it may" in report
+    assert "run the same command with a larger --max-queries" in report
+    assert "All known URLs" not in report
     more = coati("discover", "rain", "--max-queries", 100, "--quiet", "--format", "json")
     assert lines_of(more.out)[-1]["repositories"] == len(ALL)
     assert _queries("rain") > 1
+    report = Path("rain/report.html").read_text(encoding="utf-8")
+    assert "It asked its search engines as often as it may" not in report
 
 
 def _queries(folder: str) -> int:

@@ -16,7 +16,7 @@ from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
 from tests.cli.commands import Coati, coati
 from tests.discovering.made_web import lines_of
-from tests.live.scripted import Exchange, Script, scripted
+from tests.live.scripted import Exchange, Script, answer, scripted
 
 __all__ = ["coati"]
 
@@ -142,7 +142,40 @@ def test_patience_ends_a_search_and_more_of_it_continues(coati: Coati, engine: S
     assert said.code == 0
     assert "requests found no repository" in said.err
     assert "--patience N" in said.err
+    report = Path("rain/report.html").read_text(encoding="utf-8")
+    assert "It gave up, because the last" in report
+    assert "run the same command with a larger --patience" in report
     more = lines_of(coati("discover", "rain", "--patience", 0, "--quiet", "--format", "json").out)[-1]
     assert more["gave_up_after"] == 0
     assert more["repositories"] == 2
     assert coati("discover", "rain", "--patience", -1).code == 2
+
+
+@pytest.mark.parametrize("again", [["rain"], ["rain data", "--out", "rain"]], ids=["folder", "same command"])
+def test_an_engine_that_wanted_a_pause_is_asked_again(
+    coati: Coati, sites: SiteServer, again: list[str]
+) -> None:
+    hits = json.dumps({"results": [{"url": site.start_url, "title": "x"} for site in sites.sites]})
+    answers = {"*": answer(429, Retry_After="0")}
+    with scripted(answers) as engine:
+        how = ("--search", search(engine), *ONCE, *QUICK)
+        paused = coati("discover", "rain data", *how, "--out", "rain")
+        assert paused.code == 4
+        assert "Stopped: the search engine asks for a pause." in paused.out
+        engine.routes["*"] = lambda exchange: exchange.answer(body=hits, media_type="application/json")
+        said = coati("discover", *again, *(how if len(again) > 1 else ("--quiet",)), "--format", "json")
+    assert said.code == 0
+    *_, summary = lines_of(said.out)
+    assert summary["words"] == "rain data"
+    assert summary["repositories"] == 2
+
+
+def test_a_word_that_is_also_a_folder(coati: Coati, engine: Script) -> None:
+    how = ("--search", search(engine), *ONCE, *QUICK)
+    coati("discover", "rain data", *how, "--out", "rain")
+    said = coati("discover", "rain", *how, "--out", "other", "--format", "json")
+    assert lines_of(said.out)[-1]["words"] == "rain"
+    assert Path("other/repositories.csv").is_file()
+    mixed = coati("discover", "./rain", *how, "--out", "third")
+    assert mixed.code == 2
+    assert "--out names another folder" in mixed.err

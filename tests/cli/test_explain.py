@@ -64,10 +64,10 @@ def told(folder: Path, url: str) -> dict[str, Any]:
 def test_a_target_says_where_it_was_met_and_where_it_is_kept(folder: Path) -> None:
     answer = told(folder, f"{START}table.csv")
     assert answer["verdict"] == "target"
-    assert answer["met"]["found_on"] == START
-    assert answer["met"]["anchor"] == "Table"
-    assert answer["met"]["context"] == "The table: Table"
-    assert answer["met"]["tag_path"].endswith("ul.files > li > a")
+    assert answer["found"]["found_on"] == START
+    assert answer["found"]["anchor"] == "Table"
+    assert answer["found"]["context"] == "The table: Table"
+    assert answer["found"]["tag_path"].endswith("ul.files > li > a")
     assert answer["file"]["file"] == "files/table.csv"
     assert (folder / answer["file"]["file"]).read_bytes() == b"a,b\n1,2\n"
     assert len(answer["file"]["sha256"]) == 64
@@ -77,7 +77,7 @@ def test_a_target_says_where_it_was_met_and_where_it_is_kept(folder: Path) -> No
 def test_a_page_says_what_it_held(folder: Path) -> None:
     answer = told(folder, "/page")
     assert answer["verdict"] == "page"
-    (asked,) = answer["asked"]
+    (asked,) = answer["requests"]
     assert asked["links"] == 9
     assert asked["status"] == 200
     assert asked["requests_before"] >= 1
@@ -87,7 +87,7 @@ def test_a_redirect_says_where_it_leads(folder: Path) -> None:
     answer = told(folder, "/moved")
     assert answer["verdict"] == "redirect"
     assert answer["leads_to"] == [f"{START}moved/again", f"{START}table.csv"]
-    assert told(folder, "/moved/again")["met"] == {"redirected_from": f"{START}moved"}
+    assert told(folder, "/moved/again")["found"] == {"redirected_from": f"{START}moved"}
 
 
 @pytest.mark.parametrize(
@@ -112,17 +112,35 @@ def test_a_failure_says_why(folder: Path) -> None:
 
 def test_what_a_rule_forbids_names_the_rule_and_the_page(folder: Path) -> None:
     answer = told(folder, "http://else.test/x")
-    assert answer["left_alone"]["reason"] == "out of scope"
-    assert answer["left_alone"]["found_on"] == START
-    assert "another site" in answer["left_alone"]["meaning"]
+    assert answer["skipped"]["reason"] == "out of scope"
+    assert answer["skipped"]["found_on"] == START
+    assert "another site" in answer["skipped"]["meaning"]
 
 
 def test_a_waiting_link_says_what_its_like_have_brought(folder: Path) -> None:
     answer = told(folder, "/more/8")
-    assert answer["met"]["found_on"] == f"{START}page"
+    assert answer["found"]["found_on"] == f"{START}page"
     assert answer["siblings"]["followed"] == 3
     assert answer["siblings"]["waiting"] == 6
     assert answer["strategy"] == "bfs"
+
+
+def test_a_group_counts_the_files_on_its_pages_though_other_links_of_them_still_wait(tmp_path: Path) -> None:
+    """A page's reward is known when its last link was followed; its files are known before."""
+    topics = [f"{START}topics/{name}" for name in "abcd"]
+    site = {START: Response.page("".join(f"<p><a href={url}>Topic</a></p>" for url in topics))}
+    for url in topics:
+        site[url] = Response.page(
+            f"<ul><li><a href={url}.csv>Table</a></ul><a href={url}/imprint>Imprint</a>"
+        )
+        site[f"{url}.csv"] = Response.file("text/csv", b"a,b\n1,2\n")
+    run = MadeRun(tmp_path / "run", Site(START, site), "scent")
+    run.steps(9)
+    folder = run.finish("interrupted")
+    (asked,) = told(folder, "/topics/a")["requests"]
+    files = sum(told(folder, f"/topics/{name}.csv")["verdict"] == "target" for name in "abcd")
+    assert files >= 3
+    assert (asked["group"]["followed"], asked["group"]["led_to"]) == (4, files)
 
 
 def test_an_unknown_url_says_which_known_ones_are_nearest(folder: Path) -> None:
@@ -136,7 +154,7 @@ def test_an_unknown_url_says_which_known_ones_are_nearest(folder: Path) -> None:
 def test_an_unknown_url_that_the_rules_forbid_names_the_rule(folder: Path) -> None:
     answer = told(folder, "http://third.test/y")
     assert answer["verdict"] == "never found"
-    assert answer["left_alone"]["reason"] == "out of scope"
+    assert answer["skipped"]["reason"] == "out of scope"
 
 
 def test_the_group_and_the_score_that_chose_it_are_named(tmp_path: Path) -> None:
@@ -144,7 +162,10 @@ def test_the_group_and_the_score_that_chose_it_are_named(tmp_path: Path) -> None
     run.steps(40)
     finished = run.finish()
     chosen = [
-        each for n in range(3) for each in explain_url(finished, f"/more/{n}").asked if each.arm is not None
+        each
+        for n in range(3)
+        for each in explain_url(finished, f"/more/{n}").requests
+        if each.arm is not None
     ]
     assert chosen
     assert all(each.score is not None and each.group is not None for each in chosen)
@@ -233,5 +254,5 @@ def test_scent_gives_the_reasons_that_it_had_when_it_chose(scented: Path) -> Non
 
 def test_scent_explains_where_a_redirect_leads(scented: Path) -> None:
     answer = told(scented, "/moved/again")
-    assert answer["met"]["redirected_from"] == f"{START}moved"
+    assert answer["found"]["redirected_from"] == f"{START}moved"
     assert answer["reasons"]

@@ -30,6 +30,15 @@ def test_events_on_a_full_disk(coati: Coati, site: Script) -> None:
     assert coati(*crawl, "--events", "events").json["targets"] == 5
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_log_of_a_harvest_on_a_full_disk(coati: Coati, site: Script) -> None:
+    Path("sites.txt").write_text(site.start)
+    harvest = ("harvest", "sites.txt", "--goal", "structured-data", "--no-extract", "--delay", "0")
+    said = coati(*harvest, "--out", "run", "--log-file", "/dev/full")
+    assert (said.code, "could not be written to /dev/full" in said.err) == (5, True)
+    assert "Traceback" not in said.err
+
+
 @pytest.mark.parametrize("at", [1, 3])
 def test_an_archive_on_a_full_disk(
     coati: Coati, site: Script, monkeypatch: pytest.MonkeyPatch, at: int

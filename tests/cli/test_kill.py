@@ -22,9 +22,9 @@ import pytest
 from coati.cli.main import run
 from coati.testing.api_answers import ApiFile
 from coati.testing.apis import with_api
-from coati.testing.lists import with_lists
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
+from coati.testing.site_lists import with_lists
 from tests.cli.commands import said_by, start_coati
 from tests.live.scripted import clock, pause
 

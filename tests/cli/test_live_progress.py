@@ -129,7 +129,7 @@ def test_a_terminal_sees_lines_that_stay_in_place_and_go(tmp_path: Path) -> None
         )
         os.close(writer)
         shown = _read_all(reader)
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=240) == 0
     assert "requests, 0 targets" in shown
     assert "of the budget" in shown
     # The last thing that is drawn is taken away again.

@@ -2,6 +2,7 @@ import errno
 import importlib
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -241,3 +242,18 @@ def test_nothing_is_imported_before_control_c_is_heard() -> None:
     ours = {name for name in done.stdout.split() if name.partition(".")[0] == "coati"}
     assert ours == {"coati", "coati.cli", "coati.lazy_names", "coati.version"}
     assert not {"typing", "signal", "collections", "contextlib"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(sqlite3.SQLITE_FULL, 2), (sqlite3.SQLITE_CORRUPT, 2), (sqlite3.SQLITE_MISUSE, 5)]
+)
+def test_what_a_database_cannot_do_for_the_machine_is_no_bug(
+    probe: Probe, capsys: pytest.CaptureFixture[str], number: int, code: int
+) -> None:
+    def body() -> None:
+        error = sqlite3.OperationalError("refused")
+        error.sqlite_errorcode = number
+        raise error
+
+    assert probe(body) == code
+    assert ("Traceback" in capsys.readouterr().err) == (code == 5)

@@ -8,7 +8,7 @@ from coati.cli.main import run
 from coati.experiments.yield_sheet import draw_sample, read_sheet, write_sheet
 from coati.runs.reader import RunReader
 from coati.testing import Response, Site
-from coati.testing.office_files import Table, write_csv
+from coati.testing.office_files import SheetTable, write_csv
 from tests.reporting.made_runs import MadeRun
 from tests.runs.synthetic import abandon
 
@@ -21,7 +21,7 @@ def office(files: int) -> Site:
     pages = {ROOT: Response.page("".join(f"<a href=/f{n}.csv>{n}</a>" for n in range(files)))}
     for number in range(files):
         rows = [(f"area {n}", "words" if number % 3 == 0 else n + number) for n in range(5)]
-        table = Table("t", ("area", "value"), tuple(rows))
+        table = SheetTable("t", ("area", "value"), tuple(rows))
         pages[f"{ROOT}f{number}.csv"] = Response.file("text/csv", write_csv(table) + str(number).encode())
     return Site(ROOT, pages)
 

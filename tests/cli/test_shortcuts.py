@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from coati.testing.apis import ApiState, files_of, with_api
-from coati.testing.lists import with_lists
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
+from coati.testing.site_lists import with_lists
 from tests.cli.commands import Coati, coati
 
 __all__ = ["coati"]
@@ -86,7 +86,7 @@ def test_each_way_of_finding_is_told_apart(coati: Coati, server: SiteServer) -> 
     assert ways["API of wordpress"]["targets"] == FILES
     assert ways["links"]["targets"] == 1
     explained = coati("explain", "--run", "run", "/hidden/3.csv", "--format", "json").json
-    assert explained["met"]["found_by"] == "API of wordpress"
+    assert explained["found"]["found_by"] == "API of wordpress"
     assert "found by" in coati("explain", "--run", "run", "/hidden/3.csv").out
     page = coati(
         "explain",

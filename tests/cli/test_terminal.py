@@ -13,7 +13,7 @@ from rich.console import Console
 from coati.budget import Budget
 from coati.jobs.live_progress import CrawlView, _block
 from coati.live.progress import ArmYield, Progress
-from coati.web.unseen import safe
+from coati.web.invisible_characters import safe
 from tests.cli.commands import Coati, coati
 from tests.live.scripted import Route, Script, file, scripted
 

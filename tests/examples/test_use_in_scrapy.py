@@ -20,7 +20,7 @@ def test_the_example_in_python_runs(
     monkeypatch.chdir(tmp_path)
     with scripted({"/": page("/a.csv"), "/a.csv": file()}) as server:
         exec(compile(program.replace("https://www.example.org/", server.start, 1), "how-to", "exec"), {})  # noqa: S102
-    assert capsys.readouterr().out == "nothing left to ask for 1\n"
+    assert capsys.readouterr().out == "nothing was left to request 1\n"
     assert (tmp_path / "example" / "run.toml").exists()
 
 

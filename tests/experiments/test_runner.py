@@ -26,7 +26,7 @@ from coati.experiments.spec import (
 )
 from coati.experiments.tables import objects, result_table
 from coati.experiments.workers import Job, Lost, Workers
-from coati.jobs.generated_sites import open_generated_web, write_generated
+from coati.jobs.generated_sites import GENERATORS
 from tests.experiments.jobs import count, die, die_once, fail, hang
 from tests.experiments.made_sites import DEGENERATE, small_archive, write_archive
 from tests.experiments.test_spec import SHIPPED, SMALL
@@ -43,7 +43,7 @@ def silent(_doing: str, _done: int, _total: int) -> None:
 
 def run(experiment: Experiment, tmp_path: Path, jobs: int = 0) -> Study:
     cache = tmp_path / "out" / SITES_FOLDER
-    places = Places(tmp_path / "archives", cache, write_generated, open_generated_web)
+    places = Places(tmp_path / "archives", cache, GENERATORS)
     return run_experiment(experiment, places, tmp_path / "out", jobs, silent)
 
 
@@ -74,8 +74,9 @@ def briefly_trained(variant: Variant) -> Variant:
     return replace(variant, settings=replace(variant.settings, hosts=hosts))
 
 
-# Those over histories are run in test_watch_trials, searches for repositories in test_search_trials.
-OF_SITES = [file for file in SHIPPED if file.parent.name not in {"wsdm2018", "cikm2021"}]
+# Those over histories are run in test_watch_trials, searches for repositories in test_search_trials, budgets
+# over many sites in test_budget_trials.
+OF_SITES = [file for file in SHIPPED if file.parent.name not in {"wsdm2018", "cikm2021", "many_sites"}]
 
 
 @pytest.mark.parametrize("file", OF_SITES, ids=lambda file: file.stem)
@@ -218,7 +219,7 @@ def test_a_missing_archive_is_an_error_that_lists_the_others(tmp_path: Path) -> 
     with pytest.raises(UsageError, match="only: other"):
         run(small(), tmp_path)
     with pytest.raises(UsageError, match="--archives"):
-        run_experiment(small(), Places(None, tmp_path, write_generated), tmp_path, 0, silent)
+        run_experiment(small(), Places(None, tmp_path, GENERATORS), tmp_path, 0, silent)
 
 
 def test_a_generated_site_is_made_once(tmp_path: Path) -> None:
@@ -254,7 +255,7 @@ def test_an_experiment_that_was_killed_goes_on(tmp_path: Path) -> None:
     done = len(list(out.glob("cells/*.json")))
     assert 5 <= done < 303
     experiment = replace(read_experiment(file), seeds=tuple(range(20)))
-    places = Places(tmp_path / "archives", out / SITES_FOLDER, write_generated)
+    places = Places(tmp_path / "archives", out / SITES_FOLDER, GENERATORS)
     went_on = run_experiment(experiment, places, out, 0, silent)
     assert went_on.reused >= 5
     afresh = run_experiment(experiment, places, tmp_path / "afresh", 0, silent)

@@ -16,7 +16,7 @@ from coati.experiments.runner import run_experiment
 from coati.experiments.sites import Places
 from coati.experiments.spec import SearchedTopic, parse_experiment, read_experiment
 from coati.experiments.tables import objects
-from coati.jobs.generated_sites import open_generated_topic, write_generated
+from coati.jobs.generated_sites import GENERATORS
 
 FOLDER = Path(__file__).parents[2] / "experiments" / "cikm2021"
 METHODS = ["search-engine", "ache", "disco", "dsdd-fw", "dsdd-kw", "bd", "dsdd", "prospect"]
@@ -118,7 +118,7 @@ def test_every_shipped_file_runs(file: Path, tmp_path: Path) -> None:
     }  # fmt: skip
     topics = [site for site in described.sites if isinstance(site, SearchedTopic)]
     small = replace(described, sites=(replace(topics[1], scale=0.1, batch=2),))
-    places = Places(None, tmp_path, write_generated, open_topic=open_generated_topic)
+    places = Places(None, tmp_path, GENERATORS)
     study = run_experiment(small, places, tmp_path, 0, lambda *_: None)
     assert {each["measure"] for each in objects(study)} == set(described.measures)
     assert write_outputs(study, tmp_path, parquet=False)

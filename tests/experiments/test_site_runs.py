@@ -46,7 +46,7 @@ def test_the_tiny_site_by_hand(tmp_path: Path) -> None:
         "curve_ratio": pytest.approx((60 / 30 * 70 / 40 * 80 / 60 * 80 / 60) ** 0.25),
         "auc_ratio": pytest.approx(12 / 20),
         "gap_closed": pytest.approx(0),
-        "stop": "nothing left to ask for",
+        "stop": "nothing was left to request",
     }
     # The start, /a with its two targets, /b with its one, and nothing else.
     assert [step.url.removeprefix(tiny_site.START) for step in best.run.trace.steps()] == [
@@ -66,7 +66,7 @@ def test_a_budget_is_the_runs_and_not_the_references(tmp_path: Path) -> None:
     assert row["curve_ratio"] is None
     assert row["gap_closed"] is None
     assert row["auc_ratio"] == pytest.approx((1 + 2 * 4) / 20)
-    assert row["stop"] == "budget of requests reached"
+    assert row["stop"] == "the limit of requests was reached"
 
 
 def test_seeds_are_told_apart(tmp_path: Path) -> None:

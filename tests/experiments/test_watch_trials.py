@@ -12,8 +12,9 @@ from click.testing import CliRunner
 from coati.cli.experiment import experiment
 from coati.errors import CoatiError, ConfigError
 from coati.experiments.spec import WatchedHistory, parse_experiment, read_experiment
+from coati.strategies.revisits.arrivals import ArrivalsSettings
 from coati.toml_writer import to_toml
-from tests.replaying.test_watching import archived
+from tests.replaying.test_watch_replay import archived
 from tests.strategies.revisits.histories import Made
 
 FOLDER = Path(__file__).parents[2] / "experiments" / "wsdm2018"
@@ -69,6 +70,35 @@ def test_each_strategy_watches_each_history(histories: Path) -> None:
     assert figure.stat().st_size > 10_000
 
 
+VARIANTS = """halves = true
+
+[[variants]]
+strategy = "arrivals"
+name = "short"
+settings.arrivals = { half_life_hours = 1.0, prior_links = 9.0 }
+
+[[variants]]
+strategy = "arrivals"
+name = "as it is"
+"""
+
+
+def test_parameters_are_chosen_on_one_half_of_the_settings_among_the_rows_that_have_some(
+    histories: Path,
+) -> None:
+    found = call(histories, file=FILE + VARIANTS)
+    closed = {
+        str(run["variant"] or run["strategy"]): float(str(run["value"]))
+        for run in found
+        if run["kind"] == "run" and run["measure"] == "watch_gap_closed" and "k=2" in str(run["site"])
+    }
+    assert closed["as it is"] == closed["arrivals"] != closed["short"]
+    page = (histories / "out" / "small.md").read_text(encoding="utf-8")
+    best = max("short", "as it is", key=closed.__getitem__)
+    # The bound closes all of the gap, and is no choice.
+    assert f"| made all links k=2 | {best} | {closed[best]:.3f} |" in page
+
+
 def test_a_part_of_them_can_be_run(histories: Path) -> None:
     found = call(histories, "--sites", "made all links k=2", "--strategies", "rr")
     assert {run["site"] for run in found if run["kind"] == "run"} == {"made all links k=2"}
@@ -99,7 +129,13 @@ def test_the_files_of_the_paper_run_on_a_small_history(histories: Path, name: st
 
 
 def test_there_is_a_file_for_each_figure_of_the_paper() -> None:
-    assert {file.stem for file in FOLDER.glob("*.toml")} == {"against_k", "feeds", "generated", "news"}
+    assert {file.stem for file in FOLDER.glob("*.toml")} == {
+        "against_k",
+        "both_ways",
+        "feeds",
+        "generated",
+        "news",
+    }
 
 
 @pytest.mark.parametrize(
@@ -114,6 +150,12 @@ def test_what_makes_no_sense_is_refused(site: dict[str, object], words: str) -> 
     table = {"table": "t", "title": "t", "measures": ["coverage"], "strategies": ["rr"], "sites": [site]}
     with pytest.raises(ConfigError, match=words):
         parse_experiment(table, Path())
+
+
+@pytest.mark.parametrize("name", ["half_life_hours", "prior_links"])
+def test_parameters_that_make_no_rate_are_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} is 0.0: it must be above 0"):
+        ArrivalsSettings(**{name: 0.0})
 
 
 def test_a_history_that_is_missing_is_named(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from coati.experiments.yield_files import (
 from coati.experiments.yield_grids import count_tables, is_number
 from coati.experiments.yield_sheet import SampledFile, Yield, read_sheet, write_sheet
 from coati.testing.office_files import (
-    Table,
+    SheetTable,
     write_csv,
     write_json,
     write_ods,
@@ -34,8 +34,8 @@ from coati.testing.office_files import (
 )
 
 ROWS = tuple((f"Area {number}", 2000 + number % 3, 10.5 * number) for number in range(12))
-STATISTICS = Table("Statistics", ("area", "year", "value"), ROWS)
-MINUTES = Table("Minutes", ("day", "topic"), tuple((f"day {n}", "what was said") for n in range(12)))
+STATISTICS = SheetTable("Statistics", ("area", "year", "value"), ROWS)
+MINUTES = SheetTable("Minutes", ("day", "topic"), tuple((f"day {n}", "what was said") for n in range(12)))
 
 
 @pytest.mark.parametrize(

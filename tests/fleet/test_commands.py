@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,7 +43,11 @@ def test_a_harvest_into_a_store_and_out_of_it(coati: Coati, server: SiteServer, 
     assert "none is running" in table.out
 
     site = sites[0]["site"]
+    report = ObjectStore(s3_url).read(f"sites/{site}/report.html") or b""
+    command = f"coati pull {s3_url} {site} --out {site}"
+    assert command in report.decode()
     pulled = coati("pull", s3_url, site, "--out", "pulled", "--format", "json")
+    assert command not in Path("pulled/report.html").read_text(encoding="utf-8")
     assert pulled.json["targets"] == sites[0]["targets"]
     assert coati("verify", "pulled").code == 0
     assert coati("pull", s3_url, site, "--out", "pulled").code == 2
@@ -80,6 +85,16 @@ def test_what_cannot_be_meant_is_refused(
     said = coati("harvest", "sites.txt", "--types", "data", *arguments)
     assert (said.code, len(said.err.splitlines()) <= 2) == (2, True)
     assert words in said.err
+    # What is refused leaves nothing behind.
+    assert not Path("out").exists()
+
+
+def test_it_says_how_to_get_at_the_files(coati: Coati, server: SiteServer) -> None:
+    Path("sites.txt").write_text(f"{server.url}\n")
+    said = coati("harvest", "sites.txt", "--types", "data", "--delay", 0, "--store", "my store")
+    command = shlex.split(said.err.splitlines()[-1].partition("site: coati ")[2])
+    assert coati(*command).code == 0
+    assert list(Path(command[-1], "files").iterdir())
 
 
 def test_pages_are_for_one_machine(coati: Coati) -> None:

@@ -69,3 +69,22 @@ def test_where_no_scheduler_is_it_says_so(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(dask_cluster, "_CONNECT_SECONDS", 0.2)
     with pytest.raises(ConfigError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         DaskCluster("tcp://127.0.0.1:9")
+
+
+def test_processes_that_it_starts_keep_their_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from dask import config
+
+    environments: list[dict[str, object]] = []
+
+    def started(**_: object) -> None:
+        environments.append(dict(config.get("distributed.nanny.pre-spawn-environ")))
+        raise ConfigError("that is enough")
+
+    monkeypatch.setattr("distributed.LocalCluster", started)
+    with pytest.raises(ConfigError, match="that is enough"):
+        DaskCluster("local:1")
+    # To Dask, None says that a variable is not to be set.
+    assert environments[0]["MALLOC_TRIM_THRESHOLD_"] is None
+    assert environments[0]["OMP_NUM_THREADS"] == 1

@@ -124,3 +124,32 @@ def test_patience_ends() -> None:
     with pytest.raises(StoreError, match="away"):
         failing.patience(100.0).until_done(failing.work)
     assert failing.now <= 100.0
+
+
+def test_what_the_library_of_a_service_raises_is_a_failure_of_the_store(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without keys or a network, the library of S3 raises errors of its own, which are no `OSError`."""
+
+    class NoKeysError(Exception):
+        pass
+
+    def refuse(*_: object, **__: object) -> None:
+        raise NoKeysError("unable to locate credentials")
+
+    store = ObjectStore("s3://bucket/name")
+    for name in ("cat_file", "pipe_file", "exists", "ls", "rm_file", "get_file"):
+        monkeypatch.setattr(store._files, name, refuse)  # noqa: SLF001 - the library
+    for attempt in (
+        lambda: store.read("x"),
+        lambda: store.create("x", b""),
+        lambda: store.replace("x", b""),
+        lambda: store.exists("x"),
+        lambda: store.names("x"),
+        lambda: store.delete("x"),
+        lambda: store.get_file("x", Path("nowhere")),
+    ):
+        with pytest.raises(StoreError, match="failed at x: unable to locate credentials"):
+            attempt()
+    with pytest.raises(ConfigError, match=r"unable to locate credentials\. Does the store exist"):
+        store.check()

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from coati.errors import ConfigError
+from coati.fleet.downloading import pull, take
 from coati.fleet.generations import Chain, ChainBrokenError, Manifest, RunState
 from coati.fleet.objects import ObjectStore, StoreError
 from coati.fleet.publishing import Base, Publisher
-from coati.fleet.taking import pull, take
 from coati.runs.store import RunStore
 from tests.runs.synthetic import Loop, Site, abandon, check_files, dump, new_store
 

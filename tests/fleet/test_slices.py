@@ -16,7 +16,8 @@ import pytest
 
 from coati.budget import Budget
 from coati.fleet.crawl_thread import CrawlThread, crawl_thread
-from coati.fleet.deaths import deaths_at, is_quarantined, note_death
+from coati.fleet.deaths import deaths_at, has_last_try, is_quarantined, note_death
+from coati.fleet.downloading import pull
 from coati.fleet.generations import Chain, Manifest
 from coati.fleet.leases import Lease, Leases, lease_name
 from coati.fleet.objects import ObjectStore, open_store
@@ -25,7 +26,6 @@ from coati.fleet.overtime import Overtime
 from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slice_turns import SliceTurns
 from coati.fleet.slices import run_slice
-from coati.fleet.taking import pull
 from coati.fleet.worker import Worker
 from coati.harvesting.sites import sites_of
 from coati.live.progress import Event, EventKind
@@ -197,6 +197,39 @@ def test_a_site_at_which_workers_die_is_left_alone_after_three(order: SliceOrder
     assert (result.end, result.deaths) == (SliceEnd.QUARANTINED, 3)
     assert is_quarantined(store, site)
     assert len(server.requests) == before
+
+
+def test_a_last_try_that_ends_well_ends_the_quarantine(order: SliceOrder) -> None:
+    store, site = open_store(order.store), order.place
+    assert not has_last_try(store, site)
+    for _ in range(3):
+        die_at(order)
+    run_slice(order)
+    assert has_last_try(store, site)
+    assert run_slice(replace(order, last_try=True)).end is SliceEnd.CRAWLED
+    assert not is_quarantined(store, site)
+    assert run_slice(order).end is SliceEnd.CRAWLED
+
+
+def test_a_last_try_that_ends_in_a_death_was_the_last(
+    order: SliceOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, site = open_store(order.store), order.place
+    for _ in range(3):
+        die_at(order)
+    run_slice(order)
+
+    def dies(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("coati.fleet.slice_crawl.SliceCrawl.run", dies)
+    with pytest.raises(MemoryError):
+        run_slice(replace(order, last_try=True))
+    assert is_quarantined(store, site)
+    assert not has_last_try(store, site)
+    # Nor does another quarantine give it one.
+    assert run_slice(order).end is SliceEnd.QUARANTINED
+    assert not has_last_try(store, site)
 
 
 def test_workers_that_die_before_they_crawl_do_not_count_against_the_site(order: SliceOrder) -> None:
@@ -454,11 +487,11 @@ def test_all_slices_of_a_process_can_be_recalled(order: SliceOrder, server: Site
     results: list[Any] = []
     thread = threading.Thread(target=lambda: results.append(run_slice(replace(order, requests=1000))))
     thread.start()
-    assert asked.wait(60)
+    assert asked.wait(240)
     assert crawl_thread().stop_all() == 1
     thread.join()
     server.latency = 0.0
-    assert results[0].state.stop_reason == "interrupted"
+    assert results[0].state.stop_reason == "it was interrupted"
     assert not results[0].state.done
 
 

@@ -70,6 +70,22 @@ def test_it_works_where_a_loop_runs_already_as_in_a_notebook(start: str) -> None
     assert asyncio.run(cell()).summary.targets == PAGES
 
 
+def test_an_inspection_and_a_repair_work_there_too(start: str) -> None:
+    coati.crawl(start, out="run", delay=0)
+    damaged = coati.open_run("run").files()[0].path
+    whole = damaged.read_bytes()
+    damaged.write_bytes(b"")
+
+    async def cell() -> tuple[coati.Inspection, coati.Verification]:
+        found = coati.inspect(start, delay=0, limits={"allow_private": True})
+        return found, coati.verify("run", repair=True)
+
+    found, verified = asyncio.run(cell())
+    assert (found.links, found.exit_code) == (PAGES, 0)
+    assert "coati crawl" in found._repr_html_()
+    assert (verified.whole, damaged.read_bytes()) == (True, whole)
+
+
 def test_an_unknown_setting_and_a_wrong_value_are_told(start: str) -> None:
     with pytest.raises(coati.CoatiError, match="max_request"):
         coati.crawl(start, max_request=3)  # type: ignore[call-arg]

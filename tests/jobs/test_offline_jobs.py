@@ -108,3 +108,50 @@ def test_an_archive_is_imported_described_and_exported(tmp_path: Path) -> None:
     assert file.stat().st_size > 0
     with pytest.raises(coati.CoatiError, match="unknown layout"):
         coati.export_archive(tmp_path / "held", tmp_path / "x", "zip")
+
+
+def test_an_archive_is_verified_and_its_index_rebuilt(archives: Path) -> None:
+    folder = archives / "tiny"
+    whole = coati.verify_archive(folder)
+    assert (whole.whole, whole.records > 0) == (True, True)
+    assert coati.reindex_archive(folder).records == whole.records
+    (volume,) = (folder / "warc").iterdir()
+    data = bytearray(volume.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    volume.write_bytes(data)
+    told: list[str] = []
+    found = coati.verify_archive(folder, on_damage=lambda record: told.append(record.url))
+    assert not found.whole
+    assert told == [record.url for record in found.damaged]
+    assert found.damaged[0].url in found._repr_html_()
+    rebuilt = coati.reindex_archive(folder)
+    assert (rebuilt.as_json()["damaged"], rebuilt.records < whole.records) == (1, True)
+    assert "damaged places" in rebuilt._repr_html_()
+
+
+def test_archives_are_indexed_and_the_index_is_queried(archives: Path) -> None:
+    told: list[int] = []
+    made = coati.index_archives(archives, "index", on_progress=told.append)
+    assert made.archives == 1
+    assert made.pages == 4
+    assert [hit.url for hit in coati.SearchIndex("index").search("gone").hits] == [tiny_site.START]
+    with pytest.raises(coati.CoatiError, match="not for both"):
+        made.index.search("http://a.test/", related=True, backlinks=True)
+
+
+def test_a_model_is_trained_and_measured_on_other_hosts(tmp_path: Path) -> None:
+    for kind, words in (("data", "statistics table download dataset"), ("other", "shop garden recipe")):
+        lines = [json.dumps({"url": f"http://{kind}{n}.test/", "text": f"{words} {n}"}) for n in range(60)]
+        (tmp_path / f"{kind}.jsonl").write_text("\n".join(lines))
+    learnt = coati.learn_pages(
+        tmp_path / "data.jsonl",
+        [tmp_path / "other.jsonl"],
+        tmp_path / "model.json",
+        test_other=tmp_path / "other.jsonl",
+    )
+    (row,) = learnt.rows()
+    assert (row["precision"], row["recall"]) == (1.0, 1.0)
+    assert (learnt.words > 0, learnt.file.is_file()) == (True, True)
+    assert "precision" in learnt._repr_html_()
+    with pytest.raises(coati.CoatiError, match="no examples"):
+        coati.learn_pages(tmp_path / "none", tmp_path / "other.jsonl", tmp_path / "model.json")

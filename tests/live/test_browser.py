@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from coati.live.browser import Answer, Browser, PageLimits, PageRequest, Rendered, RenderError
+from coati.live.browser import Browser, PageLimits, PageRequest, PageResponse, Rendered, RenderError
 from coati.live.find_browser import find_browser
 from tests.live.browsers import needs_browser
 from tests.live.scripted import scripted
@@ -16,7 +16,7 @@ LIMITS = PageLimits(seconds=300.0, memory_bytes=1 << 30, characters=10_000)
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
 
-async def _nothing(_: PageRequest) -> Answer | None:
+async def _nothing(_: PageRequest) -> PageResponse | None:
     return None
 
 
@@ -27,7 +27,7 @@ def _loop() -> Iterator[asyncio.Runner]:
 
 
 async def _render(browser: Browser, markup: str, limits: PageLimits = LIMITS) -> Rendered:
-    return await browser.render(URL, Answer(200, HTML, markup.encode()), _nothing, "Coati/test", limits)
+    return await browser.render(URL, PageResponse(200, HTML, markup.encode()), _nothing, "Coati/test", limits)
 
 
 async def _refused(browser: Browser, markup: str, limits: PageLimits = LIMITS) -> str:
@@ -79,14 +79,14 @@ peer.createOffer().then(offer => peer.setLocalDescription(offer));
 async def _reach_out(base: str) -> list[str]:
     asked: list[str] = []
 
-    async def note(request: PageRequest) -> Answer | None:
+    async def note(request: PageRequest) -> PageResponse | None:
         asked.append(request.url)
         return None
 
     browser = Browser(find_browser())
     try:
         markup = REACHES_OUT.format(base=base, port=base.rpartition(":")[2])
-        await browser.render(URL, Answer(200, HTML, markup.encode()), note, "Coati/test", LIMITS)
+        await browser.render(URL, PageResponse(200, HTML, markup.encode()), note, "Coati/test", LIMITS)
     finally:
         await browser.close()
     return asked

@@ -276,14 +276,14 @@ def crawl_in_flight() -> Iterator[tuple[subprocess.Popen[str], Callable[[], None
 
     def slow(exchange: Exchange) -> None:
         arrived.set()
-        released.wait(30)
+        released.wait(240)
         exchange.answer(body="<p>Nothing</p>")
 
     with scripted({"/": page("/a", "/b"), "*": slow}) as server:
         command = [sys.executable, "-c", textwrap.dedent(PROGRAM), server.start]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             try:
-                assert arrived.wait(60)
+                assert arrived.wait(240)
                 yield process, released.set
             finally:
                 released.set()
@@ -298,7 +298,7 @@ def next_word(process: subprocess.Popen[str]) -> str:
 def last_words(process: subprocess.Popen[str]) -> tuple[int, list[str]]:
     assert process.stdout is not None
     words = process.stdout.read().split()
-    return process.wait(timeout=30), words
+    return process.wait(timeout=240), words
 
 
 def test_the_first_interrupt_finishes_what_is_in_flight() -> None:
@@ -324,7 +324,7 @@ def test_many_crawls_run_side_by_side_and_a_slow_one_holds_up_nobody() -> None:
 
     def slow(exchange: Exchange) -> None:
         # It answers when all the others are done, or else never in time.
-        assert others_are_done.wait(60)
+        assert others_are_done.wait(240)
         page("/a")(exchange)
 
     def plan_of(server: Script) -> CrawlPlan:

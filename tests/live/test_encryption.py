@@ -92,7 +92,7 @@ def test_an_error_in_a_body_does_not_wait_for_a_server_that_does_not_hang_up(con
         while unread_bytes(exchange.connection):
             pause(0.001)
         exchange.raw(b"zz\r\n")
-        over.wait(60)
+        over.wait(240)
 
     with scripted({"/": broken}, context=context) as server:
         crawled = crawl_from(

@@ -11,7 +11,7 @@ from coati.model import Hosts, Later, Method, Outcome, Page, Request, Settlement
 from coati.runs.store import RunStore
 from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.sample_site import sample_site
 from coati.testing.server import serve
 from coati.web.facts import EXTRACTORS

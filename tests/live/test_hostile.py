@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from coati.live import EventKind, StopReason
-from coati.runs.reasons import REASONS
+from coati.runs.skip_reasons import REASONS
 from tests.live.crawling import crawl_from, crawl_into
 from tests.nasty_server import BOMBS, FILE_NAMES, PRIVATE_URLS, Packets, Robots, gzip_bomb, nasty_server
+
+IS_PRIVATE = "coati.live.private_addresses.is_private"
 
 # Each limit is a setting. What should end by itself has so much time that it can only fail by never ending.
 PATIENT = {
@@ -169,10 +171,10 @@ def test_redirects_to_nowhere_are_failures() -> None:
 
 
 def test_nothing_private_is_asked_from_a_public_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    from coati.live.addresses import is_private
+    from coati.live.private_addresses import is_private
 
     with nasty_server() as server:
-        monkeypatch.setattr("coati.live.addresses.is_private", lambda a: a != server.host and is_private(a))
+        monkeypatch.setattr(IS_PRIVATE, lambda a: a != server.host and is_private(a))
         start = server.url("/redirect-private/")
         crawled = crawl_from(
             start, **{**PATIENT, "robots": False, "allow_private": False, "rules": any_url(start)}

@@ -119,7 +119,7 @@ def test_of_other_xml_that_nobody_wants_only_the_first_bytes_are_read() -> None:
     assert outcomes(crawled, server)["/data.xml"] == "other"
     assert crawled.observed[server.base + "/data.xml"]["size_bytes"] == 0
     assert crawled.skipped == {server.base + "/data.xml": "blocked media type"}
-    assert hung_up.wait(60)
+    assert hung_up.wait(240)
 
 
 def test_a_start_address_that_is_a_large_file_is_taken_whole(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from scrapy.http import Response
 from coati.live.failures import BombError, FailureReason, PrivateAddressError, TooLargeError, TooSlowError
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, ResponseReader
 from coati.model import Failure, Method, Other, Page, Redirect, Refused, Request, Target
-from coati.runs.reasons import REASONS, SkipReason
+from coati.runs.skip_reasons import REASONS, SkipReason
 from coati.web.media import PRESETS
 from coati.web.rules import Rules
 

@@ -16,11 +16,12 @@ from coati.live.failures import HostEndedError
 from coati.live.outcomes import ANSWER_SECONDS, REQUEST
 from coati.live.pace import PaceMiddleware
 from coati.live.spider import LiveSpider
+from coati.live.streaming import StreamingDownloadHandler
 from coati.model import Method
 from coati.model import Request as ChosenRequest
 from coati.pacing.host_pace import HostPace, HostPause
+from coati.runs.iso_times import from_iso
 from coati.runs.reader import RunReader
-from coati.runs.times import from_iso
 from tests.live.conftest import Departures
 from tests.live.crawling import crawl_into
 from tests.live.plain_spider import run_spider
@@ -201,6 +202,32 @@ def test_the_log_has_the_moments_that_the_pace_has(tmp_path: Path, monkeypatch: 
         logged = [from_iso(at) for (at,) in reader.connection.execute("SELECT started_at FROM requests")]
     assert len(logged) == 3
     assert {round(at, 3) for at in logged} <= {round(at, 3) for at in paced}
+
+
+def test_a_request_leaves_when_it_is_written_and_not_when_it_is_let_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_ups: list[float] = []
+    download = StreamingDownloadHandler._download  # noqa: SLF001 - between the pace and the socket
+
+    def now() -> float:
+        return time.time() + 10.0 * len(hold_ups)  # noqa: TID251 - a run has real times
+
+    async def held_up(handler: StreamingDownloadHandler, request: Request) -> Response:
+        hold_ups.append(10.0)
+        hold_ups[-1] = now()
+        return await download(handler, request)
+
+    monkeypatch.setattr(StreamingDownloadHandler, "_download", held_up)
+    # One connection is opened, and used again.
+    with scripted({"/": page("/a", "/b"), "*": page()}) as server:
+        crawl_into(tmp_path, server.start, robots=False, clock=now)
+    with RunReader(tmp_path) as reader:
+        rows = reader.connection.execute("SELECT started_at FROM requests ORDER BY started_at")
+        logged = [from_iso(at) for (at,) in rows]
+    assert len(logged) == 3
+    # The log has milliseconds.
+    assert all(at >= left - 0.001 for at, left in zip(logged, hold_ups, strict=True))
 
 
 @pytest.mark.parametrize("trouble", [answer(504), lambda exchange: exchange.raw(b"")])

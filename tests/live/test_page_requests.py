@@ -12,10 +12,10 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
-from coati.live.browser import Answer, PageRequest
+from coati.live.browser import PageRequest, PageResponse
 from coati.live.failures import PrivateAddressError
 from coati.live.page_requests import KeptAnswers, PageRequests
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
 from coati.web.rules import Refusal, Rules, Scope
 
 BASE = "http://www.site.test"
@@ -57,7 +57,7 @@ def asking(
 
 def fetch(
     asks: PageRequests, path: str, *, method: str = "GET", kind: str = "fetch", **headers: str
-) -> Answer | None:
+) -> PageResponse | None:
     url = path if "://" in path else BASE + path
     return asyncio.run(asks.fetch(PageRequest(url, method, kind, headers)))
 
@@ -71,7 +71,7 @@ def test_scripts_and_data_are_fetched_with_what_the_page_says_of_them() -> None:
     given = fetch(
         asks, "/a.json", accept="application/json", cookie="x=1", origin=BASE, **{"user-agent": "Mozilla"}
     )
-    assert given == Answer(200, (), b"{}")
+    assert given == PageResponse(200, (), b"{}")
     (asked,) = engine.asked
     sent = {name.decode().lower() for name in asked.headers}
     assert sent == {"accept", "origin", "referer"}
@@ -172,7 +172,7 @@ def test_a_page_and_the_budget_bound_the_requests() -> None:
 def test_the_same_is_asked_for_once_unless_it_failed() -> None:
     asks, engine, left = asking({**ok("/a.js"), **ok("/gone.js", status=404)})
     for _ in range(2):
-        assert fetch(asks, "/a.js", kind="script") == Answer(200, (), b"{}")
+        assert fetch(asks, "/a.js", kind="script") == PageResponse(200, (), b"{}")
         gone = fetch(asks, "/gone.js", kind="script")
         assert gone is not None
         assert gone.status == 404

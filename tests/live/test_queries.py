@@ -20,15 +20,15 @@ from coati.live.engine_settings import engine_settings
 from coati.model import EVERY_HOST, Hosts, Method, Outcome, Request, Settlement
 from coati.readers.hits import HITS_TYPE, Hits
 from coati.reporting.explaining import explain_url
-from coati.reporting.writing import write_report
+from coati.reporting.report_file import write_report
 from coati.strategies.baselines.simple_orders import breadth_first
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
-from coati.testing.respond import Responder
-from coati.testing.search import HttpEngine, IndexedPage, StubEngine, engine_site
+from coati.testing.responder import Responder
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Site
 from coati.testing.site_parameters import SiteParameters
+from coati.testing.stub_engine import HttpEngine, IndexedPage, StubEngine, engine_site
 from coati.web.media import PRESETS
 from coati.web.queries import Ability, Query
 from tests.live.crawling import Crawled, crawl_from, crawl_into, plan_for

@@ -10,7 +10,7 @@ from coati.live.robots import MAX_RULES_BYTES
 from coati.web.rules import Rules, Scope
 from tests.live.crawling import crawl_from, crawl_into
 from tests.live.plain_spider import run_spider
-from tests.live.scripted import Exchange, Route, answer, in_turn, page, pause, scripted
+from tests.live.scripted import Exchange, Route, answer, in_turn, page, scripted
 
 SITE = {"/": page("/open", "/closed/a"), "/open": page(), "/closed/a": page()}
 RULES = "User-agent: *\nDisallow: /closed/\n"
@@ -112,7 +112,11 @@ def test_a_name_that_nobody_knows_is_unreachable() -> None:
 
 
 def test_rules_that_do_not_come_in_time_are_no_refusal() -> None:
-    with scripted({**SITE, "/robots.txt": lambda _exchange: pause(1.0)}) as server:
+    def hangs(exchange: Exchange) -> None:
+        exchange.connection.recv(1)
+        exchange.close_connection = True
+
+    with scripted({**SITE, "/robots.txt": hangs}) as server:
         crawled = crawl_from(server.start, answer_timeout_seconds=0.3)
     assert crawled.result.stop is StopReason.START_UNREACHABLE
     assert crawled.result.first_failure == "no response in time"

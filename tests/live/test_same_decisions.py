@@ -13,10 +13,10 @@ from coati.assembly import LIVE_STRATEGIES, build_strategy
 from coati.model import Refused
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
-from coati.testing.lists import with_lists
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.server import serve
 from coati.testing.site import Site
+from coati.testing.site_lists import with_lists
 from coati.testing.site_parameters import SiteParameters
 from tests.driving import ask
 from tests.live.crawling import crawl_from, crawl_into

@@ -14,13 +14,13 @@ from coati.assembly import build_shortcuts, build_strategy
 from coati.live import StopReason
 from coati.model import EVERY_HOST, Request
 from coati.readers.listed_links import ListedLinks
-from coati.shortcuts.answer import Answer
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.api_answer import ApiAnswer
+from coati.shortcuts.profile import ApiEntry
 from coati.shortcuts.registry import PROFILES
 from coati.shortcuts.seen_page import SeenPage
 from coati.shortcuts.shortcuts import Shortcuts
 from coati.testing.apis import ApiState, with_api
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
 from coati.web.media import parse_types
@@ -220,13 +220,13 @@ class Broken:
     title = "Broken"
     written_from = "nothing: at all"
 
-    def recognise(self, page: SeenPage) -> list[Entry]:
-        return [Entry(page.at("/mine.json"), "files")]
+    def recognise(self, page: SeenPage) -> list[ApiEntry]:
+        return [ApiEntry(page.at("/mine.json"), "files")]
 
     def reads(self, url: str) -> bool:
         return url.endswith("/mine.json")
 
-    def read(self, answer: Answer) -> list[Any]:
+    def read(self, answer: ApiAnswer) -> list[Any]:
         return [1 / len(answer.headers.get("none", ""))]
 
 

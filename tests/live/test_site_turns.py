@@ -146,7 +146,7 @@ def test_time_ends_it_too() -> None:
 
 
 def test_what_earlier_sessions_spent_counts() -> None:
-    sites = [Site(0.9, Spent(6, 0, 2, 3.0)), Site(0.9, Spent(4, 0, 0, 2.0))]
+    sites = [Site(0.9, Spent(6, 0, 2)), Site(0.9, Spent(4, 0, 0))]
     turns = turns_of(sites, budget=Budget(max_requests=10))
     assert not turns.may_choose(0)
     assert turns.limit is Limit.REQUESTS

@@ -19,19 +19,19 @@ wall = time.time  # noqa: TID251 - a run has real times
 SITE = {"/": page("/a.csv"), "/a.csv": file(), "/robots.txt": answer(404)}
 
 
-def interrupt_in(seconds: float) -> None:
-    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+def interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def busy(exchange: Exchange) -> None:
     """Ask for ten seconds of patience, and be interrupted meanwhile."""
     exchange.answer(503, Retry_After="10")
-    interrupt_in(0.5)
+    threading.Timer(0.5, interrupt).start()
 
 
 def busy_at_last(exchange: Exchange) -> None:
     """Be interrupted first, then ask for patience."""
-    interrupt_in(0.0)
+    interrupt()
     pause(0.4)
     exchange.answer(503, Retry_After="10")
 
@@ -65,7 +65,7 @@ def test_a_host_that_rests_is_not_waited_for(tmp_path: Path, path: str, route: R
 
 def test_what_is_being_transferred_is_waited_for(tmp_path: Path) -> None:
     def slow(exchange: Exchange) -> None:
-        interrupt_in(0.0)
+        interrupt()
         pause(2.0)
         file()(exchange)
 
@@ -121,7 +121,7 @@ def test_who_ignores_a_closed_terminal_goes_on(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("hardly_any_grace")
 def test_a_budget_of_time_waits_for_nobody(tmp_path: Path) -> None:
     with scripted({**SITE, "/a.csv": in_turn(hangs, file())}) as server:
-        settings = {"answer_timeout_seconds": 60.0, "max_seconds": 1.0}
+        settings = {"answer_timeout_seconds": 60.0, "max_seconds": 4.0}
         crawled = crawl_into(tmp_path / "run", server.start, **settings)
         assert crawled.result.stop is StopReason.BUDGET_SECONDS
         assert left_to_ask(tmp_path / "run") == [server.base + "/a.csv"]

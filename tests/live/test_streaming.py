@@ -12,9 +12,9 @@ import pytest
 from scrapy.exceptions import DownloadTimeoutError
 
 from coati.live import streaming
-from coati.live.bodies import Body, BodyLimits
 from coati.live.failures import BombError, TooLargeError, TooSlowError
 from coati.live.outcomes import BODY_BYTES, BODY_FILE
+from coati.live.response_body import Body, BodyLimits
 from coati.runs.errors import RunWriteError
 from coati.testing.server import serve
 from coati.testing.site import Response, Site
@@ -260,7 +260,7 @@ def test_a_full_disk_ends_the_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("coati.live.bodies._new_file", full)
+    monkeypatch.setattr("coati.live.response_body._new_file", full)
     routes = {"/": page("/a.csv", "/b"), "/a.csv": file(b"x" * 10_000)}
     with scripted(routes) as server, pytest.raises(RunWriteError, match="No space left"):
         crawl_into(tmp_path / "run", server.start, stream_above_bytes=1000)
@@ -331,7 +331,7 @@ def test_a_silent_body_is_given_up_although_scrapy_sets_a_time_for_the_whole() -
 
     def stalls(exchange: Exchange) -> None:
         exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nContent-Length: 2\r\n\r\na")
-        over.wait(20)
+        over.wait(240)
         exchange.raw(b"b")
 
     with scripted({"/": stalls}) as server:

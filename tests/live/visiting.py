@@ -18,8 +18,8 @@ from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
 from coati.assembly import Need, StrategyRow
 from coati.replaying.clock import SimulatedClock
-from coati.runs.times import from_iso
-from coati.testing.revisiting import RoundRobin
+from coati.runs.iso_times import from_iso
+from coati.testing.revisiting import RevisitInTurn
 from coati.web.media import PRESETS
 from tests.live.crawling import Crawled, crawl_into
 from tests.live.scripted import Exchange, Route
@@ -69,13 +69,13 @@ def changing_site() -> dict[str, Route]:
     }
 
 
-def round_robin(start_url: str) -> RoundRobin:
-    return RoundRobin([start_url], EVERY_SECONDS, VISITS)
+def round_robin(start_url: str) -> RevisitInTurn:
+    return RevisitInTurn([start_url], EVERY_SECONDS, VISITS)
 
 
 ROW = StrategyRow(
     "visits every page again",
-    lambda given: RoundRobin(given.start_urls, EVERY_SECONDS, VISITS),
+    lambda given: RevisitInTurn(given.start_urls, EVERY_SECONDS, VISITS),
     ("coati.testing.revisiting",),
     needs=frozenset({Need.OUT_LINKS}),
     seeded=False,

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from coati.readers import markup, registry, unpacking
+from coati.readers import registry, unpacking, xml_tags
 from coati.readers.formats import Format
 from coati.readers.listed import PAGES_OF_SITEMAP, SITEMAPS_OF_INDEX
 from coati.readers.registry import MAX_LINKS, PageReader, ReadPage
@@ -135,7 +135,7 @@ def test_a_sitemap_of_a_million_addresses_is_read_up_to_the_bound() -> None:
 
 
 def test_tags_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(markup, "MAX_TAGS", 10)
+    monkeypatch.setattr(xml_tags, "MAX_TAGS", 10)
     assert len(urls_of(urlset(*(f"/{number}" for number in range(100))))) < 10
 
 

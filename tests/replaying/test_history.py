@@ -16,7 +16,7 @@ from coati.errors import UsageError
 from coati.model import Failure, Method, Outcome, Page, Redirect, Request, Settlement, Target, Unchanged
 from coati.replaying.driver import FINISHED, HISTORY_OVER, ReplayOptions, replay
 from coati.replaying.site import ReplaySite
-from coati.testing.revisiting import RoundRobin
+from coati.testing.revisiting import RevisitInTurn
 from coati.web.media import PRESETS
 from coati.web.urls import url_hash
 
@@ -115,7 +115,7 @@ def test_what_a_run_was_told_last_is_unchanged(archive: Archive) -> None:
 
 def test_a_run_over_a_history_begins_and_ends_with_it(archive: Archive) -> None:
     options = ReplayOptions(history=True, out_links=True)
-    strategy = RoundRobin([START], every_seconds=DAY, visits=100)
+    strategy = RevisitInTurn([START], every_seconds=DAY, visits=100)
     run = replay(ReplaySite(archive), strategy, Budget(), options=options)
     asked = [(step.url.removeprefix(START), step.kind, step.score, step.reward) for step in run.trace.steps()]
     assert asked == [
@@ -143,7 +143,7 @@ def test_a_run_over_a_history_begins_and_ends_with_it(archive: Archive) -> None:
 
 def test_a_run_may_begin_later_and_its_seconds_are_simulated(archive: Archive) -> None:
     options = ReplayOptions(history=True, begin=2 * DAY)
-    strategy = RoundRobin([START], every_seconds=3600.0, visits=100)
+    strategy = RevisitInTurn([START], every_seconds=3600.0, visits=100)
     run = replay(ReplaySite(archive), strategy, Budget(max_seconds=3 * 3600.0), options=options)
     assert [step.url.removeprefix(START) for step in run.trace.steps()][:4] == ["", "a", "b.csv", "late.csv"]
     assert run.stop == Limit.SECONDS.value
@@ -151,7 +151,7 @@ def test_a_run_may_begin_later_and_its_seconds_are_simulated(archive: Archive) -
 
 
 def test_out_links_are_told_to_those_who_need_them_only(archive: Archive) -> None:
-    class Watching(RoundRobin):
+    class Watching(RevisitInTurn):
         def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
             told.append(outcome.out_links if isinstance(outcome, Page) else None)
             return super().observe(request_id, outcome, now)
@@ -168,7 +168,7 @@ def test_an_archive_without_a_history_is_unchanged_when_it_is_visited_again(tmp_
     moved = Record(Entry(START + "old", 301, "", 0, location=START))
     with Archive.open(make(tmp_path / "once", [*records, moved])) as archive:
         site = ReplaySite(archive)
-        run = replay(site, RoundRobin([START, START + "old"], visits=2), Budget())
+        run = replay(site, RevisitInTurn([START, START + "old"], visits=2), Budget())
         kinds = [step.kind for step in run.trace.steps()]
         assert kinds == ["html", "redirect", "html", "target", *["unchanged"] * 3]
         assert isinstance(site.respond(Request(0, Method.GET, START + "old")), Redirect)
@@ -180,7 +180,7 @@ def test_an_archive_without_times_is_no_history(tmp_path: Path) -> None:
         Archive.open(make(tmp_path / "once", [page("", None)])) as archive,
         pytest.raises(UsageError, match="no history"),
     ):
-        replay(ReplaySite(archive), RoundRobin([START]), Budget(), options=ReplayOptions(history=True))
+        replay(ReplaySite(archive), RevisitInTurn([START]), Budget(), options=ReplayOptions(history=True))
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from coati.replaying.driver import replay
 from coati.replaying.site import ReplaySite
 from coati.search.provider import LocalProvider
 from coati.testing.generator import generate_site
-from coati.testing.search import HttpEngine, StubEngine, engine_site
 from coati.testing.server import serve
 from coati.testing.site import Site
 from coati.testing.site_parameters import SiteParameters
+from coati.testing.stub_engine import HttpEngine, StubEngine, engine_site
 from coati.web.media import PRESETS
 from coati.web.queries import Query
 from tests.live.crawling import crawl_from

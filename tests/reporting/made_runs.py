@@ -9,10 +9,10 @@ from pathlib import Path
 from coati.model import Page, Refused, Target
 from coati.runs.fetched import Fetched
 from coati.runs.store import RunStore
-from coati.settings.plan import new_strategy, snapshot_form
+from coati.settings.crawl_plan import new_strategy, snapshot_form
 from coati.settings.run_settings import RunSettings
 from coati.strategies.strategy import Strategy
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site import Response, Site, body_of
 from coati.web.links import LinkExtractor
 from coati.web.rules import Refusal, Rules
@@ -70,7 +70,7 @@ class MadeRun:
             self.store.settled(self.strategy.observe(request.id, recorded.outcome, 0.0))
         return limit
 
-    def finish(self, reason: str = "nothing left to ask for") -> Path:
+    def finish(self, reason: str = "nothing was left to request") -> Path:
         """End the session as a driver does."""
         self.store.finish(self.now, reason, self.strategy, self.form)
         self.store.close()
@@ -95,7 +95,7 @@ def fill_run(folder: Path, requests: int) -> Path:
     """Write the log of a long run straight into its database; every third request brought a file."""
     start = "http://long.test/"
     with RunStore.create(folder, {"url": start}, BEGIN) as store:
-        store.finish(BEGIN + requests, "budget of requests reached")
+        store.finish(BEGIN + requests, "the limit of requests was reached")
     connection = sqlite3.connect(folder / "run.sqlite")
     with connection:
         connection.executemany(

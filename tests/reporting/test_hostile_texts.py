@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coati.reporting import write_report
-from coati.reporting.markup import element, file_link, shortened, web_link
+from coati.reporting.safe_html import element, file_link, shortened, web_link
 from coati.testing import Response, Site
 from tests.reporting.made_runs import MadeRun
 from tests.reporting.test_report import Checked

@@ -23,7 +23,7 @@ DARK = "--blink-settings=preferredColorScheme=0"
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = MadeRun(tmp_path_factory.mktemp("runs") / "run", sample_site())
     run.steps(120)
-    return write_report(run.finish("budget of requests reached"))
+    return write_report(run.finish("the limit of requests was reached"))
 
 
 def test_it_shows_what_was_found_and_asks_nobody(report: Path) -> None:

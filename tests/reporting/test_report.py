@@ -16,8 +16,8 @@ import pytest
 from coati.budget import Limit
 from coati.reporting import write_report
 from coati.reporting.curve import MAX_POINTS
-from coati.reporting.reasons import MEANINGS
 from coati.reporting.sections.files import MAX_FILES, MAX_ROWS
+from coati.reporting.skip_meanings import MEANINGS
 from coati.runs import REASONS, NoRunError, RunReader
 from coati.stop_reasons import StopReason
 from coati.testing import Response, Site, sample_site
@@ -69,7 +69,7 @@ def read(folder: Path) -> Checked:
 def sample_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = MadeRun(tmp_path_factory.mktemp("runs") / "sample", sample_site())
     run.steps(150)
-    return run.finish("budget of requests reached")
+    return run.finish("the limit of requests was reached")
 
 
 def test_it_says_what_was_found_for_how_much_and_why_it_stopped(sample_run: Path) -> None:
@@ -105,7 +105,7 @@ def test_it_lists_every_file_with_its_source(sample_run: Path) -> None:
 def test_the_files_come_first_and_the_places_of_links_last(sample_run: Path) -> None:
     page = read(sample_run)
     sections = [each["id"] for tag, each in page.elements if tag == "section"]
-    assert sections[:2] == ["files", "course"]
+    assert sections[:2] == ["files", "found"]
     assert sections[-1] == "groups"
     heads = [text for text in ("For example", "Group of links") if text in page.text]
     assert page.text.index(heads[0]) < page.text.index(heads[1])
@@ -165,7 +165,7 @@ def nothing_asked(run: MadeRun) -> None:
 
 def nothing_found(run: MadeRun) -> None:
     run.steps(1)
-    run.finish("nothing left to ask for")
+    run.finish("nothing was left to request")
 
 
 def killed(run: MadeRun) -> None:

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
+from coati.runs.files_csv import COLUMNS
 from coati.runs.layout import Layout
-from coati.runs.listing import COLUMNS
-from coati.runs.reasons import REASONS
+from coati.runs.skip_reasons import REASONS
 from tests.runs.synthetic import Loop, Site, new_store, rows
 
 REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "run-folder.md").read_text(encoding="utf-8")

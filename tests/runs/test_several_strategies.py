@@ -16,7 +16,7 @@ from coati.runs.store import RunStore
 from coati.strategies.state import pack, unpack
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site import Site
 from coati.testing.site_parameters import SiteParameters
 from tests.driving import ask

@@ -32,7 +32,7 @@ from coati.model import (
 from coati.runs.errors import NoRunError, RunError, RunLockedError, RunVersionError, RunWriteError
 from coati.runs.fetched import Fetched
 from coati.runs.layout import Layout, holds_run
-from coati.runs.reasons import REASONS, SkipReason
+from coati.runs.skip_reasons import REASONS, SkipReason
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import Recorded, RunStore
 from coati.strategies.state import State, pack, unpack
@@ -319,9 +319,9 @@ def test_a_head_announces_and_brings_nothing(store: RunStore) -> None:
 
 def test_what_is_skipped_is_listed_once_with_its_reason(store: RunStore) -> None:
     elsewhere = "http://elsewhere.example/"
-    fetch(store, 0, START, page(), refused=((elsewhere, Refusal.SCOPE), (elsewhere, Refusal.SCOPE)))
-    store.skip(START + "private", SkipReason.PRIVATE_ADDRESS, 0)
-    store.skip(START + "big.zip", SkipReason.TOO_LARGE)
+    private = ((START + "private", SkipReason.PRIVATE_ADDRESS),)
+    fetch(store, 0, START, page(), refused=((elsewhere, Refusal.SCOPE),) * 2, skipped=private)
+    fetch(store, 2, START + "big.zip", Refused(SkipReason.TOO_LARGE), charged=0)
     fetch(store, 1, START + "a", page(), refused=((elsewhere, Refusal.SCOPE),))
     assert rows(store, "SELECT url, reason, found_on FROM skipped_with_source ORDER BY url") == [
         (elsewhere, "out of scope", START),
@@ -346,9 +346,8 @@ def test_after_many_of_one_reason_they_are_only_counted(
     store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("coati.runs.skips.MAX_LISTED", 3)
-    for number in range(5):
-        store.skip(f"{START}{number}", SkipReason.NOFOLLOW)
-    fetch(store, 0, START, page())
+    skipped = tuple((f"{START}{number}", SkipReason.NOFOLLOW) for number in range(5))
+    fetch(store, 0, START, page(), skipped=skipped)
     assert rows(store, "SELECT count(*) FROM skipped") == [(3,)]
     assert rows(store, "SELECT * FROM skip_counts") == [("nofollow", 5)]
 
@@ -460,12 +459,16 @@ def test_sessions_add_up(tmp_path: Path) -> None:
     abandon(store)
     with RunStore.open(tmp_path, 9000.0) as store:
         assert store.seconds_spent == 37.0
-        assert rows(store, "SELECT stop_reason FROM sessions") == [("budget",), ("killed",), (None,)]
+        assert rows(store, "SELECT stop_reason FROM sessions") == [("budget",), ("it was killed",), (None,)]
 
 
 @pytest.mark.parametrize(
     "place",
-    ["coati.runs.bodies.write_synced", "coati.runs.bodies.sync_folder", "coati.runs.log.RunLog.add_target"],
+    [
+        "coati.runs.target_files.write_synced",
+        "coati.runs.target_files.sync_folder",
+        "coati.runs.log.RunLog.add_target",
+    ],
 )
 def test_a_full_disk_loses_nothing_that_was_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str

@@ -7,7 +7,7 @@ import pytest
 from coati.errors import ConfigError, UsageError
 from coati.model import Page, Refused
 from coati.search.engines import Engines, engine_host
-from coati.testing.search import HttpEngine, IndexedPage, StubEngine
+from coati.testing.stub_engine import HttpEngine, IndexedPage, StubEngine
 from coati.web.queries import Ability, Query
 from coati.web.rules import Refusal, Rules
 from coati.web.urls import host_of

@@ -65,6 +65,22 @@ def test_related_pages_are_of_other_sites(index: LocalIndex) -> None:
     assert found(index, "http://unknown.test/", Ability.RELATED) == []
 
 
+def test_a_large_site_does_not_hide_the_others(tmp_path: Path) -> None:
+    large = [PageText(f"http://large.test/{n}", "Rain rain", "Rain rain rain") for n in range(120)]
+    small = [
+        PageText(f"http://small.test/{n}", "About", "A page about rain, and much else") for n in range(3)
+    ]
+    write_index(tmp_path, [*large, *small], [], lambda _: None)
+    index = LocalIndex(tmp_path)
+    first = found(index, "rain")
+    assert [url.startswith("http://large.test/") for url in first[:6]] == [
+        *(True, True, False, False),
+        *(True, True),
+    ]
+    pages = [found(index, "rain", page=page) for page in (1, 2, 3)]
+    assert sorted(url for page in pages for url in page) == sorted(page.url for page in [*large, *small])
+
+
 def test_more_pages_of_results(tmp_path: Path) -> None:
     pages = [PageText(f"http://{number}.test/", "Rain", "Rain") for number in range(60)]
     write_index(tmp_path, pages, [], lambda _: None)

@@ -9,9 +9,9 @@ import pytest
 from coati.errors import ConfigError
 from coati.live.settings import LiveSettings
 from coati.model import Link, LinkList, Page
+from coati.settings.crawl_plan import CrawlResources, crawl_plan, new_strategy, snapshot_form
 from coati.settings.limits import LIMIT_MEANINGS, LIMIT_TYPES, read_limits, trap_settings, with_limits
 from coati.settings.live_settings import live_settings, parse_cookies, parse_header
-from coati.settings.plan import CrawlResources, crawl_plan, new_strategy, snapshot_form
 from coati.settings.run_file import (
     HIDDEN,
     read_run_file,

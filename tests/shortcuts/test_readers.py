@@ -8,7 +8,7 @@ import pytest
 from coati.readers.formats import Format
 from coati.readers.listed import Listed
 from coati.readers.registry import PageReader
-from coati.shortcuts.answer import MAX_ANSWER_BYTES
+from coati.shortcuts.api_answer import MAX_ANSWER_BYTES
 from coati.shortcuts.registry import PROFILES
 from coati.shortcuts.shortcuts import Shortcuts
 from coati.web.titles import best_title

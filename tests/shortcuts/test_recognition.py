@@ -2,7 +2,7 @@
 
 import pytest
 
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 from coati.shortcuts.recognition import recognise
 from coati.shortcuts.registry import PROFILES
 from coati.shortcuts.seen_page import SeenPage
@@ -61,7 +61,7 @@ class Broken:
     title = "Broken"
     written_from = "nothing: at all"
 
-    def recognise(self, page: SeenPage) -> list[Entry]:
+    def recognise(self, page: SeenPage) -> list[ApiEntry]:
         raise KeyError(page.url)
 
     def reads(self, url: str) -> bool:

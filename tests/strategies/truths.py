@@ -6,7 +6,7 @@ import numpy as np
 
 from coati.model import Failure, Kind, Method, Other, Page, Redirect, Refused, Request, Target
 from coati.strategies.truth import SiteTruth
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site import Site
 
 KINDS = {

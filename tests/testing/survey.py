@@ -5,7 +5,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from coati.model import Method, Outcome, Page, Redirect, Request, Target
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site import Site
 
 

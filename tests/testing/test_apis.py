@@ -8,7 +8,7 @@ from coati.model import EVERY_HOST, Outcome, Page, Request, Target
 from coati.shortcuts.recognition import recognise
 from coati.testing.api_answers import ANSWERS, ApiFile
 from coati.testing.apis import Api, ApiState, files_of, with_api
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site import Response, Site
 
 ROOT = "http://a.test/"

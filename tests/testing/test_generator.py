@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from coati.errors import ConfigError, UsageError
 from coati.model import Failure, Other, Page, Redirect, Target
-from coati.testing.families import FAMILIES
 from coati.testing.generator import generate_site
 from coati.testing.paper_sites import PAPER_SITES, paper_site_parameters
+from coati.testing.section_families import FAMILIES
 from coati.testing.site_parameters import SiteParameters
 from coati.web.urls import extension_of, normalise
 from tests.testing.survey import Survey

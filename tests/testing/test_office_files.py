@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coati.testing.office_files import (
-    Table,
+    SheetTable,
     write_csv,
     write_json,
     write_ods,
@@ -21,7 +21,7 @@ from coati.testing.office_files import (
     write_zip,
 )
 
-TABLE = Table(
+TABLE = SheetTable(
     "Ships & <boats>", ("harbour", "year", "ships"), (("Saltgate (old)", 2024, 3), ('"x", y', 2023, 4.5))
 )
 SHEETS = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -74,7 +74,7 @@ def test_ods_begins_with_its_media_type_and_holds_the_table() -> None:
 
 @pytest.mark.parametrize("rows", [0, 1, 43, 44, 200])
 def test_pdf_says_where_each_object_begins(rows: int) -> None:
-    table = Table(TABLE.title, TABLE.columns, tuple(("a", number, 1) for number in range(rows)))
+    table = SheetTable(TABLE.title, TABLE.columns, tuple(("a", number, 1) for number in range(rows)))
     pdf = write_pdf(table, ("One (1) line.",))
     start = int(pdf.rsplit(b"startxref\n", 1)[1].split()[0])
     lines = pdf[start:].split(b"\n")
@@ -105,7 +105,7 @@ def test_zip_holds_its_members() -> None:
     )
 )
 def test_any_text_survives(rows: list[tuple[str, int]]) -> None:
-    table = Table("T", ("text", "number"), tuple(rows))
+    table = SheetTable("T", ("text", "number"), tuple(rows))
     assert list(csv.reader(io.StringIO(write_csv(table).decode())))[1:] == [[t, str(n)] for t, n in rows]
     with zipfile.ZipFile(io.BytesIO(write_xlsx(table))) as package:
         sheet = parse(package.read("xl/worksheets/sheet1.xml"))

@@ -1,22 +1,22 @@
-"""Generated histories: what the knobs promise."""
+"""Generated histories: what the parameters promise."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from coati.model import Method, Page, Request
-from coati.testing.page_histories import HistoryKnobs, generate_history
+from coati.testing.page_histories import HistoryParameters, generate_history
 
-SMALL = HistoryKnobs(sites=6, pages=40, cycles=400, links_per_hour=12.0)
+SMALL = HistoryParameters(sites=6, pages=40, cycles=400, links_per_hour=12.0)
 
 
-def first_seen(knobs: HistoryKnobs, seed: int) -> dict[str, int]:
+def first_seen(parameters: HistoryParameters, seed: int) -> dict[str, int]:
     """Return the cycle in which each link is first there."""
-    history = generate_history(knobs, seed)
+    history = generate_history(parameters, seed)
     first: dict[str, int] = {}
     for url in history.pages:
-        for cycle in range(knobs.cycles):
-            answer = history.respond(Request(0, Method.GET, url), knobs.begin + 3600 * cycle, {})
+        for cycle in range(parameters.cycles):
+            answer = history.respond(Request(0, Method.GET, url), parameters.begin + 3600 * cycle, {})
             assert isinstance(answer, Page)
             for link in answer.links.urls:
                 first[link] = min(cycle, first.get(link, cycle))

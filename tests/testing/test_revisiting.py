@@ -11,22 +11,22 @@ from coati.model import Hosts, Later, Outcome, Page, Request, Settlement, Unchan
 from coati.strategies.state import State
 from coati.testing.checked_crawl import ContractError
 from coati.testing.checks import check_strategy, default_sites
-from coati.testing.revisiting import RoundRobin
+from coati.testing.revisiting import RevisitInTurn
 
 
-class ForgetsWhatIsDue(RoundRobin):
+class ForgetsWhatIsDue(RevisitInTurn):
     def load(self, state: State) -> None:
         super().load(state)
         self._due.clear()
 
 
-class ForgetsOutLinks(RoundRobin):
+class ForgetsOutLinks(RevisitInTurn):
     def load(self, state: State) -> None:
         super().load(state)
         self._out_links.clear()
 
 
-class CountsLinksInstead(RoundRobin):
+class CountsLinksInstead(RevisitInTurn):
     """Takes the links of a page for all that stand there: a log holds the new ones only."""
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
@@ -35,19 +35,19 @@ class CountsLinksInstead(RoundRobin):
         return super().observe(request_id, outcome, now)
 
 
-class WaitsForThePast(RoundRobin):
+class WaitsForThePast(RevisitInTurn):
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         answer = super().choose(now, hosts)
         return Later(now) if isinstance(answer, Later) else answer
 
 
-class AsksTwiceAtOnce(RoundRobin):
+class AsksTwiceAtOnce(RevisitInTurn):
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         self._new.extend(self._in_flight.values())
         return super().choose(now, hosts)
 
 
-class FallsOverUnchanged(RoundRobin):
+class FallsOverUnchanged(RevisitInTurn):
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         if isinstance(outcome, Unchanged):
             raise ContractError("what is this?")
@@ -65,7 +65,7 @@ class FallsOverUnchanged(RoundRobin):
         (FallsOverUnchanged, "what is this"),
     ],
 )
-def test_a_broken_contract_is_found(broken: type[RoundRobin], message: str) -> None:
+def test_a_broken_contract_is_found(broken: type[RevisitInTurn], message: str) -> None:
     sites = {"ordinary": default_sites()["ordinary"]}
     with pytest.raises(ContractError, match=message):
         check_strategy(lambda site, _seed: broken([site.start_url]), sites, in_flight=[1, 5], revisits=True)
@@ -74,4 +74,4 @@ def test_a_broken_contract_is_found(broken: type[RoundRobin], message: str) -> N
 def test_who_does_not_say_that_it_visits_again_may_not() -> None:
     sites = {"ordinary": default_sites()["ordinary"]}
     with pytest.raises(ContractError, match="was asked for before"):
-        check_strategy(lambda site, _seed: RoundRobin([site.start_url]), sites, in_flight=[1])
+        check_strategy(lambda site, _seed: RevisitInTurn([site.start_url]), sites, in_flight=[1])

@@ -52,7 +52,7 @@ def client(server: SiteServer) -> Iterator[http.client.HTTPConnection]:
 
 
 def connect(url: str) -> http.client.HTTPConnection:
-    return http.client.HTTPConnection(url.split("/")[2], timeout=20)
+    return http.client.HTTPConnection(url.split("/")[2], timeout=120)
 
 
 def ask(connection: http.client.HTTPConnection, path: str, method: str = "GET") -> tuple[int, bytes]:
@@ -64,7 +64,7 @@ def ask(connection: http.client.HTTPConnection, path: str, method: str = "GET") 
 def talk(server: SiteServer, request: bytes) -> bytes:
     """Send raw bytes and read until the server closes."""
     host, port = server.url.split("/")[2].split(":")
-    with socket.create_connection((host, int(port)), timeout=20) as plug:
+    with socket.create_connection((host, int(port)), timeout=120) as plug:
         plug.sendall(request)
         answer = b""
         while chunk := plug.recv(65536):

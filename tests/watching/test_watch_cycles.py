@@ -1,6 +1,7 @@
 """A watch as a function: what it returns, whom it tells, when it ends."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import coati
 from coati.watching import watch_cycles
+from coati.watching.watch import next_cycle
 from tests.live.scripted import Script, file, page, scripted
 
 
@@ -81,3 +83,19 @@ def test_what_no_watch_can_be_made_of_is_told() -> None:
         coati.watch("site", scheduler="rrr")
     with pytest.raises(coati.CoatiError, match="nowhere"):
         coati.watch("nowhere")
+
+
+@pytest.mark.parametrize("changes_at", [1_774_746_000, 1_792_890_000])
+def test_an_hour_of_daylight_saving_is_neither_skipped_nor_repeated(
+    changes_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        local = [time.localtime(changes_at + seconds).tm_isdst for seconds in (-1, 0)]
+        begun = [next_cycle(3600.0, changes_at + 3600.0 * hour + 5) for hour in range(-3, 3)]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert set(local) == {0, 1}
+    assert begun == [changes_at + 3600.0 * hour for hour in range(-2, 4)]

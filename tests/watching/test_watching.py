@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
@@ -11,16 +12,17 @@ from coati.errors import ConfigError, UsageError
 from coati.file_lock import FileLock
 from coati.jobs.runs import Run
 from coati.jobs.verifying import verify
-from coati.runs.changes import read_changes
+from coati.runs.changes_file import read_changes
 from coati.runs.errors import RunLockedError
 from coati.runs.reader import RunReader
 from coati.settings.start_model_file import write_start_model
 from coati.stop_reasons import StopReason
 from coati.strategies.discovery.start_model import StartModel
+from coati.strategies.revisits.longest_waits import LongestWaits
 from coati.strategies.revisits.scheduler import DATED, EXPLORED
 from coati.watching.cycle import CycleResult
-from coati.watching.known import read_known
-from coati.watching.telling import TOLD, Listeners
+from coati.watching.known_pages import read_known
+from coati.watching.notifying import TOLD, ChangeListeners
 from coati.watching.watch import WatchPlace, find_watch, watch_once
 from tests.cli.commands import Coati, coati
 from tests.live.scripted import Exchange, Route, Script, answer, file, page, scripted
@@ -69,11 +71,11 @@ def place(source: Path, **more: object) -> WatchPlace:
     return find_watch([source], {**OPTIONS, **more}, None)
 
 
-def cycle(source: Path, listeners: Listeners | None = None, **more: object) -> CycleResult:
+def cycle(source: Path, listeners: ChangeListeners | None = None, **more: object) -> CycleResult:
     return once(place(source, **more), listeners)
 
 
-def once(found: WatchPlace, listeners: Listeners | None = None) -> CycleResult:
+def once(found: WatchPlace, listeners: ChangeListeners | None = None) -> CycleResult:
     now = float(next(hours))
     return watch_once(found, lambda: now, listeners)
 
@@ -164,7 +166,7 @@ def test_a_command_and_a_hook_are_told_at_least_once(site: Script, crawled: Path
     with scripted({}) as other:
         other.routes["/hook"] = hook
         script = f'echo "$1 $COATI_URL" >> {tmp_path}/told'
-        listeners = Listeners.named(f"sh -c '{script}' sh {{what}}", other.base + "/hook")
+        listeners = ChangeListeners.named(f"sh -c '{script}' sh {{what}}", other.base + "/hook")
         failed = cycle(crawled, listeners)
         assert failed.messages[-1].endswith("the hook answered with status 500")
         assert not (crawled.with_name("site.watch") / TOLD).exists()
@@ -275,14 +277,15 @@ def test_sitemaps_and_feeds_that_the_site_offers_are_watched(site: Script, crawl
 
 
 def test_a_page_with_a_new_date_in_a_sitemap_is_next(site: Script, crawled: Path, coati: Coati) -> None:
-    def listed(date: str) -> Route:
+    def listed_now() -> Route:
+        date = datetime.fromtimestamp(next(hours), UTC).isoformat()
         entry = f"<url><loc>{site.base}/data</loc><lastmod>{date}</lastmod></url>"
         return lambda exchange: exchange.answer(200, f"<urlset>{entry}</urlset>", "application/xml")
 
-    site.routes["/sitemap.xml"] = listed("2026-01-01")
+    site.routes["/sitemap.xml"] = listed_now()
     for _ in range(2):
         cycle(crawled, per_cycle=2, check=0)
-    site.routes["/sitemap.xml"] = listed("2026-01-02")
+    site.routes["/sitemap.xml"] = listed_now()
     cycle(crawled, per_cycle=2, check=0)
     with RunReader(place(crawled).folder) as run:
         asked = run.connection.execute("SELECT url, arm FROM requests ORDER BY chosen_event DESC LIMIT 2")
@@ -301,6 +304,55 @@ def test_a_page_that_is_gone_is_visited_no_more(site: Script, crawled: Path) -> 
     assert [result.pages for result in results] == [2, 2, 2, 1]
     said = [any("no longer visited" in message for message in result.messages) for result in results]
     assert said == [False, False, True, False]
+
+
+@pytest.mark.usefixtures("crawled")
+def test_where_no_page_is_left_that_is_said_and_no_next_cycle_is_promised(site: Script, coati: Coati) -> None:
+    site.routes["/robots.txt"] = file(b"User-agent: *\n", "text/plain")
+    command = ("watch", "site", "--once", "--every", "1ms")
+    assert coati(*command).code == 0
+    del site.routes["/data"], site.routes["/"]
+    assert [coati(*command).code for _ in range(3)] == [0, 0, 3]
+    again = coati(*command, "--every", "1h")
+    assert again.code == 3
+    assert "no page is left to visit" in again.err
+    assert "Crawl it again" in again.err.replace("\n", " ")
+    assert "next cycle" not in again.err
+
+
+def test_a_watch_whose_scheduler_is_gone_goes_on_with_the_default(
+    site: Script, crawled: Path, coati: Coati
+) -> None:
+    cycle(crawled)
+    cycle(crawled)
+    options = crawled.with_name("site.watch") / "watch.toml"
+    options.write_text(options.read_text().replace('"rr"', '"arrivals-rr"'))
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
+    site.routes["/c.csv"] = file(b"c\n1\n")
+    found = find_watch([options.parent], {}, None)
+    assert "no scheduler 'arrivals-rr'" in "".join(found.notes)
+    assert (found.options.scheduler, found.resumed) == ("arrivals", True)
+    # The snapshots are of the other scheduler; the log restores what was known.
+    assert told(once(found)) == [("new", "c.csv")]
+    assert find_watch([options.parent], {}, None).notes == ()
+    options.write_text(options.read_text().replace('"arrivals"', '"arrivals-rr"'))
+    assert find_watch([options.parent], {"scheduler": "rr"}, None).notes == ()
+    assert "Note: this version of Coati has no" in coati("watch", "site", "--once").err
+
+
+def test_a_snapshot_of_an_older_form_is_passed_over(
+    site: Script, crawled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scheduler of an earlier version kept less; the log has all that it needs."""
+    monkeypatch.setattr(LongestWaits, "save", lambda _: {})
+    cycle(crawled, scheduler="arrivals")
+    cycle(crawled, scheduler="arrivals")
+    monkeypatch.undo()
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
+    site.routes["/c.csv"] = file(b"c\n1\n")
+    result = cycle(crawled, scheduler="arrivals")
+    assert any("is ignored" in message for message in result.messages)
+    assert told(result) == [("new", "c.csv")]
 
 
 def test_a_model_says_which_new_links_count(site: Script, crawled: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,7 +28,7 @@ from coati.archive.description import FILE_NAME as DESCRIPTION
 from coati.archive.description import lock_archive, read_description, upgrade_description, write_description
 from coati.archive.index import Index, Row
 from coati.archive.record import ArchiveMeta, Entry, Record
-from coati.archive.volumes import Place, Volumes
+from coati.archive.volumes import RecordPlace, Volumes
 from coati.errors import CorruptRecordError, NotArchivedError, UsageError
 from coati.file_lock import FileLock
 from coati.version import __version__
@@ -39,11 +40,11 @@ _MAX_ROWS_KEPT = 1 << 17
 _LOOK_UPS_BEFORE_ALL = 1000
 
 
-class Held(NamedTuple):
+class StoredCapture(NamedTuple):
     """A capture and where its record stands; ``refers``: another capture of the URL holds its body."""
 
     entry: Entry
-    place: Place
+    place: RecordPlace
     body_digest: str
     refers: bool
 
@@ -72,7 +73,7 @@ class Archive:
     @classmethod
     def create(cls, folder: Path, meta: ArchiveMeta) -> Archive:
         """Begin an archive in a folder that is new or empty, open for writing."""
-        if folder.exists() and not _is_empty(folder):
+        if folder.exists() and not holds_nothing(folder):
             raise UsageError(f"{folder} already exists and is not an empty folder")
         (folder / volumes.FOLDER_NAME).mkdir(parents=True, exist_ok=True)
         for begun in folder.glob(index.FILE_NAME + "*"):
@@ -149,21 +150,22 @@ class Archive:
         """List what is held of a URL, oldest first."""
         return [row.entry for row in self._history(url)]
 
-    def captures_at(self, url: str, moment: float) -> list[Entry]:
-        """List what is held of a URL that was captured at one time."""
-        return [row.entry for row in self._index.captures_at(url, moment)]
+    def holds(self, record: Record) -> bool:
+        """Tell whether the same capture is there: of the same time, with the same body."""
+        digest = "" if record.body is None else hashlib.sha256(record.body).hexdigest()
+        return self._index.holds(record.entry, digest)
 
     def older_entries(self) -> Iterator[Entry]:
         """Return all captures but the newest of each URL, by URL and time; none where there is no history."""
         for row in self._index.older():
             yield row.entry
 
-    def held(self) -> Iterator[Held]:
+    def held(self) -> Iterator[StoredCapture]:
         """Go through all captures with their places in the WARC files."""
         for row in chain(self._index.rows(), self._index.older()):
             holder = self._index.holder(row.entry.url, row.body_digest) if row.body_digest else None
             refers = holder is not None and holder.place != row.place
-            yield Held(row.entry, row.place, row.body_digest, refers)
+            yield StoredCapture(row.entry, row.place, row.body_digest, refers)
 
     def count_captures(self) -> int:
         """Count what is held: each URL as often as it was captured."""
@@ -368,10 +370,13 @@ def _told(row: Row) -> tuple[object, ...]:
 
 
 def _latest(rows: Sequence[Row], as_of: float) -> Row | None:
-    """Return the newest of some captures that is not later than a time; one that lasts, if there is one."""
-    known = [row for row in rows if row.entry.moment <= as_of]
-    lasting = [row for row in known if not row.entry.passing]
-    return next(reversed(lasting or known), None)
+    """Return the newest of some captures that is not later than a time; one that lasts, if there is one.
+
+    They are in the order of time: a history has hundreds per page, and is asked at each of their moments.
+    """
+    known = bisect_right(rows, as_of, key=lambda row: row.entry.moment)
+    lasting = (rows[place] for place in range(known - 1, -1, -1) if not rows[place].entry.passing)
+    return next(lasting, rows[known - 1] if known else None)
 
 
 def _volumes(folder: Path, meta: ArchiveMeta) -> Volumes:
@@ -384,7 +389,7 @@ def _volumes(folder: Path, meta: ArchiveMeta) -> Volumes:
     return Volumes(folder / volumes.FOLDER_NAME, info, volumes.MAX_VOLUME_BYTES)
 
 
-def _is_empty(folder: Path) -> bool:
+def holds_nothing(folder: Path) -> bool:
     """Tell whether a folder holds nothing, or what a process leaves that was killed while it began one."""
     if not folder.is_dir():
         return False

@@ -1,4 +1,4 @@
-"""Several archives that stand side by side in one folder, read as one: a small web of many hosts."""
+"""Several archives side by side in one folder, read as one: a small web of many hosts."""
 
 from __future__ import annotations
 

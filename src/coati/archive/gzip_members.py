@@ -1,10 +1,14 @@
-"""Gzip members inside a file: how long one is, and where the next one may begin."""
+"""Gzip members inside a file: packing one, how long one is, and where the next one may begin."""
 
 from __future__ import annotations
 
 import re
 import zlib
+from collections import deque
+from io import BytesIO
 from typing import BinaryIO
+
+from fastwarc.stream_io import GzipWriter
 
 SIGNATURE = re.compile(rb"\x1f\x8b\x08")
 
@@ -14,6 +18,33 @@ MAX_MEMBER_BYTES = 1 << 30
 _CHUNK_BYTES = 64 * 1024
 _OVERLAP_BYTES = 16
 _GZIP = 16 + zlib.MAX_WBITS
+
+# Level 6 packs pages to 5 % less room, in 1.7 times as long.
+_LEVEL = 3
+
+# What packs and has nothing to do. A new one has to have its memory cleared, which takes longer than a page.
+_idle: deque[tuple[BytesIO, GzipWriter]] = deque()
+
+
+def packed(*parts: bytes) -> bytes:
+    """Write bytes, at least one, as one member; any thread may call this.
+
+    The library takes three fifths of the time that Python's zlib takes for the same size.
+    """
+    try:
+        buffer, writer = _idle.pop()
+    except IndexError:
+        buffer = BytesIO()
+        writer = GzipWriter(buffer, compression_level=_LEVEL)
+    for part in parts:
+        writer.write(part)
+    writer.finish()
+    member = buffer.getvalue()
+    buffer.seek(0)
+    buffer.truncate()
+    # One that was interrupted stands within a member, and does not come back.
+    _idle.append((buffer, writer))
+    return member
 
 
 def member_length(file: BinaryIO, offset: int) -> int:

@@ -1,4 +1,4 @@
-"""From a source to an archive, all or nothing.
+"""Import a source into an archive, all or nothing.
 
 The archive is built beside its place and moved there when it is whole, so an import that fails or is
 interrupted leaves nothing that could be taken for the site.
@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 import shutil
+import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coati.archive.archive import Archive
+from coati.archive.archive import Archive, holds_nothing
 from coati.archive.description import FILE_NAME, lock_archive
 from coati.archive.kinds import kind_of
 from coati.archive.record import ArchiveMeta, Record
 from coati.archive.sources.source import Damaged, Progress, Report, Source
 from coati.errors import ArchiveError, UsageError
+from coati.machine_errors import writing_to
 from coati.model import Kind
 from coati.readers.formats import format_of
 
@@ -59,7 +61,8 @@ def import_source(source: Source, destination: Path, how: Importing) -> ImportSu
     partial = destination.with_name(destination.name + ".partial")
     _clear(partial)
     try:
-        summary = _build(source, partial, meta, how)
+        with writing_to(destination):
+            summary = _build(source, partial, meta, how)
         _move(partial, destination)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
@@ -112,10 +115,7 @@ def _dated(record: Record, now: float) -> Record:
 
 def _is_held(archive: Archive, record: Record) -> bool:
     """Tell whether the same capture came before, as where files overlap."""
-    entry = record.entry
-    if entry.fetched_at is None or entry not in archive.captures_at(entry.url, entry.fetched_at):
-        return False
-    return archive.record(entry.url, entry.fetched_at).body == record.body
+    return record.entry.fetched_at is not None and archive.holds(record)
 
 
 def _without_body(record: Record, meta: ArchiveMeta) -> Record:
@@ -138,7 +138,7 @@ def _check_place(destination: Path, *, overwrite: bool) -> None:
 
 def _clear(partial: Path) -> None:
     """Remove what an import left behind that was killed; nothing else."""
-    if not partial.exists():
+    if not partial.exists() or holds_nothing(partial):
         return
     if not (partial / FILE_NAME).is_file():
         raise UsageError(f"{partial} is in the way; Coati would build the archive there")
@@ -150,8 +150,15 @@ def _move(partial: Path, destination: Path) -> None:
     if not (destination / FILE_NAME).is_file():
         partial.rename(destination)
         return
-    old = destination.with_name(destination.name + ".old")
-    shutil.rmtree(old, ignore_errors=True)
-    destination.rename(old)
-    partial.rename(destination)
+    # A name that nothing else has: what somebody calls SITE.old may be a copy that they keep.
+    old = Path(tempfile.mkdtemp(prefix=f".{destination.name}.", suffix=".replaced", dir=destination.parent))
+    kept = destination.rename(old / destination.name)
+    try:
+        partial.rename(destination)
+    except BaseException:
+        # Not even an interruption takes an archive away without another in its place.
+        if not destination.exists():
+            kept.rename(destination)
+            old.rmdir()
+        raise
     shutil.rmtree(old, ignore_errors=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coati.archive.record import Entry
-from coati.archive.volumes import Place
+from coati.archive.volumes import RecordPlace
 from coati.errors import ArchiveError
 from coati.model import Kind
 
@@ -48,6 +48,11 @@ CREATE TABLE records (
     refers INTEGER NOT NULL
 );
 CREATE INDEX records_by_url ON records (url, current);
+"""
+# For URLs with very many captures; an archive without a history has nothing in them.
+_OF_HISTORIES = """
+CREATE INDEX IF NOT EXISTS older_by_body ON records (url, body_digest, refers) WHERE current = 0;
+CREATE INDEX IF NOT EXISTS older_by_time ON records (url, fetched_at, body_digest) WHERE current = 0;
 """
 _SCHEMA = f"""
 CREATE TABLE volumes (
@@ -80,7 +85,13 @@ _SELECT = f"SELECT {_COLUMNS} FROM records"  # noqa: S608 -- constants only
 _FIND = _SELECT + " WHERE url = ? AND current = 1"
 _CAPTURES = _SELECT + " WHERE url = ? ORDER BY fetched_at, id"
 _OLDER = _SELECT + " WHERE current = 0 ORDER BY url, fetched_at, id"
-_HOLDER = _SELECT + " WHERE url = ? AND body_digest = ? AND NOT refers ORDER BY id LIMIT 1"
+# The current row and the others are looked for apart, as each has its index.
+_EACH = " UNION ALL ".join(
+    f"SELECT * FROM ({_SELECT} WHERE url = ?1 AND current = {now} %s)"  # noqa: S608 -- constants only
+    for now in (0, 1)
+)
+_HOLDER = _EACH.replace("%s", "AND body_digest = ?2 AND refers = 0 ORDER BY id LIMIT 1")
+_SAME = _EACH.replace("%s", "AND fetched_at = ?2 AND body_digest = ?3 LIMIT 100")
 _FIND_CURRENT = "SELECT id, status, fetched_at FROM records WHERE url = ? AND current = 1"
 _ADD = f"INSERT INTO records ({_COLUMNS}, current, refers) VALUES ({', '.join('?' * 14)})"  # noqa: S608
 
@@ -91,7 +102,7 @@ class Row(NamedTuple):
     """What the index knows of a record; ``body_bytes`` is None where the body was left out."""
 
     entry: Entry
-    place: Place
+    place: RecordPlace
     body_bytes: int | None
     body_digest: str
 
@@ -112,7 +123,7 @@ class Index:
     def create(cls, path: Path) -> Index:
         """Make an empty index at a path where there is none."""
         connection = sqlite3.connect(path, isolation_level=None)
-        connection.executescript(_SCHEMA)
+        connection.executescript(_SCHEMA + _OF_HISTORIES)
         return cls(_for_writing(connection), path)
 
     @classmethod
@@ -132,12 +143,14 @@ class Index:
         if version not in {_VERSION, _VERSION_WITHOUT_HISTORY}:
             connection.close()
             raise ArchiveError(f"{path} has version {version}, not {_VERSION}; {_mend(path)}")
-        if version == _VERSION_WITHOUT_HISTORY:
-            try:
+        try:
+            if version == _VERSION_WITHOUT_HISTORY:
                 connection.executescript(_UPGRADE if writable else _READ_OLDER)
-            except sqlite3.Error as error:
-                connection.close()
-                raise _damaged(path, error) from error
+            if writable:
+                connection.executescript(_OF_HISTORIES)
+        except sqlite3.Error as error:
+            connection.close()
+            raise _damaged(path, error) from error
         return cls(_for_writing(connection) if writable else connection, path)
 
     def __len__(self) -> int:
@@ -170,10 +183,10 @@ class Index:
         """Return all rows of a URL in the order of time."""
         return [self._row(values) for values in self._query(_CAPTURES, (url,))]
 
-    def captures_at(self, url: str, moment: float) -> list[Row]:
-        """Return the rows of a URL of one time."""
-        rows = self._query(f"{_SELECT} WHERE url = ? AND fetched_at = ?", (url, moment))
-        return [self._row(values) for values in rows]
+    def holds(self, entry: Entry, body_digest: str) -> bool:
+        """Tell whether this very capture is there; of very many that are nearly the same, not all count."""
+        rows = self._query(_SAME, (entry.url, entry.fetched_at, body_digest))
+        return any(self._row(values).entry == entry for values in rows)
 
     def holder(self, url: str, body_digest: str) -> Row | None:
         """Return the capture of a URL that holds a body itself."""
@@ -293,7 +306,7 @@ class Index:
         # A site has few media types and very many records.
         media_type = sys.intern(media_type)
         entry = Entry(url, status, media_type, size_bytes, _KINDS[kind], location, fetched_at)
-        return Row(entry, Place(self._volume_names[volume], offset, length), body_bytes, body_digest)
+        return Row(entry, RecordPlace(self._volume_names[volume], offset, length), body_bytes, body_digest)
 
 
 def _connect(path: Path, mode: str) -> tuple[sqlite3.Connection, int]:

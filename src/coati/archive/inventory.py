@@ -1,4 +1,4 @@
-"""What is in an archive: counts, sizes, and the links of the site that it cannot answer."""
+"""What is in an archive: counts, sizes, and links of the site that it has no response for."""
 
 from __future__ import annotations
 

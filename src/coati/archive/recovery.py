@@ -17,11 +17,11 @@ from coati.archive.description import lock_archive, read_description
 from coati.archive.gzip_members import SIGNATURE, find, member_length
 from coati.archive.index import FILE_NAME, Index, Row
 from coati.archive.record import Record
-from coati.archive.volumes import FOLDER_NAME, MAX_VOLUME_BYTES, Place, Volumes
+from coati.archive.volumes import FOLDER_NAME, MAX_VOLUME_BYTES, RecordPlace, Volumes
 from coati.archive.warc_record import read_member
 
 
-class Found(NamedTuple):
+class FoundRecord(NamedTuple):
     """A whole member; ``record`` is None for one that is no response (such as ``warcinfo``).
 
     ``refers`` says that another capture of the URL holds the body with this digest.
@@ -43,7 +43,7 @@ class Damage(NamedTuple):
     reaches_end: bool
 
 
-def scan_volume(path: Path, start: int = 0) -> Iterator[Found | Damage]:
+def scan_volume(path: Path, start: int = 0) -> Iterator[FoundRecord | Damage]:
     """Read the members of a volume from byte ``start`` on, which must be where one begins."""
     with path.open("rb") as file:
         size = file.seek(0, io.SEEK_END)
@@ -61,17 +61,17 @@ def scan_volume(path: Path, start: int = 0) -> Iterator[Found | Damage]:
                 offset += found.length
 
 
-def _member_at(file: BinaryIO, offset: int) -> Found:
+def _member_at(file: BinaryIO, offset: int) -> FoundRecord:
     length = member_length(file, offset)
     file.seek(offset)
     reading = read_member(file.read(length))
     if reading is None:
-        return Found(offset, length, None, "")
+        return FoundRecord(offset, length, None, "")
     if reading.refers:
-        return Found(offset, length, reading.record, reading.digest_claimed, refers=True)
+        return FoundRecord(offset, length, reading.record, reading.digest_claimed, refers=True)
     body = reading.record.body
     digest = "" if body is None else hashlib.sha256(body).hexdigest()
-    return Found(offset, length, reading.record, digest)
+    return FoundRecord(offset, length, reading.record, digest)
 
 
 def _next_member(file: BinaryIO, start: int) -> int | None:
@@ -95,7 +95,7 @@ def index_volume(rows: Index, volumes: Volumes, name: str) -> list[Damage]:
     damages = []
     with rows.bulk():
         for found in scan_volume(volumes.path(name), rows.indexed_bytes(name)):
-            if isinstance(found, Found):
+            if isinstance(found, FoundRecord):
                 row = _row(rows, name, found)
                 if row is None:
                     rows.mark(name, found.offset + found.length)
@@ -138,7 +138,7 @@ def rebuild_index(folder: Path) -> Rebuilt:
         lock.release()
 
 
-def _row(rows: Index, volume: str, found: Found) -> Row | None:
+def _row(rows: Index, volume: str, found: FoundRecord) -> Row | None:
     """Return the row of a member; None where there is nothing to index, or not any more."""
     record = found.record
     if record is None:
@@ -149,4 +149,4 @@ def _row(rows: Index, volume: str, found: Found) -> Row | None:
         if holder is None:
             return None
         body_bytes = holder.body_bytes
-    return Row(record.entry, Place(volume, found.offset, found.length), body_bytes, found.body_digest)
+    return Row(record.entry, RecordPlace(volume, found.offset, found.length), body_bytes, found.body_digest)

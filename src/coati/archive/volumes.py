@@ -22,7 +22,7 @@ _CLOSED = -1
 _VOLUME_NAME = re.compile(r"coati-(\d{5,})\.warc\.gz\Z")
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """Where a member stands: in which volume, from which byte, how many."""
 
     volume: str
@@ -67,7 +67,7 @@ class Volumes:
         self._tail_name = name
         self._tail_bytes = self.size(name)
 
-    def append(self, member: bytes, before: bytes = b"") -> Place:
+    def append(self, member: bytes, before: bytes = b"") -> RecordPlace:
         """Write a member and hand it to the operating system; it outlives a killed process.
 
         ``before`` is written with it, in the same volume; nobody will ask for its place.
@@ -76,13 +76,13 @@ class Volumes:
             self._begin_volume()
         offset = self._tail_bytes + len(before)
         self._write(before + member)
-        return Place(self._tail_name, offset, len(member))
+        return RecordPlace(self._tail_name, offset, len(member))
 
     def cut(self, name: str, size: int) -> None:
         """Cut off what stands after ``size`` bytes: the end of a member that was never finished."""
         os.truncate(self.path(name), size)
 
-    def read(self, place: Place) -> bytes:
+    def read(self, place: RecordPlace) -> bytes:
         """Return the bytes at a place; fewer where the volume has been cut off."""
         descriptor = self._descriptors.get(place.volume)
         if descriptor is None:

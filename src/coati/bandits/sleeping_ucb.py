@@ -69,14 +69,12 @@ class SleepingUcb:
 
     def pull(self, arm: int) -> None:
         """Count a pull."""
-        self._count_pulls(arm, 1)
+        self._pulls[arm] += 1
+        self._width[arm] = 1 / math.sqrt(self._pulls[arm] + EPSILON)
 
     def undo_pull(self, arm: int) -> None:
         """Take back a pull."""
-        self._count_pulls(arm, -1)
-
-    def _count_pulls(self, arm: int, pulls: int) -> None:
-        self._pulls[arm] += pulls
+        self._pulls[arm] -= 1
         self._width[arm] = 1 / math.sqrt(self._pulls[arm] + EPSILON)
 
     def observe(self, arm: int, reward: float) -> None:

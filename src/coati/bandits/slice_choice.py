@@ -48,7 +48,7 @@ class ChosenSlice(NamedTuple):
     is_suspect: bool
 
 
-class Tally(NamedTuple):
+class SiteCounts(NamedTuple):
     """What a site's run has taken and given in all, and what its next request promises."""
 
     requests: int = 0
@@ -71,7 +71,7 @@ class SliceChoice:
     >>> choice = SliceChoice(["a.org", "b.org"], Budget(max_requests=200))
     >>> choice.choose(0.0).site, choice.choose(0.0).site, choice.choose(0.0)
     (0, 1, None)
-    >>> choice.ended(0, Tally(requests=50, targets=3), now=10.0)
+    >>> choice.ended(0, SiteCounts(requests=50, targets=3), now=10.0)
     >>> choice.choose(11.0).requests
     50
     """
@@ -92,7 +92,7 @@ class SliceChoice:
         self._members: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
             self._members.setdefault(group, []).append(number)
-        self._tallies = [Tally()] * len(self._groups)
+        self._tallies = [SiteCounts()] * len(self._groups)
         self._over: set[int] = set()
         # The requests that are reserved for each slice that is out, and their sum.
         self._out: dict[int, int] = {}
@@ -117,11 +117,11 @@ class SliceChoice:
         """How many sites are not over."""
         return len(self._groups) - len(self._over)
 
-    def tally(self, site: int) -> Tally:
+    def tally(self, site: int) -> SiteCounts:
         """Return what is known of a site."""
         return self._tallies[site]
 
-    def resume(self, site: int, tally: Tally, *, over: bool = False) -> None:
+    def resume(self, site: int, tally: SiteCounts, *, over: bool = False) -> None:
         """Take over what was published of a site earlier; ``over``: it is not to be crawled on."""
         self._unheard.discard(site)
         self._count(site, tally)
@@ -154,7 +154,7 @@ class SliceChoice:
         """Return when the next site that sleeps may be chosen; None if none sleeps."""
         return self._asleep[0][0] if self._asleep else None
 
-    def ended(self, site: int, tally: Tally, now: float, free_at: float = 0.0) -> None:
+    def ended(self, site: int, tally: SiteCounts, now: float, free_at: float = 0.0) -> None:
         """Learn how a run stands after its slice; the site is left alone until ``free_at``."""
         self._suspects.discard(site)
         self._count(site, tally)
@@ -180,6 +180,11 @@ class SliceChoice:
         self._sleeps_until.pop(site, None)
         if site in self._out:
             self._back(site, 0.0, 0.0)
+
+    def reopen(self, site: int) -> None:
+        """Take back that a site is over; tell how its run stands next (`ended`)."""
+        self._over.discard(site)
+        self._choice.reopen(site)
 
     def _requests_left(self) -> int:
         most = self._budget.max_requests
@@ -232,10 +237,10 @@ class SliceChoice:
                 if self._groups[site] not in self._busy:
                     self._choice.wake(site)
 
-    def _count(self, site: int, tally: Tally) -> None:
+    def _count(self, site: int, tally: SiteCounts) -> None:
         before = self._tallies[site]
         self.requests += tally.requests - before.requests
         self.targets += tally.targets - before.targets
         self.bytes += tally.bytes - before.bytes
         self._tallies[site] = tally
-        self._choice.resume(site, tally.requests, tally.targets, tally.promised, tally.promise)
+        self._choice.resume(site, tally.requests, tally.targets, tally.promise, tally.promised)

@@ -11,13 +11,12 @@ from typing import Any
 
 import click
 
-from coati.archive.archive import Archive
-from coati.archive.exports.kit import KitExport
-from coati.archive.recovery import rebuild_index
+from coati.archive.exports.sb_kit import KitExport
 from coati.archive.sources.layouts import LAYOUTS
 from coati.archive.sources.source import Damaged
 from coati.cli.completion import offering
 from coati.cli.terminal import say
+from coati.jobs.archive_checks import DamagedRecord, reindex_archive, verify_archive
 from coati.jobs.archives import EXPORTS, ImportedArchive, describe_archive, export_archive, import_archive
 from coati.jobs.progress_bar import progress
 from coati.model import Kind
@@ -28,6 +27,15 @@ WRONG_INPUT = 2
 
 # Damaged records named on the screen; all of them are counted.
 _MAX_SHOWN = 20
+
+# The words of a crawl for what an archive calls by its labels.
+_KINDS = {
+    Kind.PAGE: "pages",
+    Kind.TARGET: "targets",
+    Kind.OTHER: "other",
+    Kind.REDIRECT: "redirects",
+    Kind.BROKEN: "errors",
+}
 
 _PATH = click.Path(path_type=Path)
 _FORMAT = click.option(
@@ -140,23 +148,20 @@ def info(folder: Path, links: bool, form: str) -> None:
 @_FORMAT
 def verify(folder: Path, form: str) -> int:
     """Check every record against its digest, and list the damaged ones."""
-    damaged = []
-    with Archive.open(folder) as opened, progress("Verifying") as told:
-        total = opened.count_captures()
-        for done, (entry, error) in enumerate(opened.check_all(), start=1):
-            if error is not None:
-                damaged.append({"url": entry.url, "reason": str(error)})
-                if form == "table":
-                    # Who has read enough, as `head` has, still wants the right exit code.
-                    with suppress(BrokenPipeError):
-                        say(str(error))
-            told(done, total)
+
+    def show(damaged: DamagedRecord) -> None:
+        # Who has read enough, as `head` has, still wants the right exit code.
+        with suppress(BrokenPipeError):
+            say(damaged.reason)
+
+    with progress("Verifying") as told:
+        found = verify_archive(folder, on_damage=show if form == "table" else None, on_progress=told)
     with suppress(BrokenPipeError):
         if form == "json":
-            say(json.dumps({"archive": str(folder), "records": total, "damaged": damaged}))
+            say(json.dumps(found.as_json()))
         else:
-            say(f"{total:,} records, {len(damaged):,} damaged")
-    return WRONG_INPUT if damaged else 0
+            say(f"{found.records:,} records, {len(found.damaged):,} damaged")
+    return 0 if found.whole else WRONG_INPUT
 
 
 @archive.command()
@@ -164,18 +169,13 @@ def verify(folder: Path, form: str) -> int:
 @_FORMAT
 def reindex(folder: Path, form: str) -> None:
     """Rebuild the index of an archive from its WARC files."""
-    rebuilt = rebuild_index(folder)
+    rebuilt = reindex_archive(folder)
     for volume, damage in rebuilt.damages[:_MAX_SHOWN]:
         where = f"{volume}, byte {damage.offset}"
-        what = "bytes of an incomplete record at the end were removed" if damage.reaches_end else "bytes"
-        " are unreadable"
-        say(f"warning: {where}: {damage.length} {what}: {damage.reason}", err=True)
-    # Opening it for writing works out what the index keeps beside the records.
-    with Archive.open(folder, writable=True):
-        pass
-    facts = {"archive": str(folder), "records": rebuilt.records, "damaged": len(rebuilt.damages)}
+        what = "of an incomplete record at the end were removed" if damage.reaches_end else "are unreadable"
+        say(f"warning: {where}: {damage.length} bytes {what}: {damage.reason}", err=True)
     if form == "json":
-        say(json.dumps(facts))
+        say(json.dumps(rebuilt.as_json()))
     else:
         say(f"{rebuilt.records:,} records indexed, {len(rebuilt.damages):,} damaged places")
 
@@ -256,7 +256,10 @@ def _print_info(facts: Mapping[str, Any]) -> None:
     say()
     sizes = facts["size_bytes"]
     _print_columns(
-        [(kind, f"{count:>9,}   {format_bytes(sizes[kind]):>10}") for kind, count in facts["kinds"].items()]
+        [
+            (_KINDS[Kind(kind)], f"{count:>9,}   {format_bytes(sizes[kind]):>10}")
+            for kind, count in facts["kinds"].items()
+        ]
     )
     for title in ("statuses", "media_types"):
         say()
@@ -310,7 +313,10 @@ def _print_kit(exported: KitExport, form: str) -> None:
 
 
 def _counted(kinds: Counter[Kind]) -> str:
-    return ", ".join(f"{kinds[kind]:,} {kind.value}" for kind in Kind)
+    return ", ".join(
+        f"{kinds[kind]:,} {_KINDS[kind].removesuffix('s') if kinds[kind] == 1 else _KINDS[kind]}"
+        for kind in Kind
+    )
 
 
 def _print_columns(rows: list[tuple[str, str]]) -> None:

@@ -1,4 +1,4 @@
-"""What a shell offers behind the Tab key: names of strategies, types and limits, and folders of runs."""
+"""What a shell completes: names of strategies, types and limits, and folders of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``coati completion``: the script that makes a shell offer commands, options and values."""
+"""``coati completion``: the script that lets a shell complete commands, options and values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bar of things done and to do, with the time that it took; only on a terminal, and gone at the end."""
+"""A progress bar with a count and the time taken; only on a terminal, and removed at the end."""
 
 from __future__ import annotations
 

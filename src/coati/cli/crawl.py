@@ -1,4 +1,4 @@
-"""``coati crawl``: take the data files of a website, live, politely, and never lose anything."""
+"""``coati crawl``: collect the data files of a website, live and politely."""
 
 from __future__ import annotations
 
@@ -22,14 +22,12 @@ from coati.jobs.crawling import CrawlCallbacks, CrawlStart, carry_out
 from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.run_place import RunPlace, find_place
 from coati.live.event_lines import stalls_line
-from coati.runs.errors import RunWriteError
 from coati.settings.run_file import read_run_file
-from coati.settings.run_settings import SETTINGS, Group
+from coati.settings.run_settings import SETTINGS, Section
 
 if TYPE_CHECKING:
     from coati.runs.totals import Totals
 
-OUR_ERROR = 5
 
 _RUN_FILE_VARIABLE = "COATI_RUN_FILE"
 
@@ -63,7 +61,7 @@ def _parameters() -> list[click.Parameter]:
     options = [
         setting_option(setting)
         for name, setting in SETTINGS.items()
-        if name != "urls" and setting.group is not Group.DISCOVER
+        if name != "urls" and setting.group is not Section.DISCOVER
     ]
     return [start, *options, no_stop_option(), run_file, from_file]
 
@@ -96,11 +94,7 @@ def crawl(
         from coati.cli.dry_run import dry_run
 
         return dry_run(place)
-    try:
-        return _run(place)
-    except RunWriteError as error:
-        say(f"coati: {error}", err=True)
-        return OUR_ERROR
+    return _run(place)
 
 
 def _run(place: RunPlace) -> int:

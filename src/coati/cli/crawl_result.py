@@ -1,4 +1,4 @@
-"""What is said when a crawl has ended."""
+"""What is printed when a crawl has ended."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from coati.cli.terminal import say
-from coati.reporting.resting import asks_for_rest
+from coati.reporting.long_pauses import long_pause
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
 from coati.stop_reasons import StopReason
@@ -88,7 +88,7 @@ def _print(run: CrawlRun) -> None:
         step = failed.next_step
     if result.stop is StopReason.RATE_LIMITED:
         with RunReader(run.folder) as reader:
-            step = asks_for_rest(reader.connection) or step
+            step = long_pause(reader.connection) or step
     if result.stop is StopReason.START_UNREACHABLE and _lacks_certificate(result):
         step = WITHOUT_CERTIFICATE
     if step:

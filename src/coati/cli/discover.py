@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coati.cli.crawl import OUR_ERROR
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
 from coati.cli.terminal import say
 from coati.jobs.discovering import carry_out_search
 from coati.jobs.run_place import find_search_place
 from coati.jobs.search_progress import SearchView, shown_search
-from coati.runs.errors import RunWriteError
 from coati.search.registry import ENGINES
+from coati.settings.discovery import DEFAULT_SEARCH
 from coati.settings.run_settings import SETTINGS
-from coati.stop_reasons import StopReason
+from coati.stop_reasons import StopReason, words_for_search
 from coati.units import format_count
 
 if TYPE_CHECKING:
@@ -35,14 +34,16 @@ _HINTS = {
 # What a search for repositories has no use for.
 _NOT_OFFERED = frozenset(
     {"urls", "words", "scope", "sitemaps", "stop_when_dry", "max_targets", "dry_run", "folders", "types"}
-    | {"exec", "exec_timeout"}
+    | {"exec", "exec_timeout", "goal", "hints"}
 )
+# Where a search has another default than a crawl.
+_DEFAULTS = {"strategy": DEFAULT_SEARCH}
 
 _ABOUT = """Find data repositories on a topic with search engines and links.
 
 WORDS are the topic, or the folder of a discovery to resume. At least one search engine is needed (--search).
 Pages that look like a data repository are checked; a repository is verified when enough data files are found
-on it. `coati harvest --from FOLDER` then collects the files.
+on it. `coati harvest --from FOLDER --types data` then collects the files.
 """
 
 
@@ -51,7 +52,11 @@ def _parameters() -> list[click.Parameter]:
     topic = click.Argument(["topic"], nargs=-1, metavar="[WORDS]...", type=str)
     return [
         topic,
-        *(setting_option(setting) for name, setting in SETTINGS.items() if name not in _NOT_OFFERED),
+        *(
+            setting_option(setting, _DEFAULTS.get(name))
+            for name, setting in SETTINGS.items()
+            if name not in _NOT_OFFERED
+        ),
     ]
 
 
@@ -60,14 +65,6 @@ def _parameters() -> list[click.Parameter]:
 def discover(ctx: click.Context, /, topic: tuple[str, ...], **_: object) -> int:
     """Find out what is wanted, and do it."""
     place = find_search_place(topic, given_settings(ctx))
-    try:
-        return _run(place)
-    except RunWriteError as error:
-        say(f"coati: {error}", err=True)
-        return OUR_ERROR
-
-
-def _run(place: RunPlace) -> int:
     settings = place.settings
     if not settings.quiet:
         _say_what_begins(place)
@@ -119,7 +116,7 @@ def _show(run: DiscoveryRun) -> None:
 
 def _print(run: DiscoveryRun) -> None:
     found = run.found
-    say(f"Stopped: {(run.engine_trouble or run.stop.words).brief}.")
+    say(f"Stopped: {_why_it_stopped(run)}.")
     requests = format_count(found.result.progress.requests, "request")
     say(
         f"  {format_count(len(found.repositories), 'repository', 'repositories')} verified of"
@@ -137,6 +134,14 @@ def _print(run: DiscoveryRun) -> None:
     say(f"  {'repositories:':<14}{run.folder / 'repositories.csv'}, repositories.jsonl")
     if run.report is not None:
         say(f"  {'report:':<14}{run.report}")
+
+
+def _why_it_stopped(run: DiscoveryRun) -> str:
+    found = run.found
+    more = words_for_search(found.queries_waiting, found.gave_up_after)
+    if run.stop is StopReason.FINISHED and more is not None:
+        return more.brief
+    return (run.engine_trouble or run.stop.words).brief
 
 
 def _line(repository: Repository) -> str:
@@ -162,7 +167,8 @@ def _next_steps(run: DiscoveryRun) -> list[str]:
             f" --max-queries (coati discover {run.folder} --max-queries N)"
         )
     elif stop.resumable and run.engine_trouble is None:
-        steps.append(f"`coati discover {run.folder}` continues, with a larger budget")
+        budget = "" if stop is StopReason.INTERRUPTED else ", with a larger budget"
+        steps.append(f"`coati discover {run.folder}` continues{budget}")
     if run.engine_trouble is not None:
         steps.append(run.engine_trouble.next_step)
     elif not found.sites:
@@ -176,5 +182,5 @@ def _next_steps(run: DiscoveryRun) -> list[str]:
             " try other words, or --accept URL with a repository that you know"
         )
     else:
-        steps.append(f"`coati harvest --from {run.folder}` collects the files")
+        steps.append(f"`coati harvest --from {run.folder} --types data` collects the files")
     return steps

@@ -13,7 +13,7 @@ from coati.jobs.preview import LinkGroup, Preview, preview_place
 from coati.jobs.run_place import RunPlace
 from coati.live.failures import FailureReason
 from coati.reporting.start_page import ALLOW_PRIVATE, why_few_links
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
 from coati.units import format_count
 from coati.web.urls import host_of
 

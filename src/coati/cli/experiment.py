@@ -1,4 +1,4 @@
-"""``coati experiment``: from a file that describes a table to the table."""
+"""``coati experiment``: run the experiment that a file describes, and print its table."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ import click
 from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.reporting.explaining import explain_url
-from coati.reporting.explanation import Asked, Explanation, GroupStanding
+from coati.reporting.explanation import Explanation, GroupStanding, UrlRequest
 from coati.reporting.found_repositories import SiteVerdict
-from coati.reporting.markup import shortened
+from coati.reporting.safe_html import shortened
 from coati.reporting.watched_pages import WatchedPage
 from coati.units import format_bytes, format_count, format_moment, format_seconds
 
@@ -55,16 +55,16 @@ def explain(url: str, folder: Path, form: str) -> None:
 def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
     if told.site is not None:
         yield from _site(told.site)
-    yield from _met(told)
-    if told.left_alone is not None and told.left_alone.meaning:
-        yield "rule", f"{told.left_alone.reason}: {told.left_alone.meaning}"
-        if told.met is None and told.left_alone.found_on:
-            yield "found on", told.left_alone.found_on
+    yield from _found(told)
+    if told.skipped is not None and told.skipped.meaning:
+        yield "rule", f"{told.skipped.reason}: {told.skipped.meaning}"
+        if told.found is None and told.skipped.found_on:
+            yield "found on", told.skipped.found_on
     if told.watched is not None:
         yield from _watched(told.watched)
     # Of a watched page the visits are summed up, and the latest ones shown.
-    for asked in told.asked if told.watched is None else told.asked[-_VISITS_SHOWN:]:
-        yield from _asked(asked, is_visit=told.watched is not None)
+    for request in told.requests if told.watched is None else told.requests[-_VISITS_SHOWN:]:
+        yield from _request(request, told)
     if told.leads_to:
         yield "leads to", " -> ".join(told.leads_to)
     yield from _file(told)
@@ -79,7 +79,7 @@ def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
 def _site(site: SiteVerdict) -> Iterator[tuple[str, str]]:
     yield "site", _site_line(site)
     if site.action:
-        yield "found by", site.action
+        yield "action", site.action
     for place, step in enumerate(site.trail):
         yield "" if place else "trail", step
 
@@ -90,7 +90,7 @@ def _site_line(site: SiteVerdict) -> str:
 
 def _reasons(told: Explanation) -> Iterator[tuple[str, str]]:
     """Show the reasons with what each adds to the score; the words say what the strategy had seen."""
-    name = "score then" if told.asked else "score now"
+    name = "score then" if told.requests else "score now"
     if told.score is not None:
         yield name, f"{told.score:.3f} in total. How much lower it would be without each reason:"
         name = ""
@@ -99,22 +99,22 @@ def _reasons(told: Explanation) -> Iterator[tuple[str, str]]:
         name = ""
 
 
-def _met(told: Explanation) -> Iterator[tuple[str, str]]:
-    met = told.met
-    if met is None:
+def _found(told: Explanation) -> Iterator[tuple[str, str]]:
+    found = told.found
+    if found is None:
         return
-    if met.redirected_from:
-        yield "found by", f"a redirect from {met.redirected_from}"
-    if met.found_on:
-        yield "found on", met.found_on
-    if met.found_by:
-        yield "found by", met.found_by
-    if met.anchor:
-        yield "link text", met.anchor
-    if met.context and met.context != met.anchor:
-        yield "around it", met.context
-    if met.tag_path:
-        yield "place", met.tag_path
+    if found.redirected_from:
+        yield "found by", f"a redirect from {found.redirected_from}"
+    if found.found_on:
+        yield "found on", found.found_on
+    if found.found_by:
+        yield "found by", found.found_by
+    if found.anchor:
+        yield "link text", found.anchor
+    if found.context and found.context != found.anchor:
+        yield "around it", found.context
+    if found.tag_path:
+        yield "place", found.tag_path
 
 
 def _watched(page: WatchedPage) -> Iterator[tuple[str, str]]:
@@ -130,35 +130,63 @@ def _watched(page: WatchedPage) -> Iterator[tuple[str, str]]:
         yield "gone", "not visited any more: it was missing too often"
 
 
-def _asked(asked: Asked, *, is_visit: bool) -> Iterator[tuple[str, str]]:
-    before = format_count(asked.requests_before, "request")
-    yield "chosen", f"{format_moment(asked.chosen_at)}, after {before} ({asked.method})"
-    if asked.group is not None and is_visit:
-        yield "by", f"{asked.group.name}{_score(asked)}"
-    elif asked.group is not None:
-        yield "by", f"group {asked.arm}{_score(asked)}: {asked.group.name or 'no name yet'}"
-        yield "", _standing(asked.group)
-    elif asked.score:
-        yield "by", f"score {asked.score:.3g}"
-    if asked.kind is not None and asked.kind != "refused":
-        what = [f"status {asked.status}" if asked.status else "", asked.media_type or "", asked.reason or ""]
-        if asked.size_bytes:
-            what.append(format_bytes(asked.size_bytes))
+def _request(request: UrlRequest, told: Explanation) -> Iterator[tuple[str, str]]:
+    is_visit = told.watched is not None
+    before = format_count(request.requests_before, "request")
+    yield "chosen", f"{format_moment(request.chosen_at)}, after {before} ({request.method})"
+    yield from _chosen_by(request, told)
+    if request.kind is not None and request.kind != "refused":
+        what = [
+            f"status {request.status}" if request.status else "",
+            request.media_type or "",
+            request.reason or "",
+        ]
+        if request.size_bytes:
+            what.append(format_bytes(request.size_bytes))
         yield "response", ", ".join(part for part in what if part)
-    if asked.links is not None:
-        yield "links", f"{format_count(asked.links)}, of which {format_count(asked.new_links or 0)} were new"
-    if asked.reward is not None:
-        yield "led to", format_count(round(asked.reward), "new link" if is_visit else "target")
+    if request.links is not None:
+        yield (
+            "links",
+            f"{format_count(request.links)}, of which {format_count(request.new_links or 0)} were new",
+        )
+    if request.reward is not None and told.site is None:
+        yield "led to", format_count(round(request.reward), "new link" if is_visit else "target")
+    elif request.reward is not None and request.arm is None:
+        yield "led to", format_count(round(request.reward), "new data file")
+    elif request.reward is not None:
+        yield "looks like", "a repository's page" if request.reward > 0 else "no page of a repository"
 
 
-def _score(asked: Asked) -> str:
-    return "" if asked.score is None else f" with score {asked.score:.3g}"
+def _chosen_by(request: UrlRequest, told: Explanation) -> Iterator[tuple[str, str]]:
+    if request.group is not None and told.watched is not None:
+        yield "by", f"{request.group.name}{_score(request)}"
+    elif request.group is not None and told.site is not None:
+        yield "by", f"{request.group.name}{_score(request)}"
+        yield "", _standing_of_action(request.group)
+    elif request.group is not None:
+        yield "by", f"group {request.arm}{_score(request)}: {request.group.name or 'no name yet'}"
+        yield "", _standing(request.group)
+    elif request.score:
+        yield "by", f"score {request.score:.3g}"
+
+
+def _score(request: UrlRequest) -> str:
+    return "" if request.score is None else f" with score {request.score:.3g}"
+
+
+def _standing_of_action(group: GroupStanding) -> str:
+    """Tell what an action of a search has found: there are no targets."""
+    looked = format_count(group.rewarded or 0)
+    return (
+        f"{format_count(group.followed, 'request')} so far: {looked} looked like a repository's page,"
+        f" {format_count(group.errors)} failed"
+    )
 
 
 def _standing(group: GroupStanding) -> str:
     return (
         f"{format_count(group.followed, 'request')} so far: {format_count(group.were_targets, 'target')},"
-        f" {format_count(round(group.led_to))} more on its pages, {format_count(group.errors)} failed"
+        f" {format_count(group.led_to)} more on its pages, {format_count(group.errors)} failed"
     )
 
 

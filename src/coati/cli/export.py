@@ -1,4 +1,4 @@
-"""``coati export``: the statements of a harvest for other tools."""
+"""``coati export``: the structured data of a harvest for other tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import click
 
 from coati.cli.completion import RunPath
 from coati.cli.terminal import say
-from coati.errors import UsageError
 from coati.harvesting.exports import export_statements
 from coati.units import format_count
 
@@ -24,8 +23,6 @@ def export(run: Path, file: Path, form: str) -> None:
     The extension of FILE sets the format: .nq or .nq.gz for N-Quads (the graph of a statement is its page),
     .parquet for Parquet, .jsonl for one JSON-LD document per page.
     """
-    if not file.absolute().parent.is_dir():
-        raise UsageError(f"there is no folder {file.absolute().parent}")
     count = export_statements(run, file)
     if form == "json":
         say(json.dumps({"run": str(run), "file": str(file), "statements": count}))

@@ -1,4 +1,4 @@
-"""``coati fleet``: what a fleet does in its store."""
+"""``coati fleet``: monitor the fleet of a store."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from coati.cli.terminal import say
-from coati.fleet.deaths import end_quarantine
-from coati.fleet.objects import ObjectStore
-from coati.fleet.site_log import site_log
-from coati.fleet.status import FleetStatus, Since, SiteStatus, fleet_status, site_manifest
+from coati.fleet.status import FleetStatus, Since, SiteStatus
+from coati.fleet.store_access import describe_store, free_site, store_log
 from coati.harvesting.folder import sums_of
-from coati.runs.times import to_iso
+from coati.runs.iso_times import to_iso
 from coati.units import format_bytes, format_count, format_seconds, parse_seconds
-from coati.web.unseen import safe
+from coati.web.invisible_characters import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,13 +47,13 @@ def fleet() -> None:
 @_FORM
 def status(store: str, follow: bool, every: str, form: str) -> None:
     """Show what runs where, what it found, and what failed."""
-    place, seconds = ObjectStore(store), parse_seconds(every)
+    seconds = parse_seconds(every)
     show = _say_json if form == "json" else _print
-    before = fleet_status(place)
+    before = describe_store(store)
     show(before, None)
     while follow:
         threading.Event().wait(seconds)
-        now = fleet_status(place)
+        now = describe_store(store)
         if form != "json":
             click.clear()
         show(now, now.since(before))
@@ -75,9 +73,7 @@ def _say_json(found: FleetStatus, since: Since | None) -> None:
 @_FORM
 def log(store: str, site: str, last: int, form: str) -> None:
     """Print the last requests to a site, from the store."""
-    place = ObjectStore(store)
-    site_manifest(place, site)
-    for row in site_log(place, site, last):
+    for row in store_log(store, site, last):
         if form == "json":
             say(json.dumps(row))
         else:
@@ -90,9 +86,7 @@ def log(store: str, site: str, last: int, form: str) -> None:
 @click.argument("site")
 def free(store: str, site: str) -> None:
     """Release a site from quarantine, where it was put because workers died while crawling it."""
-    place = ObjectStore(store)
-    site_manifest(place, site)
-    was = end_quarantine(place, f"sites/{site}")
+    was = free_site(store, site)
     say(f"{site} will be crawled again by the next harvest." if was else f"{site} was not in quarantine.")
 
 
@@ -156,7 +150,7 @@ def _print_sites(title: str, sites: Sequence[SiteStatus]) -> None:
             f"{summary.errors:,}",
             f"{format_seconds(max(0.0, now - site.published_at))} ago",
             Text(safe(site.worker or "")),
-            "in quarantine" if site.quarantined else summary.stop_reason or "under way",
+            "in quarantine" if site.quarantined else summary.stop_reason or "not ended",
         )
     console = Console()
     Console(width=None if console.is_terminal else _PLAIN_WIDTH).print(table)

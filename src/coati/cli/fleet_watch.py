@@ -7,13 +7,12 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from coati.cli.fleet_harvest import cluster_at
 from coati.cli.terminal import say
 from coati.units import format_count
 
 if TYPE_CHECKING:
-    from coati.fleet.watching import FleetCycle
-    from coati.watching.options import WatchOptions
+    from coati.fleet.fleet_watch import FleetCycle
+    from coati.watching.watch_options import WatchOptions
 
 _SHOWN = 20
 _INTERRUPTED = 130
@@ -23,10 +22,11 @@ def watch_with_fleet(
     store: str, cluster: str | None, options: WatchOptions, delay: float | None, *, once: bool, form: str
 ) -> int:
     """Run one cycle of all sites, or one after the other; returns the exit code."""
-    from coati.fleet.watching import FleetWatch, watch_fleet, watch_fleet_once
+    from coati.fleet.fleet_watch import FleetWatch, watch_fleet, watch_fleet_once
+    from coati.fleet.store_jobs import cluster_at
 
     watch = FleetWatch(store=store, options=options, delay=delay)
-    with cluster_at(cluster, None) as workers:
+    with cluster_at(cluster) as workers:
         try:
             if once:
                 cycle = watch_fleet_once(watch, workers)

@@ -13,10 +13,10 @@ from coati.cli.harvest_result import show_files, show_pages
 from coati.cli.setting_options import SettingsCommand, given_settings, no_stop_option, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
-from coati.harvesting.files import FilesHarvest, harvest_files
+from coati.harvesting.files_harvest import FilesHarvest, harvest_files
 from coati.harvesting.harvest import crawl_each
-from coati.harvesting.pages import PagesHarvest, harvest_pages
-from coati.harvesting.place import HarvestChoices, HarvestSource, find_harvest
+from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
+from coati.harvesting.pages_harvest import DEFAULT_STRATEGY, PAGES_AT_ONCE, PagesHarvest, harvest_pages
 from coati.harvesting.seeds import SHOWN_LINES, Seeds, read_seeds
 from coati.harvesting.sites import read_hosts
 from coati.jobs.live_progress import CrawlView, shown
@@ -36,6 +36,13 @@ _SETTINGS = (
     "delay", "concurrency", "contact", "user_agent", "limit_rate", "user", "password_file", "header", "proxy",
     "render", "limits", "out", "folders", "log_file", "exec", "exec_timeout", "format", "quiet",
 )  # fmt: skip
+# Where a harvest has other defaults than a crawl; `--types` and `--goal` have none, since one must be given.
+_DEFAULTS = {
+    "types": "",
+    "strategy": f"scent with --types, {DEFAULT_STRATEGY} with --goal",
+    "scope": "domain with --types, any with --goal",
+    "concurrency": f"one per site with --types, {PAGES_AT_ONCE} with --goal",
+}
 
 _ABOUT = """Share one budget among many sites.
 
@@ -58,7 +65,7 @@ that all machines can reach (a folder, s3://bucket/name, ...). --cluster sets th
 def _parameters() -> list[click.Parameter]:
     return [
         click.Argument(["source"], metavar="[LIST]", required=False, type=click.Path(path_type=Path)),
-        *(setting_option(SETTINGS[name]) for name in _SETTINGS),
+        *(setting_option(SETTINGS[name], _DEFAULTS.get(name)) for name in _SETTINGS),
         no_stop_option(),
         click.Option(
             ["--from", "discovery"],
@@ -239,5 +246,6 @@ def crawl_list(file: Path, start: tuple[str, ...], given: Mapping[str, object]) 
     view = CrawlView(Budget())
     with shown(view, quiet=settings.quiet) as on_progress:
         harvested = crawl_each(seeds.urls, out, settings, on_progress)
-    show_files(harvested, settings.format)
+    # `coati harvest` would share one budget.
+    show_files(harvested, settings.format, again="the same command")
     return harvested.stop.exit_code

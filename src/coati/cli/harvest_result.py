@@ -1,41 +1,47 @@
-"""What is said when a harvest has ended."""
+"""What is printed when a harvest has ended."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from coati.budget import Limit
 from coati.cli.crawl_result import say_commands
 from coati.cli.terminal import say
 from coati.harvesting.folder import sums_of
-from coati.harvesting.pages import JSON_LD
+from coati.harvesting.pages_harvest import JSON_LD
 from coati.stop_reasons import StopReason
 from coati.units import format_bytes, format_count
-from coati.web.unseen import safe
+from coati.web.invisible_characters import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from coati.harvesting.extraction import Extraction
-    from coati.harvesting.files import FilesHarvested
-    from coati.harvesting.pages import PagesHarvested
+    from coati.harvesting.files_harvest import FilesHarvested
+    from coati.harvesting.pages_harvest import PagesHarvested
 
 # Sites that are shown after a harvest; files have all.
 _SHOWN_SITES = 20
 _PLAIN_WIDTH = 140
 # How a site ended that may be there again later.
 _AWAY = frozenset({StopReason.SITE_SILENT.value, StopReason.RATE_LIMITED.value})
+# Ends that a larger budget would have put off.
+_SPENT = frozenset(map(StopReason.of_limit, Limit))
 
 
-def show_files(harvested: FilesHarvested, form: str) -> None:
-    """Print what a harvest of files brought: one object per site and one for all, or a table."""
+def show_files(harvested: FilesHarvested, form: str, again: str = "") -> None:
+    """Print what a harvest of files brought: one object per site and one for all, or a table.
+
+    ``again`` is what continues it, `coati harvest` with its folder unless given.
+    """
     sums, layout = sums_of(harvested.sites), harvested.layout
     say_commands(harvested.commands)
     if form == "json":
@@ -54,9 +60,9 @@ def show_files(harvested: FilesHarvested, form: str) -> None:
     rows = [
         (site.site, site.targets, site.requests, site.stop_reason or "not ended") for site in harvested.sites
     ]
-    print_sites(rows, "site", "sites.csv")
+    print_sites(rows, SiteColumns("site"), "sites.csv")
     away = sum(site.stop_reason in _AWAY for site in harvested.sites)
-    _say_next(harvested.stop, layout.folder, away)
+    _say_next(harvested.stop, again or f"`coati harvest {layout.folder}`", away)
 
 
 def show_pages(harvested: PagesHarvested, form: str) -> None:
@@ -92,8 +98,8 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
         _say_extraction(extraction, harvested.folder)
     say(f"  report:     {harvested.folder / 'report.html'}")
     rows = [(host.host, host.relevant, host.requests, host.ended or "") for host in harvested.hosts]
-    print_sites(rows, "host", "run.sqlite")
-    _say_next(harvested.stop, harvested.folder)
+    print_sites(rows, SiteColumns("host", "relevant", "no longer requested because"), "run.sqlite")
+    _say_next(harvested.stop, f"`coati harvest {harvested.folder}`")
 
 
 def _say_extraction(extraction: Extraction, folder: Path) -> None:
@@ -116,24 +122,36 @@ def _say_total(stop: StopReason, sums: dict[str, object], folder: Path) -> None:
     say(json.dumps({**why, **sums, "folder": str(folder)}))
 
 
-def _say_next(stop: StopReason, folder: Path, away: int = 0) -> None:
+def _say_next(stop: StopReason, again: str, away: int = 0) -> None:
     if away:
         sites = format_count(away, "site")
         why = f"{sites} stopped responding or asked for a pause"
-        say(f"Next: {why}. Run `coati harvest {folder}` later to finish them.", err=True)
+        say(f"Next: {why}. Run {again} later to finish them.", err=True)
     elif stop.resumable:
-        say(f"Next: to continue, run `coati harvest {folder}` with a larger budget.", err=True)
+        more = " with a larger budget" if stop in _SPENT else ""
+        say(f"Next: to continue, run {again}{more}.", err=True)
 
 
-def print_sites(rows: Sequence[tuple[str, int, int, str]], what: str, everything: str) -> None:
-    """Print sites or hosts, with what each gave; ``everything`` is where those are that are not shown."""
+class SiteColumns(NamedTuple):
+    """How the columns of a table of sites are called."""
+
+    site: str
+    found: str = "targets"
+    end: str = "how it ended"
+
+
+def print_sites(rows: Sequence[tuple[str, int, int, str]], columns: SiteColumns, everything: str) -> None:
+    """Print sites or hosts, with what each gave; ``everything`` is the file that lists all of them."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(what, overflow="fold")
-    for name in ("targets", "requests", "per 100"):
+    table.add_column(columns.site, overflow="fold")
+    for name in (columns.found, "requests", "per 100"):
         table.add_column(name, justify="right")
-    table.add_column("how it ended", overflow="fold")
+    # A column in which nothing stands would only ask a question.
+    ends = any(end for *_, end in rows)
+    if ends:
+        table.add_column(columns.end, overflow="fold")
     for cells in _cells(rows[:_SHOWN_SITES]):
-        table.add_row(*(Text(safe(cell)) for cell in cells))
+        table.add_row(*(Text(safe(cell)) for cell in (cells if ends else cells[:-1])))
     if len(rows) > _SHOWN_SITES:
         table.add_row(f"… and {len(rows) - _SHOWN_SITES} more in {everything}")
     plain = Console()
@@ -141,6 +159,6 @@ def print_sites(rows: Sequence[tuple[str, int, int, str]], what: str, everything
 
 
 def _cells(rows: Iterable[tuple[str, int, int, str]]) -> Iterable[tuple[str, ...]]:
-    for name, targets, requests, ended in rows:
-        per_hundred = 100 * targets / requests if requests else 0.0
-        yield name, f"{targets:,}", f"{requests:,}", f"{per_hundred:.0f}", ended
+    for name, found, requests, ended in rows:
+        per_hundred = 100 * found / requests if requests else 0.0
+        yield name, f"{found:,}", f"{requests:,}", f"{per_hundred:.0f}", ended

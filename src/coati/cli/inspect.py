@@ -10,11 +10,10 @@ import click
 
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
 from coati.cli.terminal import say
-from coati.jobs.inspecting import FEW_REQUESTS
-from coati.jobs.inspecting import inspect as inspect_site
+from coati.jobs.inspecting import FEW_REQUESTS, inspect_site
 from coati.model import Failure, Refused
 from coati.reporting.start_page import ALLOW_PRIVATE
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.units import format_count
@@ -82,7 +81,7 @@ def _print(found: Inspection) -> None:
         _print_list(shown)
     for name, error in found.broken.items():
         say(f"the profile {name} was skipped: it raised {error}", err=True)
-    say(f"  asked for:   {format_count(found.requests, 'request')}")
+    say(f"  cost:        {format_count(found.requests, 'request')}")
     say(f"Next: {found.command}")
 
 

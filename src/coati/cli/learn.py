@@ -1,17 +1,15 @@
-"""``coati learn``: train what Coati begins with from examples of one's own."""
+"""``coati learn``: train the start model of `coati discover` from your own examples."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from coati import __version__
 from coati.cli.terminal import say
-from coati.discovering.start_models import Example, Quality, is_held_back, measure, read_examples, train
-from coati.errors import ConfigError
-from coati.settings.start_model_file import write_start_model
+from coati.jobs.learning import learn_pages
 
 _PLACES = click.Path(path_type=Path)
 
@@ -64,55 +62,23 @@ def pages(  # noqa: PLR0917 - each is an option
     The file holds the weights of single words, and none of the texts. Precision and recall are measured on
     hosts that the model was not trained on.
     """
-    yes = _read(data, most_per_host, is_data=True)
-    kept = [example for example in yes if is_held_back(example.host, hold_back)]
-    trained = [example for example in yes if not is_held_back(example.host, hold_back)]
-    model = train([*trained, *_read(other, most_per_host, is_data=False)])
-    no = _read(test_other, most_per_host, is_data=False)
-    measured = {
-        "held back of --data": measure(model, [*kept, *no]),
-        "--test-data": measure(model, [*_read(test_data, most_per_host, is_data=True), *no]),
-    }
-    provenance = {
-        "made_by": f"coati learn pages, Coati {__version__}",
-        "note": note,
-        "pages": model.pages,
-        "measured": {name: _told(quality) for name, quality in measured.items() if quality.positives},
-    }
-    try:
-        write_start_model(out, model, provenance)
-    except OSError as error:
-        raise ConfigError(f"{out} cannot be written: {error.strerror}") from None
-    for name, quality in measured.items():
-        if quality.positives:
-            say(
-                json.dumps({"measured_on": name, **_told(quality)})
-                if form == "json"
-                else _line(name, quality)
-            )
-    say(f"{len(model.words):,} words in {out}.", err=True)
+    learnt = learn_pages(
+        data,
+        other,
+        out,
+        test_data=test_data,
+        test_other=test_other,
+        hold_back=hold_back,
+        most_per_host=most_per_host,
+        note=note,
+    )
+    for row in learnt.rows():
+        say(json.dumps(row) if form == "json" else _line(row))
+    say(f"{learnt.words:,} words in {out}.", err=True)
 
 
-def _read(places: tuple[Path, ...], most_per_host: int, *, is_data: bool) -> list[Example]:
-    return [
-        example
-        for place in places
-        for example in read_examples(place, is_data=is_data, most_per_host=most_per_host)
-    ]
-
-
-def _told(quality: Quality) -> dict[str, object]:
-    return {
-        "positives": quality.positives,
-        "negatives": quality.negatives,
-        "precision": None if quality.precision is None else round(quality.precision, 4),
-        "recall": None if quality.recall is None else round(quality.recall, 4),
-    }
-
-
-def _line(name: str, quality: Quality) -> str:
-    told = _told(quality)
+def _line(row: Mapping[str, object]) -> str:
     return (
-        f"{name}: precision {told['precision']}, recall {told['recall']}"
-        f" ({quality.positives:,} repositories, {quality.negatives:,} other pages)"
+        f"{row['measured_on']}: precision {row['precision']}, recall {row['recall']}"
+        f" ({row['positives']:,} repositories, {row['negatives']:,} other pages)"
     )

@@ -1,4 +1,4 @@
-"""``coati``: finds the command, runs it, and says in one line what went wrong.
+"""``coati``: find the command, run it, and report errors in one line.
 
 Commands are named here and imported when they are called, so that ``coati --help`` need not wait for
 numpy and Scrapy.
@@ -6,10 +6,10 @@ numpy and Scrapy.
 
 from __future__ import annotations
 
-import errno
 import importlib
 import os
 import signal
+import sqlite3
 import sys
 import traceback
 from collections.abc import Sequence
@@ -21,27 +21,12 @@ from click.shell_completion import CompletionItem
 
 from coati.cli import EndsAtOnce
 from coati.cli.terminal import say
-from coati.errors import CoatiError
-from coati.runs.errors import RunLockedError
+from coati.errors import CoatiError, WriteError
+from coati.machine_errors import is_of_the_machine
+from coati.runs.errors import RunLockedError, RunWriteError
 from coati.version import __version__
 
 FINISHED, WRONG_INPUT, OUR_ERROR, RUN_IS_HELD, INTERRUPTED = 0, 2, 5, 6, 130
-
-# A full disk or a file that may not be read is no bug: a line says it all.
-_OF_THE_MACHINE = frozenset(
-    {
-        errno.EACCES,
-        errno.EDQUOT,
-        errno.EISDIR,
-        errno.ELOOP,
-        errno.ENAMETOOLONG,
-        errno.ENOENT,
-        errno.ENOSPC,
-        errno.ENOTDIR,
-        errno.EPERM,
-        errno.EROFS,
-    }
-)
 
 
 class LazyCommand(NamedTuple):
@@ -154,7 +139,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         # The reader of the output has gone, as `head` does: click ends the program then. Nothing else does.
         _write_no_more()
         return FINISHED
-    except (CoatiError, OSError) as error:
+    except (CoatiError, OSError, sqlite3.Error) as error:
         return _refusal(error)
     except Exception as error:  # noqa: BLE001 -- anything else is a bug, and is shown as one
         return _interrupted() if _hides_an_interrupt(error) else _own_error()
@@ -189,10 +174,13 @@ def _write_no_more() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _refusal(error: CoatiError | OSError) -> int:
-    if isinstance(error, OSError) and error.errno not in _OF_THE_MACHINE:
-        return _own_error()
+def _refusal(error: CoatiError | OSError | sqlite3.Error) -> int:
+    if not isinstance(error, CoatiError) and not is_of_the_machine(error):
+        return _interrupted() if _hides_an_interrupt(error) else _own_error()
     say(f"coati: {error}", err=True)
+    if isinstance(error, RunWriteError | WriteError):
+        # A full disk, say: no wrong input, and nothing that the user could write otherwise.
+        return OUR_ERROR
     return RUN_IS_HELD if isinstance(error, RunLockedError) else WRONG_INPUT
 
 

@@ -1,4 +1,4 @@
-"""``coati merge``: several runs as one database."""
+"""``coati merge``: merge several runs into one database."""
 
 from __future__ import annotations
 

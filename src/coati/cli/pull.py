@@ -1,4 +1,4 @@
-"""``coati pull``: an ordinary run folder of a site, out of a fleet's store."""
+"""``coati pull``: download a site from a fleet's store into an ordinary run folder."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from pathlib import Path
 import click
 
 from coati.cli.terminal import say
-from coati.fleet.objects import ObjectStore
-from coati.fleet.status import site_manifest
-from coati.fleet.taking import pull as pull_run
+from coati.fleet.store_access import pull as pull_site
 from coati.jobs.progress_bar import progress
 from coati.units import format_count
 
@@ -25,15 +23,12 @@ def pull(store: str, site: str, out: Path | None, form: str) -> None:
 
     All commands for runs work on the folder; `coati crawl` resumes it.
     """
-    place = ObjectStore(store)
-    site_manifest(place, site)
-    folder = out or Path(site)
     with progress("Pulling") as told:
-        manifest = pull_run(place, f"sites/{site}", folder, told)
-    state = manifest.state
+        pulled = pull_site(store, site, out, on_progress=told)
     if form == "json":
-        counts = {"requests": state.requests, "targets": state.targets, "files": state.files}
-        said = {"site": site, "folder": str(folder), "generation": manifest.generation, **counts}
-        say(json.dumps(said))
+        say(json.dumps(pulled.as_json()))
     else:
-        say(f"{format_count(state.files, 'file')} of {site}, after {state.requests:,} requests: {folder}")
+        say(
+            f"{format_count(pulled.files, 'file')} of {site}, after {pulled.requests:,} requests:"
+            f" {pulled.folder}"
+        )

@@ -8,7 +8,7 @@ import click
 
 from coati.cli.setting_options import default_text
 from coati.settings.limits import LIMIT_DEFAULTS, LIMIT_MEANINGS, LIMIT_TYPES
-from coati.settings.run_settings import SETTINGS, Group
+from coati.settings.run_settings import SETTINGS, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ def cli_reference(root: click.Command) -> str:
 def run_file_reference() -> str:
     """Write the page of all settings."""
     parts = [_FILE_HEAD]
-    for group in Group:
+    for group in Section:
         parts.append(f"## {group.value}\n")
         parts.append("| key | default | option | environment variable | meaning |\n|---|---|---|---|---|")
         parts.extend(_setting_row(setting) for setting in SETTINGS.values() if setting.group is group)

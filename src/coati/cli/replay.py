@@ -32,9 +32,9 @@ from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_wa
 from coati.replaying.measures import SiteTotals
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.strategies.revisits.relevance import FORMS
+from coati.web.invisible_characters import safe
 from coati.web.media import PRESETS
 from coati.web.rules import Scope
-from coati.web.unseen import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -287,7 +287,7 @@ def _table(results: ReplayResults) -> Table:
         " the targets are found, in % of the site. best: clairvoyant. curve: requests to 25, 50, 75 and 90"
         " %.",
     )
-    table.add_column("strategy")
+    table.add_column("strategy", overflow="fold")
     for name in ("seeds", "requests", "targets", "90 % requests", "90 % volume", "AUC"):
         table.add_column(name, justify="right")
     for name in ("× best", "curve × best", "AUC × best", "gap closed", "CPU s"):

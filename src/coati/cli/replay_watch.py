@@ -1,4 +1,4 @@
-"""``coati replay`` for strategies that watch pages: what it shows."""
+"""``coati replay`` for strategies that watch pages: its progress and its table."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from coati.jobs.replaying_watches import WatchCallbacks
-from coati.web.unseen import safe
+from coati.web.invisible_characters import safe
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
     from coati.jobs.replaying_watches import WatchReplayResults
-    from coati.replaying.watching import WatchRun
+    from coati.replaying.watch_replay import WatchRun
 
 _COLUMNS = {
     "coverage": ("coverage", "{:.3f}"),
@@ -61,7 +61,7 @@ def watch_table(results: WatchReplayResults) -> Table:
         ),
         caption="coverage: share of what visiting every page in every cycle finds. Ages: of the links found.",
     )
-    table.add_column("strategy")
+    table.add_column("strategy", overflow="fold")
     for title in ("seeds", *(title for title, _ in _COLUMNS.values())):
         table.add_column(title, justify="right")
     for strategy in results.strategies():

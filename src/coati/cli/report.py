@@ -1,4 +1,4 @@
-"""``coati report``: write the report of a run again."""
+"""``coati report``: rewrite the report of a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from coati.cli.completion import RunPath
 from coati.cli.terminal import say
-from coati.reporting.writing import write_report
+from coati.reporting.report_file import write_report
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""``coati runs``: the runs below a folder."""
+"""``coati runs``: list the runs below a folder."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from rich.text import Text
 
 from coati.cli.terminal import say
 from coati.jobs.runs import find_runs
-from coati.stop_reasons import words_for
-from coati.web.unseen import safe
+from coati.web.invisible_characters import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +52,7 @@ def _table(found: Sequence[RunSummary]) -> Table:
     table.add_column("how it ended", overflow="fold")
     for summary in found:
         started = summary.started_at[:16].replace("T", " ")
-        ended = words_for(summary.stop_reason).brief if summary.stop_reason else "not ended"
+        ended = summary.stop_reason or "not ended"
         counts = f"{summary.requests:,}", f"{summary.targets:,}"
         row = (summary.folder, summary.start_url, started, summary.strategy, *counts, ended)
         table.add_row(*(Text(safe(cell)) for cell in row))

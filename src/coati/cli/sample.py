@@ -1,24 +1,17 @@
-"""``coati sample``: how many of a run's files hold statistics tables, guessed and labelled by hand."""
+"""``coati sample``: how many files of a run contain statistics tables, guessed and labelled by hand."""
 
 from __future__ import annotations
 
 import json
-import os
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from coati.cli.completion import RunPath
 from coati.cli.terminal import say
-from coati.experiments.yield_files import guess_files, require_readers
-from coati.experiments.yield_sheet import Yield, draw_sample, read_sheet, with_guess, write_sheet
 from coati.jobs.progress_bar import progress
-from coati.runs.reader import RunReader
-
-if TYPE_CHECKING:
-    from coati.experiments.yield_sheet import SampledFile
+from coati.jobs.sampling import Sample
+from coati.jobs.sampling import sample as draw
 
 
 @click.command()
@@ -38,40 +31,20 @@ def sample(run: Path, count: int, seed: int, sheet: Path | None, guess: bool, fo
     The first call draws the sample, guesses the counts and writes a sheet. Fill in its column labelled_tables
     (0 for a file without tables) and call again to compare your counts with the guess.
     """
-    place = sheet or run / f"sample-{count}-seed{seed}.csv"
-    with RunReader(run) as reader:
-        if place.exists():
-            files = read_sheet(place)
-        else:
-            if guess:
-                require_readers()
-            files = draw_sample(reader, count, seed)
-            if guess:
-                files = _guessed(files, reader.layout.folder)
-            write_sheet(files, place)
-            say(f"wrote {place}: fill in its column labelled_tables and call again", err=True)
-    guessed = Yield.of([each.guessed_tables for each in files])
-    labelled = Yield.of([each.labelled_tables for each in files])
+    with progress("Looking into files") as show:
+        drawn = draw(run, count, seed=seed, sheet=sheet, guess=guess, on_progress=show)
+    if drawn.is_new:
+        say(f"wrote {drawn.sheet}: fill in its column labelled_tables and call again", err=True)
     if form == "json":
-        facts = {"run": str(run), "seed": seed, "drawn": len(files), "sheet": str(place)}
-        say(json.dumps({**facts, "guessed": asdict(guessed), "labelled": asdict(labelled)}))
+        say(json.dumps(drawn.as_json()))
     else:
-        _print(files, guessed, labelled)
+        _print(drawn)
 
 
-def _guessed(files: list[SampledFile], folder: Path) -> list[SampledFile]:
-    guessed = list(files)
-    paths = [folder / "files" / each.file for each in files]
-    with progress("looking into files") as show:
-        for done, (number, guess) in enumerate(guess_files(paths, os.cpu_count() or 1), start=1):
-            guessed[number] = with_guess(files[number], guess.tables, guess.note)
-            show(done, len(files))
-    return guessed
-
-
-def _print(files: list[SampledFile], guessed: Yield, labelled: Yield) -> None:
+def _print(drawn: Sample) -> None:
+    files = drawn.files
     say(f"{len(files)} files drawn")
-    for name, found in (("guessed", guessed), ("labelled", labelled)):
+    for name, found in (("guessed", drawn.guessed), ("labelled", drawn.labelled)):
         if not found.files:
             say(f"  {name + ':':<10}not defined: no file is {name}")
             continue

@@ -1,4 +1,4 @@
-"""``coati search``: an engine of one's own over archives, and what other engines there are."""
+"""``coati search``: index archives, query the index, and list the search engines."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from pathlib import Path
 
 import click
 
-from coati.archive.folder_of_archives import archives_in
 from coati.cli.terminal import say
-from coati.discovering.indexing import index_archives
 from coati.errors import ConfigError
-from coati.search.engines import Engines
-from coati.search.local_index import LocalIndex
-from coati.search.registry import ENGINES
-from coati.web.queries import Ability, Query
+from coati.jobs.choices import list_engines
+from coati.jobs.search_index import SearchIndex, index_archives
+from coati.units import format_count
 
 _LINE_SECONDS = 5.0
 
@@ -36,7 +33,6 @@ def index(archives: tuple[Path, ...], out: Path, form: str) -> None:
     An existing index is replaced when the new one is complete. The index answers keyword queries, finds
     related pages, and knows which sites link to each other.
     """
-    folders = [folder for given in archives for folder in archives_in(given)]
     began = told_at = time.monotonic()
 
     def progress(pages: int) -> None:
@@ -46,16 +42,16 @@ def index(archives: tuple[Path, ...], out: Path, form: str) -> None:
             told_at = now
             say(f"{pages:,} pages indexed", err=True)
 
-    pages = index_archives(folders, out, progress)
-    seconds = time.monotonic() - began
+    made = index_archives(archives, out, on_progress=progress)
+    seconds = round(time.monotonic() - began, 1)
+    if made.damaged:
+        unread = f"{format_count(len(made.damaged), 'page')} could not be read; the first: {made.damaged[0]}"
+        say(f"warning: {unread}. `coati archive verify` lists them all", err=True)
     if form == "json":
-        say(
-            json.dumps(
-                {"index": str(out), "archives": len(folders), "pages": pages, "seconds": round(seconds, 1)}
-            )
-        )
+        counts = {"archives": made.archives, "pages": made.pages, "damaged": len(made.damaged)}
+        say(json.dumps({"index": str(out), **counts, "seconds": seconds}))
     else:
-        say(f"{pages:,} pages of {len(folders)} archives in {out}.")
+        say(f"{format_count(made.pages, 'page')} of {format_count(made.archives, 'archive')} in {out}.")
         say(f'Next: coati discover "WORDS" --search local={out} --archive ARCHIVES --offline', err=True)
 
 
@@ -70,10 +66,7 @@ def ask(place: Path, text: tuple[str, ...], related: bool, backlinks: bool, page
     """Query an index, to see what `coati discover` would get."""
     if related and backlinks:
         raise ConfigError("use either --related or --backlinks, not both")
-    ability = Ability.RELATED if related else Ability.BACKLINKS if backlinks else Ability.KEYWORDS
-    engine = LocalIndex(place)
-    Engines([engine])
-    found = engine.search(Query(engine.name, " ".join(text), ability, page))
+    found = SearchIndex(place).search(" ".join(text), related=related, backlinks=backlinks, page=page)
     for hit in found.hits:
         say(
             json.dumps(hit._asdict(), ensure_ascii=False) if form == "json" else f"{hit.url}\n    {hit.title}"
@@ -88,11 +81,10 @@ def ask(place: Path, text: tuple[str, ...], related: bool, backlinks: bool, page
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def engines(form: str) -> None:
     """List the search engines for `coati discover`, and how to name them."""
-    for name, row in ENGINES.items():
-        written = f"{name}={row.value}" if row.value else name
+    for engine in list_engines():
         if form == "json":
-            say(json.dumps({"name": name, "written": written, "summary": row.summary, "price": row.price}))
+            say(json.dumps(engine._asdict()))
         else:
-            say(f"{written:<18} {row.summary}")
-            if row.price:
-                say(f"{'':<18} {row.price}")
+            say(f"{engine.written:<18} {engine.summary}")
+            if engine.price:
+                say(f"{'':<18} {engine.price}")

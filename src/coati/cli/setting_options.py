@@ -14,7 +14,7 @@ from coati.errors import ConfigError
 from coati.search.registry import ENGINES
 from coati.search.web_archives import HINTS
 from coati.settings.limits import LIMIT_MEANINGS
-from coati.settings.run_settings import SETTINGS, Group, Setting
+from coati.settings.run_settings import SETTINGS, Section, Setting
 from coati.strategies.stop_when_dry import OFF
 from coati.units import format_bytes, format_seconds
 from coati.web.media import PRESETS
@@ -76,8 +76,11 @@ def _offered(setting: str) -> tuple[Mapping[str, str], bool]:
     return {}, False
 
 
-def setting_option(setting: Setting) -> click.Option:
-    """Make the option of a setting; its value is None, or empty for a list, where nobody gave it."""
+def setting_option(setting: Setting, default: str | None = None) -> click.Option:
+    """Make the option of a setting; its value is None, or empty for a list, where nobody gave it.
+
+    ``default`` is shown where the command has another one than a crawl; an empty one is not shown.
+    """
     names = [*_SHORT.get(setting.name, ()), setting.option]
     if setting.kind.flag and setting.of_run:
         names = [f"{setting.option}/--no-{setting.option[2:]}"]
@@ -88,7 +91,7 @@ def setting_option(setting: Setting) -> click.Option:
         multiple=setting.kind.many,
         default=None,
         envvar=setting.variable,
-        help=f"{setting.about}{shown_default(setting)}",
+        help=setting.about + shown_default(default_text(setting) if default is None else default),
     )
 
 
@@ -99,9 +102,8 @@ def no_stop_option() -> click.Option:
     )
 
 
-def shown_default(setting: Setting) -> str:
-    """Say the default in words, where there is one worth saying."""
-    text = default_text(setting)
+def shown_default(text: str) -> str:
+    """Write a default behind the help of an option, if there is one."""
     return f" [default: {text}]" if text else ""
 
 
@@ -152,7 +154,7 @@ class SettingsCommand(click.Command):
 
 def option_sections(command: click.Command, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
     """Return a command's options and what they mean, by heading; only a `SettingsCommand` has several."""
-    sections: dict[str, list[tuple[str, str]]] = {group.value: [] for group in Group}
+    sections: dict[str, list[tuple[str, str]]] = {group.value: [] for group in Section}
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
         if record is not None:

@@ -1,4 +1,4 @@
-"""``coati show``: what one run did, from its folder."""
+"""``coati show``: what one run did."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import click
 from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.jobs.run_summary import RunSummary
-from coati.reporting.reasons import meaning_of
-from coati.reporting.resting import asks_for_rest
+from coati.reporting.long_pauses import long_pause
 from coati.reporting.sections.groups import best_groups
+from coati.reporting.skip_meanings import meaning_of
 from coati.reporting.start_page import failed_start
 from coati.runs.found_by import found_by
 from coati.runs.reader import RunReader
-from coati.stop_reasons import STOPPED_AT_START, words_for
+from coati.stop_reasons import STOPPED_AT_START
 from coati.units import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
         [f"{row['url']} ({row['reason']})" for row in details["unreached_addresses"]],
     )
     with RunReader(Path(summary.folder)) as reader:
-        rest = asks_for_rest(reader.connection)
+        rest = long_pause(reader.connection)
     _section("Asked for a pause", [] if rest is None else [rest])
     _section(
         "Gone from the site, but in a web archive",
@@ -133,7 +133,7 @@ def _end(summary: RunSummary) -> str:
             return refused.brief
     if summary.stop_reason is None:
         return "not yet, or it was killed"
-    return words_for(summary.stop_reason).brief
+    return summary.stop_reason
 
 
 def _section(title: str, lines: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""``coati strategies``: what there is to crawl with."""
+"""``coati strategies``: list the strategies."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import json
 
 import click
 
-from coati.assembly import DISCOVERY, REGISTRY
 from coati.cli.terminal import say
+from coati.jobs.choices import list_strategies
 
 
 @click.command()
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def strategies(form: str) -> None:
     """List the strategies, and which of them work only in replay."""
-    for name, row in {**REGISTRY, **DISCOVERY}.items():
-        command = "discover" if name in DISCOVERY else "replay" if row.replay_only else "crawl"
+    for strategy in list_strategies():
         if form == "json":
-            told = {"name": name, "summary": row.summary, "replay_only": row.replay_only, "command": command}
-            say(json.dumps(told))
+            say(json.dumps(strategy._asdict()))
         else:
-            where = {"discover": " (coati discover)", "replay": " (replay only)"}.get(command, "")
-            say(f"{name:<15} {row.summary}{where}")
+            where = {"discover": " (coati discover)", "replay": " (replay only)"}.get(strategy.command, "")
+            say(f"{strategy.name:<15} {strategy.summary}{where}")

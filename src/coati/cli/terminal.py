@@ -1,4 +1,4 @@
-"""The one way to print: nothing that comes from the web drives the terminal of whoever reads it.
+"""The one way to print: control characters from the web never reach the terminal.
 
 Class names, texts, addresses and headers may hold escape sequences, which clear screens, forge lines or send
 keystrokes on some terminals, and characters that reverse the direction of what follows. And nothing repeats
@@ -11,7 +11,7 @@ import re
 
 import click
 
-from coati.web.unseen import safe
+from coati.web.invisible_characters import safe
 
 # In a URL, or in the path that it becomes where a folder was meant. Quotes end it: JSON stays what it is.
 _USER = re.compile(r"""(?i)\b((?:https?|socks5?|ftp):/{1,2})[^\s/@:"',]{0,256}:[^\s/@"',]{0,256}@""")

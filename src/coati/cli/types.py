@@ -1,4 +1,4 @@
-"""``coati types``: what may count as a target."""
+"""``coati types``: list the presets of target types."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import json
 import click
 
 from coati.cli.terminal import say
-from coati.web.media import PRESETS
+from coati.jobs.choices import list_types
 
 
 @click.command()
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def types(form: str) -> None:
     """List the presets of --types; media types and .extensions can be combined with them."""
-    for preset in PRESETS.values():
+    for preset in list_types():
         media_types, extensions = sorted(preset.media_types), sorted(preset.extensions)
         if form == "json":
             row = {"name": preset.name, "media_types": media_types, "extensions": extensions}

@@ -1,4 +1,4 @@
-"""``coati verify``: whether the files of a run are still what was fetched, and how to get them back."""
+"""``coati verify``: check whether the files of a run are unchanged, and restore them."""
 
 from __future__ import annotations
 

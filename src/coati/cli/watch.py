@@ -16,19 +16,19 @@ from coati.cli.setting_options import given_settings, setting_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
 from coati.live.stop_signal import StopSignal
-from coati.runs.changes import read_changes
+from coati.runs.changes_file import read_changes
 from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason
 from coati.strategies.revisits.relevance import FORMS
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.units import format_count, format_seconds, parse_seconds
-from coati.watching.options import WatchOptions, with_options
-from coati.watching.telling import Listeners
+from coati.watching.notifying import ChangeListeners
 from coati.watching.watch import find_watch, is_watch, next_cycle
 from coati.watching.watch_cycles import CycleCallbacks, watch_cycles
+from coati.watching.watch_options import WatchOptions, with_options
 
 if TYPE_CHECKING:
-    from coati.runs.changes import Change
+    from coati.runs.changes_file import Change
     from coati.watching.cycle import CycleResult
     from coati.watching.watch import WatchPlace
 
@@ -144,8 +144,10 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     if delay is not None:
         asking["delay"] = parse_seconds(delay)
     place = find_watch(sources, values, out, asking)
-    listeners = Listeners.named(command, notify)
+    listeners = ChangeListeners.named(command, notify)
     quiet = place.known.settings.quiet
+    for note in place.notes:
+        say(f"Note: {note}", err=True)
     if not quiet:
         _say_what_begins(place)
 
@@ -158,7 +160,7 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     except KeyboardInterrupt:
         click.echo("Interrupted between two cycles; run the same command to continue.", err=True)
         return _INTERRUPTED
-    if once and not run.cycles[-1].requests and run.stop is StopReason.FINISHED:
+    if once and not run.cycles[-1].requests and run.stop is StopReason.FINISHED and not run.moved:
         begins = datetime.fromtimestamp(next_cycle(place.options.every, time.time()), UTC)
         say(f"The next cycle is due at {begins:%Y-%m-%d %H:%M} UTC (--every).", err=True)
     if run.moved:
@@ -190,8 +192,8 @@ def _say_what_begins(place: WatchPlace) -> None:
     pages, files = format_count(len(place.known.pages), "page"), format_count(len(place.known.files), "file")
     begins = "Resuming the watch" if place.resumed else "Watching"
     click.echo(
-        f"{begins} in {place.folder}: {pages} and {files}, every {format_seconds(options.every)}"
-        f" {options.per_cycle} pages by {options.scheduler}.",
+        f"{begins} in {place.folder}: {pages} and {files} are known. Each cycle of"
+        f" {format_seconds(options.every)} visits {options.per_cycle} pages, chosen by {options.scheduler}.",
         err=True,
     )
     if not place.resumed:
@@ -253,11 +255,15 @@ def _show_changes(sources: tuple[Path, ...], out: Path | None, since: str, form:
 def _moment(since: str) -> str:
     """Read a day, a time, or how long ago; returns it as the log writes times."""
     try:
-        moment = datetime.fromisoformat(since)
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment = _day(since) or datetime.now(UTC) - timedelta(seconds=parse_seconds(since))
+        return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+    except (ConfigError, OverflowError):
+        raise ConfigError(f"--diff {since!r} is neither a day (2026-05-01) nor a time ago (2d)") from None
+
+
+def _day(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
     except ValueError:
-        try:
-            moment = datetime.now(UTC) - timedelta(seconds=parse_seconds(since))
-        except ConfigError:
-            raise ConfigError(f"--diff {since!r} is neither a day (2026-05-01) nor a time ago (2d)") from None
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

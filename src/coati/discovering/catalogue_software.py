@@ -1,4 +1,4 @@
-"""Which catalogue software a site shows, and where its API is: from the pages that a run keeps."""
+"""Which catalogue software a site runs, and where its API is: from the pages that a run stored."""
 
 from __future__ import annotations
 

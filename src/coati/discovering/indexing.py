@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
-from coati.errors import ArchiveError, ConfigError
+from coati.errors import ConfigError, CorruptRecordError, NotArchivedError
 from coati.search.index_file import FILE_NAME, PageText, write_index
 from coati.web.links import LinkExtractor
 from coati.web.page_text import text_of
@@ -21,11 +21,15 @@ _SUCCESS = range(200, 300)
 
 
 def index_archives(
-    folders: Sequence[Path], out: Path, progress: Callable[[int], None] = lambda _: None
+    folders: Sequence[Path],
+    out: Path,
+    progress: Callable[[int], None] = lambda _: None,
+    on_damage: Callable[[str], None] = lambda _: None,
 ) -> int:
     """Index the pages of archives for `coati.search.local_index`; returns how many pages there are.
 
-    An index that is there is replaced when the new one is whole.
+    An index that is there is replaced when the new one is whole. ``on_damage`` hears of each page that cannot
+    be read.
     """
     if not folders:
         raise ConfigError("no archive to index: name one or several")
@@ -33,11 +37,15 @@ def index_archives(
         raise ConfigError(f"{out} holds something that is no search index; choose a new or empty folder")
     with ExitStack() as stack:
         archives = [stack.enter_context(Archive.open(folder)) for folder in folders]
-        pages = (page for archive in archives for page in pages_of(archive))
+        pages = (page for archive in archives for page in pages_of(archive, on_damage=on_damage))
         return write_index(out, pages, map(str, folders), progress)
 
 
-def pages_of(archive: Archive, most_per_host: int | None = None) -> Iterator[PageText]:
+def pages_of(
+    archive: Archive,
+    most_per_host: int | None = None,
+    on_damage: Callable[[str], None] = lambda _: None,
+) -> Iterator[PageText]:
     """Go through the HTML pages of an archive, or the first of each host; damaged ones are left out."""
     extractor = LinkExtractor()
     of_host: Counter[str] = Counter()
@@ -49,7 +57,10 @@ def pages_of(archive: Archive, most_per_host: int | None = None) -> Iterator[Pag
             continue
         try:
             body = archive.body(entry.url)
-        except ArchiveError:
+        except CorruptRecordError as error:
+            on_damage(str(error))
+            continue
+        except NotArchivedError:
             continue
         links = extractor.extract(body, entry.url, entry.media_type).links
         urls = tuple(dict.fromkeys(links.urls))

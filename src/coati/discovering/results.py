@@ -12,11 +12,12 @@ import json
 import sqlite3
 from collections import Counter
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coati.discovering.catalogue_software import Software, software_of
 from coati.learners.bm25 import bm25
 from coati.runs.durable import write_whole
+from coati.runs.files_csv import harmless
 from coati.strategies.discovery.actions import Action
 from coati.strategies.discovery.site_checks import CheckState
 from coati.web.dataset_files import file_format, is_dataset_file, told_format
@@ -40,6 +41,7 @@ _MAX_DATASET_PAGES = 20_000
 _TABLES = """
 DROP TABLE IF EXISTS repositories;
 DROP TABLE IF EXISTS dataset_pages;
+DROP TABLE IF EXISTS search_end;
 CREATE TABLE repositories (
     rank INTEGER,
     site TEXT PRIMARY KEY,
@@ -71,6 +73,10 @@ CREATE TABLE dataset_pages (
     files INTEGER NOT NULL,
     score REAL NOT NULL,
     marked INTEGER NOT NULL
+);
+CREATE TABLE search_end (
+    queries_waiting INTEGER NOT NULL,
+    gave_up_after INTEGER NOT NULL
 );
 """
 _FOUND_BY = """
@@ -134,6 +140,13 @@ class DatasetPage:
     files: int
     score: float
     marked: bool
+
+
+class SearchEnd(NamedTuple):
+    """What a search left: queries that wait, and the requests after which it gave up (0: it did not)."""
+
+    queries_waiting: int
+    gave_up_after: int
 
 
 def read_repositories(
@@ -242,7 +255,11 @@ def read_dataset_pages(
 
 
 def write_results(
-    folder: Path, connection: sqlite3.Connection, found: Sequence[Repository], pages: Sequence[DatasetPage]
+    folder: Path,
+    connection: sqlite3.Connection,
+    found: Sequence[Repository],
+    pages: Sequence[DatasetPage],
+    end: SearchEnd,
 ) -> None:
     """Write the tables into the run's database and the files beside it; what was there is replaced."""
     connection.executescript(f"BEGIN;{_TABLES}")
@@ -259,6 +276,7 @@ def write_results(
             for rank, page in enumerate(pages, 1)
         ),
     )
+    connection.execute("INSERT INTO search_end VALUES (?, ?)", end)
     connection.execute("COMMIT")
     verified = [repository for repository in found if repository.rank is not None]
     lines = (json.dumps(repository.as_json(), ensure_ascii=False).encode() + b"\n" for repository in verified)
@@ -270,12 +288,12 @@ def write_results(
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[list[object]]) -> Iterator[bytes]:
-    """Write a table as CSV, line by line."""
+    """Write a table as CSV, line by line. No text of the web is a formula to a spreadsheet."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(columns)
     for row in rows:
-        writer.writerow(row)
+        writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
         yield buffer.getvalue().encode()
         buffer.seek(0)
         buffer.truncate()

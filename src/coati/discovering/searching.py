@@ -15,6 +15,7 @@ from coati.archive.record import ArchiveMeta
 from coati.discovering.results import (
     DatasetPage,
     Repository,
+    SearchEnd,
     read_dataset_pages,
     read_repositories,
     write_results,
@@ -24,7 +25,7 @@ from coati.live.event_files import events_logged, events_written
 from coati.live.event_lines import end_lines
 from coati.runs.layout import Layout
 from coati.runs.store import RunStore
-from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.run_file import to_toml_values
 from coati.stop_reasons import StopReason
 from coati.strategies.discovery.searcher import Searcher
@@ -128,10 +129,10 @@ def _results(settings: RunSettings, folder: Path, result: CrawlResult, strategy:
     with closing(sqlite3.connect(Layout(folder).database, isolation_level=None)) as connection:
         sites = read_repositories(folder, connection, strategy.findings())
         pages = read_dataset_pages(connection, sites, settings.words)
-        write_results(folder, connection, sites, pages)
-    waiting = strategy.queries_waiting
-    given_up = strategy.gave_up_after if result.stop is StopReason.FINISHED else 0
-    return Discovered(folder, result, tuple(sites), tuple(pages), tuple(strategy.asleep()), waiting, given_up)
+        given_up = strategy.gave_up_after if result.stop is StopReason.FINISHED else 0
+        end = SearchEnd(strategy.queries_waiting, given_up)
+        write_results(folder, connection, sites, pages, end)
+    return Discovered(folder, result, tuple(sites), tuple(pages), tuple(strategy.asleep()), *end)
 
 
 @contextmanager

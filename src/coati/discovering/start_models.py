@@ -103,15 +103,18 @@ def _words_of_file(path: Path) -> Mapping[str, int]:
 
 def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, int]]]:
     opening = gzip.open if path.suffix == ".gz" else open
-    with opening(path, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
+    number = 0
+    try:
+        with opening(path, "rb") as lines:
+            for number, line in enumerate(lines, 1):
                 told = json.loads(line)
                 text = " ".join(str(told[name]) for name in _TEXT_FIELDS if told.get(name))
                 url = normalise(str(told.get("url", "")))
-            except (ValueError, TypeError, AttributeError):
-                raise ConfigError(f"{path}, line {number}: not a JSON object with a url and a text") from None
-            yield host_of(url) if url else str(number), count_words(text)
+                yield host_of(url) if url else str(number), count_words(text)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise ConfigError(f"{path}, line {number}: not a JSON object with a url and a text") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ConfigError(f"{path} cannot be read after line {number}: {error}") from None
 
 
 def is_held_back(host: str, share: float) -> bool:

@@ -1,1 +1,1 @@
-"""From a table in a paper to the same table from our code: what to run, running it, and printing it."""
+"""Reproduce the tables and figures of papers: what to run, running it, and printing it."""

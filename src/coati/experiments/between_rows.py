@@ -1,4 +1,4 @@
-"""Measures that set a run beside the other rows on the same site with the same seed."""
+"""Measures that compare a run with the other rows on the same site with the same seed."""
 
 from __future__ import annotations
 
@@ -49,6 +49,13 @@ def _ratio(study: Study, result: TrialResult, *, of: str, to: str) -> float | No
     return own / theirs if own is not None and theirs else None
 
 
+def _targets_to_way(study: Study, result: TrialResult, *, way: str) -> float | None:
+    """Divide the targets by those of the first row that spends the budget in this way."""
+    rows = study.experiment.variants
+    label = next((row.label for row in rows if row.spending.way == way), "")
+    return _ratio(study, result, of="targets", to=label)
+
+
 BETWEEN_ROWS: Mapping[str, Callable[[Study, TrialResult], float | None]] = {
     "watch_gap_closed": _watch_gap_closed,
     "intersection": _intersection,
@@ -56,4 +63,6 @@ BETWEEN_ROWS: Mapping[str, Callable[[Study, TrialResult], float | None]] = {
     "dataset_pages_to_kw": partial(_ratio, of="dataset_pages", to="dsdd-kw"),
     "on_topic_dataset_pages_to_kw": partial(_ratio, of="on_topic_dataset_pages", to="dsdd-kw"),
     "repositories_to_dsdd": partial(_ratio, of="repositories", to="dsdd"),
+    "targets_to_knowing": partial(_targets_to_way, way="knowing"),
+    "targets_to_equal_split": partial(_targets_to_way, way="equal-split"),
 }

@@ -1,4 +1,4 @@
-"""What links were taken for, and what they were: the matrices behind the paper's Table 5.
+"""Confusion matrices of link classifiers: the paper's Table 5.
 
 A matrix is a mapping from truth and prediction ("target_as_html") to a count. Only predictions count, not
 links whose class a HEAD told. "Neither" is never predicted. The misclassification rate leaves links that are

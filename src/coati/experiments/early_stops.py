@@ -1,4 +1,4 @@
-"""What a rule for stopping early would have saved and lost.
+"""What a rule for stopping early would have saved and missed.
 
 A crawl that is stopped early is the beginning of the same crawl without the rule. So no run is made for a
 rule: it watches the counts of the whole run, and where it would have stopped is known.

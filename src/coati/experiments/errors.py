@@ -1,4 +1,4 @@
-"""What can go wrong with an experiment that is well described."""
+"""Errors of experiments that are described correctly."""
 
 from __future__ import annotations
 

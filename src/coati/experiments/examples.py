@@ -1,4 +1,4 @@
-"""Example pages for the strategies that need some: each archive's are read once, and kept beside the results.
+"""Example pages for strategies that need some: read once per archive, and stored beside the results.
 
 A run on a site is given those of every other archive of the experiment, never its own, nor those of a copy.
 """

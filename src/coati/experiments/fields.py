@@ -1,4 +1,4 @@
-"""Reading tables of a TOML file strictly: a misspelt key is an error that names the nearest known one."""
+"""Read the tables of a TOML file strictly: a misspelt key is an error that names the nearest known one."""
 
 from __future__ import annotations
 

@@ -64,6 +64,10 @@ _MEASURES = {
         "on_topic_dataset_pages divided by those of dsdd-kw on the same web", 2
     ),
     "repositories_to_dsdd": Measure("repositories divided by those of dsdd on the same web", 2),
+    "targets_to_knowing": Measure(
+        "targets found divided by those of the choice that knows each site's curve beforehand", 3
+    ),
+    "targets_to_equal_split": Measure("targets found divided by those of an equal split of the budget", 2),
     "repositories_per_1000_pages": Measure("repositories found per 1,000 pages fetched", 1),
     "on_topic_per_1000_pages": Measure("repositories on the topic per 1,000 pages fetched", 1),
     "repositories_per_1000_check_pages": Measure(

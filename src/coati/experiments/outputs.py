@@ -1,4 +1,4 @@
-"""What an experiment leaves behind in its folder, under the name of its table."""
+"""The files that an experiment writes into its folder, named after its table."""
 
 from __future__ import annotations
 

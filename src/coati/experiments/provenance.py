@@ -1,4 +1,4 @@
-"""What a result owes to: the commit."""
+"""Where a result comes from: the commit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run shows beyond its trace: rewards by group, predictions against the truth, the cost of steps.
+"""What is recorded of a run beside its trace: rewards by group, predictions, and the cost of steps.
 
 A strategy is watched from outside, over its contract, so that any strategy that is added later is watched in
 the same way.
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from coati.experiments.confusion import CONFUSIONS
 from coati.model import Kind, Method, Page, Redirect, Request
+from coati.replaying.wrapped_strategy import WrappedStrategy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.model import Hosts, Later, Outcome, Settlement
-    from coati.strategies.state import State
     from coati.strategies.strategy import Strategy
     from coati.strategies.truth import SiteTruth
 
@@ -29,7 +29,7 @@ CLASSES = {Kind.PAGE: "html", Kind.TARGET: "target", Kind.OTHER: "neither", Kind
 
 
 @dataclass(slots=True)
-class Group:
+class RewardGroup:
     """An arm: what its pages brought, and those that brought most."""
 
     rewards: int = 0
@@ -48,7 +48,7 @@ class Group:
         self.best = sorted([*self.best, (reward, url)], key=lambda pair: -pair[0])[:_EXAMPLES]
 
 
-class RecordingStrategy:
+class RecordingStrategy(WrappedStrategy):
     """A strategy that does what another does, and takes notes (`coati.strategies.strategy.Strategy`).
 
     Predictions are read off the order of requests, as one request is in flight at a time. What a page asks
@@ -57,19 +57,19 @@ class RecordingStrategy:
     """
 
     def __init__(self, strategy: Strategy, truth: SiteTruth) -> None:
-        self._strategy = strategy
+        super().__init__(strategy)
         self._truth = truth
         self._asked: dict[int, Request] = {}
         self._open: dict[int, Request] = {}
         self._told: set[str] = {truth.urls[0]} if truth.urls else set()
         self._turns = 0
         self.rewards: list[float] = []
-        self.groups: dict[int, Group] = {}
+        self.groups: dict[int, RewardGroup] = {}
         self.confusion = dict.fromkeys(CONFUSIONS, 0)
         self.cost: list[tuple[int, float]] = [(0, time.process_time())]
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        request = self._strategy.choose(now, hosts)
+        request = super().choose(now, hosts)
         if isinstance(request, Request):
             self._asked[request.id] = request
             self._note_prediction(request)
@@ -84,26 +84,14 @@ class RecordingStrategy:
             self._told.add(outcome.location)
         elif isinstance(outcome, Page) and request.method is Method.GET:
             self._open[request_id] = request
-        settlements = self._strategy.observe(request_id, outcome, now)
+        settlements = super().observe(request_id, outcome, now)
         for settlement in settlements:
             page = self._open.pop(settlement.request_id, None)
             # The start page belongs to no group, and its targets are nobody's reward.
             if page is not None and page.arm is not None:
                 self.rewards.append(settlement.reward)
-                self.groups.setdefault(page.arm, Group()).add(settlement.reward, page.url)
+                self.groups.setdefault(page.arm, RewardGroup()).add(settlement.reward, page.url)
         return settlements
-
-    def redo(self, request: Request, now: float) -> None:
-        self._strategy.redo(request, now)
-
-    def save(self) -> State:
-        return self._strategy.save()
-
-    def load(self, state: State) -> None:
-        self._strategy.load(state)
-
-    def arm_label(self, arm: int) -> str:
-        return self._strategy.arm_label(arm)
 
     def _note_prediction(self, request: Request) -> None:
         if request.method is Method.HEAD:

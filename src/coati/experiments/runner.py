@@ -1,4 +1,4 @@
-"""Run every trial of an experiment, side by side, and resume where an earlier attempt ended.
+"""Run every trial of an experiment in parallel, and resume where an earlier attempt ended.
 
 Each finished run is one file, written whole, named by all that decides its result. So an experiment that was
 killed loses the runs that were under way and no other, and tables that need the same runs share them.
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.assembly import Need, strategy_row
+from coati.experiments.budget_trials import Records, describe_together, record_crawls, run_budget_trial
 from coati.experiments.errors import ExperimentError
 from coati.experiments.examples import ExampleFile, collect_examples, read_examples
 from coati.experiments.recording import RecordingStrategy
@@ -26,6 +27,7 @@ from coati.experiments.spec import (
     GeneratedSite,
     GeneratedWeb,
     SearchedTopic,
+    SitesTogether,
     Variant,
     WatchedHistory,
 )
@@ -36,6 +38,7 @@ from coati.experiments.workers import Job, Lost, Workers
 from coati.replaying.measures import SiteTotals
 
 if TYPE_CHECKING:
+    from coati.experiments.sites import Generators
     from coati.experiments.spec import Experiment
     from coati.experiments.workers import WorkerCache
 
@@ -68,18 +71,19 @@ class Study:
 def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int, progress: Progress) -> Study:
     """Make every run that has no result yet; with ``jobs`` of 0, in this process."""
     workers = Workers(jobs)
-    sites = _prepare(experiment, places, workers, progress)
+    records = record_crawls(experiment, places, out, workers, progress)
+    sites = _prepare(experiment, places, records, workers, progress)
     examples = collect_examples(experiment, places, out, workers, progress)
     folder = out / _CELLS_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = _trials(experiment, sites, examples, folder)
+    wanted = _trials(experiment, sites, examples, records, folder)
     found = {file: TrialResult.read(file) for file in set(wanted.values())}
     # Rows with the same settings share their runs.
     missing = {file: trial for trial, file in wanted.items() if found[file] is None}
     reused, total = len(found) - len(missing), len(found)
     progress("runs", reused, total)
     trials = list(missing.values())
-    tasks = [_job(trial, file, places) for file, trial in missing.items()]
+    tasks = [_job(trial, file, places.generators) for file, trial in missing.items()]
     for done, (number, result) in enumerate(workers.run(tasks), start=reused + 1):
         if isinstance(result, Lost):
             raise ExperimentError(
@@ -96,25 +100,32 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
     return Study(experiment, sites, results, reused)
 
 
-def _job(trial: Trial, file: Path, places: Places) -> Job:
+def _job(trial: Trial, file: Path, generators: Generators) -> Job:
     if trial.history is not None:
         where = f"{trial.archive} {trial.history.setting} {trial.history.seed}"
-        return Job(run_watch_trial, (trial, file, places.open_history), where)
+        return Job(run_watch_trial, (trial, file, generators.open_history), where)
     if trial.topic is not None:
-        return Job(run_search_trial, (trial, file, places.open_topic), f"{trial.site} {trial.seed}")
+        return Job(run_search_trial, (trial, file, generators.open_topic), f"{trial.site} {trial.seed}")
+    if trial.together is not None:
+        return Job(run_budget_trial, (trial, file))
     if trial.web is not None:
-        return Job(run_web_trial, (trial, file, places.open_web), f"{trial.site} {trial.seed}")
+        return Job(run_web_trial, (trial, file, generators.open_web), f"{trial.site} {trial.seed}")
     return Job(run_trial, (trial, file), str(trial.archive))
 
 
 def _trials(
-    experiment: Experiment, sites: Sequence[SiteFacts], examples: Sequence[ExampleFile], folder: Path
+    experiment: Experiment,
+    sites: Sequence[SiteFacts],
+    examples: Sequence[ExampleFile],
+    records: Records,
+    folder: Path,
 ) -> dict[Trial, Path]:
     """List every run of an experiment, with the file that keeps its result."""
     trials = []
     webs = {each.name: each for each in experiment.sites if isinstance(each, GeneratedWeb)}
     histories = {each.name: each for each in experiment.sites if isinstance(each, WatchedHistory)}
     topics = {each.name: each for each in experiment.sites if isinstance(each, SearchedTopic)}
+    shared = {each.name: each for each in experiment.sites if isinstance(each, SitesTogether)}
     for site in sites:
         others = tuple(each for each in examples if each.archive != site.digest)
         budget = experiment.budget
@@ -126,7 +137,12 @@ def _trials(
                 what = site.name, site.archive, site.digest, variant, seed, budget, given
                 trial = Trial(*what, site.types)
                 trial = replace(trial, web=webs.get(site.name), history=histories.get(site.name))
-                trials.append(replace(trial, topic=topics.get(site.name), classify=experiment.classify))
+                trial = replace(trial, topic=topics.get(site.name), classify=experiment.classify)
+                if site.name in shared:
+                    together = shared[site.name]
+                    played = records.of(together, variant, seed)
+                    trial = replace(trial, together=together, records=played)
+                trials.append(trial)
     return {trial: folder / f"{trial.key()}.json" for trial in trials}
 
 
@@ -153,21 +169,25 @@ def run_trial(cache: WorkerCache, task: tuple[Trial, Path]) -> TrialResult:
 
 
 def _prepare(
-    experiment: Experiment, places: Places, workers: Workers, progress: Progress
+    experiment: Experiment, places: Places, records: Records, workers: Workers, progress: Progress
 ) -> tuple[SiteFacts, ...]:
     found: dict[int, SiteFacts] = {}
     folders: dict[int, tuple[str, Path, str]] = {}
     for number, site in enumerate(experiment.sites):
         progress("finding sites", number, len(experiment.sites))
         if isinstance(site, GeneratedWeb):
-            found[number] = describe_web(site, places.open_web(site, experiment.seeds[0]))
+            found[number] = describe_web(site, places.generators.open_web(site, experiment.seeds[0]))
             continue
         if isinstance(site, SearchedTopic):
-            found[number] = describe_topic(site, places.open_topic(site, experiment.seeds[0]))
+            found[number] = describe_topic(site, places.generators.open_topic(site, experiment.seeds[0]))
+            continue
+        if isinstance(site, SitesTogether):
+            first = experiment.variants[0], experiment.seeds[0]
+            found[number] = describe_together(site, records.of(site, *first))
             continue
         if isinstance(site, WatchedHistory):
             folder = None if site.folder == GENERATED else places.find(site)
-            found[number] = describe_history(site, folder, places.open_history)
+            found[number] = describe_history(site, folder, places.generators.open_history)
             continue
         types = site.types if isinstance(site, ArchivedSite) else ""
         folders[number] = (site.name, places.find(site), types)

@@ -18,6 +18,7 @@ from coati.experiments.sites import OpenTopic, SiteFacts
 from coati.experiments.trials import Trial, TrialResult
 from coati.replaying.measures import SiteTotals
 from coati.replaying.searches import Search
+from coati.stop_reasons import StopReason
 from coati.strategies.discovery.searcher import Searcher
 from coati.strategies.discovery.start_model import model_of_examples
 
@@ -84,7 +85,7 @@ def _searched(trial: Trial, topic: SearchedTopic, web: SearchedWeb) -> TrialResu
         site=trial.site,
         strategy=trial.variant.strategy,
         seed=trial.seed,
-        stop="the budget is spent" if search.pages >= budget else "nothing left to ask for",
+        stop="the budget is spent" if search.pages >= budget else StopReason.FINISHED.value,
         values=search.values(budget),
         found_at=base64.b64encode(zlib.compress(found.tobytes())).decode(),
         volume_pct=[],

@@ -1,4 +1,4 @@
-"""A strategy on a site: the run that every table, figure and comparison is made of."""
+"""Run a strategy on a site: what every table, figure and comparison is made of."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,16 +19,17 @@ from coati.experiments.spec import (
     GeneratedSite,
     GeneratedWeb,
     SearchedTopic,
+    SitesTogether,
     WatchedHistory,
 )
 from coati.model import Kind
+from coati.replaying.driver import Answering
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
 from coati.web.media import parse_types
 
 if TYPE_CHECKING:
     from coati.experiments.workers import WorkerCache
-    from coati.replaying.driver import Answering
     from coati.replaying.searched_web import SearchedWeb
     from coati.replaying.web import Web
     from coati.strategies.truth import SiteTruth
@@ -37,13 +38,24 @@ MakeSite = Callable[[GeneratedSite, Path], None]
 """Writes a generated site as an archive into a folder that does not exist yet."""
 
 OpenWeb = Callable[[GeneratedWeb, int], "Web"]
-"""Makes a web of many hosts from its figures and a seed; other processes call it, too."""
+"""Makes a web of many hosts from its figures and a seed."""
 
 OpenTopic = Callable[[SearchedTopic, int], "SearchedWeb"]
-"""Makes the web that a topic is searched for in; other processes call it, too."""
+"""Makes the web that a topic is searched for in, from a seed."""
 
 OpenHistory = Callable[[int], "History"]
-"""Makes a history of pages from a seed; other processes call it, too."""
+"""Makes a history of pages from a seed."""
+
+
+class MadeSite(Answering, Protocol):
+    """A generated site: what answers, where it begins, and how many URLs it has."""
+
+    start_url: str
+    urls: int
+
+
+OpenMadeSite = Callable[[SitesTogether, int, int], MadeSite]
+"""Makes one of the generated sites that share a budget, from a seed and its number."""
 
 _ARCHIVE_FILE = "archive.toml"
 _GENERATOR = ("coati.testing.generator", "coati.testing.paper_sites")
@@ -53,7 +65,7 @@ _GENERATOR = ("coati.testing.generator", "coati.testing.paper_sites")
 class SiteFacts:
     """A site as the paper's Table 1 describes one, and its digest. Sizes are in millions of bytes.
 
-    What only a single site has is None for a history, a web of many hosts and a searched topic.
+    What only a single site has is None for a history, a web of many hosts, a searched topic, several sites.
     """
 
     name: str
@@ -80,45 +92,24 @@ class History(NamedTuple):
     moments: tuple[float, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generators:
+    """What makes all that is generated; other processes call them, too."""
+
+    write_site: MakeSite
+    open_web: OpenWeb
+    open_history: OpenHistory
+    open_topic: OpenTopic
+    open_made_site: OpenMadeSite
+
+
 class Places:
     """Knows where the archives of an experiment are, and makes those that are generated."""
 
-    def __init__(
-        self,
-        archives: Path | None,
-        cache: Path,
-        make_site: MakeSite,
-        open_web: OpenWeb | None = None,
-        open_history: OpenHistory | None = None,
-        open_topic: OpenTopic | None = None,
-    ) -> None:
+    def __init__(self, archives: Path | None, cache: Path, generators: Generators) -> None:
         self._archives = archives
         self._cache = cache
-        self._make_site = make_site
-        self._open_web = open_web
-        self._open_history = open_history
-        self._open_topic = open_topic
-
-    @property
-    def open_web(self) -> OpenWeb:
-        """What makes webs of many hosts."""
-        if self._open_web is None:
-            raise UsageError("nobody has said how webs of many hosts are made")
-        return self._open_web
-
-    @property
-    def open_history(self) -> OpenHistory:
-        """What makes histories of pages."""
-        if self._open_history is None:
-            raise UsageError("nobody has said how histories are made")
-        return self._open_history
-
-    @property
-    def open_topic(self) -> OpenTopic:
-        """What makes the webs that topics are searched for in."""
-        if self._open_topic is None:
-            raise UsageError("nobody has said how webs with a search engine are made")
-        return self._open_topic
+        self.generators = generators
 
     def holds(self, name: str) -> bool:
         """Tell whether there is an archive of this name."""
@@ -126,7 +117,7 @@ class Places:
 
     def find(self, site: ExperimentSite) -> Path:
         """Return the archive of a site; raises `UsageError` where there is none."""
-        if isinstance(site, GeneratedWeb | SearchedTopic) or (
+        if isinstance(site, GeneratedWeb | SearchedTopic | SitesTogether) or (
             isinstance(site, WatchedHistory) and site.folder == GENERATED
         ):
             raise TypeError(f"{site.name} is made when it is needed")
@@ -152,7 +143,7 @@ class Places:
             if draft.exists():
                 shutil.rmtree(draft)
             self._cache.mkdir(parents=True, exist_ok=True)
-            self._make_site(site, draft)
+            self.generators.write_site(site, draft)
             draft.rename(folder)
         return folder
 

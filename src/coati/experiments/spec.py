@@ -1,9 +1,9 @@
-"""What to run: an experiment as a TOML file says it. docs/how-to/reproduce-a-table.md explains each key."""
+"""What to run: an experiment as a TOML file. docs/how-to/reproduce-a-table.md explains each key."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from coati.experiments.fields import filled, need, refuse_unknown, take, texts
 from coati.experiments.measures import check_measure
 from coati.experiments.published import Published
 from coati.experiments.site_runs import seeds_for
+from coati.experiments.spending import Spending
 from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.web.media import parse_types
@@ -146,16 +147,51 @@ class SearchedTopic:
         return self.topic
 
 
-ExperimentSite = ArchivedSite | GeneratedSite | GeneratedWeb | WatchedHistory | SearchedTopic
+@dataclass(frozen=True, slots=True)
+class SitesTogether:
+    """Sites that share one budget, ``budget_pct`` percent of all their URLs: archives, or generated ones.
+
+    Of the ``made`` ones, the first ``rich`` are rich in files; the seed of a run makes them. A crawl of a
+    single site ends after ``most`` requests.
+    """
+
+    folders: tuple[str, ...]
+    budget_pct: float
+    made: int = 0
+    rich: int = 0
+    most: int = 40_000
+
+    @property
+    def members(self) -> tuple[object, ...]:
+        """What is the same for all budgets."""
+        return self.folders, self.made, self.rich, self.most
+
+    @property
+    def name(self) -> str:
+        """What it is called in results."""
+        sites = f"{len(self.folders)} archives" if self.folders else f"{self.made} generated"
+        return f"{sites} at {self.budget_pct:g} %"
+
+    @property
+    def model(self) -> str:
+        """No paper has published anything of such sites."""
+        return ""
+
+
+ExperimentSite = ArchivedSite | GeneratedSite | GeneratedWeb | WatchedHistory | SearchedTopic | SitesTogether
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A strategy with its settings: one row of a table. ``name`` is empty with the settings of the paper."""
+    """A strategy with its settings: one row of a table. ``name`` is empty with the settings of the paper.
+
+    ``spending`` is how a budget is spent over sites that share one.
+    """
 
     strategy: str
     name: str = ""
     settings: StrategySettings = field(default_factory=StrategySettings)
+    spending: Spending = field(default_factory=Spending)
 
     @property
     def label(self) -> str:
@@ -198,9 +234,9 @@ class Experiment:
     def seeds_of(self, strategy: str) -> tuple[int | None, ...]:
         """List the seeds to run a strategy with: None, once, where a seed changes nothing."""
         seeds = self.seeds[: self.fewer_seeds.get(strategy, len(self.seeds))]
-        # The seed makes the web that is searched, even if the strategy needs none.
-        searched = any(isinstance(site, SearchedTopic) for site in self.sites)
-        return seeds if searched else seeds_for(strategy, seeds)
+        # The seed makes the web that is searched, and other rows with which a run is compared.
+        needed = any(isinstance(site, SearchedTopic | SitesTogether) for site in self.sites)
+        return seeds if needed else seeds_for(strategy, seeds)
 
     def narrowed(
         self,
@@ -239,6 +275,8 @@ class Experiment:
 def _is_made_up(site: ExperimentSite) -> bool:
     if isinstance(site, WatchedHistory):
         return site.folder == GENERATED
+    if isinstance(site, SitesTogether):
+        return not site.folders
     return not isinstance(site, ArchivedSite)
 
 
@@ -335,15 +373,12 @@ def _site(value: object) -> ExperimentSite:
     if not isinstance(value, Mapping):
         form = (
             "a folder's name, or a table such as { generated }, { archive, types }, { web, scale },"
-            " { history, per_cycle } or { topic, scale }"
+            " { history, per_cycle }, { topic, scale } or { together, budget_pct }"
         )
         raise ConfigError(f"the site {value!r} should be {form}")
-    if "web" in value:
-        return _web(value)
-    if "history" in value:
-        return _history(value)
-    if "topic" in value:
-        return _topic(value)
+    for key, read in _KINDS.items():
+        if key in value:
+            return read(value)
     if "archive" in value:
         where = "an archived site"
         refuse_unknown(value, ("archive", "types"), where)
@@ -393,6 +428,33 @@ def _history(value: Mapping[str, object]) -> WatchedHistory:
     return WatchedHistory(folder, per_cycle, relevant, take(value, "seed", int, 1, where))
 
 
+def _together(value: Mapping[str, object]) -> SitesTogether:
+    where = "sites that share a budget"
+    refuse_unknown(value, ("together", "budget_pct", "sites", "rich", "most"), where)
+    percent = take(value, "budget_pct", float, 0.0, where)
+    if not 0 < percent <= 100:  # noqa: PLR2004 - percent
+        raise ConfigError(f"{where}: budget_pct is {percent:g}, and should be above 0 and at most 100")
+    most = take(value, "most", int, 40_000, where)
+    if value["together"] != GENERATED:
+        refuse_unknown(value, ("together", "budget_pct", "most"), where)
+        folders = tuple(_archived(name).folder for name in texts(value, "together", where))
+        if not folders:
+            raise ConfigError(f"{where}: together names no archive")
+        return SitesTogether(folders, percent, most=most)
+    made, rich = take(value, "sites", int, 0, where), take(value, "rich", int, 0, where)
+    if not 0 <= rich <= made or not made:
+        raise ConfigError(f"{where}: say how many sites there are, and how many of them are rich")
+    return SitesTogether((), percent, made, rich, most)
+
+
+_KINDS: Mapping[str, Callable[[Mapping[str, object]], ExperimentSite]] = {
+    "web": _web,
+    "history": _history,
+    "topic": _topic,
+    "together": _together,
+}
+
+
 def _examples(table: Mapping[str, object], sites: Sequence[ExperimentSite]) -> tuple[str, ...]:
     """List the archives with example pages: those of the sites, if the file names no others."""
     if "examples" not in table:
@@ -419,10 +481,13 @@ def _variants(table: Mapping[str, object]) -> tuple[Variant, ...]:
     found = [Variant(_strategy(name)) for name in texts(table, "strategies", "the experiment")]
     for each in _tables(table, "variants"):
         where = "a variant"
-        refuse_unknown(each, ("strategy", "name", "settings"), where)
+        refuse_unknown(each, ("strategy", "name", "settings", "spending"), where)
         changes = take(each, "settings", dict, {}, where)
         settings = filled(StrategySettings(), changes, "settings")
-        found.append(Variant(_strategy(need(each, "strategy", where)), need(each, "name", where), settings))
+        spending = filled(Spending(), take(each, "spending", dict, {}, where), "spending")
+        spending.check()
+        strategy, name = _strategy(need(each, "strategy", where)), need(each, "name", where)
+        found.append(Variant(strategy, name, settings, spending))
     if not found:
         raise ConfigError("an experiment needs strategies or variants")
     labels = [variant.label for variant in found]

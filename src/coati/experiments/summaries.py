@@ -65,7 +65,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TableEntry:
     """One number of a table, with the runs that it is made of and the number that the paper prints."""
 
     site: str
@@ -76,7 +76,7 @@ class Entry:
     published: float | None
 
 
-def entries(study: Study) -> Iterator[Entry]:
+def entries(study: Study) -> Iterator[TableEntry]:
     """Return every number of the table: a row, a measure and a site at a time."""
     experiment = study.experiment
     for variant in shown_rows(experiment):
@@ -117,15 +117,15 @@ def value_of(study: Study, result: TrialResult, measure: str) -> float | None:
     return result.values.get(measure)
 
 
-def _entry(study: Study, site: SiteFacts, variant: Variant, measure: str) -> Entry:
+def _entry(study: Study, site: SiteFacts, variant: Variant, measure: str) -> TableEntry:
     results = study.of(site.name, variant)
     values = tuple((result.seed, value_of(study, result, measure)) for result in results)
     model = next(each.model for each in study.experiment.sites if each.name == site.name)
     published = study.experiment.published.find(variant.strategy, variant.name, model, measure)
-    return Entry(site.name, variant, measure, values, Spread.of([v for _, v in values]), published)
+    return TableEntry(site.name, variant, measure, values, Spread.of([v for _, v in values]), published)
 
 
-def _over_sites(study: Study, name: str, among: Sequence[Entry]) -> Entry:
+def _over_sites(study: Study, name: str, among: Sequence[TableEntry]) -> TableEntry:
     """Average over the sites where the measure is defined, seed by seed."""
     variant, measure = among[0].variant, among[0].measure
     seeds = study.experiment.seeds_of(variant.strategy)
@@ -137,10 +137,10 @@ def _over_sites(study: Study, name: str, among: Sequence[Entry]) -> Entry:
         defined = [value for entry in among if (value := entry.values[place][1]) is not None]
         values.append((seed, statistics.fmean(defined) if defined else None))
     published = study.experiment.published.find(variant.strategy, variant.name, "", measure)
-    return Entry(name, variant, measure, tuple(values), Spread.of([v for _, v in values]), published)
+    return TableEntry(name, variant, measure, tuple(values), Spread.of([v for _, v in values]), published)
 
 
-def _mean_matrix(study: Study, among: Sequence[Entry], seed: int | None) -> dict[str, float]:
+def _mean_matrix(study: Study, among: Sequence[TableEntry], seed: int | None) -> dict[str, float]:
     results = [study.results[entry.site, entry.variant.label, seed] for entry in among]
     return mean_matrix(result.confusion for result in results)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from coati.assembly import Need, strategy_row
 from coati.experiments.measures import in_words, measure
-from coati.experiments.spec import GeneratedWeb, SearchedTopic
-from coati.experiments.summaries import GENERATED, REPLICAS, Entry, Spread, entries, shown_rows
+from coati.experiments.spec import GeneratedSite, GeneratedWeb, SearchedTopic
+from coati.experiments.summaries import GENERATED, REPLICAS, Spread, TableEntry, entries, shown_rows
 from coati.replaying.example_pages import MOST_PAGES
 
 if TYPE_CHECKING:
@@ -125,12 +125,12 @@ def objects(study: Study) -> list[dict[str, Any]]:
     return found
 
 
-def _by_name(entry: Entry, value: float | None) -> dict[str, Any]:
+def _by_name(entry: TableEntry, value: float | None) -> dict[str, Any]:
     """Say the measure of experiments over many hosts under its own name, too."""
     return {entry.measure: value} if entry.measure == "relevant_share" else {}
 
 
-def _summary(entry: Entry) -> dict[str, Any]:
+def _summary(entry: TableEntry) -> dict[str, Any]:
     spread = entry.spread
     return {
         **_said(spread.median),
@@ -145,12 +145,12 @@ def _summary(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _no_spread(entry: Entry) -> dict[str, Any]:
+def _no_spread(entry: TableEntry) -> dict[str, Any]:
     empty = dict.fromkeys(("mean", "sd", "median", "low", "high"))
     return {"runs": 1, **empty, **_published(entry)}
 
 
-def _published(entry: Entry) -> dict[str, Any]:
+def _published(entry: TableEntry) -> dict[str, Any]:
     """Say what the paper prints; JSON has no infinity, so that it is said apart."""
     number = entry.published
     never = number is not None and math.isinf(number)
@@ -167,7 +167,7 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or math.isinf(value) else value
 
 
-def _cell(entry: Entry) -> str:
+def _cell(entry: TableEntry) -> str:
     decimals = measure(entry.measure).decimals
     text = _with_spread(entry.spread, decimals)
     if entry.published is not None:
@@ -199,7 +199,7 @@ def _notes(study: Study) -> list[str]:
     notes += _example_notes(experiment)
     if any(isinstance(site, GeneratedWeb | SearchedTopic) for site in experiment.sites):
         notes.append("-like: a generated web with some figures of the paper's data; each seed makes another.")
-    elif any(site.generated for site in study.sites):
+    elif any(isinstance(site, GeneratedSite) for site in experiment.sites):
         notes.append(
             "-like: a generated site with some figures of the paper's site of that name, not that site."
         )

@@ -1,4 +1,4 @@
-"""One run of an experiment: what makes it, and what is kept of it.
+"""One run of an experiment: its inputs, and what is stored of its result.
 
 A run is named by everything that decides its result: the archive's digest, the strategy with all its
 settings, the seed, the budget, the example pages and the code. So a result is found again whatever table asks
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from coati.budget import Budget
     from coati.experiments.examples import ExampleFile
     from coati.experiments.recording import RecordingStrategy
-    from coati.experiments.spec import GeneratedWeb, SearchedTopic, Variant, WatchedHistory
+    from coati.experiments.spec import GeneratedWeb, SearchedTopic, SitesTogether, Variant, WatchedHistory
     from coati.replaying.driver import Replay
     from coati.replaying.measures import SiteTotals
     from coati.strategies.strategy import Strategy
@@ -68,6 +68,8 @@ class Trial:
     classify: int = 0
     history: WatchedHistory | None = None
     topic: SearchedTopic | None = None
+    together: SitesTogether | None = None
+    records: tuple[Path, ...] = ()
 
     @property
     def settings(self) -> StrategySettings:
@@ -101,6 +103,8 @@ class Trial:
             *([self.classify] if self.classify else []),
             *([asdict(self.history)] if self.history else []),
             *([asdict(self.topic)] if self.topic else []),
+            # The records are named by what made them.
+            *([asdict(self.variant.spending), [each.stem for each in self.records]] if self.together else []),
         ]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coati.archive.archive import Archive
-from coati.archive.watched import watched_pages
+from coati.archive.watched_pages import watched_pages
 from coati.assembly import build_strategy
 from coati.experiments.deciding_code import modules_digest
 from coati.experiments.sites import History, SiteFacts
@@ -21,7 +21,7 @@ from coati.experiments.spec import GENERATED
 from coati.experiments.trials import AGES_HOURS, Trial, TrialResult
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
-from coati.replaying.watching import WatchStudy, WatchTruth, snapshot_times
+from coati.replaying.watch_replay import WatchStudy, WatchTruth, snapshot_times
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.watch import WatchSettings
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coati.experiments.sites import OpenHistory
     from coati.experiments.spec import WatchedHistory
     from coati.experiments.workers import WorkerCache
-    from coati.replaying.watching import WatchRun
+    from coati.replaying.watch_replay import WatchRun
 
 
 _GENERATOR = ("coati.testing.page_histories",)

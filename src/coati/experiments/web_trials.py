@@ -17,16 +17,14 @@ from coati.experiments.sites import OpenWeb, SiteFacts
 from coati.experiments.trials import Trial, TrialResult
 from coati.replaying.driver import replay
 from coati.replaying.measures import SiteTotals
+from coati.replaying.wrapped_strategy import WrappedStrategy
 from coati.strategies.hosts.page_models import OnlineModel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from coati.experiments.spec import GeneratedWeb
     from coati.experiments.workers import WorkerCache
-    from coati.model import Hosts, Later, Outcome, Request, Settlement
+    from coati.model import Hosts, Later, Request
     from coati.replaying.web import Web
-    from coati.strategies.state import State
     from coati.strategies.strategy import Strategy
 
 _GENERATOR = ("coati.testing.host_web",)
@@ -34,39 +32,19 @@ _GENERATOR = ("coati.testing.host_web",)
 _LOOKED_AT = 20_000
 
 
-class TimedChoices:
+class TimedChoices(WrappedStrategy):
     """A strategy whose choices are timed."""
 
     def __init__(self, strategy: Strategy) -> None:
-        self._strategy = strategy
+        super().__init__(strategy)
         self.seconds = 0.0
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Let the strategy choose."""
         begun = time.process_time()
-        request = self._strategy.choose(now, hosts)
+        request = super().choose(now, hosts)
         self.seconds += time.process_time() - begun
         return request
-
-    def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        """Let the strategy observe."""
-        return self._strategy.observe(request_id, outcome, now)
-
-    def redo(self, request: Request, now: float) -> None:
-        """Let the strategy make a logged choice."""
-        self._strategy.redo(request, now)
-
-    def save(self) -> State:
-        """Return the state of the strategy."""
-        return self._strategy.save()
-
-    def load(self, state: State) -> None:
-        """Let the strategy take over a state."""
-        self._strategy.load(state)
-
-    def arm_label(self, arm: int) -> str:
-        """Return the strategy's label of an arm."""
-        return self._strategy.arm_label(arm)
 
 
 def describe_web(site: GeneratedWeb, web: Web) -> SiteFacts:

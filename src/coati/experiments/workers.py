@@ -1,4 +1,4 @@
-"""Processes that do jobs side by side, and may be killed.
+"""A pool of processes that run jobs in parallel, and may be killed.
 
 `concurrent.futures` gives up a whole pool when one of its processes dies, and cannot end one that takes too
 long. Here a dead or overdue process is replaced, and only its job is tried again or given up. A process is

@@ -1,1 +1,1 @@
-"""Many sites on many machines: crawls in slices, a store that all share, and one who chooses."""
+"""Many sites on many machines: crawls in slices, a shared store, and a client that chooses."""

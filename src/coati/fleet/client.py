@@ -14,19 +14,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from coati.bandits.slice_choice import ChosenSlice, SliceChoice, SliceSizes, Tally
+from coati.bandits.slice_choice import ChosenSlice, SiteCounts, SliceChoice, SliceSizes
 from coati.errors import ConfigError
 from coati.fleet.client_lease import put_down, take_client_lease
-from coati.fleet.closing import end_crawls
+from coati.fleet.closing import send_once
 from coati.fleet.cluster import Cluster, Finished
-from coati.fleet.deaths import is_quarantined
+from coati.fleet.deaths import has_last_try, is_quarantined
 from coati.fleet.events import FleetEvent, FleetEventKind, OnFleetEvent
 from coati.fleet.generations import Chain, RunState
 from coati.fleet.leases import HeldLease, Lease, lease_name
 from coati.fleet.objects import ObjectStore, StoreError, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, SliceTimes, WorkerVersionError
 from coati.fleet.worker_health import WorkerHealth
-from coati.harvesting.files import FilesHarvest
+from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.sites import HarvestSite
 from coati.live.progress import Progress
 from coati.settings.run_file import require_named_hosts, require_no_hidden, to_toml_values
@@ -189,6 +189,7 @@ class FleetClient:
         self._read_states()
         try:
             self._go_on()
+            self._try_last()
         except KeyboardInterrupt:
             self._interrupt()
         self._end_crawls()
@@ -229,6 +230,39 @@ class FleetClient:
                 self._take_in(finished)
             self._look_around()
 
+    def _try_last(self) -> None:
+        """Try the sites in quarantine once more, and go on with those whose slices end well."""
+        numbers = [number for number in sorted(self._quarantined) if self._has_last_try(number)]
+        requests = self._requests_left(len(numbers)) if numbers else 0
+        if requests <= 0:
+            return
+        seconds = self._harvest.sizes.seconds
+        chosen = [ChosenSlice(number, requests, seconds, 0.0, is_suspect=True) for number in numbers]
+        orders = [replace(self._order(one), last_try=True) for one in chosen]
+        for order in orders:
+            self._tell(FleetEventKind.SENT, site=order.site.name, requests=requests, value=None)
+        # Each has a worker to itself: one that kills it must not cost the others their last try.
+        send_once(self._cluster, orders, self._take_tried, self._look_around, apart=True)
+        self._go_on()
+
+    def _has_last_try(self, number: int) -> bool:
+        return has_last_try(self._store, f"sites/{self._sites[number].name}")
+
+    def _requests_left(self, sites: int) -> int:
+        """Return how many requests each of some sites may get; 0 where the budget is spent."""
+        if self._stop is not None or self._choice.limit(self._seconds) is not None:
+            return 0
+        most, limit = self._harvest.sizes.most_requests, self._harvest.files.settings.budget.max_requests
+        return most if limit is None else min(most, (limit - self._choice.requests) // sites)
+
+    def _take_tried(self, result: SliceResult) -> None:
+        """Take in a last try; a site where it went well is one like the others again."""
+        if result.end is SliceEnd.CRAWLED:
+            number = self._numbers[result.site]
+            self._quarantined.discard(number)
+            self._choice.reopen(number)
+            self._take_crawled(number, result)
+
     def _end_crawls(self) -> None:
         """End what rests, for the reason that all ended for."""
         reason = self._stop or StopReason.INTERRUPTED
@@ -238,7 +272,7 @@ class FleetClient:
             if state.is_open and number not in self._quarantined
         ]
         with suppress(KeyboardInterrupt):
-            end_crawls(self._cluster, orders, self._take_ended, self._look_around)
+            send_once(self._cluster, orders, self._take_ended, self._look_around)
 
     def _take_ended(self, result: SliceResult) -> None:
         if result.end is SliceEnd.CRAWLED:
@@ -416,8 +450,8 @@ class FleetClient:
 _UNREACHED: Final = frozenset({StopReason.START_UNREACHABLE, StopReason.REFUSED, StopReason.RATE_LIMITED})
 
 
-def _tally(state: RunState) -> Tally:
-    return Tally(state.requests, state.targets, state.bytes, state.promised, state.promise)
+def _tally(state: RunState) -> SiteCounts:
+    return SiteCounts(state.requests, state.targets, state.bytes, state.promised, state.promise)
 
 
 def _told(number: float) -> float | None:

@@ -1,4 +1,4 @@
-"""One client at a time: whoever chooses for a store holds its lease, and is named to whoever comes second."""
+"""One client at a time: the client of a store holds its lease, and a second one is refused."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from coati.fleet.leases import HeldLease, Lease, LeaseHeldError, LeaseLostError,
 from coati.fleet.objects import ObjectStore, StoreError
 
 CLIENT: Final = "coati-client"
+# How often it is looked whether a client that may be dead has renewed its lease, or has ended.
+_LOOK_SECONDS: Final = 5.0
 
 
 def client_name() -> str:
@@ -42,26 +44,34 @@ def take_client_lease(
 ) -> HeldLease:
     """Become the client of a store.
 
-    The lease of one that died is waited for. Raises `ConfigError` with the name of one that is alive: it
-    renews its lease meanwhile.
+    The lease of one that died is waited for, and of one that ends meanwhile. Raises `ConfigError` with the
+    name of one that is alive, as soon as it renews its lease.
     """
     leases = Leases(store, client_name(), term_seconds, clock)
     try:
         return leases.take(CLIENT, what)
     except LeaseHeldError as held:
         lease = held.lease
-    if not _is_dead(lease.owner):
-        on_wait(lease)
-        pause(max(0.0, lease.takes_until() - leases.clock()))
-        newest = leases.newest(CLIENT)
-        if newest is None or newest.number != lease.number or newest.expires_at > lease.expires_at:
-            raise _busy(store, newest or lease)
-    else:
+    if _is_dead(lease.owner):
         put_down(HeldLease(Leases(store, lease.owner), lease))
+    else:
+        on_wait(lease)
+        _wait_for(lease, leases, pause)
     try:
         return leases.take(CLIENT, what)
     except LeaseHeldError as held:
         raise _busy(store, held.lease) from None
+
+
+def _wait_for(lease: Lease, leases: Leases, pause: Callable[[float], None]) -> None:
+    """Wait until a lease is over or released; raises `ConfigError` if its holder lives."""
+    while (seconds := lease.takes_until() - leases.clock()) > 0:
+        pause(min(seconds, _LOOK_SECONDS))
+        newest = leases.newest(CLIENT) or lease
+        if newest.released:
+            break
+        if newest.number != lease.number or newest.expires_at > lease.expires_at:
+            raise _busy(leases.store, newest)
 
 
 def put_down(lease: HeldLease) -> None:

@@ -1,4 +1,8 @@
-"""The end of a harvest: crawls that rest end, so that their logs say so, and their reports are written."""
+"""The end of a harvest: slices of which each is sent once, without a choice among them.
+
+Crawls that rest end, so that their logs say so, and their reports are written. Sites that are left alone get
+their last try.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +20,18 @@ _TICK_SECONDS: Final = 1.0
 _WORKER_SECONDS: Final = 60.0
 
 
-def end_crawls(
+def send_once(
     cluster: Cluster,
     orders: Iterable[SliceOrder],
     on_result: Callable[[SliceResult], None],
     on_tick: Callable[[], None],
+    *,
+    apart: bool = False,
 ) -> None:
-    """Have crawls ended, those of one domain one after the other.
+    """Have slices crawled, those of one domain one after the other; ``apart``: one per worker at a time.
 
     One that does not come back, that somebody else has, or that no worker is left for, is left as it is:
-    whoever resumes it mends it.
+    whoever resumes its run mends it.
     """
     groups: dict[str, deque[SliceOrder]] = {}
     for order in orders:
@@ -35,11 +41,13 @@ def end_crawls(
     gives_up_at = time.monotonic() + _WORKER_SECONDS
     while waiting or out:
         now = time.monotonic()
-        while waiting and len(out) < cluster.places():
+        places = min(cluster.places(), max(1, len(cluster.workers()))) if apart else cluster.places()
+        while waiting and len(out) < places:
             group = waiting.popleft()
             order = group.popleft()
-            cluster.send(order)
-            out[order.site.name] = now + order.times.grace + order.times.patience, group
+            cluster.send(order, apart=apart)
+            until = now + order.seconds + order.times.grace + order.times.patience
+            out[order.site.name] = until, group
         if out:
             gives_up_at = now + _WORKER_SECONDS
         elif now >= gives_up_at:

@@ -1,4 +1,4 @@
-"""Where slices run, as whoever chooses sees it; and the simplest such place, the own process."""
+"""Where slices run, as the client sees it; and the simplest such place, its own process."""
 
 from __future__ import annotations
 

@@ -35,10 +35,22 @@ _RECONNECT_SECONDS: Final = 600.0
 _SLICES_PER_WORKER: Final = 16
 # Dask looks at the stack of every thread a hundred times per second, unless it is told not to.
 _QUICK: Final = {"distributed.worker.profile.enabled": False}
+# Dask has workers give memory back at once that the next page needs: a tenth of their time.
+_KEEPS_MEMORY: Final = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}
 # The crawls that rest in the process of a worker.
 _RESTING: Final = RestingCrawls()
 # How often it is looked who is there.
 _LOOK_SECONDS: Final = 2.0
+
+
+def starts_here(address: str) -> bool:
+    """Tell whether a cluster is started by us; raises `ConfigError` for an address that names none."""
+    if _LOCAL.match(address) is None and "://" not in address:
+        raise ConfigError(
+            f"there is no cluster {address!r}: use local:2 for two processes on this machine, or"
+            " the address of a Dask scheduler, such as tcp://scheduler:8786"
+        )
+    return _LOCAL.match(address) is not None
 
 
 def slice_task(order: SliceOrder) -> SliceResult:
@@ -97,7 +109,7 @@ class DaskCluster:
             self._require_version()
             # Also those that come later.
             self._client.register_worker_callbacks(load_libraries)
-            if _LOCAL.match(self._address):
+            if starts_here(self._address):
                 self._client.register_worker_callbacks(_ignore_interrupts)
         except BaseException:
             self.close()
@@ -185,26 +197,22 @@ class DaskCluster:
         return self._threads
 
     def _connected(self) -> Client:
+        import dask.config
         from distributed import Client, LocalCluster
 
-        local = _LOCAL.match(self._address)
-        if local is None and "://" not in self._address:
-            raise ConfigError(
-                f"there is no cluster {self._address!r}: use local:2 for two processes on this machine, or"
-                " the address of a Dask scheduler, such as tcp://scheduler:8786"
-            )
-        if local is not None and self._local is None:
-            workers = int(local[1])
+        if starts_here(self._address) and self._local is None:
+            workers = int(self._address.partition(":")[2])
             per_worker = _SLICES_PER_WORKER if self._at_once is None else math.ceil(self._at_once / workers)
-            self._local = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=per_worker,
-                processes=True,
-                dashboard_address=":0",
-                local_directory=os.environ.get("DASK_TEMPORARY_DIRECTORY") or tempfile.gettempdir(),
-                silence_logs=logging.ERROR,
-                config=_QUICK,
-            )
+            with dask.config.set(_KEEPS_MEMORY):
+                self._local = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=per_worker,
+                    processes=True,
+                    dashboard_address=":0",
+                    local_directory=os.environ.get("DASK_TEMPORARY_DIRECTORY") or tempfile.gettempdir(),
+                    silence_logs=logging.ERROR,
+                    config=_QUICK,
+                )
         try:
             return Client(self._local or self._address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:

@@ -5,6 +5,9 @@ A site is known by the place of its run in the store, which is what its lease is
 Workers die for many reasons, and with them every site that they are crawling. A site that kills them does so
 again and again at the same place. So deaths count in a row if nothing of the run was published between them,
 and more are needed where something was. An end of a slice forgets them all.
+
+Where workers are killed often, a site may still be left alone that did nothing. So each one gets a last try,
+when all other sites are over; should its worker die once more, it is left alone for good.
 """
 
 from __future__ import annotations
@@ -63,8 +66,21 @@ def forget_deaths(store: ObjectStore, place: str) -> None:
 
 
 def quarantine(store: ObjectStore, place: str, deaths: int, now: float) -> None:
-    """Leave a site alone from now on."""
-    store.replace(f"{place}/quarantine", _said(deaths=deaths, at=now))
+    """Leave a site alone from now on, but for a last try."""
+    # One that had its last try keeps that.
+    store.create(f"{place}/quarantine", _said(deaths=deaths, at=now))
+
+
+def has_last_try(store: ObjectStore, place: str) -> bool:
+    """Tell whether a site is left alone and has its last try before it."""
+    content = store.read(f"{place}/quarantine")
+    return content is not None and not parsed(content).get("last_try_at")
+
+
+def use_last_try(store: ObjectStore, place: str, now: float) -> None:
+    """Note the last try of a site, before it is made."""
+    said = parsed(store.read(f"{place}/quarantine") or b"{}")
+    store.replace(f"{place}/quarantine", _said(**{**said, "last_try_at": now}))
 
 
 def is_quarantined(store: ObjectStore, place: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a client tells while it works, as JSON can say it: one object per event."""
+"""The events of a client, as JSON: one object per event."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from coati.runs.times import to_iso
+from coati.runs.iso_times import to_iso
 
 
 class FleetEventKind(StrEnum):

@@ -1,4 +1,4 @@
-"""Who may ask a site: leases in the store, each with a term and a fencing number.
+"""Which worker may crawl a site: leases in the store, each with a term and a fencing number.
 
 A lease is an object ``leases/NAME/NUMBER`` that only one can create. The highest number holds. Whoever wants
 the lease next creates the next number, once the holder has released it, or once the term is over and the pace

@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
@@ -69,6 +70,8 @@ class ObjectStore:
             raise ConfigError(f"the store {url} cannot be used: {error}") from None
         self.is_local = scheme in {"file", "local"}
         self.is_of_one_process = scheme == "memory"
+        # The libraries of services raise what they like, without keys or a network among others.
+        self._errors = OSError if self.is_local or self.is_of_one_process else Exception
         self.url = Path(root).as_uri() if self.is_local else url.rstrip("/")
         self._root = root.rstrip("/")
 
@@ -82,7 +85,7 @@ class ObjectStore:
             content: bytes = self._files.cat_file(self._path(name))
         except FileNotFoundError:
             return None
-        except OSError as error:
+        except self._errors as error:
             raise self._failed(name, error) from error
         return content
 
@@ -98,7 +101,7 @@ class ObjectStore:
                 self._files.pipe_file(self._path(name), content, mode="create")
         except FileExistsError:
             return self.read(name) == content
-        except OSError as error:
+        except self._errors as error:
             raise self._failed(name, error) from error
         return True
 
@@ -107,11 +110,10 @@ class ObjectStore:
         try:
             if self.is_local:
                 draft = self._draft(content)
-                self._parent(name)
-                draft.replace(self._path(name))
+                self._name(name, draft.replace)
             else:
                 self._files.pipe_file(self._path(name), content)
-        except OSError as error:
+        except self._errors as error:
             raise self._failed(name, error) from error
 
     def put_file(self, name: str, file: Path) -> None:
@@ -124,14 +126,14 @@ class ObjectStore:
         if self.is_local:
             # What is wrong with the store is told by `replace`.
             with suppress(OSError):
-                os.link(file, self._parent(name) / Path(name).name)
+                self._name(name, lambda path: os.link(file, path))
                 return
         if self.is_local or file.stat().st_size <= _LARGE_BYTES:
             self.replace(name, file.read_bytes())
             return
         try:
             self._files.put_file(str(file), self._path(name))
-        except OSError as error:
+        except self._errors as error:
             raise self._failed(name, error) from error
 
     def get_file(self, name: str, file: Path) -> None:
@@ -141,14 +143,14 @@ class ObjectStore:
                 shutil.copyfile(self._path(name), file)
             else:
                 self._files.get_file(self._path(name), str(file))
-        except OSError as error:
+        except self._errors as error:
             raise self._failed(name, error) from error
 
     def exists(self, name: str) -> bool:
         """Tell whether there is an object of that name."""
         try:
             return bool(self._files.exists(self._path(name)))
-        except OSError as error:
+        except self._errors as error:
             raise self._failed(name, error) from error
 
     def names(self, folder: str) -> list[str]:
@@ -158,7 +160,7 @@ class ObjectStore:
             found = self._files.ls(path, detail=False, **({} if self.is_local else {"refresh": True}))
         except (FileNotFoundError, NotADirectoryError):
             return []
-        except OSError as error:
+        except self._errors as error:
             raise self._failed(folder, error) from error
         return sorted(name for entry in found if (name := entry.rstrip("/").rpartition("/")[2]))
 
@@ -168,7 +170,7 @@ class ObjectStore:
             self._files.rm_file(self._path(name))
         except FileNotFoundError:
             return
-        except OSError as error:
+        except self._errors as error:
             raise self._failed(name, error) from error
 
     def check(self) -> None:
@@ -188,31 +190,34 @@ class ObjectStore:
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}"
 
-    def _parent(self, name: str) -> Path:
-        folder = Path(self._path(name)).parent
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+    def _name(self, name: str, give: Callable[[str], object]) -> None:
+        """Give a file of a local store its name; a folder is made where it is missing."""
+        path = self._path(name)
+        try:
+            give(path)
+        except FileNotFoundError:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            give(path)
 
     def _draft(self, content: bytes) -> Path:
         """Write a file that has its name still to come."""
-        draft = self._parent("drafts/new") / uuid.uuid4().hex
-        write_synced(draft, (content,))
-        return draft
+        name = f"drafts/{uuid.uuid4().hex}"
+        self._name(name, lambda path: write_synced(Path(path), (content,)))
+        return Path(self._path(name))
 
     def _link(self, name: str, content: bytes) -> None:
         """Give a file its name, unless another has it."""
         draft = self._draft(content)
-        folder = self._parent(name)
         try:
-            os.link(draft, self._path(name))
+            self._name(name, lambda path: os.link(draft, path))
         finally:
             with suppress(FileNotFoundError):
                 draft.unlink()
-        sync_folder(folder)
+        sync_folder(Path(self._path(name)).parent)
 
-    def _failed(self, name: str, error: OSError) -> StoreError | ConfigError:
-        what = error.strerror or str(error) or type(error).__name__
-        if isinstance(error, PermissionError) or error.errno in {errno.EACCES, errno.EROFS}:
+    def _failed(self, name: str, error: Exception) -> StoreError | ConfigError:
+        what = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        if isinstance(error, PermissionError) or getattr(error, "errno", 0) in {errno.EACCES, errno.EROFS}:
             return ConfigError(f"the store {self.url} does not let us at {name}: {what}")
         return StoreError(f"the store {self.url} failed at {name}: {what}")
 

@@ -13,7 +13,7 @@ from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
 from coati.version import __version__
 from coati.watching.cycle import CycleResult
-from coati.watching.options import WatchOptions
+from coati.watching.watch_options import WatchOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ class SliceOrder:
     """Which site, out of which store, and how much.
 
     ``settings`` are those of the whole harvest, ``per_site`` is what one site may get of it at most.
-    ``ends``: the crawl is to end now, for this reason.
+    ``ends``: the crawl is to end now, for this reason. ``last_try``: the site is in quarantine, and is tried
+    nevertheless.
     ``watch``: not the crawl of the site goes on, but a cycle of its watch is run.
     ``coati`` is the version of who asks.
     """
@@ -49,6 +50,7 @@ class SliceOrder:
     seconds: float = 300.0
     times: SliceTimes = field(default_factory=SliceTimes)
     ends: StopReason | None = None
+    last_try: bool = False
     watch: WatchOptions | None = None
     coati: str = __version__
 

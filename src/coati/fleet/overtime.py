@@ -1,4 +1,4 @@
-"""What is done about a slice whose time is over: it is told to rest, then to end, then its process ends."""
+"""What is done about a slice whose time is over: it is stopped, then aborted, then its process ends."""
 
 from __future__ import annotations
 

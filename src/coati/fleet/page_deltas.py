@@ -1,4 +1,4 @@
-"""What changed in a database file since it was last looked at, as its pages: pure functions on bytes.
+"""Which pages of a database file have changed since the last look: pure functions on bytes.
 
 A log grows by some pages at a time, and an index is touched here and there. So what is sent to the store
 after the first time are the pages that differ. Putting them over the older image gives back the newer one,

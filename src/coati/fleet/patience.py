@@ -1,4 +1,4 @@
-"""Waiting for a store that is slow or away: tried again, after longer and longer waits."""
+"""Wait for a store that is slow or unreachable: retry after longer and longer pauses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The crawl of one site on a worker: it runs on the loop of the process, and may rest between two slices."""
+"""The crawl of one site on a worker: it runs on the loop of the process, and may pause between slices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coati.fleet.slice_turns import SliceTurns
 from coati.harvesting.site_crawls import Standing, is_done, standing_of
 from coati.live.stop_signal import StopSignal
 from coati.runs.store import RunStore
-from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.run_file import to_toml_values
 from coati.settings.run_settings import RunSettings
 from coati.watching.cycle import CycleResult

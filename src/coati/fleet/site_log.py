@@ -1,4 +1,4 @@
-"""The requests of one site, read from the tables in the store."""
+"""The requests to one site, read from the tables in the store."""
 
 from __future__ import annotations
 

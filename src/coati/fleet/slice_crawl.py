@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -15,9 +16,9 @@ from coati.fleet.leases import HeldLease, LeaseLostError
 from coati.fleet.objects import StoreError
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult
 from coati.fleet.overtime import Overtime
+from coati.fleet.parquet_tables import write_tables
 from coati.fleet.patience import Patience
 from coati.fleet.site_crawl import Ended, SiteCrawl
-from coati.fleet.tables import write_tables
 from coati.fleet.worker import Worker
 from coati.harvesting.folder import summary_of
 from coati.reporting.page import report_page
@@ -142,9 +143,15 @@ class SliceCrawl:
         self._patience.until_done(lambda: write_tables(store, self._order.place, after, database))
         if ended is not None:
             with RunReader(folder) as run:
-                page = report_page(run).encode()
+                page = report_page(run, self._pull_command).encode()
             self._patience.until_done(lambda: store.replace(f"{self._order.place}/report.html", page))
         return after
+
+    @property
+    def _pull_command(self) -> str:
+        return shlex.join(
+            ["coati", "pull", self._order.store, self._order.site.name, "--out", self._order.site.name]
+        )
 
     def _state(self, folder: Path, promise: float | None) -> RunState:
         summary = summary_of(folder, self._order.site.name, self._order.place)

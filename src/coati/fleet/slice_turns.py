@@ -1,4 +1,4 @@
-"""What lets the crawl of a site ask: its lease and the size of its slice, before each choice and attempt.
+"""When the crawl of a site may make a request: while it has its lease and its slice is not used up.
 
 When a slice is spent, the crawl *rests*: it stays open, with nothing in flight, until the next slice.
 """

@@ -1,4 +1,4 @@
-"""A cycle of a watch as a slice: what is known comes from the site's crawl, in the same store."""
+"""A cycle of a watch as a slice: it starts from the site's crawl in the same store."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from coati.errors import ConfigError, UsageError
+from coati.fleet.downloading import take
 from coati.fleet.generations import Chain
 from coati.fleet.site_crawl import Ended
 from coati.fleet.slice_crawl import SliceCrawl
-from coati.fleet.taking import take
 from coati.fleet.worker import Worker
 from coati.live.plan import CrawlPlan
 from coati.runs.layout import holds_run
-from coati.watching.known import Known, read_known
-from coati.watching.options import WatchOptions
+from coati.watching.known_pages import Known, read_known
 from coati.watching.watch import WatchPlace, watch_once
+from coati.watching.watch_options import WatchOptions
 
 
 class SliceWatch(SliceCrawl):

@@ -13,18 +13,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from coati.fleet.deaths import Deaths, deaths_at, forget_deaths, note_death, quarantine
+from coati.fleet.deaths import (
+    Deaths,
+    deaths_at,
+    end_quarantine,
+    forget_deaths,
+    note_death,
+    quarantine,
+    use_last_try,
+)
+from coati.fleet.downloading import take
 from coati.fleet.generations import Chain, ChainBrokenError, Manifest, RunState
 from coati.fleet.leases import HeldLease, LeaseHeldError, LeaseLostError, Leases, lease_name
 from coati.fleet.objects import StoreError, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, require_version
+from coati.fleet.parquet_tables import write_tables
 from coati.fleet.patience import Patience
 from coati.fleet.publishing import Base, Publisher
 from coati.fleet.site_crawl import SiteCrawl
 from coati.fleet.slice_crawl import SliceCrawl
 from coati.fleet.slice_watch import SliceWatch
-from coati.fleet.tables import write_tables
-from coati.fleet.taking import take
 from coati.fleet.worker import Worker
 from coati.harvesting.site_crawls import site_settings
 from coati.runs.layout import Layout
@@ -80,7 +88,9 @@ class _Slice:
 
     def _run_with(self, lease: HeldLease) -> SliceResult:
         deaths = self._patience.until_done(lambda: self._count_deaths(lease))
-        if deaths.are_too_many:
+        if self._order.last_try:
+            self._patience.until_done(lambda: use_last_try(self._store, self._order.place, time.time()))
+        elif deaths.are_too_many:
             return self._quarantine(lease, deaths.all)
         crawl = self._site_crawl()
         kept = False
@@ -90,7 +100,9 @@ class _Slice:
         finally:
             if not kept:
                 crawl.remove()
-        if deaths.all:
+        if self._order.last_try:
+            end_quarantine(self._store, self._order.place)
+        elif deaths.all:
             forget_deaths(self._store, self._order.place)
         return replace(result, deaths=deaths.all)
 

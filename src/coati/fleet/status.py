@@ -1,4 +1,4 @@
-"""What a store holds and who works on it, for people and programs."""
+"""What a store holds and who works on it."""
 
 from __future__ import annotations
 

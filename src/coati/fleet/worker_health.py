@@ -1,4 +1,4 @@
-"""Workers that reach nobody: told from sites that nobody reaches."""
+"""Tells workers without a network from sites that are down."""
 
 from __future__ import annotations
 

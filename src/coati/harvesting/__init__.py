@@ -1,1 +1,1 @@
-"""One budget over many sites: where it begins, who is crawled when, and what is left behind."""
+"""One budget over many sites: which sites, whose turn it is, and what is written."""

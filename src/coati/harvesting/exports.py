@@ -1,4 +1,4 @@
-"""The statements of a run as files that other tools read: N-Quads, Parquet, and JSON-LD line by line."""
+"""Export the statements of a run: N-Quads, Parquet, or JSON-LD line by line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from coati.errors import ConfigError
+from coati.errors import ConfigError, UsageError
 from coati.markup.statements import RDF_TYPE, is_address
 from coati.runs.durable import write_whole
 from coati.runs.reader import RunReader
@@ -31,13 +31,17 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,31}:")
 _ADDRESS_SAFE = "/:?#[]@!$&'()*+,;=%-._~"
 
 
-def export_statements(folder: Path, file: Path) -> int:
-    """Write the statements of a run to a file, whose ending says how; returns how many there are.
+def export_statements(run_folder: str | Path, out: str | Path) -> int:
+    """Write the structured data of a run's pages to a file, and return the number of statements.
 
-    Raises `ConfigError` for an ending that is not known.
+    The extension sets the format: .nq or .nq.gz for N-Quads, .parquet, or .jsonl for a JSON-LD document per
+    page. Raises `ConfigError` for other extensions.
     """
+    file = Path(out)
     write = _writer(file)
-    with RunReader(folder) as run:
+    if not file.absolute().parent.is_dir():
+        raise UsageError(f"there is no folder {file.absolute().parent}")
+    with RunReader(Path(run_folder)) as run:
         run.connection.row_factory = None
         (count,) = run.connection.execute("SELECT count(*) FROM statements").fetchone()
         write(file, all_statements(run.connection))

@@ -1,4 +1,4 @@
-"""The folder of a harvest over many sites: one run folder per site, and what sums them up.
+"""The folder of a harvest over many sites: one run folder per site, and their summary.
 
 harvest.toml          the settings, and every address
 sites/NAME/           the run of one site, as `coati crawl` leaves it
@@ -18,8 +18,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from coati.runs.durable import write_whole
+from coati.runs.files_csv import COLUMNS, harmless, listing_rows
 from coati.runs.layout import Layout, holds_run
-from coati.runs.listing import COLUMNS, harmless, listing_rows
 from coati.runs.reader import RunReader
 
 if TYPE_CHECKING:

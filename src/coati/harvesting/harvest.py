@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from coati.harvesting.files import FilesHarvest, FilesHarvested, harvest_files
-from coati.harvesting.pages import PagesHarvested, harvest_pages
-from coati.harvesting.place import HarvestChoices, HarvestSource, find_harvest
+from coati.harvesting.files_harvest import FilesHarvest, FilesHarvested, harvest_files
+from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
+from coati.harvesting.pages_harvest import PagesHarvested, harvest_pages
 from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.options import CrawlOptions, plain_values
@@ -43,10 +43,7 @@ def harvest(  # noqa: PLR0913 - one argument per option of the command
     resumed. Options are those of `coati.crawl`.
     """
     plan, _ = find_harvest(
-        HarvestSource(
-            Path(source) if isinstance(source, str | Path) else source,
-            None if discovery is None else Path(discovery),
-        ),
+        HarvestSource.named(source, discovery),
         read_values(plain_values(options)),
         HarvestChoices(
             sites_at_once,

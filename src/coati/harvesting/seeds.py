@@ -1,4 +1,4 @@
-"""The addresses that a harvest begins at: a list that somebody wrote, or the sites that a discovery found.
+"""The URLs that a harvest starts from: a list, or the sites that a discovery found.
 
 A list has one address per line; a bare host name is one, too. What follows a blank or a tab is the list's own
 business, lines that begin with ``#`` are comments. A line that is no address is told with its number, and the

@@ -1,4 +1,4 @@
-"""One site of a harvest: how it is crawled, and where its run folder stands."""
+"""One site of a harvest: how it is crawled, and the state of its run folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From addresses to sites: what belongs together, what each is called, and how far it reaches."""
+"""From URLs to sites: which belong together, the name of each, and its scope."""
 
 from __future__ import annotations
 

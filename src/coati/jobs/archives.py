@@ -1,4 +1,4 @@
-"""Archived sites: import one, look into it, check it, write it for another tool."""
+"""Archived sites: import one, describe it, export it for another tool."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 
 from coati.archive.archive import Archive
 from coati.archive.exports.cdxj import export_cdxj
-from coati.archive.exports.kit import KitExport, export_kit
+from coati.archive.exports.sb_kit import KitExport, export_kit
 from coati.archive.exports.wacz import export_wacz
 from coati.archive.exports.warc import export_warc
 from coati.archive.importing import Importing, ImportSummary, import_source
 from coati.archive.inventory import ArchiveContents, OutsideLinks, count_contents, find_outside_links
 from coati.archive.sources.layouts import open_source
-from coati.archive.sources.source import Damaged, Wishes
+from coati.archive.sources.source import Damaged, SourceOptions
 from coati.errors import UsageError, unknown_name
-from coati.jobs.html import pairs_table
+from coati.jobs.notebook_tables import pairs_table
 from coati.model import Kind
 from coati.web.media import parse_types
 from coati.web.urls import normalise
@@ -107,7 +107,7 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
 
     ``on_damage`` hears of each part that cannot be read.
     """
-    wishes = Wishes(
+    options = SourceOptions(
         name=name,
         start_url=_web_address(start_url) if start_url else None,
         types=parse_types(types) if types else None,
@@ -115,7 +115,13 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
     given = (sources,) if isinstance(sources, str | Path) else tuple(sources)
     # The import may put a new folder in the place of the one that we stand in.
     place = Path(destination).resolve()
-    layout, source = open_source(tuple(map(Path, given)), layout, wishes)
+    layout, source = open_source(tuple(map(Path, given)), layout, options)
+    if (
+        layout == "folder"
+        and place.is_relative_to(Path(given[0]).resolve())
+        and place != Path(given[0]).resolve()
+    ):
+        raise UsageError(f"{place} lies in the folder that is imported; choose a place outside of it")
     damaged: list[Damaged] = []
 
     def take(part: Damaged) -> None:

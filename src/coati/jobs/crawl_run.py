@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from coati.jobs.file_commands import CommandCounts
-from coati.jobs.html import pairs_table
+from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.run_summary import RunSummary
 from coati.jobs.runs import Run, RunFile
 from coati.live.plan import CrawlResult

@@ -26,12 +26,12 @@ from coati.jobs.run_place import RunPlace, find_place, forget_failed_start
 from coati.live.event_files import events_logged, events_written
 from coati.live.event_lines import end_lines
 from coati.live.stop_signal import StopSignal
-from coati.reporting.writing import write_report
+from coati.reporting.report_file import write_report
 from coati.runs.errors import RunError, RunWriteError
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.runs.store import RunStore
-from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.retrying import retry_plans
 from coati.settings.run_file import read_run_file, read_values, to_toml_values
 from coati.stop_reasons import StopReason

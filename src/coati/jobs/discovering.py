@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Unpack
 from coati.discovering.results import DatasetPage, Repository
 from coati.discovering.searching import Discovered, SearchProgress
 from coati.discovering.searching import discover as search_live
-from coati.jobs.html import rows_table
 from coati.jobs.notebook import is_shown
+from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import DiscoverOptions, plain_values
 from coati.jobs.own_thread import run_beside_loop
-from coati.jobs.run_place import RunPlace, find_search_place
+from coati.jobs.run_place import RunPlace, find_search_place, forget_failed_start
 from coati.jobs.runs import Run
 from coati.jobs.search_progress import SearchView, shown_search
 from coati.live.stop_signal import StopSignal
-from coati.reporting.writing import write_report
+from coati.reporting.report_file import write_report
+from coati.runs.layout import holds_run
 from coati.settings.run_file import read_values
 from coati.stop_reasons import ENGINE_TROUBLE, StopReason, StopWords
 
@@ -147,6 +148,8 @@ def carry_out_search(
     stop: StopSignal | None = None,
 ) -> DiscoveryRun:
     """Carry a search out in its place, and write its report."""
+    if not place.resumed and holds_run(place.folder):
+        forget_failed_start(place.folder)
     found = search_live(
         place.settings,
         place.folder,

@@ -15,13 +15,8 @@ from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
 from coati.experiments.sites import Places
 from coati.experiments.spec import read_experiment
 from coati.experiments.tables import Table, objects
-from coati.jobs.generated_sites import (
-    open_generated_history,
-    open_generated_topic,
-    open_generated_web,
-    write_generated,
-)
-from coati.jobs.html import rows_table
+from coati.jobs.generated_sites import GENERATORS
+from coati.jobs.notebook_tables import rows_table
 
 OnProgress = Callable[[str, int, int], None]
 
@@ -86,14 +81,7 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"--out {folder}: the folder cannot be created ({error.strerror})") from error
-    places = Places(
-        None if archives is None else Path(archives),
-        folder / SITES_FOLDER,
-        write_generated,
-        open_generated_web,
-        open_generated_history,
-        open_generated_topic,
-    )
+    places = Places(None if archives is None else Path(archives), folder / SITES_FOLDER, GENERATORS)
     left_out: tuple[str, ...] = ()
     if sites and not strategies:
         described, left_out = without_examples(described, places)

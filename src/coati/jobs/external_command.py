@@ -1,4 +1,4 @@
-"""A command of the user's, run for one thing after the other: never through a shell, and never for ever.
+"""A command of the user's, run for one item after the other: without a shell, and with a time limit.
 
 The command line is split into words once, before anything that a site says is put in their place. So a file
 name or an address is always one argument, whatever it holds.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from coati.errors import ConfigError
 from coati.units import format_seconds
-from coati.web.unseen import safe
+from coati.web.invisible_characters import safe
 
 if TYPE_CHECKING:
     from typing import Self

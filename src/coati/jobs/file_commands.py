@@ -1,4 +1,4 @@
-"""``--exec``: a command for each file that a run has taken, at least once, and never in the way of the crawl.
+"""``--exec``: run a command for each collected file, at least once, without delaying the crawl.
 
 A file is on the disk and in the log before its command runs, and it is noted in ``commands.jsonl`` after the
 command ended well. So after a kill a command may run once more, and none is left out: what is not noted, the
@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from coati.jobs.external_command import ExternalCommand
 from coati.live.progress import EventKind
 from coati.runs.durable import append_lines
+from coati.runs.iso_times import to_iso
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
-from coati.runs.times import to_iso
 
 if TYPE_CHECKING:
     from coati.live.progress import Event, OnEvent

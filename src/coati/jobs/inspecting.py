@@ -1,4 +1,4 @@
-"""What a site runs and what it lists, in a few requests: what `coati inspect` shows.
+"""Which software a site runs and what it lists, in a few requests: what `coati inspect` shows.
 
 The start page, robots.txt, the API of the software that the start page shows, and some sitemaps are asked
 for, politely and under the rules of a crawl, and nothing else.
@@ -10,17 +10,22 @@ import re
 from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from coati.assembly import build_shortcuts
 from coati.budget import Budget
 from coati.errors import ConfigError
+from coati.jobs.notebook_tables import pairs_table
+from coati.jobs.options import InspectOptions, plain_values
+from coati.jobs.own_thread import run_beside_loop
 from coati.jobs.preview import REFUSED, UNREACHABLE
-from coati.jobs.starts_only import unasked
+from coati.jobs.starts_only import not_requested
+from coati.live.stop_signal import StopSignal
 from coati.model import Failure, LinkList, Page, Refused
 from coati.readers.listed import is_api, names_list
+from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.credentials import header_of_address
-from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.run_file import read_values, with_values
 from coati.settings.run_settings import RunSettings
 from coati.shortcuts.recognition import recognise
 from coati.strategies.baselines.simple_orders import FrontierStrategy
@@ -122,16 +127,32 @@ class Inspection:
             "command": self.command,
         }
 
+    def _repr_html_(self) -> str:
+        pairs: list[tuple[str, object]] = [
+            ("software", ", ".join(shown.title for shown in self.software) or "none that Coati knows"),
+            ("links on the start page", f"{self.links:,}"),
+            *((shown.name, f"{shown.links:,} addresses, {shown.wanted:,} wanted") for shown in self.lists),
+            ("next", self.command),
+        ]
+        return pairs_table(self.final_url, pairs)
 
-def inspect(url: str, settings: RunSettings | None = None) -> Inspection:
-    """Inspect a site's start page and lists, with at most ``max_requests`` requests.
 
-    Raises `coati.errors.ConfigError` where ``url`` is not a web address.
+def inspect(url: str, **options: Unpack[InspectOptions]) -> Inspection:
+    """Find out which software a site runs and what it lists, with a dozen requests.
+
+    Other arguments are the settings of ``coati inspect`` (`coati.InspectOptions`). Raises
+    `coati.errors.CoatiError` for wrong arguments; a site that fails is a result, not an error.
     """
+    settings = with_values(RunSettings(), read_values(plain_values(options)))
+    return run_beside_loop(lambda: inspect_site(url, settings), StopSignal())
+
+
+def inspect_site(url: str, settings: RunSettings) -> Inspection:
+    """Inspect a site's start page and lists, with at most ``max_requests`` requests."""
     start = normalise(url if "://" in url else f"https://{url}")
     if start is None:
         raise ConfigError(f"{url!r} is not a web address: give one like https://www.example.org/")
-    settings = replace(settings or RunSettings(), urls=(start,))
+    settings = replace(settings, urls=(start,))
     header = header_of_address(url)
     if header is not None:
         settings = replace(settings, header=(*settings.header, header))
@@ -152,7 +173,7 @@ def inspect(url: str, settings: RunSettings | None = None) -> Inspection:
     return Inspection(
         url=settings.url,
         final_url=final_url,
-        outcome=unasked(result) if reading is None else reading.outcome,
+        outcome=not_requested(result) if reading is None else reading.outcome,
         requests=result.progress.requests,
         links=strategy.start_links,
         software=[SoftwareShown(*found) for found in software],

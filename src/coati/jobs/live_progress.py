@@ -1,4 +1,4 @@
-"""How a live crawl is going, on stderr: lines that stay in place on a terminal, a plain line elsewhere."""
+"""The progress of a live crawl on stderr: lines that stay in place on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from coati.live.event_lines import event_line
 from coati.live.progress import Event, EventKind, Progress
 from coati.stop_reasons import StopReason
 from coati.units import format_bytes, format_count, format_seconds
-from coati.web.unseen import safe
+from coati.web.invisible_characters import safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -1,4 +1,4 @@
-"""Several runs as one database, with the site as a column: what they took, asked for and left alone.
+"""Merge several runs into one database, with the site as a column.
 
 The tables are made for reading, by Datasette, DuckDB or SQL: each row names its site, and ``sites`` says what
 each run was. Links, groups and events stay in the runs, which hold them in full.
@@ -9,16 +9,18 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from coati.archive.exports.new_file import new_file
 from coati.errors import UsageError
+from coati.jobs.notebook_tables import rows_table
 from coati.jobs.run_summary import RunSummary
 from coati.jobs.runs import run_folders
 from coati.runs.durable import sync_file
+from coati.runs.errors import RunError
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
 from coati.web.urls import host_of
@@ -130,9 +132,12 @@ class Merged(NamedTuple):
         """Return it as JSON can say it."""
         return {"file": str(self.file), "sites": [site._asdict() for site in self.sites]}
 
+    def _repr_html_(self) -> str:
+        return rows_table(f"Runs in {self.file}", [site._asdict() for site in self.sites])
+
 
 def merge(
-    runs: Iterable[str | Path],
+    runs: str | Path | Iterable[str | Path],
     out: str | Path,
     *,
     overwrite: bool = False,
@@ -145,10 +150,14 @@ def merge(
     """
     if Path(out).is_file() and not overwrite:
         raise UsageError(f"{out} already exists; --overwrite replaces it")
-    folders = [folder for given in runs for folder in _folders(Path(given))]
+    places = (runs,) if isinstance(runs, str | Path) else runs
+    folders = [folder for given in places for folder in _folders(Path(given))]
     if not folders:
         raise UsageError("nothing to merge: give the folders of runs")
     named = _named(folders)
+    own = {Layout(folder).database.resolve() for folder in folders}
+    if Path(out).resolve() in own:
+        raise UsageError(f"{out} is the database of a run that is to be merged; choose another file")
     with new_file(Path(out), overwrite=overwrite) as partial:
         partial.unlink(missing_ok=True)
         with closing(sqlite3.connect(partial, isolation_level=None, uri=True)) as database:
@@ -228,6 +237,11 @@ def _add(database: sqlite3.Connection, name: str, folder: Path, shown: str) -> M
         database.execute(f"INSERT INTO sites VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
         for table in _TABLES:
             database.execute(table.insert, {"site": name, "files": f"{shown}/files/"})
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+        raise RunError(f"the database in {folder} cannot be read: {error}") from error
     finally:
-        database.execute("DETACH run")
+        with suppress(sqlite3.Error):
+            database.execute("DETACH run")
     return MergedSite(name, str(folder), summary.start_url, summary.requests, summary.targets)

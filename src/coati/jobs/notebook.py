@@ -9,7 +9,7 @@ from importlib import import_module
 
 from rich.console import Console
 
-from coati.reporting.markup import element, joined
+from coati.reporting.safe_html import element, joined
 
 
 def in_notebook() -> bool:

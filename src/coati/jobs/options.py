@@ -23,13 +23,11 @@ class AskingOptions(TypedDict, total=False):
 
 
 class _SharedOptions(AskingOptions, total=False):
-    goal: Sequence[str]
     strategy: str
     seed: int
     include: Sequence[str]
     exclude: Sequence[str]
     exclude_host: Sequence[str]
-    hints: str
     shortcuts: str
     profile: Sequence[str]
     max_requests: int | None
@@ -54,6 +52,8 @@ class CrawlOptions(_SharedOptions, total=False):
     """What `coati.crawl` takes by name, as the command takes options: sizes may be "10MB", times "2h"."""
 
     types: str
+    goal: Sequence[str]
+    hints: str
     stop_when_dry: str | float | bool
     scope: str
     sitemaps: bool
@@ -74,6 +74,22 @@ class DiscoverOptions(_SharedOptions, total=False):
     start_model: str | Path
     accept: Sequence[str]
     reject: Sequence[str]
+
+
+class InspectOptions(TypedDict, total=False):
+    """What `coati.inspect` takes by name."""
+
+    types: str
+    profile: Sequence[str]
+    max_requests: int | None
+    delay: float | str
+    contact: str
+    user_agent: str
+    user: str
+    password_file: str | Path
+    header: Sequence[str]
+    proxy: str
+    limits: Mapping[str, object]
 
 
 def plain_values(options: Mapping[str, object]) -> dict[str, object]:

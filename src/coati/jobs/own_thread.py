@@ -1,4 +1,4 @@
-"""Running a crawl where an event loop runs already, as in a notebook: in a thread of its own."""
+"""Run a crawl where an event loop is already running, as in a notebook: in a thread of its own."""
 
 from __future__ import annotations
 

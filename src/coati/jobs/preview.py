@@ -1,4 +1,4 @@
-"""What would be crawled, at the price of robots.txt and the start addresses."""
+"""What would be crawled, found out by fetching only robots.txt and the start URLs."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from protego import Protego
 
 from coati.jobs.crawl_run import NO_LINKS
-from coati.jobs.html import pairs_table
-from coati.jobs.starts_only import crawl_starts_only, unasked
+from coati.jobs.notebook_tables import pairs_table
+from coati.jobs.starts_only import crawl_starts_only, not_requested
 from coati.live.outcomes import FetchResult
 from coati.live.robots import MAX_RULES_BYTES
 from coati.model import Deferred, Failure, Page, Redirect, Refused, Target
 from coati.readers.robots import named_sitemaps, robots_url
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
+from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.live_settings import live_settings
-from coati.settings.plan import CrawlResources, crawl_plan
 from coati.strategies.sb.path_groups import PathGroups
 from coati.strategies.sb.tag_path_vectors import TagPathSpace
 from coati.strategies.sb.tag_paths import TagPathSettings
@@ -95,7 +95,7 @@ def preview_place(place: RunPlace) -> Preview:
     settings = replace(place.settings, sitemaps=True)
     plan = crawl_plan(settings, CrawlResources(on_fetched=answers.take))
     # Whoever asks for a preview wants to know now that nobody answers.
-    answers.otherwise = unasked(crawl_starts_only(replace(plan, defers=False), settings.start_urls))
+    answers.otherwise = not_requested(crawl_starts_only(replace(plan, defers=False), settings.start_urls))
     return _preview(place, answers)
 
 

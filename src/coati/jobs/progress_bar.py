@@ -1,4 +1,4 @@
-"""How far a long job is, on stderr: a bar on a terminal, a line now and then elsewhere."""
+"""The progress of a long job on stderr: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from coati.web.unseen import safe
+from coati.web.invisible_characters import safe
 
 # A terminal is drawn a few times per second; a log gets a line when there is news worth one.
 _DRAW_SECONDS = 0.1

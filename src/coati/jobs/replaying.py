@@ -1,4 +1,4 @@
-"""Running strategies over an archived site, and measuring them."""
+"""Run strategies over an archived site, and measure them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from coati.budget import Budget
 from coati.errors import ConfigError, UsageError
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
 from coati.experiments.summaries import quantile
-from coati.jobs.html import rows_table
+from coati.jobs.notebook_tables import rows_table
 from coati.replaying.charts import draw_curves
 from coati.replaying.example_pages import example_pages, joined
 from coati.replaying.site import ReplaySite
-from coati.runs.times import to_iso
+from coati.runs.iso_times import to_iso
 from coati.units import parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
 from coati.web.markup.goals import all_of

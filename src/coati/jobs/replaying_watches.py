@@ -1,4 +1,4 @@
-"""Running watches over the history that an archive holds, and measuring them."""
+"""Run watches over the history in an archive, and measure them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coati.archive.archive import Archive
-from coati.archive.watched import watched_pages
+from coati.archive.watched_pages import watched_pages
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.errors import ConfigError, UsageError
-from coati.jobs.html import rows_table
+from coati.jobs.notebook_tables import rows_table
 from coati.replaying.charts import draw_coverage
 from coati.replaying.site import ReplaySite
-from coati.replaying.watching import WatchStudy, WatchTruth, snapshot_times
+from coati.replaying.watch_replay import WatchStudy, WatchTruth, snapshot_times
 from coati.settings.relevance_model import relevance_model
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.watch import WatchSettings
 from coati.web.likely_extensions import likely_extensions
 
 if TYPE_CHECKING:
-    from coati.replaying.watching import WatchRun
+    from coati.replaying.watch_replay import WatchRun
 
 _MOST_CYCLES = 100_000
 

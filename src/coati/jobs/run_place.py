@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, UsageError
-from coati.runs.layout import Layout, holds_run
+from coati.runs.layout import Layout, holds_run, is_free
 from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings
 from coati.settings.credentials import header_of_address
@@ -29,19 +29,6 @@ from coati.web.urls import is_query, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-# What a run that was killed in its first moments leaves behind.
-_BEGINNINGS = frozenset(
-    {
-        "run.toml",
-        "run.toml.new",
-        "run.sqlite",
-        "run.sqlite-journal",
-        "run.sqlite-wal",
-        "run.sqlite-shm",
-        "state",
-    }
-)
 
 # Nothing came of these but the answer that ended them, so trying again means beginning again.
 _FAILED_STARTS = frozenset(
@@ -83,7 +70,7 @@ def find_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
 def find_search_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
     """Find out what is to be searched for and where it is kept; ``start``: words, or the folder of a run."""
     values = dict(given)
-    if len(start) == 1 and holds_run(Path(start[0])):
+    if len(start) == 1 and holds_run(Path(start[0])) and _is_meant(start[0], values.get("out")):
         values["out"] = start[0]
     elif start:
         values["words"] = " ".join(" ".join(start).split())
@@ -106,9 +93,19 @@ def find_search_place(start: Sequence[str], given: Mapping[str, object]) -> RunP
     # Where a search begins follows from the rest; resuming changes it no more than the rest.
     complete = search_settings(with_values(RunSettings(), {**stored, **values}))
     values |= {name: getattr(complete, name) for name in ("urls", "scope", "stop_when_dry")}
-    settings = _resumed(folder, values) if resumed else _new(folder, values)
+    # One that never began has the settings of what was tried.
+    settings = _resumed(folder, values) if resumed else _new(folder, {**stored, **values})
     live_settings(settings)
     return RunPlace(folder, settings, resumed)
+
+
+def _is_meant(name: str, out: object) -> bool:
+    """Tell a folder to resume from a topic: the folder of an earlier search is named after its topic."""
+    if not out or Path(str(out)).resolve() == Path(name).resolve():
+        return True
+    if Path(name).name != name:
+        raise UsageError(f"{name} is the folder of a run, but --out names another folder")
+    return False
 
 
 def _engine_from_anywhere(text: str) -> str:
@@ -145,11 +142,7 @@ def _new(folder: Path, values: Mapping[str, object]) -> RunSettings:
         raise UsageError(f"there is no run in {folder} to resume; give the start URL of a new one")
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is a file; the run needs a folder (--out)")
-    if (
-        folder.is_dir()
-        and not holds_run(folder)
-        and not {entry.name for entry in folder.iterdir()} <= _BEGINNINGS
-    ):
+    if not holds_run(folder) and not is_free(folder):
         raise ConfigError(f"{folder} is not empty and holds no run; choose a new or empty folder with --out")
     return with_values(RunSettings(), values)
 

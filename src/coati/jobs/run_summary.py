@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coati.jobs.html import pairs_table
+from coati.jobs.notebook_tables import pairs_table
 from coati.runs.reader import RunReader
 from coati.runs.renderings import count_renderings
 from coati.units import format_bytes, format_count, format_seconds

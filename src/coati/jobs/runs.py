@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from coati.errors import UsageError
-from coati.jobs.html import pairs_table
+from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.run_summary import RunSummary
 from coati.jobs.verifying import Verification, verify
 from coati.reporting.explaining import explain_url
 from coati.reporting.explanation import Explanation
-from coati.reporting.writing import write_report
+from coati.reporting.report_file import write_report
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader

@@ -1,4 +1,4 @@
-"""How a search for repositories is going, on stderr: a line that stays in place, or one now and then."""
+"""The progress of a search for repositories on stderr: a line that stays in place, or one now and then."""
 
 from __future__ import annotations
 

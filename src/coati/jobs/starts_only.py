@@ -1,4 +1,4 @@
-"""Asking for given addresses through the live driver, and for nothing that they lead to."""
+"""Request given URLs through the live driver, and nothing that they link to."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def crawl_starts_only(plan: CrawlPlan, urls: Sequence[str]) -> CrawlResult:
     return crawl(replace(plan, new_strategy=lambda: _StartsOnly(urls, Fifo()), budget=Budget()))
 
 
-def unasked(result: CrawlResult) -> Failure:
+def not_requested(result: CrawlResult) -> Failure:
     """Return what is told of an address for which a crawl ended too early."""
     if result.stop is StopReason.RATE_LIMITED:
         return Failure(HTTPStatus.TOO_MANY_REQUESTS, 0, result.stop.value)

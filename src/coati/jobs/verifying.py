@@ -1,4 +1,4 @@
-"""Whether the files of a run are still what was fetched, and how to get them back."""
+"""Check whether the files of a run are unchanged, and download damaged ones again."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coati.jobs.html import rows_table
+from coati.jobs.notebook_tables import rows_table
+from coati.jobs.own_thread import run_beside_loop
 from coati.jobs.run_place import find_place
 from coati.jobs.starts_only import crawl_starts_only
+from coati.live.stop_signal import StopSignal
+from coati.runs.checked_files import FileState, checked_files, put_back
 from coati.runs.layout import Layout
 from coati.runs.lock import lock_run
 from coati.runs.reader import RunReader
-from coati.runs.verifying import FileState, checked_files, put_back
-from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.run_settings import SETTINGS
 
 if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
     from coati.model import Request
-    from coati.runs.verifying import CheckedFile
+    from coati.runs.checked_files import CheckedFile
 
 _SECRETS = ("header", "cookies", "proxy")
 
@@ -73,7 +75,9 @@ def verify(
                 damaged.append(file)
             if on_progress is not None:
                 on_progress(done, total)
-    repaired = _repair(folder, damaged) if repair and damaged else frozenset()
+    repaired: frozenset[str] = frozenset()
+    if repair and damaged:
+        repaired = run_beside_loop(lambda: _repair(folder, damaged), StopSignal())
     return Verification(folder, total, tuple(damaged), repaired)
 
 

@@ -1,4 +1,4 @@
-"""A headless Chromium that runs the scripts of pages, and has no network of its own.
+"""A headless Chromium that runs the scripts of pages, without network access of its own.
 
 Whatever a page asks for goes to the crawl, which fetches it as it fetches everything: within the scope, by
 robots.txt, at the pace of the host, counted, and from no private address. What does not come by that way (a
@@ -85,7 +85,7 @@ class PageRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PageResponse:
     """What came for a page, or for one of its requests; the body is unpacked."""
 
     status: int
@@ -101,7 +101,7 @@ class Rendered:
     leads_to: str = ""
 
 
-Fetch = Callable[[PageRequest], Awaitable[Answer | None]]
+Fetch = Callable[[PageRequest], Awaitable[PageResponse | None]]
 """Fetches what a page asks for; None where it gets nothing."""
 
 
@@ -119,7 +119,7 @@ class Browser:
         self.users = 0
 
     async def render(
-        self, url: str, answer: Answer, fetch: Fetch, agent: str, limits: PageLimits
+        self, url: str, answer: PageResponse, fetch: Fetch, agent: str, limits: PageLimits
     ) -> Rendered:
         """Run the scripts of a page; raises `RenderError` for one that cannot be rendered."""
         async with self._turns:
@@ -207,7 +207,7 @@ class _Visit:
     """One page in the browser."""
 
     url: str
-    answer: Answer
+    answer: PageResponse
     fetch: Fetch
     limits: PageLimits
     fetching: int = 0
@@ -322,13 +322,13 @@ class _Visit:
             return False
 
 
-async def _fulfil(route: Route, answer: Answer) -> None:
+async def _fulfil(route: Route, answer: PageResponse) -> None:
     headers = {name: value for name, value in answer.headers if name.lower() not in _NOT_HANDED_ON}
     await route.fulfill(status=answer.status, headers=headers, body=answer.body)
 
 
-async def _step(doing: Awaitable[T], seconds: float = _STEP_SECONDS) -> T:
-    return await asyncio.wait_for(doing, seconds)
+async def _step(doing: Awaitable[T]) -> T:
+    return await asyncio.wait_for(doing, _STEP_SECONDS)
 
 
 def _resident_bytes(process: int) -> int:

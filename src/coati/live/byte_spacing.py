@@ -1,4 +1,4 @@
-"""Lets bytes come no faster than they may, over all connections of a process."""
+"""Limit the bytes per second over all connections of a process."""
 
 from __future__ import annotations
 

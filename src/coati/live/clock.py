@@ -1,4 +1,4 @@
-"""The time of a run: what its log keeps, and what its strategy is told.
+"""The time of a run: what its log stores, and what its strategy gets.
 
 It never falls, neither when somebody sets the machine's clock back nor from one session of a run to the next,
 and it never stands still. When the machine's clock jumps ahead, as after a suspend, it follows.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from coati.runs.times import logged
+from coati.runs.iso_times import logged
 
 if TYPE_CHECKING:
     from collections.abc import Callable

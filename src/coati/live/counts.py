@@ -1,4 +1,4 @@
-"""What a crawl has done so far, counted as it goes."""
+"""Live counts of a crawl: requests, bytes, targets, errors."""
 
 from __future__ import annotations
 

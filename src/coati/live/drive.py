@@ -20,6 +20,7 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from coati.live.answered_urls import AnsweredUrls
 from coati.live.clock import RunClock
 from coati.live.counts import CrawlCounts
 from coati.live.failures import FailureReason
@@ -31,12 +32,11 @@ from coati.live.progress import Event, EventKind
 from coati.live.site_turns import Spent
 from coati.live.stop_rules import StopRules, final_reason
 from coati.live.trap_filter import trap_filter
-from coati.live.visits import Visits
 from coati.model import AT_THE_END, Deferred, Failure, Later, Method, Page, Redirect, Refused, Request
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.listed_links import ListedLinks
 from coati.runs.fetched import Fetched, Rendering
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
 from coati.runs.store import Recorded
 from coati.search.engines import Engines
 from coati.stop_reasons import StopReason
@@ -107,7 +107,7 @@ class Drive:
         )
         past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
-        self.visits = Visits(plan.store, plan.earlier)
+        self.visits = AnsweredUrls(plan.store, plan.earlier)
         self._sift = trap_filter(plan.traps, plan.store)
         self._sent = self.counts.requests
         # Of bodies that are being read.
@@ -302,9 +302,8 @@ class Drive:
                 cancel()
 
     def spent(self) -> Spent:
-        """Return what the run has spent, and what was promised for it."""
-        promised = 0.0 if self.plan.store is None else self.plan.store.sum_of_scores()
-        return Spent(self.counts.requests, self.counts.bytes, self.counts.targets, promised)
+        """Return what the run has spent."""
+        return Spent(self.counts.requests, self.counts.bytes, self.counts.targets)
 
     def expects(self) -> float | None:
         """Return what the strategy's next choices promise; None where it does not know."""

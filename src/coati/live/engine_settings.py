@@ -101,7 +101,7 @@ def _downloader_middlewares(plan: CrawlPlan) -> dict[str, int]:
     own = plan.settings
     chosen = {
         _MIDDLEWARES + "defaultheaders.DefaultHeadersMiddleware": 400,
-        _OURS + "conditional.ConditionalRequestMiddleware": 30,
+        _OURS + "conditional_requests.ConditionalRequestMiddleware": 30,
         _OURS + "origin_headers.OriginHeadersMiddleware": 410,
         _OURS + "cookies.BoundedCookiesMiddleware": 700,
         _OURS + "pace.PaceMiddleware": 890,

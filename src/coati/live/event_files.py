@@ -1,4 +1,4 @@
-"""What happens in a crawl, appended to files: events for programs (``--events``), lines for people."""
+"""The events of a crawl, appended to files: JSON for programs (``--events``), lines for people."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 from coati.errors import ConfigError
 from coati.live.event_lines import event_line
 from coati.runs.errors import RunWriteError
-from coati.web.unseen import safe
+from coati.web.invisible_characters import safe
 
 if TYPE_CHECKING:
     from coati.live.progress import Event, OnEvent

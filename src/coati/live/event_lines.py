@@ -1,4 +1,4 @@
-"""What happens in a crawl, a line each: what ``--verbose`` shows and ``--log-file`` keeps."""
+"""The events of a crawl as lines of text: what ``--verbose`` prints and ``--log-file`` stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether pages can be rendered here at all, before anything is fetched: the extra, and a browser."""
+"""Check that pages can be rendered here, before anything is fetched: the extra, and a browser."""
 
 from __future__ import annotations
 

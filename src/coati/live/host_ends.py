@@ -1,4 +1,4 @@
-"""When a host is asked for nothing more: its budget is used up, or its robots.txt forbids whatever we ask.
+"""When a host gets no more requests: its budget is spent, or its robots.txt forbids everything.
 
 For crawls over many hosts. What makes a host fail or rest is the business of `coati.pacing.host_pace`; here
 stands what ends a host that answers well.
@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from coati.model import Deferred, Failure, Refused
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

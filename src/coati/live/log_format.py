@@ -1,4 +1,4 @@
-"""Scrapy says a line for each response; we tell of them as events instead."""
+"""Keeps Scrapy from logging a line for each response; events report them instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers for one origin alone: what opens a door is shown at that door and nowhere else.
+"""Headers that are sent to one origin only, such as credentials.
 
 An origin is scheme, host and port. Scrapy copies the headers of a request to the one that follows a redirect,
 so a header of this kind is taken off each request before it is put on those of its origin. In a Scrapy

@@ -1,4 +1,4 @@
-"""What an outage is, and for how long one is borne: when to ask again, and when to call a URL broken.
+"""What an outage is and how long to wait for its end: when to retry, and when to call a URL broken.
 
 A failure that says nothing about its URL (`is_outage`) is an outage of the host until something else turns
 out. So a URL is called broken only on evidence:
@@ -30,7 +30,7 @@ from coati.archive.record import IN_TROUBLE, PASSING_STATUSES
 from coati.live.failures import PASSING_REASONS
 from coati.live.outcomes import DAMAGED
 from coati.model import AT_THE_END, Deferred, Failure, Kind, Method, Page, Refused
-from coati.runs.outcomes import DEFERRED
+from coati.runs.outcome_rows import DEFERRED
 from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:

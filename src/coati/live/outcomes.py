@@ -20,7 +20,7 @@ from coati.live.failures import (
 from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target, Unchanged
 from coati.readers.formats import Format, format_of, is_missing_robots
 from coati.readers.registry import PageReader
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
 from coati.web.facts import NO_EXTRACTORS, facts_of
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
 from coati.web.sniffing import SNIFFED_BYTES, sniffed_type
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from coati.model import Outcome, Request
     from coati.readers.registry import KnowsShortcuts
-    from coati.runs.reasons import Reason
+    from coati.runs.skip_reasons import Reason
     from coati.web.facts import Extractor
     from coati.web.markup.goals import Predicate
     from coati.web.media import TargetTypes

@@ -1,4 +1,4 @@
-"""The pace of hosts (`coati.pacing.host_pace`), in front of the network: each request waits for its turn.
+"""The pace of hosts (`coati.pacing.host_pace`) in front of the network: each request waits for its turn.
 
 It keeps the delay, honours Retry-After and the Crawl-delay of robots.txt, and slows down while a host is in
 trouble. Usable in any Scrapy project::
@@ -156,7 +156,7 @@ class PaceMiddleware:
             self._tell(host, self.pace.failed(host, self._now()))
 
     def leaves(self, request: Request) -> None:
-        """Let the delay of a host count from here; a handler that opened a connection first says it again."""
+        """Let the delay of a host count from here; a handler says it again when it writes to the socket."""
         # One moment for both: else a stall between them makes the log show less than the delay.
         now = self._now()
         if request.meta.get(PACED_HOST):

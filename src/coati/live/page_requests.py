@@ -1,4 +1,4 @@
-"""What pages in a browser ask for on their own: refused, known already, or fetched by the crawl.
+"""Requests that pages make inside the browser: refused, answered from memory, or fetched by the crawl.
 
 Only scripts and data are fetched, and only by GET: pictures, styles and fonts bring no links, and whatever
 else may change something on the other side. A fetch goes through the engine like a page: robots.txt, the
@@ -19,10 +19,10 @@ from scrapy import Request as ScrapyRequest
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
-from coati.live.browser import Answer
+from coati.live.browser import PageResponse
 from coati.live.failures import PrivateAddressError
 from coati.live.outcomes import BODY_FILE, LIVE_ONLY, PAGE_REQUEST
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
 from coati.web.urls import normalise, resolve
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from coati.live.browser import PageRequest
-    from coati.runs.reasons import Reason
+    from coati.runs.skip_reasons import Reason
     from coati.web.rules import Rules
 
 _KEPT_BYTES = 32 * 1024 * 1024
@@ -55,7 +55,7 @@ class KeptAnswers:
     """Answers by what was asked, the oldest forgotten first.
 
     >>> kept = KeptAnswers(10)
-    >>> kept.add("a", Answer(200, (), b"1234567")); kept.add("b", Answer(200, (), b"1234567"))
+    >>> kept.add("a", PageResponse(200, (), b"1234567")); kept.add("b", PageResponse(200, (), b"1234567"))
     >>> kept.get("a") is None, kept.get("b") is None
     (True, False)
     """
@@ -63,13 +63,13 @@ class KeptAnswers:
     def __init__(self, max_bytes: int = _KEPT_BYTES) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._answers: OrderedDict[str, Answer] = OrderedDict()
+        self._answers: OrderedDict[str, PageResponse] = OrderedDict()
 
-    def get(self, key: str) -> Answer | None:
+    def get(self, key: str) -> PageResponse | None:
         """Return an answer that is kept."""
         return self._answers.get(key)
 
-    def add(self, key: str, answer: Answer) -> None:
+    def add(self, key: str, answer: PageResponse) -> None:
         """Keep an answer."""
         if key in self._answers or len(answer.body) > self._max_bytes:
             return
@@ -97,7 +97,7 @@ class PageRequests:
     received_bytes: int = 0
     skipped: dict[str, Reason] = field(default_factory=dict)
 
-    async def fetch(self, asked: PageRequest) -> Answer | None:
+    async def fetch(self, asked: PageRequest) -> PageResponse | None:
         """Return what a page gets; None where it gets nothing."""
         if asked.method != "GET" or asked.kind not in _KINDS:
             return None
@@ -110,7 +110,7 @@ class PageRequests:
                 self.kept.add(key, answer)
         return answer
 
-    async def _fetch(self, url: str, asked: PageRequest) -> Answer | None:
+    async def _fetch(self, url: str, asked: PageRequest) -> PageResponse | None:
         """Fetch a URL, and where it is redirected to."""
         for _ in range(_MAX_REDIRECTS):
             response = await self._fetch_once(url, asked)
@@ -163,10 +163,10 @@ def _went_to_disk(request: ScrapyRequest) -> bool:
     return True
 
 
-def _answer(response: Response) -> Answer:
+def _answer(response: Response) -> PageResponse:
     pairs = tuple(
         (name.decode("latin-1"), value.decode("latin-1"))
         for name, values in response.headers.items()
         for value in values
     )
-    return Answer(response.status, pairs, response.body)
+    return PageResponse(response.status, pairs, response.body)

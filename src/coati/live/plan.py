@@ -17,12 +17,12 @@ from coati.web.traps import TrapSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from coati.live.answered_urls import EarlierVisit
     from coati.live.outcomes import FetchResult
     from coati.live.progress import OnEvent, OnProgress, Progress
     from coati.live.read_through import ArchiveLike
     from coati.live.site_turns import Turns
     from coati.live.stop_signal import StopSignal
-    from coati.live.visits import EarlierVisit
     from coati.model import Request
     from coati.runs.store import RunStore, SnapshotForm
     from coati.search.provider import AnyProvider

@@ -1,4 +1,4 @@
-"""What a crawl tells while it runs: how far it is, and what happens."""
+"""What a crawl reports while it runs: its progress, and its events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archive first, else the web, and keep it: the papers' semi-online mode, as a Scrapy middleware.
+"""Answer from the archive if it can, else fetch and archive: the papers' semi-online mode.
 
 With an archive in place a URL is asked for once in a lifetime, unless a run visits it again. What the archive
 holds is answered without a request, a delay or a look at robots.txt; what it does not hold, or only in an old

@@ -1,4 +1,4 @@
-"""Pages that are built by scripts, rendered by a browser before their links are read; files never are.
+"""Pages built by scripts are rendered by a browser before their links are read; files never are.
 
 A page is fetched like all others. Where it is to be rendered, the browser (`coati.live.browser`) is handed
 what came, and its markup after the scripts ran takes the place of the page. So a page that needs no browser
@@ -31,7 +31,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
 
-from coati.live.browser import Answer, PageLimits, RenderError, let_go, share_browser
+from coati.live.browser import PageLimits, PageResponse, RenderError, let_go, share_browser
 from coati.live.find_browser import find_browser
 from coati.live.outcomes import API, BODY_FILE, NOT_RENDERED, RENDERED, REQUEST, RenderNote
 from coati.live.page_requests import KeptAnswers, PageRequests
@@ -182,7 +182,7 @@ class RenderMiddleware:
             for name, values in response.headers.items()
             for value in values
         )
-        answer = Answer(response.status, headers, response.body)
+        answer = PageResponse(response.status, headers, response.body)
         return await self._unless_aborted(
             self._browser.render(response.url, answer, asks.fetch, self._agent, self._limits)
         )

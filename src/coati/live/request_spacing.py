@@ -1,4 +1,4 @@
-"""Lets the requests of many crawls leave one after the other.
+"""Spaces out the requests of many crawls in one process.
 
 Crawls that keep the same delay stay in step for ever: once a hiccup has made twenty of them due at one
 moment, their requests leave together every second, their answers come together, and all others wait until

@@ -1,4 +1,4 @@
-"""The Retry-After header, read: for how long a server wants to be left alone."""
+"""Parse the Retry-After header: how long a server wants no requests."""
 
 from __future__ import annotations
 

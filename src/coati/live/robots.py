@@ -1,4 +1,4 @@
-"""robots.txt as RFC 9309 wants it read, in front of Scrapy's own robots middleware.
+"""robots.txt by RFC 9309, in front of Scrapy's own robots middleware.
 
 Scrapy parses whatever answers under /robots.txt as if it were rules, also a server error, and takes a failed
 download for permission. This middleware hands it what the standard means instead:
@@ -34,7 +34,7 @@ from coati.live.cookies import registered_domain
 from coati.live.failures import SILENCE, FailureReason, PrivateAddressError, failure_reason
 from coati.live.outcomes import KNOWN_RULES, LIST
 from coati.live.spider import drive_of
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
 from coati.web.rules import Refusal
 
 if TYPE_CHECKING:

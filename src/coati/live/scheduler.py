@@ -45,7 +45,7 @@ from coati.live.spider_links import SpiderLinks
 from coati.model import Later, Method, Page, Redirect, Refused, Request
 from coati.pacing.host_pace import HostPace, Wait
 from coati.pacing.paced_choices import PacedChoices
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
 from coati.stop_reasons import StopReason
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types

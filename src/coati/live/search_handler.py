@@ -16,10 +16,10 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.http import Response
 
 from coati.errors import UsageError
-from coati.live.bodies import BodyLimits
 from coati.live.failures import QueryRefusedError, SearchAnswerError
 from coati.live.outcomes import ANSWER_SECONDS
 from coati.live.pace import PACED_HOST
+from coati.live.response_body import BodyLimits
 from coati.live.streaming import StreamingDownloadHandler
 from coati.readers.hits import HITS_TYPE, write_hits
 from coati.search.provider import LocalProvider, Prepares

@@ -1,4 +1,4 @@
-"""Asks a host that failed for something that it answered before, and only then again for what failed.
+"""Checks a failing host with a URL that it answered before, and only then retries what failed.
 
 Whether a URL is broken or its host is down cannot be told by asking for that URL again. So a retry whose host
 has not answered since the outage is preceded by a GET of the last small answer that the host gave: a HEAD

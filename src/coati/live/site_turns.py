@@ -1,4 +1,4 @@
-"""Whose turn it is: many crawls of single sites that spend one budget, side by side in one process.
+"""Which site is next: many crawls of single sites that share one budget in one process.
 
 Each site is crawled by a `coati.live.drive.Drive` of its own, with its own engine and run folder. Before a
 drive chooses, it asks for a turn. At most ``at_once`` sites have one at a time: a site keeps its turn through
@@ -27,12 +27,11 @@ _LONG_REST_SECONDS = 5.0
 
 
 class Spent(NamedTuple):
-    """What a crawl, or one request, used up and found; ``promised`` is the sum of the scores of a crawl."""
+    """What a crawl, or one request, used up and found."""
 
     requests: int
     bytes: int
     targets: int
-    promised: float = 0.0
 
 
 class Crawled(Protocol):
@@ -101,7 +100,7 @@ class SiteTurns:
         self._sites[number] = site
         spent = site.spent()
         self.count(spent.requests, spent.bytes, spent.targets)
-        self._choice.resume(number, spent.requests, spent.targets, spent.promised, site.expects())
+        self._choice.resume(number, spent.requests, spent.targets, site.expects())
 
     def may_choose(self, number: int) -> bool:
         """Tell whether a site may choose; if not, it waits, and is woken when it may."""

@@ -1,4 +1,4 @@
-"""The spider of our own crawls: it brings the crawl along, and starts and parses nothing itself."""
+"""The spider of our own crawls: it carries the crawl, and starts and parses nothing itself."""
 
 from __future__ import annotations
 

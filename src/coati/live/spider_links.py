@@ -1,4 +1,4 @@
-"""What a spider says of the links that a strategy chooses among, in somebody's own Scrapy project.
+"""What a spider says about the links that a strategy chooses among, in your own Scrapy project.
 
 A spider yields requests for links; the strategy decides when each is sent, and makes the request itself. So
 what the spider put on its own (meta, headers, arguments of the callback) is kept until then. Of links that it

@@ -1,4 +1,4 @@
-"""Downloads that end at their headers, because what follows is not wanted.
+"""Downloads that stop after the headers, because the body is not wanted.
 
 A picture, a film, a file above the limit, something that is neither page nor target: the headers say so, and
 the body would be thrown away. Where it is small it is read all the same, since closing a connection costs the
@@ -26,7 +26,7 @@ from coati.live.settings import LiveSettings
 from coati.live.spider import drive_of
 from coati.model import Kind
 from coati.readers.formats import is_xml
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
 from coati.web.media import parse_types
 
 if TYPE_CHECKING:

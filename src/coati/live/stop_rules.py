@@ -1,4 +1,4 @@
-"""When a crawl should end of itself: the site is gone, or wants us gone, or there is too little left."""
+"""When a crawl should stop by itself: the site is down, refuses us, or has too little left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Scrapy download handler that bounds what it takes: memory, bytes, time, and where it connects to.
+"""A Scrapy download handler with limits: memory, bytes, time, and where it connects to.
 
 Scrapy's own handlers collect a body in memory before anybody sees it. This one, on aiohttp, writes a large
 file to disk as it arrives; cuts a page that does not end; gives up on bodies that come too slowly; and does
@@ -62,8 +62,6 @@ from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
 from yarl import URL
 
-from coati.live.addresses import PublicResolver, refuse_private_literal
-from coati.live.bodies import Body, BodyLimits
 from coati.live.connections import AnswerConnector
 from coati.live.event_loop import byte_spacing_of_loop, seconds_of_server
 from coati.live.failures import (
@@ -88,12 +86,14 @@ from coati.live.outcomes import (
     STOPPED,
 )
 from coati.live.pace import PaceMiddleware
+from coati.live.private_addresses import PublicResolver, refuse_private_literal
+from coati.live.response_body import Body, BodyLimits
 from coati.live.robots import MAX_RULES_BYTES, asks_for_robots
 from coati.live.settings import LiveSettings
 from coati.live.spider import drive_of
 from coati.readers.formats import HEAD_BYTES, Format, format_of
 from coati.readers.unpacking import MAX_LIST_BYTES
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
 from coati.web.content_codings import CodingError, GzipFileUnpacking, Unpacking, can_undo, codings_of
 from coati.web.sniffing import is_text
 from coati.web.urls import extension_of
@@ -198,7 +198,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             ssl=_ssl_context(verify=settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")),
         )
         tracing = aiohttp.TraceConfig()
-        tracing.on_connection_create_end.append(self._on_connected)
+        tracing.on_request_headers_sent.append(self._on_sending)
         return aiohttp.ClientSession(
             connector=connector,
             trace_configs=[tracing],
@@ -304,11 +304,12 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             request.meta[ANSWER_SECONDS] = seconds_of_server(started)
             return await self._read(request, answer)
 
-    async def _on_connected(
-        self, _: aiohttp.ClientSession, context: SimpleNamespace, __: aiohttp.TraceConnectionCreateEndParams
+    async def _on_sending(
+        self, _: aiohttp.ClientSession, context: SimpleNamespace, __: aiohttp.TraceRequestHeadersSentParams
     ) -> None:
-        """Let the delay count from here: the request leaves only now, and the next finds a connection."""
-        self._leaves_now(context.trace_request_ctx)
+        """Let the delay count from when the request is written, which follows in this turn of the loop."""
+        # Noted before the write, a process that is held up between the two would send the next one too soon.
+        asyncio.get_running_loop().call_soon(self._leaves_now, context.trace_request_ctx)
 
     async def _read(self, request: Request, answer: aiohttp.ClientResponse) -> Response:
         headers = Headers(answer.raw_headers)

@@ -1,4 +1,4 @@
-"""Takes links that lead into a trap off a page, before the strategy and the log see them.
+"""Removes links that lead into a trap from a page, before the strategy and the log see them.
 
 When a run is resumed, the watch counts again from its last ten thousand requests (`RunStore.last_answers`).
 That is not exactly what it knew: the pages themselves are not compared again, so a trap may take up to
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from coati.live.outcomes import FetchResult
 from coati.model import Method, Page, Refused, is_wanted
-from coati.runs.reasons import SkipReason
-from coati.runs.seen import SeenUrls
+from coati.runs.seen_urls import SeenUrls
+from coati.runs.skip_reasons import SkipReason
 from coati.web.traps import TrapWatch
 from coati.web.urls import is_query
 

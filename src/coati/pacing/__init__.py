@@ -1,1 +1,1 @@
-"""When a host may be asked, and which request is sent when. Time is an argument; nothing here waits."""
+"""When a host may get a request, and which request is sent when. Time is an argument; nothing here waits."""

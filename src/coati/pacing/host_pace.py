@@ -1,4 +1,4 @@
-"""How often each host may be asked: the one place that knows what makes a host wait.
+"""How often each host may get a request: the one place that knows what makes a host wait.
 
 Between two requests to a host lies at least its *delay*: the delay of the settings, or the longer Crawl-delay
 of its robots.txt, or what it has grown to. It grows and shrinks with how the host fares:

@@ -1,4 +1,4 @@
-"""Hosts that must not be asked yet, woken when they may be; no call looks at all of them."""
+"""Hosts that must not get requests yet, woken when they may; no call looks at all of them."""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from coati.readers.dates import seconds_of
 from coati.readers.listed import Listed, TagPath
-from coati.readers.markup import tags
+from coati.readers.xml_tags import tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from coati.readers.markup import Tag
+    from coati.readers.xml_tags import Tag
 
 _NAMES = (
     "rss", "rdf", "feed", "item", "entry", "link", "guid", "enclosure", "title",

@@ -11,9 +11,9 @@ from __future__ import annotations
 from enum import StrEnum
 
 from coati.readers.lines import is_list_of_lines
-from coati.readers.markup import tags
 from coati.readers.robots import is_robots
 from coati.readers.unpacking import unpack
+from coati.readers.xml_tags import tags
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
 from coati.web.urls import is_query
 

@@ -1,7 +1,7 @@
 """Every format with its reader, behind one door: from bytes, URL and media type to links.
 
 Whoever drives a crawl uses this one, so that a strategy sees the same links live, in a replay, and out of an
-archive. Everything is bounded: the bytes (`coati.readers.unpacking`), the tags (`coati.readers.markup`) and
+archive. Everything is bounded: the bytes (`coati.readers.unpacking`), the tags (`coati.readers.xml_tags`) and
 the links. What is beyond a bound is not read, and the page says so.
 """
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from coati.readers.dates import seconds_of
 from coati.readers.listed import PAGES_OF_SITEMAP, SITEMAPS_OF_INDEX, Listed
-from coati.readers.markup import tags
+from coati.readers.xml_tags import tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from coati.replaying.comparison import MeasuredRun
-    from coati.replaying.watching import WatchRun
+    from coati.replaying.watch_replay import WatchRun
 
     Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 

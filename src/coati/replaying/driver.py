@@ -16,6 +16,7 @@ from coati.model import EVERY_HOST, Later, Page, Refused, Request
 from coati.readers.listed_links import ListedLinks
 from coati.replaying.clock import SimulatedClock
 from coati.replaying.trace import Trace
+from coati.stop_reasons import StopReason
 from coati.web.out_links import with_out_links
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 _PROGRESS_STEP = 64
 
 
-FINISHED = "nothing left to ask for"
-STOPPED_EARLY = "stopped early: too little was still coming"
+FINISHED = StopReason.FINISHED.value
+STOPPED_EARLY = StopReason.STOPPED_EARLY.value
 HISTORY_OVER = "the archive's history ends here"
 
 

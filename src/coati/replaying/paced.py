@@ -17,7 +17,7 @@ from coati.model import Deferred, Refused, Request
 from coati.pacing.paced_choices import PacedChoices
 from coati.replaying.driver import FINISHED
 from coati.replaying.trace import Trace
-from coati.runs.reasons import SkipReason
+from coati.runs.skip_reasons import SkipReason
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _OK, _NOT_MODIFIED, _NOT_FOUND, _FAILED = 200, 304, 404, 500
 
 
-class Capture(NamedTuple):
+class PageCapture(NamedTuple):
     """What a page showed from a moment on; None where it could not be fetched."""
 
     moment: float
@@ -34,13 +34,13 @@ class PageHistory:
 
     >>> from coati.model import Link, Method, Request
     >>> link = Link("http://a.test/1", ("html", "body", "a"))
-    >>> history = PageHistory("a", {"http://a.test/": [Capture(0.0, []), Capture(60.0, [link])]})
+    >>> history = PageHistory("a", {"http://a.test/": [PageCapture(0.0, []), PageCapture(60.0, [link])]})
     >>> asked = Request(0, Method.GET, "http://a.test/")
     >>> [history.respond(asked, now, {}).links.urls for now in (59.0, 60.0)]
     [[], ['http://a.test/1']]
     """
 
-    def __init__(self, name: str, captures: Mapping[str, Sequence[Capture]]) -> None:
+    def __init__(self, name: str, captures: Mapping[str, Sequence[PageCapture]]) -> None:
         self.name = name
         self._captures = captures
         self._moments = {url: [capture.moment for capture in found] for url, found in captures.items()}

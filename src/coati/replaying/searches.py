@@ -60,6 +60,11 @@ class Search:
         while self.pages < budget and self._step():
             pass
 
+    def run_checks(self, budget: float) -> None:
+        """Search until nothing is left or checks took this many pages, which is how the paper counts."""
+        while self._in_checks < budget and self._step():
+            pass
+
     def _step(self) -> bool:
         now = float(self._fetched + self._queries)
         begun = time.process_time()

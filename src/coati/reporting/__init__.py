@@ -2,6 +2,6 @@
 
 from coati.reporting.explaining import explain_url
 from coati.reporting.explanation import Explanation, Verdict
-from coati.reporting.writing import write_report
+from coati.reporting.report_file import write_report
 
 __all__ = ["Explanation", "Verdict", "explain_url", "write_report"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from coati.reporting.markup import Html, element
+from coati.reporting.safe_html import Html, element
 from coati.units import format_count
 
 if TYPE_CHECKING:

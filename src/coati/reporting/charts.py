@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from coati.reporting.markup import Html, element, joined
+from coati.reporting.safe_html import Html, element, joined
 
 _WIDTH, _HEIGHT = 520, 290
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 26, 20, 46
@@ -69,7 +69,7 @@ def bar(part: float, whole: float) -> Html:
     return element("svg", drawn, class_="bar", viewBox="0 0 100 8", aria_hidden="true")
 
 
-def ticks(most: float, wanted: int = _TICKS) -> list[float]:
+def ticks(most: float) -> list[float]:
     """Choose round numbers from 0 to just above the largest value.
 
     >>> ticks(43)
@@ -79,7 +79,7 @@ def ticks(most: float, wanted: int = _TICKS) -> list[float]:
     """
     if most <= 0:
         return [0, 1]
-    rough = most / wanted
+    rough = most / _TICKS
     power = 10 ** math.floor(math.log10(rough))
     step = max(1, next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999))
     return [step * number for number in range(math.ceil(most / step) + 1)]

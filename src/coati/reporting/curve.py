@@ -1,4 +1,4 @@
-"""How a run went, as a curve that fits on a page however long the run was."""
+"""Files against requests of a run, as a curve that fits on a page however long the run was."""
 
 from __future__ import annotations
 

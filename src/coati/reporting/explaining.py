@@ -1,7 +1,7 @@
-"""Why a URL fared as it did in a run: which rule or which score decided about it.
+"""Why a URL was requested or skipped in a run: which rule or which score decided.
 
-The log answers most of it. What a link that still waits may hope for is asked of the strategy, where it can
-say; else the links that stood in the same place on their pages, and what came of them, tell as much.
+Most of it is in the log. The score of a link that still waits comes from the strategy, if it can explain
+itself; if not, the links in the same place on their pages, and their results, say as much.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from sqlite3 import Connection, Row
 from coati.errors import UsageError
 from coati.model import Kind
 from coati.reporting.explanation import (
-    Asked,
     Explanation,
+    FoundLink,
     GroupStanding,
-    LeftAlone,
-    Meeting,
     SavedFile,
+    ScoreReason,
+    SkippedUrl,
+    UrlRequest,
     Verdict,
-    Weighed,
 )
 from coati.reporting.found_repositories import SiteVerdict, verdict_on
-from coati.reporting.learnt import explained_by_strategy, settings_of
-from coati.reporting.nearby import nearest_known
-from coati.reporting.reasons import meaning_of
+from coati.reporting.nearest_urls import nearest_known
+from coati.reporting.restored_strategy import explained_by_strategy, settings_of
+from coati.reporting.skip_meanings import meaning_of
 from coati.reporting.watched_pages import WatchedPage, is_watch, watched_page
 from coati.runs.found_by import way_of
-from coati.runs.outcomes import DEFERRED, REFUSED, UNCHANGED
+from coati.runs.outcome_rows import DEFERRED, REFUSED, UNCHANGED
 from coati.runs.reader import RunReader
 from coati.strategies.strategy import Explained
 from coati.units import format_count
@@ -66,14 +66,18 @@ _TARGET = "SELECT * FROM targets WHERE url = ? ORDER BY version DESC LIMIT 1"
 _COPIES = "SELECT url FROM targets WHERE sha256 = ? AND url <> ? ORDER BY request LIMIT ?"
 _GROUP = """
 SELECT coalesce((SELECT label FROM groups WHERE arm = ?1), '') AS label, count(*) AS followed,
-       coalesce(sum(new_target), 0) AS were_targets,
-       total(reward) AS led_to, coalesce(sum(kind IS 'broken'), 0) AS errors
+       coalesce(sum(new_target), 0) AS were_targets, coalesce(sum(kind IS 'broken'), 0) AS errors,
+       coalesce(sum(reward > 0), 0) AS rewarded,
+       (SELECT count(DISTINCT targets.url) FROM targets JOIN requests AS page ON page.id = targets.found_by
+        WHERE page.arm = ?1) AS led_to
 FROM requests WHERE arm = ?1 AND kind IS NOT 'deferred' AND strategy NOT LIKE 'retry %'
 """
 _SIBLINGS = """
 WITH alike AS (SELECT id FROM tag_paths WHERE path = ?1)
 SELECT count(*) AS followed, coalesce(sum(requests.new_target), 0) AS were_targets,
-       total(requests.reward) AS led_to, coalesce(sum(requests.kind IS 'broken'), 0) AS errors,
+       coalesce(sum(requests.kind IS 'broken'), 0) AS errors,
+       (SELECT count(DISTINCT targets.url) FROM targets JOIN requests AS page ON page.id = targets.found_by
+        JOIN links ON links.id = page.link WHERE links.tag_path IN alike) AS led_to,
        (SELECT count(*) FROM links WHERE tag_path IN alike) AS links
 FROM requests JOIN links ON links.id = requests.link
 WHERE links.tag_path IN alike AND requests.method = 'GET' AND requests.kind IS NOT 'deferred'
@@ -150,7 +154,7 @@ def _no_url(url: str) -> UsageError:
 def _weighed(explanation: Explanation, told: Explained | None) -> Explanation:
     if told is None:
         return explanation
-    reasons = tuple(Weighed(*reason) for reason in told.reasons)
+    reasons = tuple(ScoreReason(*reason) for reason in told.reasons)
     return replace(explanation, score=told.score, reasons=reasons)
 
 
@@ -158,35 +162,35 @@ def _explain(run: RunReader, url: str) -> Explanation:
     connection = run.connection
     settings = settings_of(run)
     strategy = settings.strategy if settings else ""
-    met = _meeting(connection, url)
-    asked = _asked(connection, url)
-    left_alone = _left_alone(connection, url)
-    if asked:
-        explanation = _explain_asked(connection, url, asked, met, strategy)
-        if settings is None or met is None:
+    found = _found_link(connection, url)
+    requests = _requests(connection, url)
+    skipped = _skipped(connection, url)
+    if requests:
+        explanation = _explain_requested(connection, url, requests, found, strategy)
+        if settings is None or found is None:
             return explanation
         if settings.words:
-            # A search judges a page by its words, which it did not know before it asked.
-            return _weighed(explanation, explained_by_strategy(run, settings, url, met))
-        (chosen_event,) = connection.execute(_CHOSEN, (asked[-1].request,)).fetchone()
-        return _weighed(explanation, explained_by_strategy(run, settings, url, met, chosen_event))
-    if left_alone is not None:
-        because = f"It was found and skipped: {left_alone.reason}."
-        return Explanation(url, Verdict.SKIPPED, because, met, left_alone=left_alone, strategy=strategy)
-    if met is not None:
+            # A search judges a page by its words, which it did not know before the request.
+            return _weighed(explanation, explained_by_strategy(run, settings, url, found))
+        (chosen_event,) = connection.execute(_CHOSEN, (requests[-1].request,)).fetchone()
+        return _weighed(explanation, explained_by_strategy(run, settings, url, found, chosen_event))
+    if skipped is not None:
+        because = f"It was found and skipped: {skipped.reason}."
+        return Explanation(url, Verdict.SKIPPED, because, found, skipped=skipped, strategy=strategy)
+    if found is not None:
         waiting = Explanation(
             url,
             Verdict.WAITING,
             f"It is known but was not requested: {strategy or 'the strategy'} expected more from other"
             f" links.",
-            met,
-            siblings=_siblings(connection, met.tag_path),
+            found,
+            siblings=_siblings(connection, found.tag_path),
             strategy=strategy,
         )
-        return _weighed(waiting, explained_by_strategy(run, settings, url, met) if settings else None)
+        return _weighed(waiting, explained_by_strategy(run, settings, url, found) if settings else None)
     refusal = settings.rules.refusal(url) if settings else None
     if refusal is not None:
-        left_alone = LeftAlone(refusal.value, meaning_of(refusal.value))
+        skipped = SkippedUrl(refusal.value, meaning_of(refusal.value))
     because = "The run never found it" + (
         ": no fetched page links to it."
         if refusal is None
@@ -199,24 +203,24 @@ def _explain(run: RunReader, url: str) -> Explanation:
         None,
         (),
         None,
-        left_alone,
+        skipped,
         nearest=nearest_known(connection, url),
         strategy=strategy,
     )
 
 
-def _explain_asked(
-    connection: Connection, url: str, asked: tuple[Asked, ...], met: Meeting | None, strategy: str
+def _explain_requested(
+    connection: Connection, url: str, requests: tuple[UrlRequest, ...], found: FoundLink | None, strategy: str
 ) -> Explanation:
     # A HEAD only announces; the last request that is more than that says what became of the URL.
     # One that was not modified is what it was before.
-    told = [each for each in asked if each.method == "GET"] or list(asked)
+    told = [each for each in requests if each.method == "GET"] or list(requests)
     last = next((each for each in reversed(told) if each.kind != UNCHANGED), told[-1])
     verdict = _VERDICTS.get(last.kind, Verdict.OTHER)
-    left_alone = None
+    skipped = None
     if verdict is Verdict.REFUSED:
-        left_alone = LeftAlone(
-            last.reason or "", meaning_of(last.reason or ""), met.found_on if met else None
+        skipped = SkippedUrl(
+            last.reason or "", meaning_of(last.reason or ""), found.found_on if found else None
         )
     if last.method == "HEAD" and verdict in {Verdict.PAGE, Verdict.TARGET}:
         verdict = Verdict.WAITING
@@ -224,17 +228,17 @@ def _explain_asked(
         url,
         verdict,
         _because(verdict, last),
-        met,
-        asked,
+        found,
+        requests,
         _saved(connection, url),
-        left_alone,
-        siblings=_siblings(connection, met.tag_path) if met and verdict is Verdict.WAITING else None,
+        skipped,
+        siblings=_siblings(connection, found.tag_path) if found and verdict is Verdict.WAITING else None,
         strategy=strategy,
         leads_to=_leads_to(connection, url),
     )
 
 
-def _because(verdict: Verdict, last: Asked) -> str:
+def _because(verdict: Verdict, last: UrlRequest) -> str:
     sentences = {
         Verdict.TARGET: "It was fetched and is a file of the wanted types.",
         Verdict.PAGE: f"It was fetched and is a page with {format_count(last.links or 0, 'link')},"
@@ -251,9 +255,9 @@ def _because(verdict: Verdict, last: Asked) -> str:
     return sentences[verdict]
 
 
-def _asked(connection: Connection, url: str) -> tuple[Asked, ...]:
+def _requests(connection: Connection, url: str) -> tuple[UrlRequest, ...]:
     return tuple(
-        Asked(
+        UrlRequest(
             request=row["id"],
             method=row["method"],
             chosen_at=row["chosen_at"],
@@ -275,19 +279,19 @@ def _asked(connection: Connection, url: str) -> tuple[Asked, ...]:
     )
 
 
-def _meeting(connection: Connection, url: str) -> Meeting | None:
+def _found_link(connection: Connection, url: str) -> FoundLink | None:
     link: Row | None = connection.execute(_LINK, (url,)).fetchone()
     if link is not None:
         context = link["context"] or link["anchor"]
         way = way_of(link["path"]) if link["path"] else None
-        return Meeting(link["found_on"], link["anchor"], link["path"], context, found_by=way)
+        return FoundLink(link["found_on"], link["anchor"], link["path"], context, found_by=way)
     redirect = connection.execute(_REDIRECT, (url,)).fetchone()
-    return None if redirect is None else Meeting(redirected_from=redirect["url"])
+    return None if redirect is None else FoundLink(redirected_from=redirect["url"])
 
 
-def _left_alone(connection: Connection, url: str) -> LeftAlone | None:
+def _skipped(connection: Connection, url: str) -> SkippedUrl | None:
     row = connection.execute(_SKIPPED, (url,)).fetchone()
-    return None if row is None else LeftAlone(row["reason"], meaning_of(row["reason"]), row["found_on"])
+    return None if row is None else SkippedUrl(row["reason"], meaning_of(row["reason"]), row["found_on"])
 
 
 def _saved(connection: Connection, url: str) -> SavedFile | None:
@@ -308,7 +312,14 @@ def _saved(connection: Connection, url: str) -> SavedFile | None:
 
 def _group(connection: Connection, arm: int) -> GroupStanding:
     row = connection.execute(_GROUP, (arm,)).fetchone()
-    return GroupStanding(row["label"], row["followed"], row["were_targets"], row["led_to"], row["errors"])
+    return GroupStanding(
+        row["label"],
+        row["followed"],
+        row["were_targets"],
+        row["led_to"],
+        row["errors"],
+        rewarded=row["rewarded"],
+    )
 
 
 def _siblings(connection: Connection, tag_path: str | None) -> GroupStanding | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 
 from coati.reporting.found_repositories import SiteVerdict
-from coati.reporting.markup import element, joined
+from coati.reporting.safe_html import element, joined
 from coati.reporting.watched_pages import WatchedPage
 
 
@@ -28,7 +28,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class FoundLink:
     """How the run came to know a URL: by a link on a page, or by a redirect from another URL."""
 
     found_on: str | None = None
@@ -43,19 +43,21 @@ class Meeting:
 class GroupStanding:
     """What a group of links has brought: for a waiting link, what its chances rest on.
 
-    ``led_to`` counts the targets that its pages led to, ``were_targets`` those that its links were.
+    ``led_to`` counts the targets that its pages led to, ``were_targets`` those that its links were, and
+    ``rewarded`` the requests with a reward: in a search, the pages that look like a repository's.
     """
 
     name: str
     followed: int
     were_targets: int
-    led_to: float
+    led_to: int
     errors: int
     waiting: int | None = None
+    rewarded: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class UrlRequest:
     """One request for the URL, why it was chosen and what came of it."""
 
     request: int
@@ -90,8 +92,8 @@ class SavedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftAlone:
-    """Why a URL is not asked for: the reason by its name, and what it means in plain words."""
+class SkippedUrl:
+    """Why a URL was not requested: the reason by its name, and what it means in plain words."""
 
     reason: str
     meaning: str
@@ -99,7 +101,7 @@ class LeftAlone:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class ScoreReason:
     """One reason of the strategy: its words, and how much lower the score would be without it."""
 
     words: str
@@ -118,14 +120,14 @@ class Explanation:
     url: str
     verdict: Verdict
     because: str
-    met: Meeting | None = None
-    asked: tuple[Asked, ...] = ()
+    found: FoundLink | None = None
+    requests: tuple[UrlRequest, ...] = ()
     file: SavedFile | None = None
-    left_alone: LeftAlone | None = None
+    skipped: SkippedUrl | None = None
     siblings: GroupStanding | None = None
     strategy: str = ""
     score: float | None = None
-    reasons: tuple[Weighed, ...] = ()
+    reasons: tuple[ScoreReason, ...] = ()
     leads_to: tuple[str, ...] = ()
     nearest: tuple[str, ...] = ()
     site: SiteVerdict | None = None

@@ -1,12 +1,12 @@
-"""The report of a harvest over many sites: which gave most, and where their own reports are."""
+"""The report of a harvest over many sites: which had most files, and where their own reports are."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
-from coati.reporting.markup import Html, element, shortened, web_link
 from coati.reporting.page import page_around
+from coati.reporting.safe_html import Html, element, shortened, web_link
 from coati.reporting.tables import Cell, Column, table
 from coati.runs.durable import write_whole
 from coati.stop_reasons import words_for

@@ -1,4 +1,4 @@
-"""The report as one page: nothing in it is fetched from anywhere."""
+"""The report as one HTML page that loads nothing from anywhere."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Sequence
 from importlib import resources
 from sqlite3 import Connection
 
-from coati.reporting.facts import RunFacts, read_facts
 from coati.reporting.found_repositories import has_repositories
-from coati.reporting.markup import Html, element, shortened, trusted
-from coati.reporting.sections.course import course
+from coati.reporting.run_facts import RunFacts, read_facts
+from coati.reporting.safe_html import Html, element, shortened, trusted
 from coati.reporting.sections.files import files
-from coati.reporting.sections.gone import gone
 from coati.reporting.sections.groups import groups
 from coati.reporting.sections.headline import headline
+from coati.reporting.sections.how_found import how_found
 from coati.reporting.sections.next_steps import next_steps
+from coati.reporting.sections.problems import problems
 from coati.reporting.sections.provenance import provenance
 from coati.reporting.sections.relevant import relevant_pages
+from coati.reporting.sections.removed_files import removed_files
 from coati.reporting.sections.repositories import repositories
-from coati.reporting.sections.search_course import search_course
+from coati.reporting.sections.search_curve import search_curve
 from coati.reporting.sections.settings import settings
-from coati.reporting.sections.troubles import troubles
 from coati.reporting.sections.watching import watching
 from coati.runs.reader import RunReader
 from coati.units import format_moment
@@ -32,8 +32,8 @@ _CONTENTS = (
     ("repositories", "The repositories"),
     ("changes", "What changed"),
     ("files", "The files"),
-    ("course", "How they were found"),
-    ("troubles", "What failed"),
+    ("found", "How they were found"),
+    ("problems", "What failed"),
     ("next", "Next steps"),
     ("provenance", "Provenance"),
     ("settings", "Settings"),
@@ -41,24 +41,28 @@ _CONTENTS = (
 )
 
 
-def report_page(run: RunReader) -> str:
-    """Build the page; all of it is read at one moment of a run that may be going on."""
+def report_page(run: RunReader, pull: str = "") -> str:
+    """Build the page; all of it is read at one moment of a run that may be going on.
+
+    ``pull`` is the command that makes the run's folder, where the page is not in it: its links lead there.
+    """
     connection = run.connection
     connection.execute("BEGIN")
     try:
         facts = read_facts(run)
-        taken_off = gone(connection)
+        taken_off = removed_files(connection)
         sections = (
             *repositories(connection),
             *((watching(connection, run.layout.folder, facts),) if facts.watches else ()),
             *(() if facts.words else (_found(connection, facts),)),
             *(() if taken_off is None else (taken_off,)),
-            search_course(connection, facts) if has_repositories(connection) else course(connection, facts),
-            troubles(connection),
+            search_curve(connection, facts) if has_repositories(connection) else how_found(connection, facts),
+            problems(connection),
             next_steps(connection, facts),
             provenance(facts),
             settings(facts),
-            groups(connection),
+            # What the actions of a search found stands with its repositories.
+            *(() if facts.words else (groups(connection),)),
         )
     finally:
         connection.execute("ROLLBACK")
@@ -70,7 +74,13 @@ def report_page(run: RunReader) -> str:
     seen = format_moment(facts.last_sign)
     footer = f"Written by Coati {__version__}{f' from the log as of {seen}' if seen else ''}."
     contents = _contents(sections, facts.noun)
-    return _page(title, headline(facts), contents, element("main", *sections), footer=footer)
+    where = (_from_folder(pull),) if pull else ()
+    return _page(title, headline(facts), *where, contents, element("main", *sections), footer=footer)
+
+
+def _from_folder(pull: str) -> Html:
+    words = "The links to files on this page work in the folder of the run. This command makes it: "
+    return element("p", words, element("code", pull), class_="note")
 
 
 def _found(connection: Connection, facts: RunFacts) -> Html:

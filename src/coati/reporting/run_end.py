@@ -1,9 +1,9 @@
-"""How a run ended, or that it did not, in whole sentences, and what can be done about it."""
+"""How a run ended, or that it has not, in whole sentences, and what to do next."""
 
 from __future__ import annotations
 
-from coati.reporting.facts import RunFacts, Stage
-from coati.stop_reasons import ENGINE_TROUBLE, RESUME, StopReason, StopWords, words_for
+from coati.reporting.run_facts import RunFacts, RunStage
+from coati.stop_reasons import ENGINE_TROUBLE, RESUME, StopReason, StopWords, words_for, words_for_search
 
 _RUNNING = StopWords(
     "it is still running",
@@ -19,13 +19,13 @@ _UNSAID = StopWords(
 def end_of(facts: RunFacts) -> StopWords:
     """Say how a run ended; a reason that another version wrote is told as it stands."""
     reason = facts.stop_reason
-    if facts.stage is Stage.GOING:
+    if facts.stage is RunStage.GOING:
         return _RUNNING
-    if facts.stage is Stage.CUT_OFF:
+    if facts.stage is RunStage.CUT_OFF:
         return StopReason.KILLED.words
     if reason is None:
         return _UNSAID
-    return _said_at_start(facts, reason) or words_for(reason)
+    return _said_at_start(facts, reason) or _could_do_more(facts, reason) or words_for(reason)
 
 
 def _said_at_start(facts: RunFacts, reason: str) -> StopWords | None:
@@ -33,3 +33,11 @@ def _said_at_start(facts: RunFacts, reason: str) -> StopWords | None:
     if facts.words and not facts.sites_checked:
         return next((words for trouble, words in ENGINE_TROUBLE.items() if trouble == reason), None)
     return facts.failed_start
+
+
+def _could_do_more(facts: RunFacts, reason: str) -> StopWords | None:
+    """Say what ended a search that had more to ask."""
+    # What one session left says nothing of a later one that was cut short.
+    if reason != StopReason.FINISHED:
+        return None
+    return words_for_search(facts.queries_waiting, facts.gave_up_after)

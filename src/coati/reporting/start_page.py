@@ -1,4 +1,4 @@
-"""What went wrong at the start page of a run, from its log: what kept us out, or why it gave no links."""
+"""What went wrong at the start page of a run: why it was refused, or why it has no links."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Mapping
 from sqlite3 import Connection
 
-from coati.reporting.reasons import meaning_of
-from coati.runs.reasons import SkipReason
+from coati.reporting.skip_meanings import meaning_of
+from coati.runs.skip_reasons import SkipReason
 from coati.stop_reasons import StopWords
 from coati.units import format_count
 from coati.web.rules import Refusal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from coati.reporting.markup import Html, Part, element, joined
+from coati.reporting.safe_html import Html, Part, element, joined
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The pages of a watch: how often each was visited, why, and what that brought, by the log."""
+"""The pages of a watch: how often each was visited, why, and what it had, from the log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coati.runs.times import from_iso
+from coati.runs.iso_times import from_iso
 from coati.strategies.revisits.file_checks import MISSES_UNTIL_GONE
 from coati.strategies.revisits.scheduler import EXPECTED, EXPLORED, WHY
 from coati.strategies.revisits.schedulers import SCHEDULERS

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from coati.runs.reader import (
         RunReader,
     )
-    from coati.runs.reasons import (
+    from coati.runs.restoring import (
+        Restored,
+    )
+    from coati.runs.skip_reasons import (
         REASONS,
         Reason,
         SkipReason,
-    )
-    from coati.runs.restoring import (
-        Restored,
     )
     from coati.runs.snapshots import (
         SnapshotForm,
@@ -75,9 +75,9 @@ _PLACES = {
     "Layout": "coati.runs.layout",
     "holds_run": "coati.runs.layout",
     "RunReader": "coati.runs.reader",
-    "REASONS": "coati.runs.reasons",
-    "Reason": "coati.runs.reasons",
-    "SkipReason": "coati.runs.reasons",
+    "REASONS": "coati.runs.skip_reasons",
+    "Reason": "coati.runs.skip_reasons",
+    "SkipReason": "coati.runs.skip_reasons",
     "Restored": "coati.runs.restoring",
     "SnapshotForm": "coati.runs.snapshots",
     "Recorded": "coati.runs.store",

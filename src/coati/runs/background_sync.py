@@ -1,4 +1,4 @@
-"""Waiting for the disk without holding up whoever writes.
+"""Syncs files to disk in the background, so that nobody who writes has to wait.
 
 A disk takes from a fraction of a millisecond to tens of them to say that bytes are safe. A crawl that waited
 in its own thread would send nothing meanwhile, and a hundred crawls in one process would wait for most of

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from coati.runs.listing import COLUMNS
+from coati.runs.files_csv import COLUMNS
 from coati.web.media import essence
 from coati.web.urls import host_of
 

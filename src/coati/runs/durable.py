@@ -1,4 +1,4 @@
-"""Writing so that a file is there whole or not at all, whatever happens to the process or the power."""
+"""Write files so that they are complete or absent, whatever happens to the process or the power."""
 
 from __future__ import annotations
 

@@ -11,19 +11,16 @@ CoatiError
 
 from __future__ import annotations
 
-import errno
 import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from coati.errors import CoatiError
+from coati.machine_errors import is_full
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-# No room, no room for this user, larger than a file may be.
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class RunError(CoatiError):
@@ -55,17 +52,18 @@ def explained(folder: Path) -> Iterator[None]:
     """Turn what a disk and a database raise into a `RunError` of one line that says what to do."""
     try:
         yield
-    except (OSError, sqlite3.OperationalError) as error:
+    except OSError as error:
         raise RunWriteError(_explanation(folder, error)) from error
     except sqlite3.DatabaseError as error:
+        # What SQLite calls a plain error is a table that is not there: no trouble of the disk.
+        damaged = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+        if isinstance(error, sqlite3.OperationalError) and not damaged:
+            raise RunWriteError(_explanation(folder, error)) from error
         raise RunError(f"the database in {folder} cannot be used: {error}") from error
 
 
 def _explanation(folder: Path, error: OSError | sqlite3.Error) -> str:
-    if isinstance(error, OSError):
-        full = error.errno in _FULL
-    else:
-        full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    full = is_full(error)
     what = "the disk is full" if full else "writing failed"
     todo = "make room" if full else "mend this"
     return (

@@ -1,4 +1,4 @@
-"""What a live driver hands over of one finished request, to be written down before it is counted."""
+"""What the live driver hands over for one finished request, to be stored before it is counted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coati.model import Outcome, Request
-    from coati.runs.reasons import Reason
+    from coati.runs.skip_reasons import Reason
     from coati.web.rules import Refusal
 
 

@@ -1,4 +1,4 @@
-"""What led a run to its files: links, sitemaps, feeds, APIs, web archives or search engines, each apart.
+"""What led a run to its files: links, sitemaps, feeds, APIs, web archives or search engines.
 
 A tag path says it by its first part (`coati.readers.listed`, `coati.shortcuts`): ``html`` for a link,
 ``urlset`` for a sitemap, the name of a software for its API.
@@ -56,7 +56,7 @@ class FoundBy(NamedTuple):
 def way_of(tag_path: str | None) -> str:
     """Name the way by which a link with this tag path, as it is written in a run, was found.
 
-    >>> way_of("html > body > a"), way_of("wordpress > media > source_url")
+    >>> way_of("html.no-js > body > a"), way_of("wordpress > media > source_url")
     ('links', 'API of wordpress')
     """
     if not tag_path:
@@ -64,7 +64,9 @@ def way_of(tag_path: str | None) -> str:
     parts = tag_path.split(" > ")
     if parts[0] == "search" and len(parts) > 1:
         return f"{'web archive' if parts[-1] == ARCHIVED else 'search engine'} {parts[1]}"
-    return _FIRST_PARTS.get(parts[0]) or f"API of {parts[0]}"
+    # The element of a page may have classes and an id.
+    first = "html" if parts[0].startswith(("html.", "html#")) else parts[0]
+    return _FIRST_PARTS.get(first) or f"API of {first}"
 
 
 def found_by(connection: Connection) -> list[FoundBy]:

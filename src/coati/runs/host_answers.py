@@ -1,12 +1,12 @@
-"""Which hosts answered a run, and which URLs met an outage: what decides when these are asked again."""
+"""Which hosts answered a run, and which URLs met an outage: decides when these are retried."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.model import Deferred, Method
-from coati.runs.outcomes import DEFERRED, REFUSED, OutcomeRow, from_row
-from coati.runs.times import from_iso
+from coati.runs.iso_times import from_iso
+from coati.runs.outcome_rows import DEFERRED, REFUSED, OutcomeRow, from_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

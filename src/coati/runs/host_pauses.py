@@ -1,11 +1,11 @@
-"""What hosts asked for or made necessary: a longer delay, a rest. A run that is resumed keeps to it."""
+"""Longer delays and pauses that hosts asked for or made necessary; a resumed run keeps them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from coati.pacing.host_pace import HostPause
-from coati.runs.times import from_iso, to_iso
+from coati.runs.iso_times import from_iso, to_iso
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

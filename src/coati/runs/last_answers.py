@@ -1,4 +1,4 @@
-"""What a run was answered last, for those who count along and need not know it all."""
+"""The last outcomes of a run, for components that count along and need not know all of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things stand in a run folder."""
+"""Where each file of a run folder is."""
 
 from __future__ import annotations
 
@@ -77,3 +77,27 @@ def holds_run(folder: Path) -> bool:
     except OSError:
         return False
     return header[_APPLICATION_ID_AT:] == APPLICATION_ID.to_bytes(4, "big")
+
+
+# What a run that was killed in its first moments leaves behind.
+_BEGUN = frozenset(
+    {
+        "run.toml",
+        "run.toml.new",
+        "run.sqlite",
+        "run.sqlite-journal",
+        "run.sqlite-wal",
+        "run.sqlite-shm",
+        "state",
+    }
+)
+
+
+def is_free(folder: Path, begun: frozenset[str] = _BEGUN) -> bool:
+    """Tell whether a run can begin in a folder: there is none, or nothing in it but what a kill may leave.
+
+    ``begun`` names what something else than a run has in its first moments.
+    """
+    if not folder.is_dir():
+        return not folder.exists()
+    return not holds_run(folder) and {entry.name for entry in folder.iterdir()} <= begun

@@ -1,4 +1,4 @@
-"""The log of a run: what was chosen and what came of it, as rows of ``run.sqlite`` in the order of events."""
+"""The log of a run: what was chosen and with which outcome, as rows of ``run.sqlite`` in order of events."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from coati.errors import UsageError
 from coati.model import Link, NearbyText
 from coati.runs.durable import sync_file
-from coati.runs.failed import is_retry
-from coati.runs.outcomes import DEFERRED, storable, to_row
+from coati.runs.failed_urls import is_retry
+from coati.runs.iso_times import from_iso, to_iso
+from coati.runs.last_visit import Visited
+from coati.runs.outcome_rows import DEFERRED, storable, to_row
 from coati.runs.renderings import note_rendering
 from coati.runs.schema import is_shared, share
 from coati.runs.tag_path_text import TagPathTable
-from coati.runs.times import from_iso, to_iso
 from coati.runs.validators import Validators, validators_in
-from coati.runs.visited import Visited
 from coati.web.titles import best_title
 from coati.web.urls import host_of, is_query
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coati.model import Facts, Outcome, PageLinks, Request, Settlement
-    from coati.runs.bodies import StoredBody
     from coati.runs.fetched import Fetched
-    from coati.runs.outcomes import OutcomeRow
-    from coati.runs.page_warc import Place
+    from coati.runs.outcome_rows import OutcomeRow
+    from coati.runs.page_warc import PagePlace
+    from coati.runs.target_files import StoredBody
 
 # How long to wait for somebody who writes into our database with another tool.
 _LOCK_SECONDS = 30.0
@@ -144,7 +144,7 @@ class LoggedPage(NamedTuple):
     new: list[Link]
     nearby_texts: list[NearbyText]
     sha256: str | None
-    place: Place | None
+    place: PagePlace | None
     facts: Facts
     out_links: bytes | None
     relevant: bool = False

@@ -1,4 +1,4 @@
-"""Let the bytes of old versions go: what was there when stays in ``targets``, without a file."""
+"""Delete the bytes of old versions of files; their rows in ``targets`` stay."""
 
 from __future__ import annotations
 

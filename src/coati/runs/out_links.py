@@ -1,4 +1,4 @@
-"""All out-links of a page, for strategies that ask for them: as differences to the page's last visit.
+"""All out-links of a page, for strategies that need them: stored as differences to the last visit.
 
 A page that is visited again mostly holds the links that it held before, so that a visit costs eight bytes for
 each link that came or went, and nothing where nothing did. Hashes are `coati.web.urls.url_hash`, which do not

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coati.runs.fetched import Fetched
 
 
-class Place(NamedTuple):
+class PagePlace(NamedTuple):
     """Where a record stands in the file."""
 
     offset: int
@@ -57,7 +57,7 @@ class PageWarc:
             os.ftruncate(self._descriptor, end)
             self._end = end
 
-    def holds(self, place: Place, after: int) -> bool:
+    def holds(self, place: PagePlace, after: int) -> bool:
         """Tell whether a whole record stands at a place, and only whole ones between ``after`` and there."""
         offset = after
         with self._path.open("rb") as file:
@@ -68,7 +68,7 @@ class PageWarc:
             except ValueError:
                 return False
 
-    def append(self, fetched: Fetched, status: int, body: bytes) -> tuple[Place, str]:
+    def append(self, fetched: Fetched, status: int, body: bytes) -> tuple[PagePlace, str]:
         """Write a response; return its place and its body's SHA-256. A full disk changes nothing."""
         if self._end == 0:
             self._write(write_warcinfo({"software": self._software, "format": "WARC File Format 1.1"}))
@@ -77,7 +77,7 @@ class PageWarc:
         member = write_member(Record(entry, fetched.headers, body, fetched.sent))
         start, length = self._write(member.request + member.data)
         ahead = len(member.request)
-        return Place(start + ahead, length - ahead), member.body_digest
+        return PagePlace(start + ahead, length - ahead), member.body_digest
 
     def sync(self) -> None:
         """Wait until everything is on the disk; another thread may append meanwhile."""
@@ -89,8 +89,8 @@ class PageWarc:
     def close(self) -> None:
         os.close(self._descriptor)
 
-    def _write(self, member: bytes) -> Place:
-        place = Place(self._end, len(member))
+    def _write(self, member: bytes) -> PagePlace:
+        place = PagePlace(self._end, len(member))
         at = 0
         try:
             while at < len(member):

@@ -10,6 +10,7 @@ from coati.runs.layout import Layout, holds_run
 from coati.runs.schema import check_version
 from coati.runs.settings_file import read_settings
 from coati.runs.totals import Totals, read_totals
+from coati.stop_reasons import words_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ _SKIPS = "SELECT reason, urls FROM skip_counts ORDER BY urls DESC, reason"
 _SESSIONS = "SELECT started_at, ended_at, stop_reason, coati FROM sessions ORDER BY id"
 
 
-class CurvePoint(NamedTuple):
+class RunPoint(NamedTuple):
     """Where a run stood after one observation; ``score`` is what was promised for that one."""
 
     requests: int
@@ -66,16 +67,19 @@ class RunReader:
     def totals(self) -> Totals:
         return read_totals(self.connection)
 
-    def curve(self) -> Iterator[CurvePoint]:
+    def curve(self) -> Iterator[RunPoint]:
         """Return what was reached after each observation, in order."""
-        return (CurvePoint(*row) for row in self.connection.execute(_CURVE))
+        return (RunPoint(*row) for row in self.connection.execute(_CURVE))
 
     def skip_counts(self) -> dict[str, int]:
         """Count the URLs that were not fetched by reason, the most frequent first."""
         return dict(tuple(row) for row in self.connection.execute(_SKIPS))
 
     def sessions(self) -> list[SessionRow]:
-        return [SessionRow(*row) for row in self.connection.execute(_SESSIONS)]
+        return [
+            SessionRow(began, ended, words_for(reason).brief if reason else None, coati)
+            for began, ended, reason, coati in self.connection.execute(_SESSIONS)
+        ]
 
     def close(self) -> None:
         self.connection.close()
@@ -83,5 +87,8 @@ class RunReader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         self.close()
+        if isinstance(error, sqlite3.Error):
+            # What is damaged may lie deep in the file, and is met by whoever asks for it.
+            raise RunError(f"the database in {self.layout.folder} cannot be read: {error}") from error

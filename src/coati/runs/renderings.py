@@ -1,4 +1,4 @@
-"""Which pages of a run a browser rendered: a table that is made when the first one is."""
+"""Which pages of a run a browser rendered: a table that is created with the first one."""
 
 from __future__ import annotations
 

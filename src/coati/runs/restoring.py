@@ -1,4 +1,4 @@
-"""Bringing a new strategy to where a run was: the newest snapshot that fits, then the log's tail.
+"""Restore a strategy to where a run was: the newest usable snapshot, then the rest of the log.
 
 For each event in order, a choice is redone and an observation is observed again, with the outcome that the
 log holds. A page comes back with only those links whose URLs were new to the run when it was recorded, which
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from coati.model import NO_FACTS, Link, Method, Request, Settlement
 from coati.runs.errors import RunMismatchError
+from coati.runs.iso_times import from_iso
 from coati.runs.out_links import OutLinks
-from coati.runs.outcomes import OutcomeRow, from_row
+from coati.runs.outcome_rows import OutcomeRow, from_row
 from coati.runs.schema import is_shared
 from coati.runs.tag_path_text import path_from_text
-from coati.runs.times import from_iso
 from coati.runs.totals import Totals
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from coati.runs.errors import RunError, RunVersionError
-from coati.runs.times import to_iso
+from coati.runs.iso_times import to_iso
 from coati.version import __version__
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
-"""The table ``sessions``: when somebody worked on a run, and why it stopped."""
+"""The table ``sessions``: when a run was worked on, and why each session stopped."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.runs.times import from_iso, to_iso
+from coati.runs.iso_times import from_iso, to_iso
 from coati.stop_reasons import StopReason
 from coati.version import __version__
 

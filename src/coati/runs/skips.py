@@ -1,17 +1,17 @@
-"""URLs that are not fetched, each listed once with its reason, and counted by reason."""
+"""Skipped URLs, each listed once with its reason, and counted by reason."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from coati.runs.outcomes import storable
-from coati.runs.seen import SeenUrls
+from coati.runs.outcome_rows import storable
+from coati.runs.seen_urls import SeenUrls
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from coati.runs.reasons import Reason
+    from coati.runs.skip_reasons import Reason
 
 # How many URLs are listed for one reason. A large site may link to a million pages elsewhere; after so many
 # they are only counted, and one that is met again may then be counted again.

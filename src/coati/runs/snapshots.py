@@ -1,4 +1,4 @@
-"""Snapshots: a strategy's whole state at one event of the log, so that only the rest has to be redone.
+"""Snapshots: a strategy's whole state at one event of the log, so that only the rest is redone.
 
 A snapshot is an aid and never the truth. One that is damaged, was made by another version or under other
 settings, or is ahead of the log, is left aside with a message, and the log alone is used.

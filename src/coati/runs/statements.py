@@ -1,4 +1,4 @@
-"""The statements that relevant pages make, kept in the run's database, page by page."""
+"""The statements of relevant pages, stored in the run's database."""
 
 from __future__ import annotations
 

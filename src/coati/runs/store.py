@@ -6,7 +6,7 @@ A driver uses it like this, in one thread, one step at a time::
         restored = store.restore(new_strategy, form)             # on a new run too
         strategy = restored.strategy
         ...                                                      # send restored.in_flight again
-        request = strategy.choose(now, hosts)                    # times: `coati.runs.times.logged`
+        request = strategy.choose(now, hosts)                    # times: `coati.runs.iso_times.logged`
         store.chosen(request, now)                               # before it is sent
         recorded = store.record(fetched)                         # when it came back; safe when this returns
         settlements = strategy.observe(request.id, recorded.outcome, fetched.finished_at)
@@ -34,31 +34,31 @@ from coati.errors import UsageError
 from coati.file_lock import FileLock
 from coati.model import LinkList, Method, Page, Refused, Target
 from coati.runs.background_sync import BackgroundSync
-from coati.runs.bodies import TargetFiles, discard
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
 from coati.runs.errors import NoRunError, RunWriteError, explained
-from coati.runs.failed import next_retry, retries
-from coati.runs.groups import write_groups
+from coati.runs.failed_urls import next_retry, retries
+from coati.runs.files_csv import listing_lines
+from coati.runs.group_table import write_groups
 from coati.runs.host_answers import HostAnswer, host_answers
 from coati.runs.host_pauses import HostPauses
 from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run
-from coati.runs.listing import listing_lines
 from coati.runs.lock import lock_run
 from coati.runs.log import LoggedPage, RunLog, storable_texts, whole_links
 from coati.runs.old_versions import let_old_versions_go
 from coati.runs.out_links import OutLinks
-from coati.runs.outcomes import OutcomeRow, from_row, storable, to_row
+from coati.runs.outcome_rows import OutcomeRow, from_row, storable, to_row
 from coati.runs.page_warc import PageWarc
-from coati.runs.reasons import Reason, reason_of
 from coati.runs.restoring import Restored, S, Tail, in_flight, load_newest
 from coati.runs.schema import check_version, create_database
-from coati.runs.seen import SeenUrls
+from coati.runs.seen_urls import SeenUrls
 from coati.runs.sessions import Session
 from coati.runs.settings_file import read_settings, write_settings
+from coati.runs.skip_reasons import reason_of
 from coati.runs.skips import Skips
 from coati.runs.snapshots import SnapshotFiles, SnapshotForm
+from coati.runs.target_files import TargetFiles, discard
 from coati.runs.totals import Totals, read_totals
 from coati.runs.warc_repair import note_synced, repair_warc
 from coati.version import __version__
@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     from coati.model import Outcome, Request, Settlement
     from coati.pacing.host_pace import HostPause
     from coati.runs.fetched import Fetched
-    from coati.runs.page_warc import Place
-    from coati.runs.visited import Visited
+    from coati.runs.last_visit import Visited
+    from coati.runs.page_warc import PagePlace
     from coati.strategies.strategy import Strategy
 
 __all__ = ["Recorded", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_run"]
@@ -86,7 +86,6 @@ _SNAPSHOT_SHARE = 0.1
 
 _BY_HOST = "SELECT host, sum(charged) FROM requests WHERE charged > 0 GROUP BY host"
 _URLS_WITHOUT_LINK = "SELECT url FROM requests WHERE link IS NULL"
-_SUM_OF_SCORES = "SELECT total(score) FROM requests WHERE charged > 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +225,8 @@ class RunStore:
         """Write one finished request down; when this returns, no kill of the process can lose it.
 
         A target is then safe from a power cut too. A `Refused` needs a reason of
-        `coati.runs.reasons.REASONS`, and is listed as skipped. Raises `RunWriteError` if the disk is full:
-        nothing was counted, the request is still in flight, and the run can be opened again.
+        `coati.runs.skip_reasons.REASONS`, and is listed as skipped. Raises `RunWriteError` if the disk is
+        full: nothing was counted, the request is still in flight, and the run can be opened again.
         """
         self._last_time = fetched.finished_at
         is_get = fetched.request.method is Method.GET
@@ -252,10 +251,6 @@ class RunStore:
     def settled(self, settlements: Iterable[Settlement], strategy: str = "") -> None:
         """Keep rewards that became final; they are written with the next record."""
         self._settlements.extend((strategy, settlement) for settlement in settlements)
-
-    def skip(self, url: str, reason: Reason, source: int | None = None) -> None:
-        """List a URL that will not be fetched; ``source`` is the request whose page held it."""
-        self._skips.add(url, reason, source)
 
     def keep_pauses(self, pauses: Mapping[str, HostPause]) -> None:
         """Keep how slowly hosts are to be asked, and until when they rest."""
@@ -288,11 +283,6 @@ class RunStore:
     def last_logged_time(self) -> float:
         """The last moment that the log holds, in seconds since the epoch; 0 where it holds none."""
         return self._log.last_time()
-
-    def sum_of_scores(self) -> float:
-        """Return the sum of the scores that the requests of the run were chosen by, outages left out."""
-        (total,) = self._log.connection.execute(_SUM_OF_SCORES).fetchone()
-        return float(total)
 
     def charged_to(self, host: str) -> int:
         """Count the requests that a host has got; one in flight may have reached it, and counts."""
@@ -404,7 +394,7 @@ class RunStore:
         new = whole_links(page.links, fresh)
         nearby_texts = storable_texts(page.links, fresh)
         title = storable(page.links.title)
-        place: Place | None = None
+        place: PagePlace | None = None
         sha256: str | None = None
         if body is not None:
             place, sha256 = self._warc.append(fetched, page.status, body)

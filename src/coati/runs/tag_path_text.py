@@ -1,4 +1,4 @@
-"""Tag paths as readable text that can be read back exactly, and each kept once."""
+"""Tag paths as text that can be read back exactly, each stored once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run has done so far, counted as it goes."""
+"""The totals of a run, counted as it goes."""
 
 from __future__ import annotations
 

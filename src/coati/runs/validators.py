@@ -1,4 +1,4 @@
-"""What a server gives to ask it later whether a URL has changed (RFC 9110, section 8.8)."""
+"""Validators (RFC 9110, section 8.8): what a server gives for asking later whether a URL has changed."""
 
 from __future__ import annotations
 

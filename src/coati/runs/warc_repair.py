@@ -1,10 +1,10 @@
-"""What is put right when a run is opened again, so that the database and the WARC file say the same."""
+"""Repairs a run when it is opened again, so that the database and the WARC file agree."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.runs.page_warc import Place
+from coati.runs.page_warc import PagePlace
 
 if TYPE_CHECKING:
     from coati.runs.log import RunLog
@@ -33,7 +33,7 @@ def repair_warc(log: RunLog, warc: PageWarc) -> list[str]:
     lost: list[tuple[int]] = []
     for request, offset, length in log.connection.execute(_LATE_RECORDS, (end,)).fetchall():
         # What stands after a gap would be out of reach of every reader of the file.
-        if not lost and warc.holds(Place(offset, length), after=end):
+        if not lost and warc.holds(PagePlace(offset, length), after=end):
             end = offset + length
         else:
             lost.append((request,))

@@ -7,6 +7,7 @@ Crawl writes names backwards (``org.example.www``); both ways are read.
 from __future__ import annotations
 
 import gzip
+import zlib
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _HITS_PER_PAGE = 50
 # An extract is for the sites that one looks for; a whole graph does not fit.
 _MOST_EDGES = 5_000_000
+# Two names have at most 253 characters each; what has no ends of lines is no extract.
+_MAX_LINE_CHARS = 10_000
 
 
 class HostGraph:
@@ -37,7 +40,7 @@ class HostGraph:
         self._sources: dict[str, list[str]] = {}
         try:
             self._read(path)
-        except (OSError, EOFError, UnicodeDecodeError) as error:
+        except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
             raise ConfigError(f"commoncrawl={path}: the extract cannot be read: {error}") from None
         if not self._sources:
             raise ConfigError(f"commoncrawl={path}: no line has two host names")
@@ -56,7 +59,7 @@ class HostGraph:
     def _read(self, path: Path) -> None:
         opening = gzip.open if path.suffix == ".gz" else open
         with opening(path, "rt", encoding="utf-8") as lines:
-            for line in islice(lines, _MOST_EDGES):
+            for line in islice(iter(lambda: lines.readline(_MAX_LINE_CHARS), ""), _MOST_EDGES):
                 parts = line.split()
                 if len(parts) >= 2 and "." in parts[1]:  # noqa: PLR2004 - who links, and to whom
                     self._sources.setdefault(parts[1].lower(), []).append(parts[0].lower())

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError
+from coati.machine_errors import writing_to
 from coati.version import __version__
 from coati.web.page_words import words_in
 from coati.web.urls import host_of, url_hash
@@ -96,7 +97,7 @@ def write_index(
     with suppress(FileNotFoundError):
         unfinished.unlink()
     connection = sqlite3.connect(unfinished, isolation_level=None)
-    try:
+    with closing(connection), writing_to(folder):
         # A crash leaves an unfinished file, which is written again: no need to wait for the disk.
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
@@ -110,8 +111,6 @@ def write_index(
         connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
         connection.execute("INSERT INTO words (words) VALUES ('optimize')")
         connection.execute("COMMIT")
-    finally:
-        connection.close()
     with unfinished.open("rb") as file:
         os.fsync(file.fileno())
     unfinished.replace(folder / FILE_NAME)
@@ -153,6 +152,8 @@ def open_index(place: Path) -> sqlite3.Connection:
     try:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if (application, version) == (APPLICATION_ID, VERSION):
+            connection.execute("SELECT 1 FROM pages, words, links, site_links LIMIT 0")
     except sqlite3.DatabaseError as error:
         connection.close()
         raise ConfigError(f"{path} is no search index ({error}): {again}") from None

@@ -20,10 +20,18 @@ if TYPE_CHECKING:
 _HITS_PER_PAGE = 50
 _MAX_WORDS = 32
 _RELATED_TERMS = 10
-# A word of the title counts as much as three of the text.
+# A word of the title counts as much as three of the text. The two best pages of each site come first, then
+# the next two of each, and so on: otherwise a large site fills the answer, and no other one is ever met.
 _RANKED = """
-SELECT pages.url, pages.title, pages.snippet FROM words JOIN pages ON pages.id = words.rowid
-WHERE words MATCH ? AND pages.site IS NOT ? ORDER BY bm25(words, 3.0, 1.0), words.rowid LIMIT ? OFFSET ?
+SELECT url, title, snippet FROM (
+    SELECT page, score,
+        (row_number() OVER (PARTITION BY site ORDER BY score, page) - 1) / 2 AS round
+    FROM (
+        SELECT found.page, found.score, pages.site
+        FROM (SELECT rowid AS page, bm25(words, 3.0, 1.0) AS score FROM words WHERE words MATCH ?) AS found
+        JOIN pages ON pages.id = found.page WHERE pages.site IS NOT ?
+    ) ORDER BY round, score, page LIMIT ? OFFSET ?
+) JOIN pages ON pages.id = page ORDER BY round, score, page
 """
 # Who links to the very page comes before who links to its site.
 _BACKLINKS = """

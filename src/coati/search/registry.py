@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, unknown_name
+from coati.named_objects import made_at
 from coati.search.duckduckgo import DuckDuckGo
 from coati.search.host_graph import HostGraph
 from coati.search.key_engines import Brave, GoogleProgrammable, Mojeek
@@ -106,16 +105,7 @@ def provider_of(text: str, choice: EngineChoice) -> AnyProvider:
 
 
 def _by_path(path: str) -> AnyProvider:
-    module_name, _, attribute = path.partition(":")
-    # As `python -m` does it: an engine of one's own is mostly a file in the folder where one works.
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        made: AnyProvider = getattr(import_module(module_name), attribute)()
-    except ImportError as error:
-        raise ConfigError(f"search engine {path!r}: {module_name!r} cannot be imported: {error}") from None
-    except AttributeError:
-        raise ConfigError(f"search engine {path!r}: {module_name} has nothing of that name") from None
+    made: AnyProvider = made_at("search engine", path)
     for needed in ("name", "abilities", "delay_seconds", "max_queries"):
         if not hasattr(made, needed):
             raise ConfigError(f"search engine {path!r}: it has no {needed} (how-to: Write a search provider)")

@@ -1,4 +1,4 @@
-"""A user and a password as a header for one origin; neither is kept, and no error repeats them."""
+"""A user and a password as a header for one origin; they are never stored, nor shown in an error."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def judged_urls(settings: RunSettings) -> tuple[tuple[str, Action], ...]:
     said += [(url, Action.REJECTED) for url in settings.reject]
     judged: dict[str, Action] = {}
     for text, action in said:
-        url = normalise(text) or normalise(f"https://{text}")
+        url = normalise(text) or (normalise(f"https://{text}") if "." in text else None)
         if url is None:
             raise ConfigError(f"not a URL: {text!r}; --accept and --reject take the address of a page")
         if judged.setdefault(url, action) is not action:

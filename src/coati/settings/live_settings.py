@@ -1,4 +1,4 @@
-"""From what the user writes about requests (headers, cookies, a proxy) to what the live driver takes.
+"""From settings about requests (headers, cookies, a proxy) to what the live driver takes.
 
 None of the errors repeats what was written: it may be a secret, and errors end up in logs.
 """

@@ -1,4 +1,4 @@
-"""Plans that ask again for what a run called broken (decision 19)."""
+"""Plans that request again what failed in a run (decision 19)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coati.runs.snapshots import SnapshotForm
-from coati.settings.plan import crawl_plan, new_strategy
+from coati.settings.crawl_plan import crawl_plan, new_strategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.live.plan import CrawlPlan
-    from coati.settings.plan import CrawlResources
+    from coati.settings.crawl_plan import CrawlResources
     from coati.settings.run_settings import RunSettings
 
 

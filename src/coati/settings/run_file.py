@@ -1,4 +1,4 @@
-"""Settings to and from TOML: a run file that somebody wrote, and the ``run.toml`` that a run leaves behind.
+"""Settings to and from TOML: a run file that a user wrote, and the ``run.toml`` of a run.
 
 A run folder is made to be handed on, so what opens doors is not written into it: values of cookies, of
 headers that carry credentials, and a proxy's password stand there as `HIDDEN`. Whoever resumes such a run

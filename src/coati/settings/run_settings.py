@@ -57,7 +57,7 @@ _POLITE = LiveSettings()
 DEFAULT_STRATEGY = "scent"
 
 
-class Group(StrEnum):
+class Section(StrEnum):
     """Under which heading a setting is explained."""
 
     WHAT = "What to collect"
@@ -78,7 +78,7 @@ class Setting:
 
     name: str
     default: object
-    group: Group
+    group: Section
     kind: SettingType
     about: str
     decides: bool
@@ -105,13 +105,19 @@ class Setting:
 class _About:
     """The part of `Setting` that is written beside a field."""
 
-    def __init__(self, group: Group, kind: SettingType, about: str, *, decides: bool, of_run: bool) -> None:
+    def __init__(self, group: Section, kind: SettingType, about: str, *, decides: bool, of_run: bool) -> None:
         self.group, self.kind, self.about = group, kind, about
         self.decides, self.of_run = decides, of_run
 
 
 def _setting(
-    default: T, group: Group, kind: SettingType, about: str, *, decides: bool = False, of_run: bool = True
+    default: T,
+    group: Section,
+    kind: SettingType,
+    about: str,
+    *,
+    decides: bool = False,
+    of_run: bool = True,
 ) -> T:
     described = _About(group, kind, about, decides=decides, of_run=of_run)
     made: T = field(default=default, metadata={"about": described})
@@ -184,14 +190,14 @@ class RunSettings:
 
     urls: tuple[str, ...] = _setting(
         (),
-        Group.WHAT,
+        Section.WHAT,
         URLS,
         "The URLs to start from: pages, sitemaps or feeds.",
         decides=True,
     )
     types: str = _setting(
         "data",
-        Group.WHAT,
+        Section.WHAT,
         TEXT,
         "The file types to collect: presets (`coati types` lists them), media types and .extensions,"
         " separated by commas.",
@@ -199,7 +205,7 @@ class RunSettings:
     )
     goal: tuple[str, ...] = _setting(
         (),
-        Group.WHAT,
+        Section.WHAT,
         TEXTS,
         "Collect pages that meet this goal: `structured-data`, `microdata>=5`, `type=Dataset,Product` or"
         " `module:function`. If repeated, all goals must be met.",
@@ -207,35 +213,35 @@ class RunSettings:
     )
     strategy: str = _setting(
         DEFAULT_STRATEGY,
-        Group.WHAT,
+        Section.WHAT,
         _live_strategy(),
         "How to choose the next link; `coati strategies` lists the strategies.",
         decides=True,
     )
     seed: int = _setting(
         0,
-        Group.WHAT,
+        Section.WHAT,
         INTEGER,
         "Seed of the random choices: the same seed on the same site gives the same crawl.",
         decides=True,
     )
     stop_when_dry: str = _setting(
         NORMAL,
-        Group.WHAT,
+        Section.WHAT,
         STOP_LEVEL,
         "Stop early when few targets are left to find: `off`, `careful`, `normal`, `eager`, or the number"
         " of targets per 1,000 further requests below which to stop.",
     )
     words: str = _setting(
         "",
-        Group.DISCOVER,
+        Section.DISCOVER,
         TEXT,
         "The topic, as you would type it into a search box.",
         decides=True,
     )
     search: tuple[str, ...] = _setting(
         (),
-        Group.DISCOVER,
+        Section.DISCOVER,
         TEXTS,
         "A search engine to use (`coati search engines` lists them): local=INDEX, searxng=URL, or"
         " my_module:MyEngine for your own. Can be repeated.",
@@ -243,24 +249,24 @@ class RunSettings:
     )
     language: str = _setting(
         "en",
-        Group.DISCOVER,
+        Section.DISCOVER,
         TEXT,
         "The language of the queries and their results (en, fr, pt-BR).",
         decides=True,
     )
     max_queries: int | None = _setting(
-        None, Group.DISCOVER, _LIMIT_COUNT, "Send at most this many queries to each search engine."
+        None, Section.DISCOVER, _LIMIT_COUNT, "Send at most this many queries to each search engine."
     )
     patience: int = _setting(
         500,
-        Group.DISCOVER,
+        Section.DISCOVER,
         at_least(INTEGER, 0),
         "Stop after this many requests in a row without a new repository; 0 continues until nothing is"
         " left, as the published strategies do.",
     )
     crawl_after: int | None = _setting(
         None,
-        Group.DISCOVER,
+        Section.DISCOVER,
         _LIMIT_COUNT,
         "After this many requests, stop searching and crawl the repositories found so far, breadth-first."
         " Without it, leave that to `coati harvest`.",
@@ -268,21 +274,21 @@ class RunSettings:
     )
     start_model: str = _setting(
         "",
-        Group.DISCOVER,
+        Section.DISCOVER,
         PATH,
         "A file written by `coati learn pages`, to start the page classifier from.",
         decides=True,
     )
     accept: tuple[str, ...] = _setting(
         (),
-        Group.DISCOVER,
+        Section.DISCOVER,
         TEXTS,
         "Mark the site of this URL as a repository; the classifier learns from the page. Can be repeated.",
         of_run=False,
     )
     reject: tuple[str, ...] = _setting(
         (),
-        Group.DISCOVER,
+        Section.DISCOVER,
         TEXTS,
         "Mark the site of this URL as not a repository; the classifier learns from the page. Can be"
         " repeated.",
@@ -290,7 +296,7 @@ class RunSettings:
     )
     scope: str = _setting(
         Scope.DOMAIN.value,
-        Group.WHERE,
+        Section.WHERE,
         choice("scope", _SCOPES),
         "Which URLs to follow: on the start URLs' hosts, on these and their subdomains, only below the"
         " start URLs' folders, or anywhere.",
@@ -298,31 +304,31 @@ class RunSettings:
     )
     include: tuple[str, ...] = _setting(
         (),
-        Group.WHERE,
+        Section.WHERE,
         TEXTS,
         "Request only URLs that match this regular expression. Can be repeated.",
         decides=True,
     )
     exclude: tuple[str, ...] = _setting(
         (),
-        Group.WHERE,
+        Section.WHERE,
         TEXTS,
         "Skip URLs that match this regular expression. Can be repeated.",
         decides=True,
     )
     exclude_host: tuple[str, ...] = _setting(
-        (), Group.WHERE, TEXTS, "Skip this host and its subdomains. Can be repeated."
+        (), Section.WHERE, TEXTS, "Skip this host and its subdomains. Can be repeated."
     )
     sitemaps: bool = _setting(
         False,
-        Group.WHERE,
+        Section.WHERE,
         FLAG,
         "Also start from the sitemaps that robots.txt names.",
         decides=True,
     )
     shortcuts: str = _setting(
         "auto",
-        Group.WHERE,
+        Section.WHERE,
         choice("way to use shortcuts", SHORTCUTS),
         "Ask the API of the site's software for its files: if the strategy supports it (auto), never"
         " (off), or without following any links (only).",
@@ -330,67 +336,75 @@ class RunSettings:
     )
     profile: tuple[str, ...] = _setting(
         (),
-        Group.WHERE,
+        Section.WHERE,
         TEXTS,
         "Your own profile of a site software, as my_module:MyCms. Can be repeated.",
         decides=True,
     )
     hints: str = _setting(
         "",
-        Group.WHERE,
+        Section.WHERE,
         TEXT,
         f"Ask indexes of the web for files of the site, linked or not ({', '.join(HINTS)}), separated by"
         " commas. They are told which site you look at.",
         decides=True,
     )
-    max_requests: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after this many requests.")
+    max_requests: int | None = _setting(
+        None, Section.HOW_MUCH, _LIMIT_COUNT, "Stop after this many requests."
+    )
     max_bytes: int | None = _setting(
-        None, Group.HOW_MUCH, above_zero(BYTES), "Stop after this many bytes (500MB, 2GiB)."
+        None, Section.HOW_MUCH, above_zero(BYTES), "Stop after this many bytes (500MB, 2GiB)."
     )
     max_time: float | None = _setting(
         None,
-        Group.HOW_MUCH,
+        Section.HOW_MUCH,
         above_zero(SECONDS),
         "Stop after this much time (90s, 2h), earlier sessions of a resumed run included.",
     )
-    max_targets: int | None = _setting(None, Group.HOW_MUCH, _LIMIT_COUNT, "Stop after this many targets.")
+    max_targets: int | None = _setting(None, Section.HOW_MUCH, _LIMIT_COUNT, "Stop after this many targets.")
     host_budget: int | None = _setting(
-        None, Group.HOW_MUCH, _LIMIT_COUNT, "Send at most this many requests to each host."
+        None, Section.HOW_MUCH, _LIMIT_COUNT, "Send at most this many requests to each host."
     )
     max_file_size: int = _setting(
-        _POLITE.max_file_bytes, Group.HOW_MUCH, at_least(BYTES, 1), "Skip larger files."
+        _POLITE.max_file_bytes, Section.HOW_MUCH, at_least(BYTES, 1), "Skip larger files."
     )
     delay: float = _setting(
         _POLITE.delay_seconds,
-        Group.HOW,
+        Section.HOW,
         SECONDS,
         "Time between two requests to the same host. Use 0 only on your own servers.",
     )
     concurrency: int = _setting(
-        _POLITE.concurrency, Group.HOW, at_least(INTEGER, 1), "Requests in flight at once, over all hosts."
+        _POLITE.concurrency,
+        Section.HOW,
+        at_least(INTEGER, 1),
+        "Requests in flight at once, over all hosts.",
     )
     per_host: int = _setting(
-        _POLITE.per_host, Group.HOW, at_least(INTEGER, 1), "Requests in flight at once, per host."
+        _POLITE.per_host, Section.HOW, at_least(INTEGER, 1), "Requests in flight at once, per host."
     )
     contact: str = _setting(
         _POLITE.contact,
-        Group.HOW,
+        Section.HOW,
         TEXT,
         "Your e-mail address or web page, sent with each request so that a site's owner can reach you.",
     )
     user_agent: str = _setting(
         "",
-        Group.HOW,
+        Section.HOW,
         TEXT,
         "User agent to send instead of Coati/VERSION; the contact is added to it. Rules of robots.txt for"
         " this name and for Coati are obeyed.",
     )
     limit_rate: int | None = _setting(
-        None, Group.HOW, above_zero(BYTES), "Download at most this many bytes per second in total (500kB)."
+        None,
+        Section.HOW,
+        above_zero(BYTES),
+        "Download at most this many bytes per second in total (500kB).",
     )
     user: str = _setting(
         "",
-        Group.HOW,
+        Section.HOW,
         TEXT,
         "User name for basic authentication at the start URL's origin, or at another host (`HOST NAME`)."
         " The password is read from --password-file.",
@@ -398,104 +412,110 @@ class RunSettings:
     )
     password_file: str = _setting(
         "",
-        Group.HOW,
+        Section.HOW,
         PATH,
         "File whose first line is the password for --user. It is sent to that origin only and never stored.",
         of_run=False,
     )
     header: tuple[str, ...] = _setting(
         (),
-        Group.HOW,
+        Section.HOW,
         TEXTS,
         "Header to send with each request (`Name: value`), or to one host only (`HOST Name: value`). Can"
         " be repeated. Headers with secrets go only to the start URL's origin unless a host is given.",
     )
     cookies: str = _setting(
         "",
-        Group.HOW,
+        Section.HOW,
         TEXT,
         "Cookies for the start URL's origin: `name=value; other=value`, or a cookies.txt file exported"
         " from a browser.",
     )
     proxy: str = _setting(
-        _POLITE.proxy, Group.HOW, TEXT, "Send everything through this proxy (http://host:port)."
+        _POLITE.proxy, Section.HOW, TEXT, "Send everything through this proxy (http://host:port)."
     )
     render: str = _setting(
         RenderMode.NEVER.value,
-        Group.HOW,
+        Section.HOW,
         choice("way to render", _RENDER),
         "Run the scripts of pages in a browser before reading their links; files are never rendered. Needs"
         " the extra `render` and Chromium.",
     )
     limits: tuple[tuple[str, object], ...] = _setting(
         (),
-        Group.HOW,
+        Section.HOW,
         LIMITS,
         "Set a limit, as NAME=VALUE (retries=0); the run file reference lists them. Can be repeated.",
     )
     retry_failed: bool = _setting(
         False,
-        Group.HOW,
+        Section.HOW,
         FLAG,
         "When resuming, first request again what failed in earlier sessions.",
         of_run=False,
     )
     archive: str = _setting(
-        "", Group.KEEP, PATH, "Folder to store every response in, for replay. Created if missing."
+        "", Section.KEEP, PATH, "Folder to store every response in, for replay. Created if missing."
     )
     archive_mode: str = _setting(
         "read-through",
-        Group.KEEP,
+        Section.KEEP,
         _archive_mode(),
         "Take responses from the archive if it has them (read-through), or only store what is fetched"
         " (record).",
     )
     archive_max_age: float | None = _setting(
         None,
-        Group.KEEP,
+        Section.KEEP,
         above_zero(SECONDS),
         "Use responses from the archive only if they are younger than this (30d); fetch older ones again.",
     )
-    offline: bool = _setting(False, Group.KEEP, FLAG, "Use only the archive: no request leaves the machine.")
+    offline: bool = _setting(
+        False, Section.KEEP, FLAG, "Use only the archive: no request leaves the machine."
+    )
     out: str = _setting(
-        "", Group.KEEP, PATH, "Folder of the run. Without it, one named after the host.", of_run=False
+        "",
+        Section.KEEP,
+        PATH,
+        "Folder of the run. [default: named after the start URL's host, the topic or the list]",
+        of_run=False,
     )
     folders: str = _setting(
         "flat",
-        Group.KEEP,
+        Section.KEEP,
         choice("way to keep files", _FOLDERS),
         "Put all files side by side into files/ (flat), or into folders as on the site (site).",
     )
-    events: str = _setting("", Group.KEEP, PATH, "Append events to this file, one JSON object per line.")
+    events: str = _setting("", Section.KEEP, PATH, "Append events to this file, one JSON object per line.")
     log_file: str = _setting(
         "",
-        Group.KEEP,
+        Section.KEEP,
         PATH,
         "Append the messages of --verbose to this file, with times.",
     )
     exec: str = _setting(
         "",
-        Group.KEEP,
+        Section.KEEP,
         TEXT,
         "Run this command for each collected file; {file}, {url}, {type} and {run} are filled in. It is"
         " not run by a shell.",
         of_run=False,
     )
     exec_timeout: float = _setting(
-        300.0, Group.KEEP, at_least(SECONDS, 1), "Time limit for each command of --exec.", of_run=False
+        300.0, Section.KEEP, at_least(SECONDS, 1), "Time limit for each command of --exec.", of_run=False
     )
-    format: str = _setting("table", Group.KEEP, choice("format", _FORMATS), "Output format.", of_run=False)
-    quiet: bool = _setting(False, Group.KEEP, FLAG, "Show no progress.", of_run=False)
+    format: str = _setting("table", Section.KEEP, choice("format", _FORMATS), "Output format.", of_run=False)
+    quiet: bool = _setting(False, Section.KEEP, FLAG, "Show no progress.", of_run=False)
     verbose: bool = _setting(
         False,
-        Group.KEEP,
+        Section.KEEP,
         FLAG,
         "Print each response, and at the end what slowed the crawl down.",
         of_run=False,
     )
     dry_run: bool = _setting(
         False,
-        Group.KEEP,
+        Section.KEEP,
         FLAG,
         "Fetch only robots.txt and the start page, and show what would be crawled.",
         of_run=False,

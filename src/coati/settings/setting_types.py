@@ -1,4 +1,4 @@
-"""What values a setting takes, whoever gives them: an option, an environment variable or a run file.
+"""Which values a setting takes, from an option, an environment variable or a run file.
 
 Options and variables are text. A run file may say the same as text, or as TOML's own numbers, booleans and
 lists. A `SettingType` reads all of them to one form, or says in a few words what is wrong.

@@ -76,4 +76,5 @@ def _read(data: bytes, name: str) -> StartModel:
             stop_words=frozenset(map(str, told["stop_words"])),
         )
     except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise ConfigError(f"{name} is no start model ({error!r}): `coati learn pages` makes one") from None
+        said = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{name} is no start model ({said}): `coati learn pages` makes one") from None

@@ -61,13 +61,13 @@ def next_by_offset(
 
 
 def next_by_page(
-    url: str, what: tuple[str, str], names: tuple[str, str], got: int, pages: int | None, *, first: int = 1
+    url: str, what: tuple[str, str], names: tuple[str, str], got: int, pages: int | None
 ) -> Iterator[Listed]:
     """Turn to the next page; ``pages`` is how many there are, where that is told."""
-    page = parameter(url, names[0], first)
+    page = parameter(url, names[0], 1)
     asked = parameter(url, names[1], got)
-    more = got >= asked or (pages is not None and page - first + 1 < pages)
-    if got > 0 and more and page - first < MAX_PAGES:
+    more = got >= asked or (pages is not None and page < pages)
+    if got > 0 and more and page <= MAX_PAGES:
         yield Listed(with_parameters(url, {names[0]: page + 1}), (*what, API_PAGE))
 
 

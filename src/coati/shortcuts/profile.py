@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 
-class Entry(NamedTuple):
+class ApiEntry(NamedTuple):
     """An address at which an API can be asked for files; relative ones are of the page.
 
     ``what`` names the list in tag paths. ``sure`` says that the page shows that the API is there; else it is
@@ -42,7 +42,7 @@ class Profile(Protocol):
     def written_from(self) -> str:
         """The version and the documentation of the API that the profile was written from."""
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Return where its API can be asked, the best first; None where the page is not this software's.
 
         Nothing at all to ask (an empty sequence) means that the software has no public list of files.
@@ -51,5 +51,5 @@ class Profile(Protocol):
     def reads(self, url: str) -> bool:
         """Tell whether an address is one of its API's lists."""
 
-    def read(self, answer: Answer) -> Iterable[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterable[Listed]:
         """Go through what an answer lists: further pages of the API first, then files and their pages."""

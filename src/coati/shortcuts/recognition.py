@@ -10,7 +10,7 @@ from coati.shortcuts.seen_page import SeenPage
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coati.shortcuts.profile import Entry, Profile
+    from coati.shortcuts.profile import ApiEntry, Profile
 
 
 class Recognised(NamedTuple):
@@ -42,6 +42,6 @@ def recognise(
     return tuple(_recognised(page, profile, entries) for profile, entries in found if entries is not None)
 
 
-def _recognised(page: SeenPage, profile: Profile, entries: Sequence[Entry]) -> Recognised:
+def _recognised(page: SeenPage, profile: Profile, entries: Sequence[ApiEntry]) -> Recognised:
     addresses = tuple(address for entry in entries if (address := page.at(entry.address)))
     return Recognised(profile.name, profile.title, addresses, any(entry.sure for entry in entries))

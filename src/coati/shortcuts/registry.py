@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Final
 
 from coati.errors import ConfigError
+from coati.named_objects import made_by
 from coati.shortcuts.software.arcgis_hub import ArcgisHub
 from coati.shortcuts.software.ckan import Ckan
 from coati.shortcuts.software.dataverse import Dataverse
@@ -47,10 +48,7 @@ def checked_profile(made: object, path: str) -> Profile:
     Raises `ConfigError` where it is none.
     """
     if inspect.isclass(made):
-        try:
-            made = made()
-        except TypeError as error:
-            raise ConfigError(f"profile {path!r}: it must be made without arguments ({error})") from None
+        made = made_by(made, "profile", path)
     missing = [name for name in _MEMBERS if not hasattr(made, name)]
     if missing:
         raise ConfigError(

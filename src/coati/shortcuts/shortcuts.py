@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coati.readers.listed import API_PAGE, API_PROBE, Listed, is_api
-from coati.shortcuts.answer import MAX_ENTRIES, Answer
+from coati.shortcuts.api_answer import MAX_ENTRIES, ApiAnswer
 from coati.shortcuts.registry import PROFILES
 from coati.shortcuts.seen_page import SeenPage, header_values
 from coati.shortcuts.software.schema_org import SchemaOrg
@@ -20,7 +20,7 @@ from coati.web.urls import path_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from coati.shortcuts.profile import Entry, Profile
+    from coati.shortcuts.profile import ApiEntry, Profile
 
     Headers = Iterable[tuple[str, str]]
 
@@ -69,7 +69,7 @@ class Shortcuts:
         profile = self._reader_of(url)
         if profile is None:
             return ReadAnswer(iter(()), truncated=False)
-        answer = Answer.of(url, body, content_type, header_values(headers))
+        answer = ApiAnswer.of(url, body, content_type, header_values(headers))
         return ReadAnswer(self._listed(profile, answer), answer.truncated)
 
     def _entries(self, page: SeenPage) -> list[Listed]:
@@ -84,7 +84,7 @@ class Shortcuts:
         offered.pop("", None)
         return list(offered.values())[:MAX_ENTRIES_OF_PAGE]
 
-    def _ask(self, profile: Profile, page: SeenPage) -> Sequence[Entry]:
+    def _ask(self, profile: Profile, page: SeenPage) -> Sequence[ApiEntry]:
         try:
             return list(profile.recognise(page) or ())
         except Exception as error:  # noqa: BLE001 - somebody else's profile: the crawl is worth more
@@ -100,7 +100,7 @@ class Shortcuts:
                 self._leave_out(profile, error)
         return None
 
-    def _listed(self, profile: Profile, answer: Answer) -> Iterator[Listed]:
+    def _listed(self, profile: Profile, answer: ApiAnswer) -> Iterator[Listed]:
         found: list[Listed] = []
         try:
             found.extend(islice((each for each in profile.read(answer) if each.reference), MAX_ENTRIES))

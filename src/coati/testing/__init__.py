@@ -7,13 +7,13 @@ from coati.testing.checks import check_policy, check_strategy, default_sites
 from coati.testing.generator import generate_site
 from coati.testing.host_web import HostWeb
 from coati.testing.paper_sites import paper_site_parameters
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.sample_site import sample_site
-from coati.testing.search import HttpEngine, IndexedPage, StubEngine, engine_site
-from coati.testing.server import Seen, SiteServer, serve
+from coati.testing.server import SeenRequest, SiteServer, serve
 from coati.testing.server_process import ServerProcess, serve_in_process
 from coati.testing.site import Response, Site, body_of
 from coati.testing.site_parameters import SiteParameters
+from coati.testing.stub_engine import HttpEngine, IndexedPage, StubEngine, engine_site
 from coati.testing.web_parameters import WebParameters
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "IndexedPage",
     "Responder",
     "Response",
-    "Seen",
+    "SeenRequest",
     "ServerProcess",
     "Site",
     "SiteParameters",

@@ -30,7 +30,7 @@ class ApiFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApiRequest:
     """A request to an API: its address, and what it may list at most on one page.
 
     ``total`` is what the API says that it has, which need not be true.
@@ -65,7 +65,7 @@ class Asked:
         return f"{head}?{'&'.join([*kept, f'{name}={value}'])}"
 
 
-Answers = dict[str, "Callable[[Asked, Sequence[ApiFile]], Response]"]
+Answers = dict[str, "Callable[[ApiRequest, Sequence[ApiFile]], Response]"]
 
 
 def _json(value: object, headers: tuple[tuple[str, str], ...] = ()) -> Response:
@@ -83,7 +83,7 @@ def _datasets(files: Sequence[ApiFile]) -> list[tuple[str, list[ApiFile]]]:
     return list(found.items())
 
 
-def _wordpress(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _wordpress(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     kind = asked.parameter("media_type")
     media = [file for file in files if file.media_type.startswith("text/") == (kind == "text")]
     size, page = asked.number("per_page", 10), asked.number("page", 1)
@@ -105,7 +105,7 @@ def _wordpress(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _json(entries, (("X-WP-Total", str(asked.total)), ("X-WP-TotalPages", str(pages))))
 
 
-def _drupal(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _drupal(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     offset, size = asked.number("page[offset]", 0), min(50, asked.number("page[limit]", 50))
     part = asked.part(files, offset, size)
     data = [
@@ -126,7 +126,7 @@ def _drupal(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _json({"jsonapi": {"version": "1.0"}, "data": data, "links": links})
 
 
-def _plone(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _plone(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     begin, size = asked.number("b_start", 0), asked.number("b_size", 25)
     part = asked.part(files, begin, size)
     items = [
@@ -139,7 +139,7 @@ def _plone(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _json({"items": items, "items_total": asked.total, "batching": batching})
 
 
-def _sharepoint(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _sharepoint(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     part = asked.part(files, asked.number("startrow", 0), asked.number("rowlimit", 10))
     rows = "".join(
         "".join(
@@ -151,7 +151,7 @@ def _sharepoint(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _xml(f"<d:query><d:TotalRows m:type='Edm.Int32'>{asked.total}</d:TotalRows>{rows}</d:query>")
 
 
-def _ckan(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _ckan(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     packages = _datasets(files)
     part = asked.part(packages, asked.number("start", 0), asked.number("rows", 10))
     results = [
@@ -185,17 +185,17 @@ def _dcat_datasets(files: Sequence[ApiFile]) -> list[dict[str, object]]:
     ]
 
 
-def _dcat(_: Asked, files: Sequence[ApiFile]) -> Response:
+def _dcat(_: ApiRequest, files: Sequence[ApiFile]) -> Response:
     return _json(
         {"conformsTo": "https://project-open-data.cio.gov/v1.1/schema", "dataset": _dcat_datasets(files)}
     )
 
 
-def _dkan(_: Asked, files: Sequence[ApiFile]) -> Response:
+def _dkan(_: ApiRequest, files: Sequence[ApiFile]) -> Response:
     return _json(_dcat_datasets(files))
 
 
-def _socrata(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _socrata(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     begin = asked.number("offset", 0)
     part = asked.part(files, begin, asked.number("limit", 100))
     results = [
@@ -213,7 +213,7 @@ def _socrata(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _json({"results": results, "resultSetSize": asked.total})
 
 
-def _opendatasoft(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _opendatasoft(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     part = asked.part(files, asked.number("offset", 0), min(100, asked.number("limit", 10)))
     results = [
         {
@@ -227,7 +227,7 @@ def _opendatasoft(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _json({"total_count": asked.total, "results": results})
 
 
-def _dataverse(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _dataverse(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     part = asked.part(files, asked.number("start", 0), min(1000, asked.number("per_page", 10)))
     items = [
         {
@@ -243,7 +243,7 @@ def _dataverse(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _json({"status": "OK", "data": {"total_count": asked.total, "items": items}})
 
 
-def _invenio(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _invenio(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     page, size = asked.number("page", 1), min(25, asked.number("size", 10), asked.most)
     part = asked.part(files, (page - 1) * size, size)
     hits = [
@@ -266,7 +266,7 @@ def _invenio(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _json({"hits": {"hits": hits, "total": asked.total}, "links": links})
 
 
-def _dspace(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _dspace(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     page, size = asked.number("page", 0), min(100, asked.number("size", 20), asked.most)
     part = asked.part(files, page * size, size)
     objects = []
@@ -287,7 +287,7 @@ def _dspace(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _json({"_embedded": {"searchResult": {"_embedded": {"objects": objects}, "_links": links}}})
 
 
-def _oai(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _oai(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     begin = asked.number("resumptionToken", 0)
     part = asked.part(files, begin, 100)
     records = "".join(
@@ -301,7 +301,7 @@ def _oai(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _xml(f"<OAI-PMH><ListRecords>{records}{token}</ListRecords></OAI-PMH>")
 
 
-def _geonetwork(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _geonetwork(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     part = asked.part(files, asked.number("startPosition", 1) - 1, asked.number("maxRecords", 10))
     records = "".join(
         f"<csw:Record><dc:title>{escape(file.title)}</dc:title><dct:modified>{file.modified}</dct:modified>"
@@ -311,7 +311,7 @@ def _geonetwork(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _xml(f'<csw:SearchResults numberOfRecordsMatched="{asked.total}">{records}</csw:SearchResults>')
 
 
-def _nada(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _nada(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     page, size = asked.number("page", 1), min(asked.number("ps", 15), asked.most)
     begin = (page - 1) * size
     rows = [
@@ -321,7 +321,7 @@ def _nada(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _json({"result": {"found": asked.total, "rows": rows}})
 
 
-def _pxweb(asked: Asked, files: Sequence[ApiFile]) -> Response:
+def _pxweb(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     page, size = asked.number("pageNumber", 1), min(asked.number("pageSize", 20), asked.most)
     begin = (page - 1) * size
     tables = [
@@ -332,7 +332,7 @@ def _pxweb(asked: Asked, files: Sequence[ApiFile]) -> Response:
     return _json({"tables": tables, "page": {"pageNumber": page, "pageSize": size, "totalPages": pages}})
 
 
-def _sdmx(_: Asked, files: Sequence[ApiFile]) -> Response:
+def _sdmx(_: ApiRequest, files: Sequence[ApiFile]) -> Response:
     flows = "".join(
         f'<str:Dataflow agencyID="A" id="F{at}" version="1.0"><com:Name>{escape(file.title)}</com:Name>'
         "</str:Dataflow>"

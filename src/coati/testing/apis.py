@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from coati.archive.record import Entry, Record
 from coati.errors import unknown_name
 from coati.model import Kind
-from coati.testing.api_answers import ANSWERS, ApiFile, Asked
+from coati.testing.api_answers import ANSWERS, ApiFile, ApiRequest
 from coati.testing.site import Response, Site, record_of
 from coati.web.media import PRESETS
 from coati.web.urls import resolve
@@ -126,7 +126,7 @@ class Api:
         listed = self.listed
         # An odd one counts wrongly, too.
         most = _ODD_PAGE if odd else self.most or _USUAL_PAGE
-        asked = Asked(url, most, 3 * len(listed) if odd else len(listed))
+        asked = ApiRequest(url, most, 3 * len(listed) if odd else len(listed))
         return ANSWERS[self.software](asked, listed)
 
     def mark(self, page: Response) -> Response:

@@ -20,7 +20,7 @@ from coati.strategies.chance import draw
 from coati.strategies.state import pack, unpack
 from coati.testing.checked_crawl import CheckedCrawl, as_logged, require, require_same
 from coati.testing.generator import generate_site
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site import Response, Site
 from coati.testing.site_parameters import SiteParameters
 

@@ -1,98 +1,59 @@
 """A generated web of many sites with a search engine over it, for experiments with discovery.
 
-There are repositories of a topic and of other topics, sites that talk about data and have none, ordinary
-sites, and hubs that list sites. Pages are made when they are asked for, as outcomes: words, links, files, no
-HTML. What each page holds follows from the seed alone.
+There are repositories of a topic and of other topics, portals that give no files away, sites that talk about
+data and have none, ordinary sites, and hubs that list sites. A part of the sites about other things writes of
+the topic too. Pages are made when they are asked for, as outcomes: words, links, files, no HTML. What each
+page holds follows from the seed alone.
 
-The knobs were fitted to one thing: how many dataset pages the single-action variants of DSDD find relative to
-each other (Table 1 of the paper), and to the sizes of its topics. They were frozen before anything else was
-run on this web.
+Decision 79 says what its parameters were fitted to, and when they were frozen.
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coati.model import Failure, Link, LinkList, Page, Refused
+from coati.testing.data_web_engine import WebEngine
+from coati.testing.data_web_kinds import SiteKind
+from coati.testing.data_web_links import draw_links
+from coati.testing.data_web_words import WebWords, draw_words, letters
 from coati.web.out_links import with_out_links
 from coati.web.page_words import words_in
 from coati.web.queries import Ability, parse_query
 from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from coati.model import Outcome, Request
+    from coati.testing.data_web_kinds import DataWebParameters
+    from coati.testing.data_web_rows import Numbers
 
-_DATA_WORDS = [
-    "data",
-    "dataset",
-    "datasets",
-    "download",
-    "csv",
-    "catalogue",
-    "metadata",
-    "statistics",
-    "table",
-    "tables",
-    "series",
-    "records",
-    "open",
-    "portal",
-    "archive",
-    "files",
-    "resources",
-    "api",
-    "licence",
-    "repository",
-    "survey",
-    "indicators",
-    "query",
-    "export",
-    "format",
-]
-_HITS_PER_PAGE = 50
 _TAG_PATH = ("html", "body", "a")
+# Of the portals in the registry (19,569), those with "data" in the name of the host.
+_NAMED_DATA = 0.26
+# Pages of a site: the mean of the logarithm by kind, its spread, and the least and most.
+_PAGES, _PAGES_SPREAD, _LEAST_PAGES, _MOST_PAGES = (3.0, 4.2, 3.0, 3.0, 3.0), 0.8, 4, 200
+_MOST_FILES_PER_PAGE = 6
+_WORDS_INSIDE = 40
+# How unequally links are spread over sites: of the logarithm of what draws them.
+_FAME_SPREAD = 1.2
 
 
 @dataclass(frozen=True, slots=True)
-class DataWebKnobs:
-    """What a generated web is like; the numbers of sites are those of one topic."""
-
-    repositories: int = 60
-    other_repositories: int = 60
-    decoys: int = 120
-    ordinary: int = 400
-    hubs: int = 12
-    # Of the links of a repository to other sites, the share that leads to repositories of its topic.
-    links_to_own_kind: float = 0.45
-    # The share of its topic's repositories that a hub lists.
-    hub_coverage: float = 0.12
-    # How much chance there is in the order of keyword results and of related pages.
-    keyword_noise: float = 0.35
-    related_noise: float = 0.3
-    # Of the dataset files of a repository, how deep below its front page they stand: shares of 1, 2 and 3.
-    depths: tuple[float, float, float] = (0.3, 0.45, 0.25)
-
-
-@dataclass(slots=True)
 class MadeSite:
-    """A site of the web; ``words`` are those of its front page."""
+    """A site of the web."""
 
+    number: int
     host: str
-    kind: str
+    kind: SiteKind
     topic: int
-    words: dict[str, int]
     pages: int
     files_per_page: int
     depth: int
-    links: list[str] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -102,7 +63,7 @@ class MadeSite:
     @property
     def is_repository(self) -> bool:
         """Whether it holds data."""
-        return self.kind == "repository"
+        return self.kind is SiteKind.REPOSITORY
 
 
 class DataWeb:
@@ -111,128 +72,31 @@ class DataWeb:
     topic_words = "flood risk"
     engine = "web"
 
-    def __init__(self, knobs: DataWebKnobs, seed: int) -> None:
-        self._knobs = knobs
-        self._rng = Random(seed)
+    def __init__(self, parameters: DataWebParameters, seed: int) -> None:
+        self._parameters = parameters
         self._seed = seed
-        self.sites: dict[str, MadeSite] = {}
-        self._vocabulary()
-        self._make_sites()
-        self._link_sites()
-        self._index()
-
-    # The sites
-
-    def _vocabulary(self) -> None:
-        self._general = [f"word{_letters(number)}" for number in range(600)]
-        self._topics = [
-            [*words_in(self.topic_words), *(f"topic{_letters(number)}" for number in range(60))],
-            *([f"other{_letters(kind)}{_letters(number)}" for number in range(60)] for kind in range(3)),
+        rng = np.random.default_rng(seed)
+        self._kind, self._topic = _kinds_and_topics(parameters, rng)
+        count = len(self._kind)
+        pages = rng.lognormal(np.array(_PAGES)[self._kind], _PAGES_SPREAD)
+        self._pages = np.rint(pages).clip(_LEAST_PAGES, _MOST_PAGES)
+        self._files_per_page = rng.integers(1, _MOST_FILES_PER_PAGE, count, endpoint=True)
+        self._depth = rng.choice((1, 2, 3), count, p=np.array(parameters.depths) / sum(parameters.depths))
+        named_data = (self._kind == SiteKind.REPOSITORY) & (rng.random(count) < _NAMED_DATA)
+        self._hosts = [
+            f"{'data.' if named else ''}site{letters(number)}.test"
+            for number, named in enumerate(named_data.tolist())
         ]
-
-    def _make_sites(self) -> None:
-        knobs = self._knobs
-        for number in range(knobs.repositories):
-            self._add(f"repo{number}.test", "repository", 0)
-        for number in range(knobs.other_repositories):
-            self._add(f"data{number}.test", "repository", 1 + number % 3)
-        for number in range(knobs.decoys):
-            self._add(f"talk{number}.test", "decoy", 0 if number % 2 else 1 + number % 3)
-        for number in range(knobs.ordinary):
-            self._add(f"site{number}.test", "ordinary", number % 4)
-        for number in range(knobs.hubs):
-            self._add(f"hub{number}.test", "hub", 0 if number % 2 else 1 + number % 3)
-
-    def _add(self, host: str, kind: str, topic: int) -> None:
-        rng = self._rng
-        about, data = {
-            "repository": (22, 24),
-            "decoy": (20, 15),
-            "ordinary": (7, 2),
-            "hub": (10, 7),
-        }[kind]
-        # A site talks about some aspects of its topic, and the topic's own name is often not among them.
-        aspects = rng.sample(self._topics[topic], 14)
-        words = Counter(self._zipf(aspects, about) + self._zipf(_DATA_WORDS, data))
-        words.update(self._zipf(self._general, 70))
-        if topic == 0 and rng.random() < (0.45 if kind == "repository" else 0.3):
-            words.update(words_in(self.topic_words))
-        depth = rng.choices((1, 2, 3), self._knobs.depths)[0]
-        pages = max(4, min(120, round(rng.lognormvariate(3.0, 0.8))))
-        self.sites[host] = MadeSite(host, kind, topic, dict(words), pages, rng.randint(1, 6), depth)
-
-    def _zipf(self, words: list[str], count: int) -> list[str]:
-        weights = [1 / (place + 3) for place in range(len(words))]
-        return self._rng.choices(words, weights, k=count)
-
-    def _link_sites(self) -> None:
-        rng, knobs = self._rng, self._knobs
-        by_topic = defaultdict(list)
-        for site in self.sites.values():
-            if site.is_repository:
-                by_topic[site.topic].append(site.url)
-        everything = [site.url for site in self.sites.values()]
-        for site in self.sites.values():
-            if site.kind == "hub":
-                own = [url for url in by_topic[site.topic] if rng.random() < knobs.hub_coverage]
-                site.links = [*own, *rng.sample(everything, 12)]
-                rng.shuffle(site.links)
-            else:
-                share = knobs.links_to_own_kind if site.is_repository else 0.02
-                site.links = [
-                    rng.choice(by_topic[site.topic] if rng.random() < share else everything)
-                    for _ in range(rng.randint(2, 9))
-                ]
-
-    # The engine
-
-    def _index(self) -> None:
-        self._urls = sorted(site.url for site in self.sites.values())
-        places = {url: place for place, url in enumerate(self._urls)}
-        with_word: dict[str, list[tuple[int, float]]] = defaultdict(list)
-        self._backlinks: dict[str, list[str]] = defaultdict(list)
-        for site in self.sites.values():
-            for word, count in site.words.items():
-                with_word[word].append((places[site.url], count / (count + 1.0)))
-            for url in site.links:
-                self._backlinks[host_of(url)].append(site.url)
-        count = len(self.sites)
-        self._idf = {word: math.log(1 + count / len(pages)) for word, pages in with_word.items()}
-        self._with = {
-            word: (np.array([place for place, _ in pages]), np.array([share for _, share in pages]))
-            for word, pages in with_word.items()
-        }
-
-    def _found(self, words: Mapping[str, float], noise: float, salt: str) -> list[str]:
-        scores = np.zeros(len(self._urls))
-        for word, weight in words.items():
-            if word in self._with:
-                places, shares = self._with[word]
-                scores[places] += weight * shares * self._idf[word]
-        found = np.flatnonzero(scores)
-        shares_of_best = (scores[found] / scores.max(initial=0.0)).tolist()
-        chance = Random(f"{self._seed} {salt}")
-        urls = (self._urls[place] for place in found.tolist())
-        ranked = [
-            (share + noise * chance.random(), url) for share, url in zip(shares_of_best, urls, strict=True)
-        ]
-        return [url for _, url in sorted(ranked, reverse=True)]
-
-    def _hits(self, address: str) -> Page:
-        query = parse_query(address)
-        if query.ability is Ability.BACKLINKS:
-            found = list(dict.fromkeys(self._backlinks.get(host_of(query.text), [])))
-        elif query.ability is Ability.RELATED:
-            site = self.sites.get(host_of(query.text))
-            known = {} if site is None else site.words
-            weights = {word: min(count, 3) / 3 for word, count in known.items()}
-            found = self._found(weights, self._knobs.related_noise, query.text)
-        else:
-            weights = dict.fromkeys(words_in(query.text), 1.0)
-            found = self._found(weights, self._knobs.keyword_noise, query.text)
-        first = (query.page - 1) * _HITS_PER_PAGE
-        links = [Link(url, ("search", "web", "hit")) for url in found[first : first + _HITS_PER_PAGE]]
-        return Page(200, 1000, LinkList(links))
+        self._number_of = {host: number for number, host in enumerate(self._hosts)}
+        self._vocabulary = WebWords(words_in(self.topic_words), parameters.topics)
+        self._words = draw_words(self._vocabulary, self._kind, self._topic, parameters.mentions, rng)
+        # It counts as on the topic that a site is about it, or that it writes of it in the user's words.
+        with_word = self._words.turned(len(self._vocabulary.names))
+        calling = [np.isin(np.arange(count), with_word.row(int(word))) for word in self._vocabulary.called]
+        self._on_topic = (self._topic == 0) | np.logical_and.reduce(calling)
+        fame = rng.lognormal(0.0, _FAME_SPREAD, count)
+        self._links = draw_links(parameters.fitted, self._kind, self._topic, fame, rng)
+        self._engine = WebEngine(parameters, self._words, self._vocabulary.names, self._links, seed)
 
     # The pages
 
@@ -240,16 +104,36 @@ class DataWeb:
         """Return what comes of a request, with all out-links."""
         if is_query(request.url):
             return with_out_links(self._hits(request.url))
-        site = self.sites.get(host_of(request.url))
-        if site is None:
+        number = self._number_of.get(host_of(request.url))
+        if number is None:
             return Refused("no such site")
+        site = self._site(number)
         path = request.url.removeprefix(site.url)
         if not path:
-            links = [*(f"{site.url}{name}" for name in self._children(site, "")), *site.links]
-            return self._page(links, site.words)
+            links = [f"{site.url}{name}" for name in self._children(site, "")]
+            return self._page([*links, *self.links_of(site.host)], self.words_of(site.host))
         if not path.startswith("s"):
             return Failure(404, 0, "status 404")
         return self._page([*self._inner_links(site, path), site.url], self._inner_words(site, path))
+
+    def _hits(self, address: str) -> Page:
+        query = parse_query(address)
+        about_site = query.ability is not Ability.KEYWORDS
+        site = self._number_of.get(host_of(query.text)) if about_site else None
+        found = self._engine.hits(query, site)
+        links = [Link(self.front_page(self._hosts[number]), ("search", "web", "hit")) for number in found]
+        return Page(200, 1000, LinkList(links))
+
+    def _site(self, number: int) -> MadeSite:
+        return MadeSite(
+            number,
+            self._hosts[number],
+            SiteKind(int(self._kind[number])),
+            int(self._topic[number]),
+            int(self._pages[number]),
+            int(self._files_per_page[number]),
+            int(self._depth[number]),
+        )
 
     def _children(self, site: MadeSite, path: str) -> list[str]:
         """Name the pages below one; the pages of a site are spread over its depth."""
@@ -271,39 +155,60 @@ class DataWeb:
 
     def _inner_words(self, site: MadeSite, path: str) -> dict[str, int]:
         chance = Random(f"{self._seed} {site.host} {path}")
-        names = list(site.words)
-        return dict(Counter(chance.choices(names, [site.words[name] for name in names], k=40)))
+        numbers = self._words.row(site.number).tolist()
+        drawn = chance.choices(numbers, self._words.counts_of(site.number).tolist(), k=_WORDS_INSIDE)
+        return {self._vocabulary.names[number]: count for number, count in Counter(drawn).items()}
 
     def _page(self, links: list[str], words: dict[str, int]) -> Page:
         facts = {"words": {"title": "", "words": words}, "dataset_markup": []}
         made = LinkList([Link(url, _TAG_PATH) for url in links])
         return with_out_links(Page(200, 5000, made, facts))
 
+    # What there is
+
     @property
     def hosts(self) -> int:
         """How many sites there are."""
-        return len(self.sites)
+        return len(self._hosts)
 
     @property
     def repositories(self) -> int:
-        """How many of them are repositories of the topic."""
-        return self._knobs.repositories
+        """How many of them are repositories with something on the topic."""
+        return int(np.sum(self._on_topic & (self._kind == SiteKind.REPOSITORY)))
+
+    def sites(self) -> list[MadeSite]:
+        """Return all sites."""
+        return [self._site(number) for number in range(len(self._hosts))]
+
+    def words_of(self, host: str) -> dict[str, int]:
+        """Return the words of a site's front page, with how often each stands there."""
+        number = self._number_of[host]
+        names = self._vocabulary.names
+        pairs = zip(self._words.row(number).tolist(), self._words.counts_of(number).tolist(), strict=True)
+        return {names[word]: count for word, count in pairs}
+
+    def links_of(self, host: str) -> list[str]:
+        """Return the front pages that a site links to; the order says nothing."""
+        number = self._number_of[host]
+        links = self._links.row(number).tolist()
+        Random(f"{self._seed} {host} links").shuffle(links)
+        return [self.front_page(self._hosts[link]) for link in links]
 
     def front_page(self, host: str) -> str:
         """Return the address of a site."""
-        return self.sites[host].url
+        return f"http://{host}/"
 
     def is_repository(self, host: str) -> bool:
         """Tell whether a site holds data."""
-        return self.sites[host].is_repository
+        return bool(self._kind[self._number_of[host]] == SiteKind.REPOSITORY)
 
     def on_topic(self, host: str) -> bool:
-        """Tell whether a site is about what is searched for."""
-        return self.sites[host].topic == 0
+        """Tell whether a site is about what is searched for, or writes of it."""
+        return bool(self._on_topic[self._number_of[host]])
 
     def dataset_pages_of(self, host: str) -> int:
         """Count the pages of a site that link to files."""
-        site = self.sites[host]
+        site = self._site(self._number_of[host])
         waiting, found = [""], 0
         while waiting:
             path = waiting.pop()
@@ -314,15 +219,27 @@ class DataWeb:
     def examples(self, count: int = 60) -> list[tuple[dict[str, int], bool]]:
         """Make labelled pages of other topics, what a classifier begins with."""
         rng = Random(f"{self._seed} examples")
+        names = self._vocabulary.names
+        topics = [[names[word] for word in words] for words in self._vocabulary.topics[1:]]
+        general = [names[word] for word in self._vocabulary.general]
+        data_words = [names[word] for word in self._vocabulary.data]
         pages: list[tuple[dict[str, int], bool]] = []
         for number in range(count):
-            topic = self._topics[1 + number % 3]
-            for data, label in ((24, True), (3, False)):
-                words = rng.choices(topic, k=18) + rng.choices(_DATA_WORDS, k=data)
-                pages.append((dict(Counter(words + rng.choices(self._general, k=70))), label))
+            for data, label in ((36, True), (4, False)):
+                words = rng.choices(topics[number % len(topics)], k=18) + rng.choices(data_words, k=data)
+                pages.append((dict(Counter(words + rng.choices(general, k=70))), label))
         return pages
 
 
-def _letters(number: int) -> str:
-    """Write a number in letters: words have no digits."""
-    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
+def _kinds_and_topics(parameters: DataWebParameters, rng: np.random.Generator) -> tuple[Numbers, Numbers]:
+    """Draw what each site is and is about, in an order that says nothing."""
+    repositories = parameters.repositories + parameters.other_repositories
+    counts = (repositories, parameters.closed, parameters.decoys, parameters.ordinary, parameters.hubs)
+    kinds, topics = [], []
+    for kind, count in zip(SiteKind, counts, strict=True):
+        on_topic = max(1, round(count * parameters.repositories / repositories))
+        kinds.append(np.full(count, kind))
+        others = 1 + np.arange(count - on_topic) % (parameters.topics - 1)
+        topics.append(np.concatenate([np.zeros(on_topic, int), others]))
+    order = rng.permutation(sum(counts))
+    return np.concatenate(kinds)[order], np.concatenate(topics)[order]

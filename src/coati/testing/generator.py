@@ -1,6 +1,6 @@
 """Random websites with the features that decide how well a crawler does.
 
-A site is a graph in a few arrays (`coati.testing.graph`); a page is rendered when somebody asks for it. So a
+A site is a graph in a few arrays (`coati.testing.site_graph`); a page is rendered when it is requested. So a
 site of a million URLs is generated in seconds and takes some tens of megabytes. The same parameters,
 seed and base URL always give the same site.
 """
@@ -12,13 +12,13 @@ from random import Random
 
 from coati.errors import UsageError
 from coati.strategies.chance import draw
-from coati.testing.addresses import Addresses, Found, Node
-from coati.testing.families import FAMILIES
-from coati.testing.graph import build_graph
-from coati.testing.render import Renderer, log_normal
+from coati.testing.page_renderer import Renderer, log_normal
+from coati.testing.section_families import FAMILIES
 from coati.testing.site import Response, Site
+from coati.testing.site_graph import build_graph
 from coati.testing.site_parameters import SiteParameters
-from coati.testing.traps import Traps
+from coati.testing.site_traps import Traps
+from coati.testing.site_urls import Addresses, Found, Node
 from coati.web.urls import normalise, path_of, query_of
 
 DEFAULT_BASE_URL = "http://generated.test"

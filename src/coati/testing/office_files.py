@@ -16,7 +16,7 @@ Cell = str | int | float
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SheetTable:
     """What a data file holds: a title, the names of its columns, and rows."""
 
     title: str
@@ -29,10 +29,10 @@ class Table:
         return (self.columns, *self.rows)
 
 
-def write_csv(table: Table) -> bytes:
+def write_csv(table: SheetTable) -> bytes:
     r"""Write comma-separated values.
 
-    >>> write_csv(Table("Harbours", ("name", "ships"), (("Saltgate, old", 3),)))
+    >>> write_csv(SheetTable("Harbours", ("name", "ships"), (("Saltgate, old", 3),)))
     b'name,ships\r\n"Saltgate, old",3\r\n'
     """
     text = io.StringIO(newline="")
@@ -40,7 +40,7 @@ def write_csv(table: Table) -> bytes:
     return text.getvalue().encode()
 
 
-def write_json(table: Table) -> bytes:
+def write_json(table: SheetTable) -> bytes:
     """Write one object per row, under the title."""
     records = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     return json.dumps({"title": table.title, "records": records}, indent=1).encode()
@@ -65,7 +65,7 @@ _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationship
 _SHEET_ML = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 
 
-def write_xlsx(table: Table) -> bytes:
+def write_xlsx(table: SheetTable) -> bytes:
     """Write a workbook with one sheet of at most 26 columns."""
     rows = "".join(_xlsx_row(line, number) for number, line in enumerate(table.lines, start=1))
     parts = {
@@ -100,7 +100,7 @@ _ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 _OASIS = "urn:oasis:names:tc:opendocument:xmlns"
 
 
-def write_ods(table: Table) -> bytes:
+def write_ods(table: SheetTable) -> bytes:
     """Write an OpenDocument spreadsheet with one sheet."""
     rows = "".join(
         f"<table:table-row>{''.join(_ods_cell(cell) for cell in line)}</table:table-row>"
@@ -143,7 +143,7 @@ _PDF_LINE = 15
 _PDF_LINES = 44
 
 
-def write_pdf(table: Table, paragraphs: tuple[str, ...] = ()) -> bytes:
+def write_pdf(table: SheetTable, paragraphs: tuple[str, ...] = ()) -> bytes:
     """Write a document: the title, short paragraphs of one line each, and the table."""
     width = (_PDF_PAGE[0] - 2 * _PDF_MARGIN) // len(table.columns)
     lines: list[list[tuple[int, str]]] = [[(0, text)] for text in (*paragraphs, "")]

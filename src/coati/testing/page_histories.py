@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coati.model import Link
-from coati.replaying.page_history import Capture, PageHistory
+from coati.replaying.page_history import PageCapture, PageHistory
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,7 +24,7 @@ _TAG_PATH = ("html", "body", "main", "a")
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryKnobs:
+class HistoryParameters:
     """What a history is like.
 
     Of ``links_per_hour`` new links on all sites, a site gets a share that is log-normal with ``site_spread``.
@@ -48,60 +48,62 @@ class HistoryKnobs:
     begin: float = 1_388_966_400.0  # Monday, 2014-01-06 00:00 UTC
 
 
-def generate_history(knobs: HistoryKnobs, seed: int) -> PageHistory:
-    """Make a history, the same for the same knobs and seed; one capture per page and change."""
+def generate_history(parameters: HistoryParameters, seed: int) -> PageHistory:
+    """Make a history, the same for the same parameters and seed; one capture per page and change."""
     rng = np.random.default_rng(seed)
-    site_of_page = np.sort(np.concatenate([np.arange(knobs.sites), _extra_pages(knobs, rng)]))
-    pages_of_site = np.split(np.arange(knobs.pages), np.flatnonzero(np.diff(site_of_page)) + 1)
-    weight = rng.lognormal(0.0, knobs.site_spread, knobs.sites)
-    born = _born(knobs, weight / weight.sum(), rng)
-    came: list[dict[int, list[tuple[int, int]]]] = [{} for _ in range(knobs.pages)]
+    site_of_page = np.sort(np.concatenate([np.arange(parameters.sites), _extra_pages(parameters, rng)]))
+    pages_of_site = np.split(np.arange(parameters.pages), np.flatnonzero(np.diff(site_of_page)) + 1)
+    weight = rng.lognormal(0.0, parameters.site_spread, parameters.sites)
+    born = _born(parameters, weight / weight.sum(), rng)
+    came: list[dict[int, list[tuple[int, int]]]] = [{} for _ in range(parameters.pages)]
     for link, (cycle, site) in enumerate(born):
         pages = pages_of_site[site]
-        popular = 1.0 / np.arange(1, len(pages) + 1) ** knobs.page_concentration
-        count = min(1 + rng.poisson(knobs.copies), len(pages))
+        popular = 1.0 / np.arange(1, len(pages) + 1) ** parameters.page_concentration
+        count = min(1 + rng.poisson(parameters.copies), len(pages))
         for page in rng.choice(pages, count, replace=False, p=popular / popular.sum()).tolist():
-            last = cycle + 1 + int(rng.exponential(knobs.life_hours))
+            last = cycle + 1 + int(rng.exponential(parameters.life_hours))
             came[page].setdefault(cycle, []).append((link, last))
     urls = [f"http://site-{site}.test/page-{page}" for page, site in enumerate(site_of_page.tolist())]
     names = [f"http://site-{site}.test/{link}" for link, (_, site) in enumerate(born)]
-    captures = {url: _captures(came[page], names, knobs) for page, url in enumerate(urls)}
+    captures = {url: _captures(came[page], names, parameters) for page, url in enumerate(urls)}
     return PageHistory("generated", captures)
 
 
-def _extra_pages(knobs: HistoryKnobs, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def _extra_pages(parameters: HistoryParameters, rng: np.random.Generator) -> npt.NDArray[np.int64]:
     """Give each page beyond the first of each site to a site; large sites have more."""
-    size = rng.lognormal(0.0, 1.0, knobs.sites)
-    return rng.choice(knobs.sites, knobs.pages - knobs.sites, p=size / size.sum())
+    size = rng.lognormal(0.0, 1.0, parameters.sites)
+    return rng.choice(parameters.sites, parameters.pages - parameters.sites, p=size / size.sum())
 
 
 def _born(
-    knobs: HistoryKnobs, share: npt.NDArray[np.float64], rng: np.random.Generator
+    parameters: HistoryParameters, share: npt.NDArray[np.float64], rng: np.random.Generator
 ) -> list[tuple[int, int]]:
     """Return the cycle and the site of each link, in the order of time."""
-    hours = np.arange(knobs.cycles)
+    hours = np.arange(parameters.cycles)
     # Busy in the early afternoon, quiet in the small hours.
-    busy = 1 + knobs.daily_swing * np.cos(2 * np.pi * (hours % _DAY - 14) / _DAY)
-    busy *= np.where(hours % _WEEK >= 5 * _DAY, knobs.weekend, 1.0)
-    steady = np.outer(busy / busy.mean(), share) * knobs.links_per_hour * (1 - knobs.burst_share)
+    busy = 1 + parameters.daily_swing * np.cos(2 * np.pi * (hours % _DAY - 14) / _DAY)
+    busy *= np.where(hours % _WEEK >= 5 * _DAY, parameters.weekend, 1.0)
+    steady = np.outer(busy / busy.mean(), share) * parameters.links_per_hour * (1 - parameters.burst_share)
     counts = rng.poisson(steady)
-    left = rng.poisson(knobs.links_per_hour * knobs.burst_share * knobs.cycles)
+    left = rng.poisson(parameters.links_per_hour * parameters.burst_share * parameters.cycles)
     while left > 0:
         size = min(int(rng.integers(5, 30)), left)
-        site, start = rng.choice(knobs.sites, p=share), int(rng.integers(1, knobs.cycles))
-        hours_of_burst = np.minimum(start + rng.integers(0, 6, size), knobs.cycles - 1)
-        counts[:, site] += np.bincount(hours_of_burst, minlength=knobs.cycles)
+        site, start = rng.choice(parameters.sites, p=share), int(rng.integers(1, parameters.cycles))
+        hours_of_burst = np.minimum(start + rng.integers(0, 6, size), parameters.cycles - 1)
+        counts[:, site] += np.bincount(hours_of_burst, minlength=parameters.cycles)
         left -= size
     return [(cycle, site) for cycle, site in np.argwhere(counts).tolist() for _ in range(counts[cycle, site])]
 
 
-def _captures(came: dict[int, list[tuple[int, int]]], names: list[str], knobs: HistoryKnobs) -> list[Capture]:
+def _captures(
+    came: dict[int, list[tuple[int, int]]], names: list[str], parameters: HistoryParameters
+) -> list[PageCapture]:
     """Follow a page from change to change."""
     changes = {0, *came, *(last for links in came.values() for _, last in links)}
     there: dict[int, int] = {}
     captures = []
-    for cycle in sorted(cycle for cycle in changes if cycle < knobs.cycles):
+    for cycle in sorted(cycle for cycle in changes if cycle < parameters.cycles):
         there = {link: last for link, last in there.items() if last > cycle} | dict(came.get(cycle, ()))
         links = [Link(names[link], _TAG_PATH) for link in sorted(there)]
-        captures.append(Capture(knobs.begin + _HOUR_SECONDS * cycle, links))
+        captures.append(PageCapture(parameters.begin + _HOUR_SECONDS * cycle, links))
     return captures

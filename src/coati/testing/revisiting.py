@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from coati.strategies.state import State
 
 
-class RoundRobin:
+class RevisitInTurn:
     """Asks for every URL once, breadth-first, and again each time that some seconds have passed.
 
     Its registry row would need all out-links (`coati.assembly.Need`): the score of a visit is how many links
@@ -34,7 +34,7 @@ class RoundRobin:
     not visited again, and nothing is after so many ``visits``.
 
     >>> from coati.model import EVERY_HOST, NO_LINKS
-    >>> crawl = RoundRobin(["http://example.org/"], every_seconds=60.0)
+    >>> crawl = RevisitInTurn(["http://example.org/"], every_seconds=60.0)
     >>> first = crawl.choose(0.0, EVERY_HOST)
     >>> crawl.observe(first.id, Page(200, 9, NO_LINKS, out_links=[7]), 1.0)
     [Settlement(request_id=0, reward=1.0)]

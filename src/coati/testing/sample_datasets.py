@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from coati.testing.office_files import (
-    Table,
+    SheetTable,
     write_csv,
     write_json,
     write_ods,
@@ -59,7 +59,7 @@ class Dataset:
     topic: Topic
     title: str
     unit: str
-    table: Table
+    table: SheetTable
     files: tuple[DataFile, ...]
 
     @property
@@ -140,7 +140,7 @@ def _published(name: str, body: bytes, folder: str, rng: Random) -> DataFile:
     return DataFile(f"{folder}/{name}", name, body)
 
 
-def _write(table: Table, name: str, extension: str) -> bytes:
+def _write(table: SheetTable, name: str, extension: str) -> bytes:
     if extension == "zip":
         years = f"{FIRST_YEAR} to {LAST_YEAR}"
         readme = f"{table.title}, {years}. Made-up figures; use them as you like.\n"
@@ -149,7 +149,7 @@ def _write(table: Table, name: str, extension: str) -> bytes:
     return writers[extension](table)
 
 
-def _recent(table: Table) -> Table:
+def _recent(table: SheetTable) -> SheetTable:
     """Keep the last three years, which fit on a page."""
     rows = tuple(row for row in table.rows if isinstance(row[1], int) and row[1] > LAST_YEAR - 3)
-    return Table(table.title, table.columns, rows)
+    return SheetTable(table.title, table.columns, rows)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from coati.testing.office_files import Table
+from coati.testing.office_files import SheetTable
 
 MUNICIPALITIES = (
     "Ostermere", "Tarn Hollow", "Little Wexby", "Dunsloe", "Marrowfield", "Saltgate", "Upper Finch",
@@ -192,7 +192,7 @@ def prose(rng: Random, unit: str, paragraphs: int) -> list[str]:
     return written
 
 
-def figures(rng: Random, title: str, unit: str) -> Table:
+def figures(rng: Random, title: str, unit: str) -> SheetTable:
     """Make up a table: a value for each municipality and year, each series on a slow walk."""
     rows = []
     for place in MUNICIPALITIES:
@@ -200,7 +200,7 @@ def figures(rng: Random, title: str, unit: str) -> Table:
         for year in range(FIRST_YEAR, LAST_YEAR + 1):
             value *= rng.uniform(0.94, 1.08)
             rows.append((place, year, round(value)))
-    return Table(f"{title} in the Quillmark Islands", ("municipality", "year", unit), tuple(rows))
+    return SheetTable(f"{title} in the Quillmark Islands", ("municipality", "year", unit), tuple(rows))
 
 
 def slug_of(title: str) -> str:

@@ -11,6 +11,8 @@ can be crawled, too.
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,18 +38,28 @@ _MAX_HEAD_BYTES = 1 << 16
 # Up to here an answer is written in one piece, which saves system calls.
 _SMALL_BODY_BYTES = 1 << 18
 
+# Linux tells of a connection how many milliseconds ago the last bytes came (struct tcp_info).
+_TCP_INFO_BYTES = 104
+_LAST_DATA_RECEIVED = struct.Struct("=I")
+_LAST_DATA_RECEIVED_AT = 52
+
 # A port that was free on the first address may be taken on another; then all move.
 _PORT_ATTEMPTS = 5
 
 
-class Seen(NamedTuple):
-    """A request that was answered. Times are the server's monotonic clock, in seconds."""
+class SeenRequest(NamedTuple):
+    """A request that was answered. Times are the server's monotonic clock, in seconds.
+
+    ``arrived_at`` is when the machine had the request, to some milliseconds. A server that has to wait for
+    the processor gets to it later, at ``started_at``. Where the system does not tell, they are the same.
+    """
 
     started_at: float
     finished_at: float
     method: str
     url: str
     status: int
+    arrived_at: float
 
 
 @dataclass(slots=True)
@@ -56,7 +68,7 @@ class SiteServer:
 
     sites: list[Site]
     proxy_url: str
-    requests: list[Seen] = field(default_factory=list)
+    requests: list[SeenRequest] = field(default_factory=list)
     latency: Latency = 0.0
 
     @property
@@ -177,7 +189,7 @@ class _Answers:
         latency = self._server.latency
         return latency(url) if callable(latency) else latency
 
-    def note(self, seen: Seen) -> None:
+    def note(self, seen: SeenRequest) -> None:
         self._server.requests.append(seen)
 
 
@@ -194,7 +206,7 @@ class _Connection(asyncio.Protocol):
         self._rest: Iterator[bytes] = iter(())
         self._chunk = b""
         self._paused = False
-        self._started_at = 0.0
+        self._started_at = self._arrived_at = 0.0
         self._method = ""
         self._url = ""
         self._status = 0
@@ -215,6 +227,7 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
+        self._arrived_at = self._loop.time() - self._seconds_since_arrival()
         if not self._busy:
             self._next_request()
 
@@ -225,6 +238,14 @@ class _Connection(asyncio.Protocol):
         self._paused = False
         if self._busy:
             self._write_rest()
+
+    def _seconds_since_arrival(self) -> float:
+        if self._transport is None or not hasattr(socket, "TCP_INFO"):
+            return 0.0
+        connection: socket.socket = self._transport.get_extra_info("socket")
+        told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
+        milliseconds: int = _LAST_DATA_RECEIVED.unpack_from(told, _LAST_DATA_RECEIVED_AT)[0]
+        return milliseconds / 1000
 
     def _next_request(self) -> None:
         head, mark, rest = self._buffer.partition(b"\r\n\r\n")
@@ -301,7 +322,8 @@ class _Connection(asyncio.Protocol):
         answers = self._listening.answers
         if answers is not None:
             now = self._loop.time()
-            answers.note(Seen(self._started_at, now, self._method, self._url, self._status))
+            arrived = min(self._arrived_at, self._started_at)
+            answers.note(SeenRequest(self._started_at, now, self._method, self._url, self._status, arrived))
         if self._transport is None:
             return
         self._transport.write(last)

@@ -14,8 +14,6 @@ from coati.errors import ConfigError
 
 PAPER_HOSTS = 456_000
 PAPER_PAGES = 5_500_000
-PAPER_BUDGET = 1_000_000
-PAPER_HALF_AFTER = 10_000
 
 _LEAST_HOSTS = 10
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 
-class Kind(NamedTuple):
+class SectionKind(NamedTuple):
     """A sort of pages: the words that name its section, and whether they tell of single things."""
 
     words: tuple[str, ...]
@@ -13,18 +13,18 @@ class Kind(NamedTuple):
 
 
 KINDS: Final = (
-    Kind(("product", "item", "shop", "artikel", "produit"), of_things=True),
-    Kind(("recipe", "rezept", "recette", "cooking"), of_things=True),
-    Kind(("event", "events", "termine", "concert"), of_things=True),
-    Kind(("review", "reviews", "test", "rating"), of_things=True),
-    Kind(("article", "news", "story", "post", "blog"), of_things=True),
-    Kind(("profile", "people", "team", "member"), of_things=True),
-    Kind(("category", "list", "catalog", "rubrik"), of_things=False),
-    Kind(("tag", "topic", "thema", "label"), of_things=False),
-    Kind(("forum", "thread", "board", "viewtopic"), of_things=False),
-    Kind(("about", "contact", "info", "impressum", "help"), of_things=False),
-    Kind(("gallery", "photo", "bilder", "media"), of_things=False),
-    Kind(("archive", "archiv", "search", "index"), of_things=False),
+    SectionKind(("product", "item", "shop", "artikel", "produit"), of_things=True),
+    SectionKind(("recipe", "rezept", "recette", "cooking"), of_things=True),
+    SectionKind(("event", "events", "termine", "concert"), of_things=True),
+    SectionKind(("review", "reviews", "test", "rating"), of_things=True),
+    SectionKind(("article", "news", "story", "post", "blog"), of_things=True),
+    SectionKind(("profile", "people", "team", "member"), of_things=True),
+    SectionKind(("category", "list", "catalog", "rubrik"), of_things=False),
+    SectionKind(("tag", "topic", "thema", "label"), of_things=False),
+    SectionKind(("forum", "thread", "board", "viewtopic"), of_things=False),
+    SectionKind(("about", "contact", "info", "impressum", "help"), of_things=False),
+    SectionKind(("gallery", "photo", "bilder", "media"), of_things=False),
+    SectionKind(("archive", "archiv", "search", "index"), of_things=False),
 )
 
 # What pages end with, and how much likelier than others a host with this ending is to be rich.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from coati.runs.changes import Change
+    from coati.runs.changes_file import Change
 
 FILE_NAME = "feed.xml"
 

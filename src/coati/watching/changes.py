@@ -1,4 +1,4 @@
-"""What changed on the watched sites: worked out from the log of the watch.
+"""What changed on the watched sites, computed from the log of the watch.
 
 A file is *new* that the watch was the first to take, *changed* where its content is another one than before,
 and *gone* after three cycles in a row in which the server said that it is not there. Each change has an id
@@ -11,7 +11,7 @@ import hashlib
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from coati.runs.changes import Change
+from coati.runs.changes_file import Change
 from coati.strategies.revisits.file_checks import MISSES_UNTIL_GONE
 from coati.strategies.revisits.site_watch import CHECK
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from coati.runs.reader import RunReader
-    from coati.watching.known import KnownFile
+    from coati.watching.known_pages import KnownFile
 
 _TARGETS = """
 SELECT targets.*, requests.last_modified FROM targets JOIN requests ON requests.id = targets.request

@@ -1,4 +1,4 @@
-"""One cycle of a watch: a session of its run that ends when nothing is left to ask for before the next."""
+"""One cycle of a watch: a session of its run that ends when nothing is left to request before the next."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
 from coati.readers.entry_dates import ENTRY_DATES, entry_dates
-from coati.runs.changes import read_changes, write_new
+from coati.runs.changes_file import read_changes, write_new
+from coati.runs.iso_times import to_iso
 from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
-from coati.runs.times import to_iso
-from coati.settings.plan import CrawlResources, crawl_plan
+from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.relevance_model import relevance_model
 from coati.settings.run_file import to_toml_values
 from coati.stop_reasons import StopReason
@@ -27,7 +27,7 @@ from coati.strategies.stop_when_dry import OFF
 from coati.version import __version__
 from coati.watching.atom_feed import write_feed
 from coati.watching.changes import find_changes
-from coati.watching.known import MOST_PAGES
+from coati.watching.known_pages import MOST_PAGES
 from coati.watching.one_cycle import OneCycle
 from coati.web.facts import EXTRACTORS, FEEDS
 from coati.web.likely_extensions import likely_extensions
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
     from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
-    from coati.runs.changes import Change
+    from coati.runs.changes_file import Change
     from coati.settings.run_settings import RunSettings
-    from coati.watching.known import Known
-    from coati.watching.options import WatchOptions
+    from coati.watching.known_pages import Known
+    from coati.watching.watch_options import WatchOptions
 
 # Of this many pages that were visited in a cycle, a site whose pages are nearly all gone has moved.
 _ENOUGH_PAGES = 10
@@ -62,13 +62,17 @@ SELECT url FROM (
 ) WHERE place <= ? GROUP BY url HAVING sum(missing) = ? AND max(chosen_event) > ?
 """
 _NAMED = 3
+_NONE_LEFT = "no page is left to visit, so no cycle begins, and the known files are not checked either"
 _LAST_EVENT = "SELECT max(coalesce(max(chosen_event), 0), coalesce(max(observed_event), 0)) FROM requests"
 _RUN_ID = "SELECT value FROM about WHERE name = 'run_id'"
 
 
 @dataclass(frozen=True, slots=True)
 class CycleResult:
-    """What one cycle did. ``moved``: nearly all watched pages are gone, so the site has other addresses."""
+    """What one cycle did. ``moved``: nearly all watched pages are gone, so the site has other addresses.
+
+    So it is where no page is left to visit, however few they were.
+    """
 
     stop: StopReason
     requests: int
@@ -115,22 +119,37 @@ def run_cycle(
     settings = _settings(known, options)
     begun = (folder / "run.sqlite").is_file()
     values = to_toml_values(settings)
+    # The strategy of this cycle, which the crawl builds when it has read what there is to restore.
+    watching: list[SiteWatch] = []
+
+    def new_strategy() -> OneCycle:
+        watching[:] = [new_site_watch(known, options)]
+        return OneCycle(watching[0])
+
     store = RunStore.open(folder, clock()) if begun else RunStore.create(folder, values, clock())
     with store, events_logged(settings.log_file, None) as (on_event, log):
         before = _last_event(folder)
         trouble = _clock_behind(store.last_logged_time, clock(), options.every)
         log(f"coati {__version__}: a cycle in {folder.absolute()}")
         resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
-        result = crawl_live(planned(replace(_plan(settings, known, options, resources), clock=clock)))
+        plan = replace(_plan(settings, known, options, resources), new_strategy=new_strategy, clock=clock)
+        result = crawl_live(planned(plan))
         for line in end_lines(result):
             log(line)
         if options.keep_versions is not None:
             store.keep_versions(options.keep_versions)
     counted = _counts(folder, before)
+    none_left = any(not _has_pages(site.watch, known) for site in watching)
     return replace(
         counted,
         stop=result.stop,
-        messages=(*trouble, *result.messages, *_pages_gone(folder, before)),
+        moved=counted.moved or none_left,
+        messages=(
+            *trouble,
+            *result.messages,
+            *_pages_gone(folder, before),
+            *([_NONE_LEFT] if none_left else []),
+        ),
         changes=tuple(publish(folder, known)),
     )
 
@@ -168,7 +187,6 @@ def _plan(settings: RunSettings, known: Known, options: WatchOptions, resources:
     plan = crawl_plan(settings, resources)
     return replace(
         plan,
-        new_strategy=lambda: OneCycle(new_site_watch(known, options)),
         form=SnapshotForm("watch", belongs, pack, unpack),
         out_links=True,
         extractors={FEEDS: EXTRACTORS[FEEDS], ENTRY_DATES: entry_dates} if known.whole_site else {},
@@ -218,6 +236,12 @@ def _pages_gone(folder: Path, before: int) -> list[str]:
         return []
     more = f" and {len(gone) - _NAMED:,} more" if len(gone) > _NAMED else ""
     return [f"not there in {times} visits in a row, so no longer visited: {', '.join(gone[:_NAMED])}{more}"]
+
+
+def _has_pages(watch: Watch, known: Known) -> bool:
+    """Tell whether a page is left to visit; a robots.txt, which names sitemaps, brings nothing by itself."""
+    robots = {url for url in known.lists if url.endswith("/robots.txt")}
+    return watch.watched_count > sum(watch.last_visit(url) is not None for url in robots)
 
 
 def _counts(folder: Path, before: int) -> CycleResult:

@@ -1,4 +1,4 @@
-"""A session of a watch begins one cycle at most, and the very first one only looks.
+"""Lets a session of a watch begin one cycle at most; the very first one only records what is there.
 
 A watch that has a driver of its own waits for its next cycle. Ours is started once per cycle, so that what
 changed is written down and told before the next one, and cron can do the waiting.

@@ -1,4 +1,4 @@
-"""Where a watch is kept and what it begins from, and one cycle of it."""
+"""The folder of a watch and what it starts from, and one cycle of it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, UsageError
 from coati.file_lock import FileHeldError, FileLock
-from coati.reporting.writing import write_report
+from coati.reporting.report_file import write_report
 from coati.runs.errors import RunLockedError
-from coati.runs.layout import Layout, holds_run
+from coati.runs.layout import Layout, holds_run, is_free
 from coati.settings.relevance_model import with_whole_path
 from coati.settings.run_file import require_no_hidden, with_values
 from coati.watching.cycle import CycleResult, new_site_watch, publish, run_cycle
-from coati.watching.known import read_known
-from coati.watching.options import (
+from coati.watching.known_pages import read_known
+from coati.watching.notifying import ChangeListeners, tell_changes
+from coati.watching.watch_options import (
     FILE_NAME,
     WatchOptions,
     read_options,
@@ -24,7 +25,6 @@ from coati.watching.options import (
     with_options,
     write_options,
 )
-from coati.watching.telling import Listeners, tell_changes
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
@@ -33,17 +33,25 @@ if TYPE_CHECKING:
     from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
     from coati.live.stop_signal import StopSignal
-    from coati.watching.known import Known
+    from coati.watching.known_pages import Known
+
+
+# What a watch that was killed in its first moments leaves behind.
+_BEGUN = frozenset({"state", "watch.toml.new"})
 
 
 @dataclass(frozen=True, slots=True)
 class WatchPlace:
-    """A watch that is ready to run: its folder, what it begins from, and how it goes on."""
+    """A watch that is ready to run: its folder, what it begins from, and how it goes on.
+
+    ``notes`` say what is otherwise than its folder says.
+    """
 
     folder: Path
     options: WatchOptions
     known: Known
     resumed: bool
+    notes: tuple[str, ...] = ()
 
 
 def is_watch(folder: Path) -> bool:
@@ -62,18 +70,22 @@ def find_watch(
     ``given`` are options by name, ``asking`` the settings of the crawl that are to be others than it had. The
     folder of a new watch is ``out``, or stands beside its first source.
     """
+    notes: list[str] = []
     if len(sources) == 1 and is_watch(sources[0]):
         folder = sources[0]
-        stored = read_options(folder)
-        options = with_options(stored, given)
-        known = _known(stored.sources, folder)
+        if out is not None and out.resolve() != folder.resolve():
+            raise UsageError(f"{folder} is the folder of a watch, but --out names another folder")
+        options = read_options(folder, given, notes)
+        known = _known(options.sources, folder)
     else:
+        for source in filter(is_watch, sources):
+            raise UsageError(f"{source} is the folder of a watch: to resume it, give no other source")
         known = read_known(sources)
         folder = out or sources[0].with_name(sources[0].name.removesuffix(".txt") + ".watch")
         named = {"sources": tuple(str(source.absolute()) for source in sources)}
         if is_watch(folder):
-            options = with_options(read_options(folder), {**given, **named})
-        elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            options = read_options(folder, {**given, **named}, notes)
+        elif not is_free(folder, _BEGUN):
             raise ConfigError(f"{folder} holds something else than a watch; choose a new folder with --out")
         else:
             options = with_options(WatchOptions(), {**given, **named})
@@ -84,7 +96,7 @@ def find_watch(
     new_site_watch(known, options)
     hosts = len({host_of(url) for url in known.pages})
     require_politeness(options, known.settings, hosts)
-    return WatchPlace(folder, options, known, holds_run(folder))
+    return WatchPlace(folder, options, known, holds_run(folder), tuple(notes))
 
 
 def _known(sources: Sequence[str], folder: Path) -> Known:
@@ -102,7 +114,7 @@ def next_cycle(every: float, now: float) -> float:
 def watch_once(
     place: WatchPlace,
     clock: Callable[[], float],
-    listeners: Listeners | None = None,
+    listeners: ChangeListeners | None = None,
     on_progress: OnProgress | None = None,
     stop: StopSignal | None = None,
     planned: Callable[[CrawlPlan], CrawlPlan] = lambda plan: plan,
@@ -123,7 +135,7 @@ def watch_once(
             on_progress,
             lambda plan: planned(replace(plan, stop=stop)),
         )
-        trouble = tell_changes(place.folder, listeners or Listeners())
+        trouble = tell_changes(place.folder, listeners or ChangeListeners())
         write_report(place.folder)
     changes, messages = (*untold, *result.changes), (*result.messages, *trouble)
     return replace(result, changes=changes, messages=messages)

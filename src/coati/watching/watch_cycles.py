@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from coati.errors import ConfigError
-from coati.jobs.html import rows_table
 from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.notebook import is_shown
+from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import AskingOptions, plain_values
 from coati.jobs.own_thread import run_beside_loop
 from coati.jobs.runs import Run
 from coati.live.stop_signal import StopSignal
-from coati.runs.changes import Change
+from coati.runs.changes_file import Change
 from coati.settings.run_file import read_values
 from coati.stop_reasons import StopReason
 from coati.units import parse_seconds
 from coati.watching.cycle import CycleResult
-from coati.watching.telling import Listeners
+from coati.watching.notifying import ChangeListeners
 from coati.watching.watch import WatchPlace, find_watch, next_cycle, watch_once
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class WatchResult:
 
     @property
     def changes(self) -> list[Change]:
-        """What these cycles found to be new, changed or gone; `coati.runs.changes` reads those before."""
+        """What these cycles found to be new, changed or gone; ``changes.jsonl`` also has earlier ones."""
         return [change for cycle in self.cycles for change in cycle.changes]
 
     @property
@@ -100,6 +100,7 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     check: int | None = None,
     scheduler: str | None = None,
     relevant: str | None = None,
+    keep_versions: int | None = None,
     command: str = "",
     notify: str = "",
     on_cycle: Callable[[CycleResult], None] | None = None,
@@ -123,6 +124,7 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
         "check": check,
         "scheduler": scheduler,
         "relevant": relevant,
+        "keep_versions": keep_versions,
     }
     sources = [source] if isinstance(source, str | Path) else list(source)
     place = find_watch(
@@ -141,14 +143,14 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
                 on_progress(progress)
 
         callbacks = CycleCallbacks(on_cycle=on_cycle, on_progress=tell)
-        listeners = Listeners.named(command, notify)
+        listeners = ChangeListeners.named(command, notify)
         return run_beside_loop(lambda: watch_cycles(place, cycles, listeners, callbacks, stop), stop)
 
 
 def watch_cycles(
     place: WatchPlace,
     cycles: int | None,
-    listeners: Listeners,
+    listeners: ChangeListeners,
     callbacks: CycleCallbacks,
     stop: StopSignal,
 ) -> WatchResult:

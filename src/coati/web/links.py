@@ -7,8 +7,8 @@ comment or a script, and not the old ``xlink:href``.
 
 Most of a page's links share their ancestors, so the path of each ancestor is built once and kept by node for
 the length of the call. Everything that comes from the page is bounded: bytes parsed, depth and elements of
-the tree (`coati.web.balance`), links and the length of their URLs, path length, token length, text length,
-and the work that texts take. A page of which not everything was read is marked as truncated.
+the tree (`coati.web.heavy_pages`), links and the length of their URLs, path length, token length, text
+length, and the work that texts take. A page of which not everything was read is marked as truncated.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import ada_url
 from selectolax.lexbor import LexborHTMLParser
 
 from coati.model import Link
-from coati.web.balance import balanced, is_heavy
 from coati.web.charset import decode_page
+from coati.web.heavy_pages import balanced, is_heavy
 from coati.web.link_names import LinkNames, page_title
 from coati.web.node_text import NodeTexts
 from coati.web.urls import MAX_URL_CHARS, encode_query, origin_of, resolve
@@ -56,8 +56,6 @@ _REFRESH = re.compile(
     r"\s*+[\d.][\d.]*+(?:\s*+[;,]|\s)\s*+(?:url\s*+=\s*+)?+(?:\"([^\"]*)|'([^']*)|(.*))",
     re.IGNORECASE | re.DOTALL,
 )
-# A reference that begins so leads to the same URL from every page of a site.
-_OF_SITE = ("/", "http://", "https://")
 _NO_LINK = ("#", "javascript:", "mailto:", "tel:", "data:")
 # What a URL parser strips; a no-break space, which str.strip() takes too, is part of the reference.
 _STRIPPED = "".join(map(chr, range(0x21)))
@@ -163,13 +161,13 @@ class LinkExtractor:
             links += 1
             if not in_utf and not reference.isascii():
                 reference = encode_query(reference, codec)
-            if short and _is_kept(reference):
-                target = self._resolve_in(site if reference.startswith(_OF_SITE) else directory, reference)
+            place = _place_of(reference, site, directory) if short else None
+            target = self._resolve(base, reference) if place is None else self._resolve_in(place, reference)
+            if target is None:
+                # One that the rules forbid is kept as well, at its full length.
+                chars_left -= len(directory) + len(reference)
             else:
-                target = self._resolve(base, reference)
-            # One that the rules forbid is kept as well, at its full length.
-            chars_left -= len(directory) + len(reference) if target is None else len(target)
-            if target is not None:
+                chars_left -= len(target)
                 urls.append(target)
                 nodes.append(node)
         return ExtractedPage(ParsedLinks(urls, nodes, tree), self._refused, truncated, _has_nofollow(tree))
@@ -185,16 +183,23 @@ class LinkExtractor:
         return None
 
 
-def _is_kept(reference: str) -> bool:
-    """Tell whether a reference leads to the same URL from every page of a directory, and is short.
+def _place_of(reference: str, site: str, directory: str) -> str | None:
+    """Return that from which a reference leads to the same URL as from the page: the site or the directory.
 
-    Only one without a path ("?page=2", or "http:?page=2") depends on the file name of the page.
+    None where it is long, and where it has no path ("?page=2", or "http:?page=2"): such a one depends on the
+    file name of the page.
     """
-    if reference[0] == "?" or len(reference) > _KEPT_CHARS:
-        return False
+    first = reference[0]
+    if first == "?" or len(reference) > _KEPT_CHARS:
+        return None
+    if first == "/":
+        return site
     if ":" not in reference:
-        return True
-    return not reference.partition("?")[0].partition("#")[0].rstrip(_STRIPPED).endswith(":")
+        return directory
+    if reference.startswith(("http://", "https://")):
+        return site
+    ends_with_scheme = reference.partition("?")[0].partition("#")[0].rstrip(_STRIPPED).endswith(":")
+    return None if ends_with_scheme else directory
 
 
 def _reference(node: LexborNode) -> str | None:

@@ -33,19 +33,21 @@ class NodeTexts:
         pieces = []
         wanted = MAX_TEXT_CHARS
         silent = False
+        work_left = self._work_left
         for part in islice(node.traverse(include_text=True), _MAX_TEXT_NODES):
-            if self._work_left <= 0:
+            if work_left <= 0:
                 break
-            self._work_left -= _WORK_OF_A_NODE
+            work_left -= _WORK_OF_A_NODE
             text = part.text_content
             if text is None:
                 silent = part.tag in {"script", "style"}
                 continue
-            self._work_left -= len(text)
+            work_left -= len(text)
             if not silent:
                 # Cut before splitting: one text may be as long as the page.
                 pieces.append(text[: 2 * MAX_TEXT_CHARS])
                 wanted -= len(text.strip())
                 if wanted <= 0:
                     break
+        self._work_left = work_left
         return " ".join(between.join(pieces).split())[:MAX_TEXT_CHARS]

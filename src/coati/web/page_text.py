@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborHTMLParser
 
-from coati.web.balance import balanced, is_heavy
 from coati.web.charset import decode_page
+from coati.web.heavy_pages import balanced, is_heavy
 from coati.web.links import MAX_PAGE_BYTES
 
 # What is read of one page: its topic stands early, and a page may be megabytes long.

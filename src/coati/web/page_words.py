@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 from selectolax.lexbor import LexborHTMLParser
 
-from coati.web.balance import balanced, is_heavy
 from coati.web.charset import decode_page
+from coati.web.heavy_pages import balanced, is_heavy
 from coati.web.link_names import page_title
 from coati.web.links import MAX_PAGE_BYTES
 from coati.web.page_text import tree_text

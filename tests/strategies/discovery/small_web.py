@@ -7,7 +7,7 @@ from random import Random
 
 from coati.model import EVERY_HOST, Outcome, Page, Request
 from coati.strategies.strategy import Strategy
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site import Response, Site
 from coati.web.out_links import with_out_links
 from coati.web.rules import Rules, Scope

@@ -7,7 +7,7 @@ import pytest
 from coati.assembly import StrategySettings, build_strategy
 from coati.model import AT_THE_END, EVERY_HOST, Deferred, Failure, Outcome, Page, Request
 from coati.strategies.discovery.actions import DISCOVERY_ACTIONS, Action
-from coati.strategies.discovery.dsdd import Dsdd, UserWishes, Variant
+from coati.strategies.discovery.dsdd import Dsdd, UserJudgements, Variant
 from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.discovery.site_checks import CheckState
 from coati.strategies.discovery.start_model import model_of_examples
@@ -195,7 +195,7 @@ def test_the_user_rejects_a_site_and_the_classifier_learns_it() -> None:
     drive(first, answers(WEB), most=60)
     url = REPOSITORIES[0]
     before = first.explain(url).score
-    again = dsdd(wishes=UserWishes(((url, Action.REJECTED),)))
+    again = dsdd(wishes=UserJudgements(((url, Action.REJECTED),)))
     again.load(unpack(pack(first.save())))
     request = again.choose(60.0, EVERY_HOST)
     assert isinstance(request, Request)
@@ -211,7 +211,7 @@ def test_the_user_rejects_a_site_and_the_classifier_learns_it() -> None:
 
 
 def test_the_user_accepts_a_site_that_was_rejected() -> None:
-    strategy = dsdd(wishes=UserWishes(((FEW_FILES, Action.ACCEPTED),)))
+    strategy = dsdd(wishes=UserJudgements(((FEW_FILES, Action.ACCEPTED),)))
     drive(strategy, answers(WEB))
     accepted = next(finding for finding in strategy.findings() if finding.site == "fewfiles.test")
     assert (accepted.state, accepted.by_user) == (CheckState.VERIFIED, True)
@@ -219,7 +219,7 @@ def test_the_user_accepts_a_site_that_was_rejected() -> None:
 
 def test_a_quota_ends_the_queries_and_a_larger_one_goes_on() -> None:
     tell = answers(WEB)
-    first = dsdd(wishes=UserWishes(max_queries=3))
+    first = dsdd(wishes=UserJudgements(max_queries=3))
     asked = drive(first, tell)
     assert sum(map(is_query, asked)) == 3
     assert first.queries_waiting > 0

@@ -4,13 +4,13 @@ import pytest
 
 from coati.assembly import build_shortcuts
 from coati.model import Link, LinkList, Outcome, Page, Request
-from coati.strategies.discovery.dsdd import UserWishes
+from coati.strategies.discovery.dsdd import UserJudgements
 from coati.strategies.discovery.prospect import Prospect
 from coati.strategies.discovery.site_checks import site_of
 from coati.strategies.state import pack, unpack
 from coati.testing.api_answers import ApiFile
 from coati.testing.apis import ApiState, with_api
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site import Response, Site
 from coati.web.out_links import with_out_links
 from coati.web.rules import Rules, Scope
@@ -83,7 +83,7 @@ def test_the_apis_outlive_saving() -> None:
 
 
 def impatient(patience: int | None) -> Prospect:
-    return Prospect([], SETTINGS, MODEL, wishes=UserWishes(patience=patience))
+    return Prospect([], SETTINGS, MODEL, wishes=UserJudgements(patience=patience))
 
 
 def test_patience_ends_a_search_and_more_of_it_continues_where_it_stood() -> None:

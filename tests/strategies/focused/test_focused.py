@@ -26,7 +26,7 @@ from coati.strategies.focused.focused import FocusedSettings, focused
 from coati.strategies.strategy import Strategy
 from coati.testing.checks import check_strategy
 from coati.testing.generator import generate_site
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site_parameters import SiteParameters
 from tests.driving import ask
 

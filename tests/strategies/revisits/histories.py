@@ -8,7 +8,7 @@ from coati.budget import Budget
 from coati.model import Link
 from coati.replaying.clock import SimulatedClock
 from coati.replaying.driver import ReplayOptions, replay
-from coati.replaying.page_history import Capture, PageHistory
+from coati.replaying.page_history import PageCapture, PageHistory
 from coati.strategies.revisits.scheduler import Scheduler
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.web.urls import url_hash
@@ -48,13 +48,13 @@ class Made:
         """Return it as something that answers; a capture per change."""
         captures = {}
         for page, url in enumerate(self.urls):
-            found: list[Capture] = []
+            found: list[PageCapture] = []
             before: object = self
             for cycle, shown in enumerate(self.shown):
                 links = shown[page]
                 if links != before:
                     before = links
-                    found.append(Capture(BEGIN + HOUR * cycle, self._links(page, links)))
+                    found.append(PageCapture(BEGIN + HOUR * cycle, self._links(page, links)))
             captures[url] = found
         return PageHistory("made", captures)
 

@@ -12,8 +12,10 @@ from coati.strategies.revisits.daily_profile import DailyProfile
 from coati.strategies.revisits.expected_cover import ExpectedCover
 from coati.strategies.revisits.link_lives import departures, looked_back_on, mean_lives, worth_of_visits
 from coati.strategies.revisits.link_samples import LinkSamples
-from coati.strategies.revisits.scheduler import Cycle
+from coati.strategies.revisits.longest_waits import MOST_ROUNDS
+from coati.strategies.revisits.scheduler import EXPECTED, EXPLORED, Cycle
 from coati.strategies.revisits.visits import Visit, Visits
+from coati.strategies.state import pack, unpack
 
 HOUR = 3600.0
 START = 500_000 * HOUR
@@ -227,3 +229,56 @@ def test_beyond_the_candidates_pages_follow_in_the_order_of_their_scores() -> No
         taken.append(page)
     assert taken == list(range(pages))[::-1]
     assert cover.best(cycle) is None
+
+
+def test_where_nothing_came_yet_pages_that_show_more_are_still_visited_more_often() -> None:
+    watched = Watched(Arrivals(), 40)
+    for page in range(40):
+        watched.see(page, 0, list(range(100 * page, 100 * page + (30 if page == 7 else 1))), first=True)
+    taken = []
+    for cycle in range(1, 200):
+        ((page, _),) = watched.picks(cycle, 1)
+        watched.see(page, cycle, sorted(watched.shown[page]))
+        taken.append(page)
+    assert taken.count(7) > 2 * taken.count(8) > 0
+
+
+def test_a_page_that_nothing_is_expected_of_is_visited_after_twenty_rounds() -> None:
+    watched = Watched(Arrivals(), 4)
+    for page in range(4):
+        watched.see(page, 0, [], first=True)
+    # Three pages bring much in every cycle, and what is there leaves at once.
+    number, waits = 100, []
+    last = 0
+    for cycle in range(1, 4 * MOST_ROUNDS * 3):
+        (page,) = (page for page, _ in watched.picks(cycle, 1))
+        watched.see(page, cycle, [] if page == 3 else list(range(number, number + 30)))
+        number += 30
+        if page == 3:
+            waits.append(cycle - last)
+            last = cycle
+    # Others may be overdue at the same time.
+    assert 4 * MOST_ROUNDS < max(waits) <= 4 * MOST_ROUNDS + 3
+
+
+def test_pages_that_are_overdue_take_a_twentieth_of_a_cycle_and_a_restored_state_agrees() -> None:
+    watched = Watched(Arrivals(), 60)
+    for page in range(60):
+        watched.see(page, 0, [], first=True)
+    scheduler = watched.scheduler
+    scheduler.begin(Cycle(0, START, 40, None, watched.visits))
+    for _ in range(60 * MOST_ROUNDS):
+        scheduler.take(0)
+    again = Arrivals()
+    again.load(unpack(pack(scheduler.save())))
+    for each in (scheduler, again):
+        cycle = Cycle(1, START + HOUR, 40, None, watched.visits)
+        each.begin(cycle)
+        whys = []
+        for _ in range(40):
+            pick = each.pick(cycle)
+            assert pick is not None
+            cycle.take(pick.page)
+            each.take(pick.page)
+            whys.append(pick.why)
+        assert whys == [EXPLORED] * 2 + [EXPECTED] * 38

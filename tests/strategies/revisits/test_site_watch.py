@@ -103,6 +103,20 @@ def test_a_redirect_of_a_new_link_is_followed_and_ends() -> None:
     assert asked == [f"x{number}" for number in range(6)]
 
 
+def test_a_day_without_an_answer_loses_nothing() -> None:
+    strategy = site_watch(files=["old.csv"])
+    run_cycle(strategy, 0, lambda _: page("old.csv"))
+    for hour in range(1, 25):
+        run_cycle(strategy, hour, lambda _: Failure(0, 0, "no route to host"))
+    answers: dict[str, Outcome] = {"": page("old.csv", "new.csv"), "old.csv": target(), "new.csv": target()}
+    for hour in range(25, 40):
+        asked = run_cycle(strategy, hour, answers.__getitem__)
+        if asked:
+            break
+    assert names(asked, FOLLOW) == ["new.csv"]
+    assert "old.csv" in names(asked, CHECK)
+
+
 def test_known_files_are_asked_about_in_turn_and_gone_after_three_cycles() -> None:
     strategy = site_watch(files=["a.csv", "b.csv", "c.csv"], check_per_cycle=2)
     run_cycle(strategy, 0, lambda _: page())
@@ -136,7 +150,65 @@ def test_a_page_that_makes_new_addresses_for_ever_is_not_followed_for_ever() -> 
         advertisements = page(*(f"ad/{hour}{number}?sid={hour}" for number in range(10)))
         asked = run_cycle(strategy, hour, lambda name, now=advertisements: page() if name else now)  # type: ignore[misc]
         followed += len(names(asked, FOLLOW))
-    assert followed == 40
+    # Forty, and of the 150 others the first, second, fourth and so on.
+    assert followed == 48
+
+
+def test_addresses_that_lead_nowhere_do_not_make_a_page_worth_a_visit() -> None:
+    strategy = site_watch(follow_per_cycle=100)
+    run_cycle(strategy, 0, lambda _: page())
+    found = []
+    for hour in range(1, 5):
+        advertisements = page(*(f"ad/{hour}{number:02d}" for number in range(40)))
+        before = len(strategy.watch.found())
+        run_cycle(strategy, hour, lambda name, now=advertisements: page() if name else now)  # type: ignore[misc]
+        found.append(len(strategy.watch.found()) - before)
+    assert found[0] == 40
+    assert sum(found[1:]) == len([1, 2, 4, 8, 16, 32, 64])
+
+
+def test_what_is_left_alone_is_taken_up_again_once_it_leads_to_a_file() -> None:
+    strategy = site_watch(follow_per_cycle=100)
+    run_cycle(strategy, 0, lambda _: page())
+
+    def visit(hour: int, *, published: bool) -> list[str]:
+        news = page(*(f"news/{hour}{number:02d}" for number in range(60)))
+
+        def answer(name: str) -> Outcome:
+            return (target() if published else page()) if name else news
+
+        return names(run_cycle(strategy, hour, answer), FOLLOW)
+
+    assert len(visit(1, published=False)) == 40
+    assert len(visit(2, published=False)) == len([1, 2, 4, 8, 16, 32])
+    assert len(visit(3, published=True)) == len([64])
+    assert len(visit(4, published=True)) == 60
+
+
+def test_a_shape_that_brought_files_is_not_given_up_for_a_row_without() -> None:
+    queue = Following()
+    queue.learn("http://a.org/0", led_to_file=True)
+    for number in range(1, 80):
+        queue.learn(f"http://a.org/{number}", led_to_file=False)
+    assert not queue.leaves_alone("http://a.org/80")
+    queue.learn("http://a.org/80", led_to_file=False)
+    left = [queue.leaves_alone(f"http://a.org/{number}") for number in range(81, 85)]
+    assert left == [False, False, True, False]
+
+
+def test_what_waits_goes_with_the_shape_that_is_left_alone() -> None:
+    queue = Following()
+    for name in ("news/100", "page"):
+        queue.push(Followed(f"http://a.org/{name}", "http://a.org/", 0.5))
+    for number in range(40):
+        queue.learn(f"http://a.org/news/{number}", led_to_file=False)
+    again = Following()
+    again.load(unpack(pack({"queue": queue.save()}))["queue"])
+    for each in (queue, again):
+        assert len(each) == 1
+        assert each.pop().url == "http://a.org/page"
+        left = [each.leaves_alone(f"http://a.org/news/{number}") for number in range(3)]
+        assert left == [False, False, True]
 
 
 def test_a_followed_page_that_holds_several_files_is_watched_from_then_on() -> None:
@@ -277,7 +349,7 @@ def test_a_sitemap_that_dates_everything_anew_is_not_believed_for_ever() -> None
     strategy = watch_of_dates(2)
     whys = []
     for hour in range(120):
-        sitemap = dated(**dict.fromkeys("abcde", float(hour)))
+        sitemap = dated(**dict.fromkeys("abcde", hour * HOUR + 1))
         whys += run_cycle(strategy, hour, lambda name, now=sitemap: now if name == "s.xml" else page())  # type: ignore[misc]
     dated_visits = [place for place, (why, _) in enumerate(whys) if why == DATED]
     assert 5 <= len(dated_visits) <= 20
@@ -288,7 +360,7 @@ def test_a_date_far_ahead_does_not_hide_the_true_ones_after_it() -> None:
     strategy = watch_of_dates(6)
     whys = [
         run_cycle(strategy, hour, lambda name, date=date: dated(e=date) if name == "s.xml" else page())  # type: ignore[misc]
-        for hour, date in enumerate((1.0, 1e10, 2.0))
+        for hour, date in enumerate((1.0, 1e10, HOUR + 1))
     ]
     assert [names(why, DATED) for why in whys] == [[], [], ["e"]]
 
@@ -302,3 +374,27 @@ def test_a_page_that_was_visited_in_the_same_cycle_is_not_hastened() -> None:
     answers["s.xml"] = dated(a=2.0)
     run_cycle(strategy, 1, lambda name: answers.get(name) or page())
     assert names(run_cycle(strategy, 2, lambda name: answers.get(name) or page()), DATED) == []
+
+
+def test_a_day_and_a_time_of_one_change_hasten_a_page_once() -> None:
+    day, feed = 24 * HOUR, dated(a=1.0)
+    for first, second in ((day, day + 9.5 * HOUR), (day + 9.5 * HOUR, day)):
+        urls = [ROOT + name for name in ("s.xml", "feed.xml", "a", "b", "c", "d")]
+        strategy = SiteWatch(Watch(urls, RoundRobin(), WatchSettings(per_cycle=4)), value)
+        answers = {"s.xml": dated(a=1.0), "feed.xml": feed}
+        told = []
+        for hour in range(40):
+            if hour == 34:
+                answers["s.xml"] = dated(a=first)
+            if hour == 38:
+                answers["feed.xml"] = dated(a=second)
+            told += names(run_cycle(strategy, hour, lambda name, now=answers: now.get(name) or page()), DATED)  # type: ignore[misc]
+        assert told == ["a"]
+
+
+def test_a_day_hastens_a_page_that_was_visited_on_that_day() -> None:
+    strategy = watch_of_dates(6)
+    for hour in range(24, 27):
+        sitemap = dated(e=24 * HOUR if hour > 25 else 1.0)
+        asked = run_cycle(strategy, hour, lambda name, now=sitemap: now if name == "s.xml" else page())  # type: ignore[misc]
+    assert names(asked, DATED) == ["e"]

@@ -7,7 +7,7 @@ from coati.strategies.sb.hnsw_groups import HnswGroups
 from coati.strategies.sb.path_groups import PathGroups
 from coati.strategies.sb.tag_path_vectors import TagPathSpace
 from coati.testing.generator import generate_site
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site_parameters import SiteParameters
 from tests.driving import ask
 

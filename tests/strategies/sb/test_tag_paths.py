@@ -17,7 +17,7 @@ from coati.strategies.sb.tag_paths import TagPathSettings, TagPathStrategy
 from coati.strategies.sb.url_classes import LearntClasses
 from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site_parameters import SiteParameters
 from tests.driving import ask, must_ask
 from tests.strategies.sb.literal_sb import LiteralCrawl

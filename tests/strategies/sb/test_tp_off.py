@@ -9,7 +9,7 @@ from coati.strategies.sb.tp_off import TpOffSettings, tp_off
 from coati.strategies.truth import SiteTruth
 from coati.testing.checks import check_strategy
 from coati.testing.generator import generate_site
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site import Site
 from coati.testing.site_parameters import SiteParameters
 from tests.driving import ask

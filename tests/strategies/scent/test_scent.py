@@ -25,7 +25,7 @@ from coati.strategies.state import pack, unpack
 from coati.strategies.strategy import Strategy
 from coati.testing.checks import check_strategy
 from coati.testing.generator import generate_site
-from coati.testing.respond import Responder
+from coati.testing.responder import Responder
 from coati.testing.site_parameters import SiteParameters
 from tests.driving import ask, must_ask
 
@@ -234,6 +234,36 @@ def test_explains_a_waiting_link_in_words() -> None:
     )
     assert all(math.isfinite(reason.contribution) for reason in reasons)
     assert 0 < score < 1
+
+
+def test_words_have_a_star_for_numbers_since_keys_do_not_tell_them_apart() -> None:
+    strategy = Scent([START])
+    links = [Link(f"{START}news/{year}/item-{year}.html", FILES, "news") for year in (2019, 2020, 2021)]
+    strategy.observe(must_ask(strategy).id, page(*links), 0.0)
+    for _ in range(2):
+        strategy.observe(must_ask(strategy).id, page(), 0.0)
+    _, reasons = strategy.explain(links[2], START)
+    assert any("/news/*/" in reason.words for reason in reasons)
+    assert not any("2021" in reason.words for reason in reasons)
+
+
+def test_what_the_sweep_takes_is_explained_by_the_sweep() -> None:
+    strategy = Scent([START])
+    folders = [Link(f"{START}{name}/{other}/page.html", MENU, name) for name in NAMES for other in NAMES[:6]]
+    strategy.observe(must_ask(strategy).id, page(*folders), 0.0)
+    swept = 0
+    while True:
+        twin = Scent([START])
+        twin.load(unpack(pack(strategy.save())))
+        request = ask(strategy)
+        if request is None:
+            break
+        score, reasons = twin.explain(request.url)
+        if reasons[0].words.endswith("so a folder is tried that was not looked at"):
+            swept += 1
+            assert score < 0.1
+        strategy.observe(request.id, page(), 0.0)
+    assert swept > 3
 
 
 @pytest.mark.parametrize("aim", list(Aim))

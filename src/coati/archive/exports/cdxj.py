@@ -21,7 +21,7 @@ from coati.web.urls import host_of, is_query, path_of, query_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coati.archive.archive import Archive, Held
+    from coati.archive.archive import Archive, StoredCapture
 
 _WWW = re.compile(r"www\d*\.")
 _PORT = re.compile(r"https?://[^/?#]*?(:\d+)(?=[/?#]|\Z)")
@@ -60,7 +60,7 @@ def timestamp(seconds: float | None) -> str:
     return datetime.fromtimestamp(seconds or 0.0, UTC).strftime("%Y%m%d%H%M%S")
 
 
-def _line(held: Held) -> str:
+def _line(held: StoredCapture) -> str:
     entry, place = held.entry, held.place
     fields = {
         "url": entry.url,

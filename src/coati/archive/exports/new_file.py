@@ -1,4 +1,4 @@
-"""A file that an export makes: there whole or not at all, and in the place of another one only on demand."""
+"""A file that an export writes: complete or absent, and never in place of another one unless asked to."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from coati.errors import UsageError
+from coati.machine_errors import writing_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
 @contextmanager
 def new_file(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Give a place to write to; what is written there becomes ``path`` at the end, if all went well."""
-    if path.is_dir() or (path.exists() and not overwrite):
-        raise UsageError(f"{path} already exists")
+    if path.exists() and not (overwrite and path.is_file()):
+        # A device or a pipe is no file to be replaced, even on demand.
+        raise UsageError(f"{path} already exists" + (" and is no file" if overwrite else ""))
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     try:
-        yield partial
+        with writing_to(path):
+            yield partial
         partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)

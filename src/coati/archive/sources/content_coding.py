@@ -1,4 +1,4 @@
-"""Undoing what servers do to a body on its way: chunks, gzip, deflate, Brotli, Zstandard.
+"""Undo what servers do to a body in transit: chunks, gzip, deflate, Brotli, Zstandard.
 
 Archives of other tools hold bodies as they came over the wire, or undone with the headers left as
 they were. So a body that does not unpack from its first byte is taken as undone already.
@@ -6,6 +6,7 @@ they were. So a body that does not unpack from its first byte is taken as undone
 
 from __future__ import annotations
 
+import io
 import re
 from typing import NamedTuple
 
@@ -47,17 +48,18 @@ def _decode(body: bytes, coding: str, max_bytes: int) -> Decoded:
 def _unpack(packed: bytes, coding: str, max_bytes: int) -> Decoded:
     """Undo a coding; what does not unpack from its first byte on stays as it is."""
     unpacking = Unpacking((coding,))
-    parts: list[bytes] = []
-    size = 0
+    # What is written there is handed out without a copy: it may be hundreds of megabytes.
+    unpacked = io.BytesIO()
+    fits = True
     try:
         for part in unpacking.feed(packed):
-            parts.append(part)
-            size += len(part)
-            if size > max_bytes:
+            fits = unpacked.tell() + len(part) <= max_bytes
+            unpacked.write(part[: max_bytes - unpacked.tell()])
+            if not fits:
                 break
     except CodingError:
-        return Decoded(b"".join(parts), whole=False) if parts else Decoded(packed, whole=True)
-    return Decoded(b"".join(parts)[:max_bytes], unpacking.whole and size <= max_bytes)
+        return Decoded(unpacked.getvalue(), whole=False) if unpacked.tell() else Decoded(packed, whole=True)
+    return Decoded(unpacked.getvalue(), unpacking.whole and fits)
 
 
 def _dechunk(body: bytes) -> Decoded:

@@ -10,14 +10,14 @@ from pathlib import Path
 from coati.archive.description import FILE_NAME
 from coati.archive.sources.replica import Replica
 from coati.archive.sources.snapshot_tables import SnapshotTables
-from coati.archive.sources.source import Source, Wishes
+from coati.archive.sources.source import Source, SourceOptions
 from coati.archive.sources.static_folder import StaticFolder
 from coati.archive.sources.wacz import WaczContent, is_zip, read_wacz
 from coati.archive.sources.warc_files import WarcFiles, warc_on_disk
 from coati.errors import UsageError, unknown_name
 
 LAYOUTS = ("warc", "wacz", "replica", "snapshots", "folder")
-_FOLDERS: dict[str, Callable[[Path, Wishes], Source]] = {
+_FOLDERS: dict[str, Callable[[Path, SourceOptions], Source]] = {
     "replica": Replica,
     "snapshots": SnapshotTables,
     "folder": StaticFolder,
@@ -27,26 +27,29 @@ _WARC_ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".wacz")
 _VERSION_LINE = b"WARC/"
 
 
-def open_source(paths: Sequence[Path], layout: str, wishes: Wishes) -> tuple[str, Source]:
+def open_source(paths: Sequence[Path], layout: str, options: SourceOptions) -> tuple[str, Source]:
     """Open a source in the layout of this name, or in the one that it seems to have (``auto``)."""
     if layout not in {"auto", *LAYOUTS}:
         raise unknown_name("layout", layout, ("auto", *LAYOUTS))
     for path in paths:
         if not path.exists():
             raise UsageError(f"there is nothing at {path}")
+        if not path.is_file() and not path.is_dir():
+            # A pipe is read once, and would be waited for.
+            raise UsageError(f"{path} is neither a file nor a folder; write what it gives into a file first")
     if layout == "auto":
         layout = detect_layout(paths)
     if layout in {"warc", "wacz"}:
-        return layout, _warc_source(paths, layout, wishes)
+        return layout, _warc_source(paths, layout, options)
     if len(paths) > 1:
         raise UsageError("several sources can be imported as one only if they are WARC or WACZ files")
     path = paths[0]
     if not path.is_dir():
         raise UsageError(f"{path} is not in the layout {layout!r}")
-    return layout, _FOLDERS[layout](path, wishes)
+    return layout, _FOLDERS[layout](path, options)
 
 
-def _warc_source(paths: Sequence[Path], layout: str, wishes: Wishes) -> WarcFiles:
+def _warc_source(paths: Sequence[Path], layout: str, options: SourceOptions) -> WarcFiles:
     """Join WARC and WACZ files, in the order in which they are named; the first start that is told counts."""
     for path in paths:
         if layout == "wacz" and path.is_dir():
@@ -57,7 +60,7 @@ def _warc_source(paths: Sequence[Path], layout: str, wishes: Wishes) -> WarcFile
     ]
     return WarcFiles(
         [file for content in contents for file in content.files],
-        wishes,
+        options,
         start_url=next((content.start_url for content in contents if content.start_url), None),
         known_damage=[damage for content in contents for damage in content.damage],
     )
@@ -99,7 +102,7 @@ def _warc_paths(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         if path.is_dir():
             inside = [*path.iterdir(), *(path / "archive").glob("*"), *(path / "warcs").glob("*")]
-            found += sorted(file for file in inside if file.name.endswith(_WARC_ENDINGS))
+            found += sorted(file for file in inside if file.name.endswith(_WARC_ENDINGS) and file.is_file())
         else:
             found.append(path)
     return found

@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import IO, NamedTuple, Self
 
 from coati.archive.record import ArchiveMeta, Entry, Record
-from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Progress, Report, Wishes
+from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Progress, Report, SourceOptions
 from coati.errors import ArchiveError
+from coati.machine_errors import writing_to
 from coati.model import Kind
 from coati.web.urls import normalise
 
@@ -49,9 +50,9 @@ _MAX_SIZE_BYTES = 1 << 50
 class Replica:
     """A folder in the replica layout (`coati.archive.sources.source.Source`)."""
 
-    def __init__(self, folder: Path, wishes: Wishes) -> None:
+    def __init__(self, folder: Path, options: SourceOptions) -> None:
         self._folder = folder
-        self._wishes = wishes
+        self._options = options
 
     @staticmethod
     def recognises(path: Path) -> bool:
@@ -59,7 +60,7 @@ class Replica:
         return (path / _SITE).is_file() and (path / _TABLE).is_file()
 
     def meta(self) -> ArchiveMeta:
-        wishes = self._wishes
+        options = self._options
         path = self._folder / _SITE
         try:
             with path.open("rb") as file:
@@ -72,9 +73,9 @@ class Replica:
         if start_url is None:
             raise ArchiveError(f"{path}: the start URL {site['start_url']!r} is not a web address")
         return ArchiveMeta(
-            name=wishes.name or name,
-            start_url=wishes.start_url or start_url,
-            types=wishes.types,
+            name=options.name or name,
+            start_url=options.start_url or start_url,
+            types=options.types,
             origin=origin,
             licence=licence,
             blocked_extensions=BLOCKED_EXTENSIONS,
@@ -177,7 +178,9 @@ class _Bodies:
 
     def _lay_aside(self, name: str, body: bytes) -> None:
         self._places[name] = (self._aside.seek(0, io.SEEK_END), len(body))
-        self._aside.write(body)
+        with writing_to(Path(tempfile.gettempdir())):
+            self._aside.write(body)
+            self._aside.flush()
 
 
 def _read_members(path: Path, wanted: Container[str], report: Report) -> Generator[tuple[str, bytes]]:

@@ -17,11 +17,10 @@ many sites.
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from datetime import UTC, datetime
 from html import escape
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from coati.archive.sources.source import Progress, Report, Wishes
+    from coati.archive.sources.source import Progress, Report, SourceOptions
 
 _TIMES, _PAGES, _LINKS = "times.tsv", "pages.tsv", "links.tsv.gz"
 _EVENTS, _FAILS, _NEW = "events.tsv.gz", "fails.tsv.gz", "new.tsv.gz"
@@ -63,9 +62,9 @@ class _Capture(NamedTuple):
 class SnapshotTables:
     """A folder of snapshot tables (`coati.archive.sources.source.Source`)."""
 
-    def __init__(self, folder: Path, wishes: Wishes) -> None:
+    def __init__(self, folder: Path, options: SourceOptions) -> None:
         self._folder = folder
-        self._wishes = wishes
+        self._options = options
         self._are_feeds = (folder / _NEW).is_file()
 
     @staticmethod
@@ -76,10 +75,10 @@ class SnapshotTables:
 
     def meta(self) -> ArchiveMeta:
         """Describe the archive; it starts at the first page."""
-        wishes = self._wishes
-        name = wishes.name or self._folder.resolve().name
-        start_url = wishes.start_url or self._page_urls()[0]
-        return ArchiveMeta(name, start_url, wishes.types or PRESETS["data"], "snapshots of pages as tables")
+        options = self._options
+        name = options.name or self._folder.resolve().name
+        start_url = options.start_url or self._page_urls()[0]
+        return ArchiveMeta(name, start_url, options.types or PRESETS["data"], "snapshots of pages as tables")
 
     def records(self, report: Report, progress: Progress) -> Iterator[Record]:
         """Return a record per page and change, in the order of time."""
@@ -135,9 +134,10 @@ class SnapshotTables:
                 yield _Capture(snapshot, page, list(shown[page]))
 
     def _by_snapshot(self, name: str) -> dict[int, list[list[str]]]:
-        rows = self._rows(name) if (self._folder / name).is_file() else ()
-        grouped = groupby(rows, key=itemgetter(0))
-        return {int(snapshot): [row[1:] for row in found] for snapshot, found in grouped}
+        found: dict[int, list[list[str]]] = {}
+        for row in self._rows(name) if (self._folder / name).is_file() else ():
+            found.setdefault(int(row[0]), []).append(row[1 : _COLUMNS[name]])
+        return found
 
     def _page_urls(self) -> list[str]:
         rows = list(self._rows(_PAGES))
@@ -147,8 +147,11 @@ class SnapshotTables:
         return [url for url in found if url is not None]
 
     def _times(self) -> list[float]:
-        times = (datetime.fromisoformat(row[1]) for row in self._rows(_TIMES))
-        return [(time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() for time in times]
+        try:
+            times = [datetime.fromisoformat(row[1]) for row in self._rows(_TIMES)]
+            return [(time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() for time in times]
+        except (ValueError, OverflowError) as error:
+            raise ArchiveError(f"{self._folder / _TIMES} has a time that is none: {error}") from None
 
     def _links(self) -> list[_Link]:
         return [_Link(row[3], row[4], row[2] == "1") for row in self._rows(_LINKS)]
@@ -161,16 +164,29 @@ class SnapshotTables:
             with gzip.open(path) if name.endswith(".gz") else path.open("rb") as file:
                 for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), start=1):
                     row = line.decode().rstrip("\n").split("\t")
-                    if len(row) < columns or not row[0].isdecimal() or not line.endswith(b"\n"):
+                    if len(row) < columns or not line.endswith(b"\n"):
                         raise ArchiveError(
                             f"{path}: line {number} is cut off or has fewer than {columns} columns"
                         )
+                    if not _has_numbers(row, name):
+                        raise ArchiveError(f"{path}: line {number} has something else where numbers belong")
                     yield row
         except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
             raise ArchiveError(f"{path} cannot be read to its end: {error}") from error
 
 
 _COLUMNS = {_TIMES: 2, _PAGES: 4, _LINKS: 5, _EVENTS: 4, _FAILS: 3, _NEW: 3}
+_NUMBER = re.compile(r"[0-9]{1,9}\Z")
+_NUMBERS = re.compile(r"[+-]?(?:[0-9]{1,9}(?:,[0-9]{1,9})*,?)?\Z")
+# Which columns are numbers, beside the first, and which are lists of numbers.
+_PLACES = {_EVENTS: ((0, 1), (2, 3)), _FAILS: ((0, 1), ()), _NEW: ((0, 1), (2,))}
+
+
+def _has_numbers(row: list[str], table: str) -> bool:
+    singles, lists = _PLACES.get(table, ((0,), ()))
+    return all(_NUMBER.match(row[place]) for place in singles) and all(
+        _NUMBERS.match(row[place]) for place in lists
+    )
 
 
 def _numbers(text: str) -> list[int]:

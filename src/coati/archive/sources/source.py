@@ -39,7 +39,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class SourceOptions:
     """What the user wants to be different from what a source says or a layout defaults to."""
 
     name: str | None = None

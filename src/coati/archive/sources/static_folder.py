@@ -16,12 +16,13 @@ from urllib.parse import quote
 
 from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.sources.file_types import SNIFFED_BYTES, media_type_of
-from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Progress, Report, Wishes, unreported
+from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Progress, Report, SourceOptions, unreported
 from coati.web.media import PRESETS
 from coati.web.urls import normalise
 
 _OK, _MOVED = 200, 301
 _MAX_DEPTH = 64
+_MAX_LINKED = 10_000
 _INDEX_NAMES = ("index.html", "index.htm")
 
 
@@ -32,11 +33,11 @@ class StaticFolder:
     ``http://example.org/docs/start.html`` its file ``a.csv`` is ``http://example.org/docs/a.csv``.
     """
 
-    def __init__(self, folder: Path, wishes: Wishes) -> None:
+    def __init__(self, folder: Path, options: SourceOptions) -> None:
         self._folder = folder.resolve()
-        self._name = wishes.name or self._folder.name
-        self._start_url = wishes.start_url or f"http://{_host_label(self._name)}.test/"
-        self._types = wishes.types or PRESETS["data"]
+        self._name = options.name or self._folder.name
+        self._start_url = options.start_url or f"http://{_host_label(self._name)}.test/"
+        self._types = options.types or PRESETS["data"]
 
     def meta(self) -> ArchiveMeta:
         return ArchiveMeta(self._name, self._start_url, self._types, f"folder {self._folder.name}")
@@ -50,28 +51,46 @@ class StaticFolder:
             progress(number, total)
 
     def _files(self, report: Report) -> Iterator[Path]:
-        return _walk(self._folder, self._folder, report, depth=0)
+        return _Walk(self._folder, report).files(self._folder)
 
 
-def _walk(folder: Path, root: Path, report: Report, depth: int) -> Iterator[Path]:
-    """Return the files below a folder in the order of their names."""
-    if depth > _MAX_DEPTH:
-        report(Damaged(str(folder), f"it lies more than {_MAX_DEPTH} folders deep"))
-        return
-    try:
-        paths = sorted(folder.iterdir())
-    except OSError as error:
-        report(Damaged(str(folder), f"it cannot be listed: {error.strerror}"))
-        return
-    for path in paths:
-        if path.name.startswith(".") and path.name != ".well-known":
-            continue
-        if path.is_symlink() and not _stays_inside(path, root):
-            report(Damaged(str(path), "the link leads out of the folder, or nowhere"))
-        elif path.is_dir():
-            yield from _walk(path, root, report, depth + 1)
-        elif path.is_file():
-            yield path
+class _Walk:
+    """One way through a folder, in the order of the names."""
+
+    def __init__(self, root: Path, report: Report) -> None:
+        self._root = root
+        self._report = report
+        self._linked = 0
+
+    def files(self, folder: Path, *, depth: int = 0, linked: bool = False) -> Iterator[Path]:
+        """Return the files below a folder; ``linked`` says that a link led there."""
+        if depth > _MAX_DEPTH:
+            self._report(Damaged(str(folder), f"it lies more than {_MAX_DEPTH} folders deep"))
+            return
+        try:
+            paths = sorted(folder.iterdir())
+        except OSError as error:
+            self._report(Damaged(str(folder), f"it cannot be listed: {error.strerror}"))
+            return
+        for path in paths:
+            if path.name.startswith(".") and path.name != ".well-known":
+                continue
+            if path.is_symlink() and not _stays_inside(path, self._root):
+                self._report(Damaged(str(path), "the link leads out of the folder, or nowhere"))
+            elif path.is_dir():
+                by_link = linked or path.is_symlink()
+                if not by_link or self._follows(path):
+                    yield from self.files(path, depth=depth + 1, linked=by_link)
+            elif path.is_file():
+                yield path
+
+    def _follows(self, folder: Path) -> bool:
+        """Tell whether one more folder is entered by a link: two links in each of 30 make a billion ways."""
+        self._linked += 1
+        if self._linked == _MAX_LINKED + 1:
+            words = f"links lead into more than {_MAX_LINKED:,} folders; the rest are left out"
+            self._report(Damaged(str(folder), words))
+        return self._linked <= _MAX_LINKED
 
 
 def _stays_inside(link: Path, root: Path) -> bool:

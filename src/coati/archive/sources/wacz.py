@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import struct
 import tempfile
 import zipfile
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -21,6 +23,7 @@ from coati.archive.sources.source import Damaged
 from coati.archive.sources.warc_files import warc_on_disk
 from coati.archive.sources.warc_stream import WarcFile
 from coati.errors import ArchiveError
+from coati.machine_errors import writing_to
 from coati.web.urls import normalise
 
 _DESCRIPTION = "datapackage.json"
@@ -60,7 +63,7 @@ def read_wacz(path: Path) -> WaczContent:
         with zipfile.ZipFile(path) as zipped:
             files = [_warc_inside(path, member) for member in _warc_members(path, zipped)]
             start_url = _main_page(zipped)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, struct.error) as error:
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError, struct.error) as error:
         lost = Damaged(str(path), f"its directory cannot be read ({error}); searched for records")
         return WaczContent([warc_on_disk(path)], damage=(lost,))
     if not files:
@@ -72,6 +75,8 @@ def _warc_members(path: Path, zipped: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     members = zipped.infolist()
     if len(members) > _MAX_MEMBERS:
         raise ArchiveError(f"{path} has {len(members)} members; the limit is {_MAX_MEMBERS}")
+    if sum(member.compress_size for member in members) > path.stat().st_size:
+        raise ArchiveError(f"{path} holds members that overlap; that is no honest file")
     warcs = [member for member in members if member.filename.endswith((".warc.gz", ".warc"))]
     return sorted(warcs, key=lambda member: member.filename)
 
@@ -148,14 +153,19 @@ def _unpack(path: Path, member: zipfile.ZipInfo) -> BinaryIO:
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
     left = member.file_size
     pending = b""
-    with _open_stored(path, member) as packed:
-        while left and not unpacker.eof and (pending := pending or packed.read(_READ_BYTES)):
-            try:
-                left -= unpacked.write(unpacker.decompress(pending, min(left, _COPY_BYTES)))
-            except zlib.error:
-                break
-            pending = unpacker.unconsumed_tail
-    unpacked.seek(0)
+    try:
+        with _open_stored(path, member) as packed, writing_to(Path(tempfile.gettempdir())):
+            while left and not unpacker.eof and (pending := pending or packed.read(_READ_BYTES)):
+                try:
+                    left -= unpacked.write(unpacker.decompress(pending, min(left, _COPY_BYTES)))
+                except zlib.error:
+                    break
+                pending = unpacker.unconsumed_tail
+            unpacked.seek(0)
+    except BaseException:
+        with suppress(OSError):
+            unpacked.close()
+        raise
     return cast("BinaryIO", unpacked)
 
 
@@ -176,7 +186,7 @@ def _content(zipped: zipfile.ZipFile, name: str) -> bytes:
     try:
         with zipped.open(name) as file:
             return file.read(_MAX_DESCRIPTION_BYTES)
-    except (KeyError, OSError, zipfile.BadZipFile, EOFError, zlib.error, RuntimeError):
+    except (KeyError, OSError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, RuntimeError):
         return b""
 
 

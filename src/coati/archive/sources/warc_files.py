@@ -17,7 +17,7 @@ from coati.archive.kinds import kind_of
 from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.sources.captures import address_of, to_record
 from coati.archive.sources.revisits import Revisits
-from coati.archive.sources.source import Damaged, Progress, Report, Wishes, unreported
+from coati.archive.sources.source import Damaged, Progress, Report, SourceOptions, unreported
 from coati.archive.sources.warc_stream import Capture, WarcFile, read_captures
 from coati.errors import ArchiveError, UsageError
 from coati.model import Kind
@@ -36,7 +36,7 @@ class WarcFiles:
     def __init__(
         self,
         files: Sequence[WarcFile],
-        wishes: Wishes,
+        options: SourceOptions,
         *,
         start_url: str | None = None,
         known_damage: Sequence[Damaged] = (),
@@ -44,12 +44,12 @@ class WarcFiles:
         if not files:
             raise UsageError("no WARC file was given, or found in the folder")
         self._files = files
-        self._wishes = wishes
-        self._start_url = wishes.start_url or start_url
+        self._options = options
+        self._start_url = options.start_url or start_url
         self._known_damage = known_damage
 
     def meta(self) -> ArchiveMeta:
-        wishes = self._wishes
+        options = self._options
         first = self._first_page()
         start_url = self._start_url or (first.url if first else None)
         if start_url is None:
@@ -65,9 +65,9 @@ class WarcFiles:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         labelled = first is not None and first.kind is not None
         return ArchiveMeta(
-            name=wishes.name or host_of(start_url).removeprefix("www."),
+            name=options.name or host_of(start_url).removeprefix("www."),
             start_url=start_url,
-            types=wishes.types or (None if labelled else PRESETS["data"]),
+            types=options.types or (None if labelled else PRESETS["data"]),
             origin=f"{names[0]}{more}",
         )
 

@@ -1,4 +1,4 @@
-"""The captures in one WARC file, whatever state the file is in.
+"""The captures in one WARC file, whatever the condition of the file.
 
 A damaged gzip member is passed over by looking for the next signature, damage in a file that is not
 compressed by looking for the next version line. A capture that is not whole is damage too: half a
@@ -21,6 +21,7 @@ from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Report
 _RECORD_START = re.compile(rb"\x1f\x8b\x08|WARC/1\.")
 _LENGTH = re.compile(r"[0-9]{1,18}\Z")
 _MAX_HEADER_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 20
 _FALSE_STARTS = 200
 _LEAP_BYTES = 1024
 # No set: the library's types cannot be hashed.
@@ -148,10 +149,20 @@ def _capture(record: WarcRecord) -> Capture | None:
             for name, value in record.http_headers.items_bytes()
         )
     length = record.content_length
-    body = record.reader.read(length) if length <= MAX_BODY_BYTES else None
+    body = _content(record, length) if length <= MAX_BODY_BYTES else None
     if body is not None and len(body) != length:
         raise _DamageError(record.stream_pos, f"it ends {length - len(body)} bytes too early", url)
     return Capture(record.stream_pos, record.record_type, fields, status, headers, body, length)
+
+
+def _content(record: WarcRecord, length: int) -> bytes:
+    """Read the rest of a record; a large one in pieces, of which the library would hold a second copy."""
+    if length <= _PIECE_BYTES:
+        return record.reader.read(length)
+    content = io.BytesIO()
+    while piece := record.reader.read(min(_PIECE_BYTES, length - content.tell())):
+        content.write(piece)
+    return content.getvalue()
 
 
 def _url(capture: Capture | None) -> str:

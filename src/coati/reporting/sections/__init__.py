@@ -1,1 +1,1 @@
-"""The sections of a report: each asks the run for what it needs and shows it."""
+"""The sections of a report: each reads what it needs from the run and shows it."""

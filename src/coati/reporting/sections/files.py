@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlite3 import Connection, Row
 
 from coati.reporting.charts import bar
-from coati.reporting.facts import RunFacts
-from coati.reporting.markup import (
+from coati.reporting.run_facts import RunFacts
+from coati.reporting.safe_html import (
     Html,
     breakable,
     data_block,
@@ -68,8 +68,7 @@ _SHORT_NAMES = {
 def files(connection: Connection, facts: RunFacts) -> Html:
     """Show the files, then the types."""
     if not facts.totals.targets:
-        none = element("p", "No file of the wanted types was found. The next steps below say what may help.")
-        return element("section", element("h2", "The files"), none, id="files")
+        return element("section", element("h2", "The files"), element("p", _none(facts)), id="files")
     types = connection.execute(_TYPES, (_MAX_TYPES,)).fetchall()
     rows = connection.execute(_FILES, (MAX_FILES,)).fetchall()
     where = joined(
@@ -93,6 +92,12 @@ def files(connection: Connection, facts: RunFacts) -> Html:
         _types_table(types),
         id="files",
     )
+
+
+def _none(facts: RunFacts) -> str:
+    if facts.watches:
+        return "No file was new or changed since the watch began."
+    return "No file of the wanted types was found. The next steps below say what may help."
 
 
 def type_name(media_type: str) -> str:

@@ -1,4 +1,4 @@
-"""What Coati learnt about links: the groups that paid, and those that did not."""
+"""Which groups of links led to files, and which did not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from sqlite3 import Connection, Row
 from typing import Any
 
-from coati.reporting.markup import Html, breakable, element, shortened, web_link
+from coati.reporting.safe_html import Html, breakable, element, shortened, web_link
 from coati.reporting.tables import Cell, Column, table
 from coati.units import format_count
 

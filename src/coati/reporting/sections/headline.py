@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coati.reporting.facts import RunFacts, Stage
-from coati.reporting.markup import Html, element, joined, shortened, web_link
 from coati.reporting.run_end import end_of
+from coati.reporting.run_facts import RunFacts, RunStage
+from coati.reporting.safe_html import Html, element, joined, shortened, web_link
 from coati.units import format_bytes, format_count, format_moment, format_seconds, format_share
 
 
@@ -19,7 +19,7 @@ def headline(facts: RunFacts) -> Html:
         element("p", "Coati · report of a run", class_="kicker"),
         element("h1", _title(facts, site)),
         element("p", _summary(facts), class_="summary"),
-        element("p", end.sentence, class_="stage going" if facts.stage is Stage.GOING else "stage"),
+        element("p", end.sentence, class_="stage going" if facts.stage is RunStage.GOING else "stage"),
         element(
             "ul",
             *_found_tiles(facts),
@@ -125,7 +125,7 @@ def _known(facts: RunFacts) -> str:
 
 
 def _over(facts: RunFacts) -> bool:
-    return facts.stage is not Stage.GOING
+    return facts.stage is not RunStage.GOING
 
 
 def _tile(number: str, name: str, note: str) -> Html:

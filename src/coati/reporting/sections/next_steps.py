@@ -1,14 +1,14 @@
-"""What a reader can do now, in the order of what helps most."""
+"""What a reader can do now, most useful first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from sqlite3 import Connection
 
-from coati.reporting.facts import RunFacts, Stage
-from coati.reporting.markup import Html, element, joined
-from coati.reporting.resting import asks_for_rest
+from coati.reporting.long_pauses import long_pause
 from coati.reporting.run_end import end_of
+from coati.reporting.run_facts import RunFacts, RunStage
+from coati.reporting.safe_html import Html, element, joined
 from coati.reporting.start_page import few_links_in
 from coati.units import format_count
 
@@ -26,7 +26,7 @@ def next_steps(connection: Connection, facts: RunFacts) -> Html:
 
 def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     end = end_of(facts)
-    if facts.stage is Stage.GOING:
+    if facts.stage is RunStage.GOING:
         yield joined(
             "The report is written again when the run ends. ",
             _command("coati report FOLDER"),
@@ -34,11 +34,11 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
         )
     if end.next_step:
         yield joined(end.next_step)
-    rest = asks_for_rest(connection)
+    rest = long_pause(connection)
     if rest is not None:
         yield joined(rest)
     # A search meets many addresses that nobody wants.
-    if facts.waiting and facts.stage is not Stage.GOING and not facts.words:
+    if facts.waiting and facts.stage is not RunStage.GOING and not facts.words:
         yield joined(
             f"{format_count(facts.waiting, 'known address was', 'known addresses were')} not requested."
         )
@@ -47,9 +47,15 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
         yield joined(few_links)
     if facts.repositories:
         yield joined(
-            "Collect the files of these repositories: ", _command("coati harvest --from FOLDER"), "."
+            "Collect the files of these repositories: ",
+            _command("coati harvest --from FOLDER --types data"),
+            ".",
         )
-    if not facts.totals.targets and facts.totals.requests and not facts.words:
+    if (
+        not facts.totals.targets
+        and facts.totals.requests
+        and not (facts.words or facts.watches or facts.seeks_pages)
+    ):
         yield joined("Were these the right types? ", _command("coati types"), " lists them.")
     (robots,) = connection.execute(_ROBOTS).fetchone()
     if robots:

@@ -1,9 +1,9 @@
-"""How far the report can be trusted: what is recorded, where, and when somebody worked on it."""
+"""How far the report can be trusted: what is recorded, where, and in which sessions."""
 
 from __future__ import annotations
 
-from coati.reporting.facts import RunFacts, Stage
-from coati.reporting.markup import Html, element, shortened
+from coati.reporting.run_facts import RunFacts, RunStage
+from coati.reporting.safe_html import Html, element, shortened
 from coati.reporting.tables import Column, table
 from coati.units import format_moment
 
@@ -59,7 +59,8 @@ def _sessions(facts: RunFacts) -> Html:
     rows = [
         (
             format_moment(session.started_at),
-            format_moment(session.ended_at) or ("still going" if facts.stage is Stage.GOING else "cut off"),
+            format_moment(session.ended_at)
+            or ("still going" if facts.stage is RunStage.GOING else "cut off"),
             shortened(session.stop_reason, 90),
             shortened(session.coati, 20),
         )

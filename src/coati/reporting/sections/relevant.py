@@ -7,8 +7,8 @@ from collections import Counter
 from sqlite3 import Connection, Row
 
 from coati.reporting.charts import bar
-from coati.reporting.facts import RunFacts
-from coati.reporting.markup import Html, element, joined, web_link
+from coati.reporting.run_facts import RunFacts
+from coati.reporting.safe_html import Html, element, joined, web_link
 from coati.reporting.tables import Cell, Column, table
 from coati.units import format_count
 

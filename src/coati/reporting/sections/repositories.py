@@ -1,4 +1,4 @@
-"""The repositories that a search found: each with its evidence, how it was reached, and which action paid."""
+"""The repositories that a search found: the evidence for each, how it was found, and which action paid."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from sqlite3 import Connection, Row
 
 from coati.reporting.charts import Axes, Line, bar, line_chart
 from coati.reporting.found_repositories import all_sites, has_repositories
-from coati.reporting.markup import Html, element, joined, shortened, web_link
+from coati.reporting.safe_html import Html, element, joined, shortened, web_link
 from coati.reporting.tables import Cell, Column, table
+from coati.reporting.unread_sites import sites_never_read
 from coati.units import format_count
 from coati.web.queries import Ability, parse_query
 from coati.web.urls import is_query
@@ -44,10 +45,22 @@ def repositories(connection: Connection) -> tuple[Html, ...]:
     parts += _arms(connection)
     if others:
         parts += [element("h3", "Checked, and not verified"), _table(others[:_SITES_SHOWN], "Other sites")]
+    parts += _never_read(connection)
     return (element("section", *parts, id="repositories"),)
 
 
 _BEST_FIRST = "Sites with enough different data files, those that fit the topic best first."
+
+
+def _never_read(connection: Connection) -> list[Html]:
+    """List the sites that let no page be read: one of them may be a repository."""
+    sites = sites_never_read(connection)
+    if not sites:
+        return []
+    columns = (Column("Site", wide=True), Column("Not read", wide=True))
+    rows = [(shortened(site, 90), shortened(why, 160)) for site, why in list(sites.items())[:_SITES_SHOWN]]
+    title = "Sites that could not be read"
+    return [element("h3", title), table(columns, rows, title)]
 
 
 def _table(rows: list[Row], name: str) -> Html:
@@ -74,7 +87,8 @@ def _row(row: Row, most: int) -> tuple[Cell | Html | str, ...]:
         element("br"),
         element("small", f"terms: {shortened(row['terms'], 90)}") if row["terms"] else None,
     )
-    how = "your word" if row["by_user"] else f"{row['action']}: {row['query']}"
+    judged = "accepted by you" if row["rank"] else "rejected by you"
+    how = judged if row["by_user"] else f"{row['action']}: {row['query']}"
     marked = (
         f"; {format_count(row['marked_pages'], 'page')} with dataset markup" if row["marked_pages"] else ""
     )

@@ -1,11 +1,11 @@
-"""With which settings the run was made; what is secret stays so."""
+"""All settings of the run, without secrets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from coati.reporting.facts import RunFacts
-from coati.reporting.markup import Html, element, joined, shortened
+from coati.reporting.run_facts import RunFacts
+from coati.reporting.safe_html import Html, element, joined, shortened
 from coati.reporting.tables import pairs
 
 _MAX_SETTINGS = 200

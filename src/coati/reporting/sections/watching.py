@@ -1,4 +1,4 @@
-"""What a watch noticed: a calendar of what came when, the latest changes, and which pages are visited why."""
+"""What a watch found: a calendar of changes, the latest changes, and which pages are visited why."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from coati.reporting.calendar import day_calendar, hour_calendar
-from coati.reporting.markup import Html, element, joined, shortened, web_link
+from coati.reporting.safe_html import Html, element, joined, shortened, web_link
 from coati.reporting.tables import Cell, Column, table
 from coati.reporting.watched_pages import watched_pages
-from coati.runs.changes import read_changes
+from coati.runs.changes_file import read_changes
 from coati.units import format_count, format_moment, format_seconds
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from sqlite3 import Connection
 
-    from coati.reporting.facts import RunFacts
+    from coati.reporting.run_facts import RunFacts
     from coati.reporting.watched_pages import WatchedPage
-    from coati.runs.changes import Change
+    from coati.runs.changes_file import Change
 
 _CHANGES_SHOWN = 50
 _PAGES_SHOWN = 200
@@ -145,4 +145,4 @@ def _why(page: WatchedPage) -> str:
         reasons.append(f"{format_count(page.expected)} × something new expected")
     if page.explored:
         reasons.append(f"{format_count(page.explored)} × waited longest")
-    return ", ".join(reasons) or "looked at once"
+    return ", ".join(reasons) or "first visit"

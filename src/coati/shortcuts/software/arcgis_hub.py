@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.answer import at
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.api_answer import at
+from coati.shortcuts.profile import ApiEntry
 from coati.shortcuts.software.dcat import distributions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _FEED = "/api/feed/dcat-us/1.1.json"
@@ -28,16 +28,16 @@ class ArcgisHub:
         " doc.arcgis.com/en/hub/content/federate-data-with-external-catalogs.htm"
     )
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by what its pages load."""
         if not page.has("hubcdn.arcgis.com", "/opendata-ui/assets", "arcgis-hub"):
             return None
-        return [Entry(page.at(_FEED), "feed")]
+        return [ApiEntry(page.at(_FEED), "feed")]
 
     def reads(self, url: str) -> bool:
         """Tell by the path."""
         return "/api/feed/dcat-us/" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the distributions."""
         return distributions(self.name, at(answer.json, "dataset"))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.answer import address_at, count_at, entries_at, text_at
-from coati.shortcuts.files import listed_file
+from coati.shortcuts.api_answer import address_at, count_at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_offset
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _LIST = "api/3/action/package_search"
@@ -26,20 +26,20 @@ class Ckan:
     title = "CKAN"
     written_from = "action API v3 of CKAN 2.10 and 2.11: docs.ckan.org/en/2.11/api"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by the generator, or by what only its own pages load."""
         root = page.at("/")
         if "ckan" not in page.generator and not page.has('data-module="', "data-site-root="):
             return None
         if "ckan" not in page.generator and not page.has("/api/i18n/", "ckan"):
             return None
-        return [Entry(f"{root}{_LIST}?rows=500&start=0&sort=metadata_modified+desc", "package_search")]
+        return [ApiEntry(f"{root}{_LIST}?rows=500&start=0&sort=metadata_modified+desc", "package_search")]
 
     def reads(self, url: str) -> bool:
         """Tell by the route."""
         return f"/{_LIST}" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the resources; ``result.count`` counts data sets."""
         packages = list(entries_at(answer.json, "result", "results"))
         total = count_at(answer.json, "result", "count")

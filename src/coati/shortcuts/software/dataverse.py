@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.answer import address_at, count_at, entries_at, text_at
-from coati.shortcuts.files import listed_file
+from coati.shortcuts.api_answer import address_at, count_at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_offset
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _SEARCH = "/api/search?q=*&type=file&per_page=1000&start=0&sort=date&order=desc"
@@ -26,17 +26,17 @@ class Dataverse:
     title = "Dataverse"
     written_from = "Search API of Dataverse 6: guides.dataverse.org/en/latest/api/search.html"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by the addresses of its pages together with what they load."""
         if not page.has("/dataverse.xhtml", "dataverse_project_logo", "/resources/js/dv_", "dataverseHeader"):
             return None
-        return [Entry(page.at(_SEARCH), "search")]
+        return [ApiEntry(page.at(_SEARCH), "search")]
 
     def reads(self, url: str) -> bool:
         """Tell by the path and the kind of thing that is looked for."""
         return "/api/search?" in url and "type=file" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the files; ``total_count`` counts them."""
         found = list(entries_at(answer.json, "data", "items"))
         total = count_at(answer.json, "data", "total_count")

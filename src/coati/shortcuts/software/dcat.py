@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.answer import MAX_ENTRIES, address_at, at, entries_at, text_at
-from coati.shortcuts.files import listed_file
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.api_answer import MAX_ENTRIES, address_at, at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
+from coati.shortcuts.profile import ApiEntry
 from coati.web.urls import host_of, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _USUAL_PLACE = "/data.json"
@@ -26,21 +26,21 @@ class Dcat:
     title = "DCAT catalogue (data.json)"
     written_from = "DCAT-US 1.1 (Project Open Data): resources.data.gov/resources/dcat-us"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by a link to the catalogue. Agencies of the United States must have one at the usual place."""
         for reference in page.references(_USUAL_PLACE):
             address = page.at(reference)
             if path_of(address) == _USUAL_PLACE and host_of(address) == host_of(page.url):
-                return [Entry(address, "dataset")]
+                return [ApiEntry(address, "dataset")]
         if host_of(page.url).endswith(".gov"):
-            return [Entry(page.at(_USUAL_PLACE), "dataset", sure=False)]
+            return [ApiEntry(page.at(_USUAL_PLACE), "dataset", sure=False)]
         return None
 
     def reads(self, url: str) -> bool:
         """Tell by the name of the file."""
         return path_of(url).endswith(_USUAL_PLACE)
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the distributions."""
         datasets = answer.json if isinstance(answer.json, list) else at(answer.json, "dataset")
         yield from distributions(self.name, datasets)

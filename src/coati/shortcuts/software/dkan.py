@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 from coati.shortcuts.software.dcat import distributions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _LIST = "/api/1/metastore/schemas/dataset/items"
@@ -24,17 +24,17 @@ class Dkan:
     title = "DKAN"
     written_from = "metastore API of DKAN 2.19: dkan.readthedocs.io/en/latest/user-guide/guide_api.html"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by what Drupal's pages load or say with DKAN on top."""
         drupal = "drupal" in page.generator or page.has("Drupal.settings", "drupal-settings-json")
         if not drupal or not page.has("/dkan", "dkan_", "dkan-"):
             return None
-        return [Entry(page.at(_LIST), "dataset"), Entry(page.at("/data.json"), "dataset", sure=False)]
+        return [ApiEntry(page.at(_LIST), "dataset"), ApiEntry(page.at("/data.json"), "dataset", sure=False)]
 
     def reads(self, url: str) -> bool:
         """Tell by the path; data.json is DCAT's."""
         return _LIST in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the distributions."""
         return distributions(self.name, answer.json)

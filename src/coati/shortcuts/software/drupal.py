@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.answer import address_at, at, entries_at, text_at
-from coati.shortcuts.files import listed_file
+from coati.shortcuts.api_answer import address_at, at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_link, next_by_offset
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _LIST = "/jsonapi/file/file"
@@ -30,7 +30,7 @@ class Drupal:
         " drupal.org/docs/core-modules-and-themes/core-modules/jsonapi-module"
     )
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by the generator, or by the settings that Drupal writes into each page."""
         said = page.generator
         if "drupal" not in said and not page.has(
@@ -38,13 +38,13 @@ class Drupal:
         ):
             return None
         address = page.at(f"{_LIST}?page[offset]=0&page[limit]=50&sort=-changed")
-        return [Entry(address, "file", sure=False)]
+        return [ApiEntry(address, "file", sure=False)]
 
     def reads(self, url: str) -> bool:
         """Tell by the path."""
         return _LIST in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the files; ``links.next`` leads on."""
         found = list(entries_at(answer.json, "data"))
         following = address_at(answer.json, "links", "next")

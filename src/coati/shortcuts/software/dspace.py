@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.answer import address_at, at, count_at, entries_at, text_at
-from coati.shortcuts.files import listed_file
+from coati.shortcuts.api_answer import address_at, at, count_at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_link, next_by_offset
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _SEARCH = "/server/api/discover/search/objects?dsoType=item&size=100&page=0&embed=bundles/bitstreams"
@@ -36,25 +36,28 @@ class Dspace:
         " of 5 and 6: wiki.lyrasis.org/display/DSDOC6x/REST+API"
     )
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by the generator, which says the version, or by the element that holds all of version 7."""
         found = _VERSION.search(page.generator)
         if found is None and not page.has("<ds-app"):
             return None
         if found is None or int(found[1]) >= _NEW:
-            oai = Entry(page.at(f"/server/{_OAI}"), "oai", sure=False)
-            return [Entry(page.at(_SEARCH), "items"), oai]
-        return [Entry(page.at(_ITEMS), "items", sure=False), Entry(page.at(f"/{_OAI}"), "oai", sure=False)]
+            oai = ApiEntry(page.at(f"/server/{_OAI}"), "oai", sure=False)
+            return [ApiEntry(page.at(_SEARCH), "items"), oai]
+        return [
+            ApiEntry(page.at(_ITEMS), "items", sure=False),
+            ApiEntry(page.at(f"/{_OAI}"), "oai", sure=False),
+        ]
 
     def reads(self, url: str) -> bool:
         """Tell by the path."""
         return "/server/api/discover/search/objects?" in url or "/rest/items?" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the items, whichever API answered."""
         return self._old(answer) if isinstance(answer.json, list) else self._new(answer)
 
-    def _new(self, answer: Answer) -> Iterator[Listed]:
+    def _new(self, answer: ApiAnswer) -> Iterator[Listed]:
         result = at(answer.json, "_embedded", "searchResult")
         found = list(entries_at(result, "_embedded", "objects"))
         yield from next_by_link(address_at(result, "_links", "next"), (self.name, "items"), len(found))
@@ -82,7 +85,7 @@ class Dspace:
                 path = (self.name, "items", "page")
                 yield listed_file(page, path, heading, modified=modified, licence=licence)
 
-    def _old(self, answer: Answer) -> Iterator[Listed]:
+    def _old(self, answer: ApiAnswer) -> Iterator[Listed]:
         found = list(entries_at({"items": answer.json}, "items"))
         yield from next_by_offset(answer.url, (self.name, "items"), ("offset", "limit"), len(found), None)
         for item in found:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _OAI = "/cgi/oai2?verb=ListRecords&metadataPrefix=oai_dc"
@@ -23,14 +23,14 @@ class Eprints:
     title = "EPrints"
     written_from = "OAI 2.0 interface of EPrints 3.4: wiki.eprints.org/w/OAI-PMH"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by the generator."""
-        return [Entry(page.at(_OAI), "records")] if "eprints" in page.generator else None
+        return [ApiEntry(page.at(_OAI), "records")] if "eprints" in page.generator else None
 
     def reads(self, url: str) -> bool:
         """Leave the answers to OAI-PMH."""
         return False
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """List nothing."""
         return iter(())

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from coati.readers.markup import tags
-from coati.shortcuts.files import listed_file
+from coati.readers.xml_tags import tags
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_offset
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _CSW = (
@@ -33,7 +33,7 @@ class GeoNetwork:
     title = "GeoNetwork"
     written_from = "CSW 2.0.2 of GeoNetwork 3 and 4: docs.geonetwork-opensource.org/4.4/api/csw"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by what its pages load or declare."""
         if "geonetwork" not in page.generator and not page.has(
             'ng-app="gn_', "/catalog/components/", "gn-search"
@@ -41,13 +41,13 @@ class GeoNetwork:
             return None
         found = _BASE.search(page.url) or _BASE.search(page.text)
         base = (found[1] or "") if found else "/geonetwork"
-        return [Entry(page.at(_CSW.format(base=base)), "records")]
+        return [ApiEntry(page.at(_CSW.format(base=base)), "records")]
 
     def reads(self, url: str) -> bool:
         """Tell by the request."""
         return "/csw?" in url and "request=GetRecords" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the records; ``numberOfRecordsMatched`` counts them."""
         records: list[dict[str, list[str]]] = []
         for tag in tags(answer.text, _NAMES):

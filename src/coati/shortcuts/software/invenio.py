@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.answer import address_at, at, entries_at, text_at
-from coati.shortcuts.files import listed_file
+from coati.shortcuts.api_answer import address_at, at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_link
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 # Visitors without an account get 25 per page at most.
@@ -27,17 +27,17 @@ class InvenioRdm:
     title = "InvenioRDM"
     written_from = "REST API of InvenioRDM 12: inveniordm.docs.cern.ch/reference/rest_api_drafts_records"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by what it writes into its pages."""
         if "inveniordm" not in page.generator and not page.has("InvenioRDM", "data-invenio-"):
             return None
-        return [Entry(page.at(_SEARCH), "records")]
+        return [ApiEntry(page.at(_SEARCH), "records")]
 
     def reads(self, url: str) -> bool:
         """Tell by the path."""
         return "/api/records?" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the records; ``links.next`` leads on."""
         found = list(entries_at(answer.json, "hits", "hits"))
         yield from next_by_link(address_at(answer.json, "links", "next"), (self.name, "records"), len(found))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from coati.shortcuts.answer import address_at, count_at, entries_at, text_at
-from coati.shortcuts.files import listed_file
+from coati.shortcuts.api_answer import address_at, count_at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_page
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _SEARCH = "/index.php/api/catalog/search?ps=100&page=1&sort_by=created&sort_order=desc"
@@ -27,18 +27,18 @@ class Nada:
     title = "NADA"
     written_from = "catalogue API of NADA 5: ihsn.github.io/nada-api-redoc/catalog-admin"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by the generator, or by what its pages load."""
         said = "nada" in page.generator.split() or page.loads("/themes/nada52/")
         if not said and not page.has("nada-citation", "nada-search", "NADA - Microdata", "/nada-logo"):
             return None
-        return [Entry(page.at(_SEARCH), "search")]
+        return [ApiEntry(page.at(_SEARCH), "search")]
 
     def reads(self, url: str) -> bool:
         """Tell by the path."""
         return "/api/catalog/search?" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the studies; ``result.found`` counts them."""
         found = list(entries_at(answer.json, "result", "rows"))
         total = count_at(answer.json, "result", "found")

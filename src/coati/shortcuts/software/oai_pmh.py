@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from coati.readers.listed import API_PAGE, Listed
-from coati.readers.markup import tags
-from coati.shortcuts.files import listed_file
-from coati.shortcuts.profile import Entry
+from coati.readers.xml_tags import tags
+from coati.shortcuts.listed_file import listed_file
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _NAMES = (
@@ -41,19 +41,19 @@ class OaiPmh:
     title = "OAI-PMH"
     written_from = "OAI-PMH 2.0: openarchives.org/OAI/openarchivesprotocol.html"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by a link to an answer of the protocol."""
         for reference in page.references("verb="):
             base, mark, query = reference.partition("?")
             if mark and query.startswith(("verb=Identify", "verb=List")):
-                return [Entry(page.at(f"{base}?{_LIST}"), "records")]
+                return [ApiEntry(page.at(f"{base}?{_LIST}"), "records")]
         return None
 
     def reads(self, url: str) -> bool:
         """Tell by the verb."""
         return "verb=ListRecords" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the records; a token leads on."""
         token = ""
         records: list[dict[str, list[str]]] = []

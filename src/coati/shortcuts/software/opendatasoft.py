@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from coati.shortcuts.answer import address_at, at, count_at, entries_at, text_at
-from coati.shortcuts.files import listed_file
+from coati.shortcuts.api_answer import address_at, at, count_at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_offset
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _LIST = "/api/explore/v2.1/catalog/datasets"
@@ -27,17 +27,17 @@ class OpenDataSoft:
     title = "OpenDataSoft"
     written_from = "Explore API v2.1: help.opendatasoft.com/apis/ods-explore-v2"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by what its pages load or declare."""
         if not page.has("static.opendatasoft.com", "ods-widgets", 'ng-app="ods.', "/static/ods-"):
             return None
-        return [Entry(page.at(f"{_LIST}?limit=100&offset=0"), "datasets")]
+        return [ApiEntry(page.at(f"{_LIST}?limit=100&offset=0"), "datasets")]
 
     def reads(self, url: str) -> bool:
         """Tell by the path."""
         return f"{_LIST}?" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the data sets; ``total_count`` counts them."""
         found = list(entries_at(answer.json, "results"))
         total = count_at(answer.json, "total_count")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.answer import address_at, entries_at, text_at
-from coati.shortcuts.files import listed_file
+from coati.shortcuts.api_answer import address_at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_link
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 # With ++api++ the answer is JSON whatever the request's Accept header says.
@@ -32,17 +32,17 @@ class Plone:
         "plone.restapi 9 (Plone 6): 6.docs.plone.org/plone.restapi/docs/source/endpoints/searching.html"
     )
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by the generator."""
         if "plone" not in page.generator:
             return None
-        return [Entry(page.at(_SEARCH), "search", sure=False)]
+        return [ApiEntry(page.at(_SEARCH), "search", sure=False)]
 
     def reads(self, url: str) -> bool:
         """Tell by the route."""
         return "/@search?" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the results; ``batching.next`` leads on."""
         found = list(entries_at(answer.json, "items"))
         yield from next_by_link(

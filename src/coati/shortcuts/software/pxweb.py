@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from coati.readers.listed import API_PAGE, Listed
-from coati.shortcuts.answer import address_at, at, count_at, entries_at, text_at
-from coati.shortcuts.files import listed_file
+from coati.shortcuts.api_answer import address_at, at, count_at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_page
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _TABLES = "/api/v2/tables?pageSize=1000&pageNumber=1"
@@ -30,17 +30,17 @@ class PxWeb:
     title = "PxWeb"
     written_from = "PxWebApi 2.0: github.com/statisticssweden/PxApiSpecs (PxAPI-2.yml)"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by what its pages load or declare."""
         if "pxweb" not in page.generator and not page.has("pxweb-", "/PXWeb/", "PxWebApi", "px-web"):
             return None
-        return [Entry(page.at(_TABLES), "tables", sure=False)]
+        return [ApiEntry(page.at(_TABLES), "tables", sure=False)]
 
     def reads(self, url: str) -> bool:
         """Tell by the path."""
         return "/v2/tables?" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the tables; ``page`` says how many pages there are."""
         found = list(entries_at(answer.json, "tables"))
         about = at(answer.json, "page")

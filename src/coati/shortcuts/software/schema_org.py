@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.answer import address_at, at, entries_at, text_at
-from coati.shortcuts.files import listed_file
+from coati.shortcuts.api_answer import address_at, at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
-    from coati.shortcuts.profile import Entry
+    from coati.shortcuts.api_answer import ApiAnswer
+    from coati.shortcuts.profile import ApiEntry
     from coati.shortcuts.seen_page import SeenPage
 
 _BLOCK, _BLOCK_END = "application/ld+json", "</script"
@@ -30,7 +30,7 @@ class SchemaOrg:
     title = "schema.org data sets"
     written_from = "schema.org 28: schema.org/Dataset, schema.org/DataCatalog; JSON-LD 1.1"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Tell whether the page describes data sets; there is nothing further to ask."""
         return [] if next(self.marked_up(page.text), None) is not None else None
 
@@ -38,7 +38,7 @@ class SchemaOrg:
         """Read no answers."""
         return False
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """List nothing."""
         return iter(())
 

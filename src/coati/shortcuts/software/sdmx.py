@@ -6,16 +6,16 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from coati.readers.markup import tags
-from coati.shortcuts.answer import MAX_ENTRIES, entries_at, text_at
-from coati.shortcuts.files import listed_file
-from coati.shortcuts.profile import Entry
+from coati.readers.xml_tags import tags
+from coati.shortcuts.api_answer import MAX_ENTRIES, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _FLOWS = re.compile(r"^([^?#]{1,2000})/dataflow(?:/[^?#]{0,300})?$")
@@ -29,19 +29,19 @@ class Sdmx:
     title = "SDMX registry"
     written_from = "SDMX 2.1 RESTful web services, 1.5: github.com/sdmx-twg/sdmx-rest/tree/v1.5.0"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by a link to a list of dataflows."""
         for reference in page.references("/dataflow"):
             found = _FLOWS.match(page.at(reference))
             if found is not None and ("sdmx" in found[1].lower() or found[1].endswith("/rest")):
-                return [Entry(f"{found[1]}/dataflow/all/all/latest?detail=allstubs", "dataflow")]
+                return [ApiEntry(f"{found[1]}/dataflow/all/all/latest?detail=allstubs", "dataflow")]
         return None
 
     def reads(self, url: str) -> bool:
         """Tell by the path."""
         return _LISTS.search(url) is not None
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the dataflows, in XML or JSON; there are no pages."""
         base = answer.url.partition("?")[0].partition("/dataflow")[0]
         for flow, title in self._flows(answer):
@@ -49,7 +49,7 @@ class Sdmx:
                 f"{base}/data/{flow}/all", (self.name, "dataflow", "data"), title, form="SDMX", heading=title
             )
 
-    def _flows(self, answer: Answer) -> Iterator[tuple[str, str]]:
+    def _flows(self, answer: ApiAnswer) -> Iterator[tuple[str, str]]:
         if answer.json is not None:
             for entry in entries_at(answer.json, "data", "dataflows"):
                 yield (

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from coati.readers.markup import tags
-from coati.shortcuts.files import listed_file
+from coati.readers.xml_tags import tags
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_offset
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _SEARCH = (
@@ -34,20 +34,20 @@ class SharePoint:
         "general-development/sharepoint-search-rest-api-overview"
     )
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by the header that each answer has, or by the generator."""
         if (
             not page.header("microsoftsharepointteamservices")
             and "microsoft sharepoint" not in page.generator
         ):
             return None
-        return [Entry(page.at(_SEARCH), "search", sure=False)]
+        return [ApiEntry(page.at(_SEARCH), "search", sure=False)]
 
     def reads(self, url: str) -> bool:
         """Tell by the route."""
         return "/_api/search/query?" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the rows of the result."""
         rows = list(_rows(answer.text))
         total = _TOTAL.search(answer.text)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 
@@ -30,17 +30,17 @@ class SitemapOnly:
     address: str
     what: str
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by the generator."""
         if self.name not in page.generator:
             return None
-        return [Entry(page.at(self.address), self.what, sure=False)]
+        return [ApiEntry(page.at(self.address), self.what, sure=False)]
 
     def reads(self, url: str) -> bool:
         """Read nothing: sitemaps and feeds have readers of their own."""
         return False
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """List nothing."""
         return iter(())
 

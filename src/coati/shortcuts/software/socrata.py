@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from coati.shortcuts.answer import at, count_at, entries_at, text_at
-from coati.shortcuts.files import listed_file
+from coati.shortcuts.api_answer import at, count_at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_offset
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _LIST = "/api/catalog/v1"
@@ -30,21 +30,21 @@ class Socrata:
         "Discovery API v1: dev.socrata.com/docs/other/discovery; exports: dev.socrata.com/docs/formats/csv"
     )
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by the headers that each answer has, or by what pages load."""
         by_header = any(name.startswith("x-socrata-") for name in page.headers)
         if not by_header and not page.has("cdn.socrata.com", "socrata-visualizations", "window.socrata"):
             return None
         host = host_of(page.url)
         return [
-            Entry(page.at(f"{_LIST}?domains={host}&search_context={host}&limit=1000&offset=0"), "catalog")
+            ApiEntry(page.at(f"{_LIST}?domains={host}&search_context={host}&limit=1000&offset=0"), "catalog")
         ]
 
     def reads(self, url: str) -> bool:
         """Tell by the path."""
         return f"{_LIST}?" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the resources; ``resultSetSize`` counts them."""
         found = list(entries_at(answer.json, "results"))
         total = count_at(answer.json, "resultSetSize")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.shortcuts.answer import address_at, entries_at, text_at
-from coati.shortcuts.files import listed_file
+from coati.shortcuts.api_answer import address_at, entries_at, text_at
+from coati.shortcuts.listed_file import listed_file
 from coati.shortcuts.paging import next_by_page
-from coati.shortcuts.profile import Entry
+from coati.shortcuts.profile import ApiEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.readers.listed import Listed
-    from coati.shortcuts.answer import Answer
+    from coati.shortcuts.api_answer import ApiAnswer
     from coati.shortcuts.seen_page import SeenPage
 
 _RELATION = "https://api.w.org/"
@@ -30,20 +30,20 @@ class WordPress:
     title = "WordPress"
     written_from = "REST API v2 of WordPress 6.7: developer.wordpress.org/rest-api/reference/media"
 
-    def recognise(self, page: SeenPage) -> Sequence[Entry] | None:
+    def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
         """Go by the link to the API that each page has, else by what the page loads."""
         root = page.linked(_RELATION)
         if root:
-            return [Entry(_under(root, kind), kind) for kind in ("application", "text")]
+            return [ApiEntry(_under(root, kind), kind) for kind in ("application", "text")]
         if "wordpress" in page.generator.split() or page.loads("/wp-includes/"):
-            return [Entry(page.at(_under("/wp-json/", "application")), "application", sure=False)]
+            return [ApiEntry(page.at(_under("/wp-json/", "application")), "application", sure=False)]
         return None
 
     def reads(self, url: str) -> bool:
         """Tell by the route, which stands in the path or in a parameter."""
         return "/wp-json/wp/v2/media" in url or "rest_route=/wp/v2/media" in url
 
-    def read(self, answer: Answer) -> Iterator[Listed]:
+    def read(self, answer: ApiAnswer) -> Iterator[Listed]:
         """Go through the media; ``X-WP-TotalPages`` says how many pages there are."""
         entries = list(entries_at({"media": answer.json}, "media"))
         kind = "text" if "media_type=text" in answer.url else "application"

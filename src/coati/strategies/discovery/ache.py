@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.model import Link, Outcome
-    from coati.strategies.discovery.dsdd import UserWishes
+    from coati.strategies.discovery.dsdd import UserJudgements
     from coati.strategies.discovery.settings import DiscoverySettings
     from coati.strategies.discovery.start_model import StartModel
     from coati.strategies.state import State
@@ -49,7 +49,7 @@ class Ache(Dsdd):
         start_urls: Sequence[str],
         settings: DiscoverySettings,
         start_model: StartModel = NO_MODEL,
-        wishes: UserWishes = NO_WISHES,
+        wishes: UserJudgements = NO_WISHES,
     ) -> None:
         self._following = False
         self._of_site: Counter[str] = Counter()

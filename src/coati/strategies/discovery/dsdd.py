@@ -67,7 +67,7 @@ BD_OL = Variant()
 
 
 @dataclass(frozen=True, slots=True)
-class UserWishes:
+class UserJudgements:
     """What a user may say each time that a search is resumed: it changes no choice that was made.
 
     ``judged`` are URLs that the user accepts or rejects, ``max_queries`` the most that each engine is asked.
@@ -79,7 +79,7 @@ class UserWishes:
     patience: int | None = None
 
 
-NO_WISHES = UserWishes()
+NO_WISHES = UserJudgements()
 
 
 class Dsdd(TaskStrategy):
@@ -95,7 +95,7 @@ class Dsdd(TaskStrategy):
         settings: DiscoverySettings,
         start_model: StartModel = NO_MODEL,
         variant: Variant = BD_OL,
-        wishes: UserWishes = NO_WISHES,
+        wishes: UserJudgements = NO_WISHES,
     ) -> None:
         super().__init__()
         self._settings = settings

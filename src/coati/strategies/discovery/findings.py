@@ -53,7 +53,8 @@ class Finding:
             title="" if page is None else page.title,
             state=check.state,
             by_user=check.by_user,
-            arm=check.arm,
+            # The evidence is that of this page; another one may have been met first.
+            arm=check.arm if page is None else page.arm,
             score=0.0 if best is None else scores[best],
             margin=0.0 if page is None else page.margin,
             files=len(check.files),

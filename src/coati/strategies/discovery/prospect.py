@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from coati.model import Hosts, Later, Outcome, Request, Settlement
     from coati.strategies.discovery.analysed_pages import AnalysedPage
-    from coati.strategies.discovery.dsdd import UserWishes
+    from coati.strategies.discovery.dsdd import UserJudgements
     from coati.strategies.discovery.settings import DiscoverySettings
     from coati.strategies.discovery.site_checks import SiteCheck
     from coati.strategies.discovery.start_model import StartModel
@@ -71,7 +71,7 @@ class Prospect(Dsdd):
         start_urls: Sequence[str],
         settings: DiscoverySettings,
         start_model: StartModel = NO_MODEL,
-        wishes: UserWishes = NO_WISHES,
+        wishes: UserJudgements = NO_WISHES,
     ) -> None:
         # By word of an address: how many pages with it were fetched in checks, and how many linked to files.
         self._fetched_with: Counter[str] = Counter()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.model import Outcome, Settlement
-    from coati.strategies.discovery.dsdd import UserWishes
+    from coati.strategies.discovery.dsdd import UserJudgements
     from coati.strategies.discovery.settings import DiscoverySettings
     from coati.strategies.discovery.start_model import StartModel
     from coati.strategies.state import State
@@ -33,7 +33,7 @@ class SearchEngineOnly(Dsdd):
         start_urls: Sequence[str],
         settings: DiscoverySettings,
         start_model: StartModel,
-        wishes: UserWishes,
+        wishes: UserJudgements,
     ) -> None:
         self._answered_queries: list[str] = []
         super().__init__(

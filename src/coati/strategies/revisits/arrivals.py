@@ -16,14 +16,21 @@ before the last visit to any of the three, and as soon as a cycle takes one of t
 (`expected_cover`). So overlap needs no threshold, and holds for any number of pages.
 
 **Failures.** Each failed visit in a row halves what is expected of a page.
+
+**Doubt.** What visits taught fades, so that of a page that was barren long ago as much is expected as of one
+that nobody knows. And where links stay, what may have come since the last visit grows with time: such pages
+come up by themselves. For the others there is a longest wait (`longest_waits`).
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from coati.errors import ConfigError
 from coati.strategies.revisits.by_age import ages_in_hours
 from coati.strategies.revisits.daily_profile import DailyProfile
 from coati.strategies.revisits.expected_cover import ExpectedCover
@@ -35,7 +42,8 @@ from coati.strategies.revisits.link_lives import (
     worth_of_visits,
 )
 from coati.strategies.revisits.link_samples import LinkSamples
-from coati.strategies.revisits.scheduler import EXPECTED, Pick
+from coati.strategies.revisits.longest_waits import LongestWaits
+from coati.strategies.revisits.scheduler import EXPECTED, EXPLORED, Pick
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -46,9 +54,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-HALF_LIFE_HOURS = 96.0
-# What is expected of a page that nothing is known of is worth as much as this many links that were seen.
-PRIOR_LINKS = 0.3
 # Links older than this many half-lives are forgotten.
 _HALF_LIVES = 3.0
 # A site is drawn to all sites as if an average page of theirs had been looked back on for this long.
@@ -57,7 +62,8 @@ _SITE_PRIOR_HOURS = 24.0
 _SHOWN_PRIOR = 1.0
 # Where nothing ever came, this many links are taken to have come to all pages together.
 _FIRST_LINKS = 0.5
-# Of pages that promise as much as each other, the one that waited longest goes first.
+# Of pages that promise as much as each other, the one that waited longest goes first. In parts of a usual
+# rate, since where nothing has come yet, what is expected of all pages becomes very small.
 _PER_HOUR_OF_WAITING = 1e-6
 _LEAST_RATE = 1e-9
 _HOUR_SECONDS = 3600.0
@@ -96,6 +102,24 @@ class _Pages:
         self._rows = room
 
 
+@dataclass(frozen=True, slots=True)
+class ArrivalsSettings:
+    """The parameters of the model.
+
+    After ``half_life_hours`` what a visit found counts half as much. What is expected of a page that nothing
+    is known of is worth as much as ``prior_links`` links that were seen.
+    """
+
+    half_life_hours: float = 96.0
+    prior_links: float = 0.3
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no rate."""
+        for name, value in asdict(self).items():
+            if not 0 < value < math.inf:
+                raise ConfigError(f"{name} is {value}: it must be above 0")
+
+
 class Rates(NamedTuple):
     """What is known of the rates of pages: the weight of links that came, hours, and the usual rate."""
 
@@ -107,16 +131,14 @@ class Rates(NamedTuple):
 class Arrivals:
     """The scheduler of this module."""
 
-    def __init__(
-        self,
-        half_life_hours: float = HALF_LIFE_HOURS,
-        prior_links: float = PRIOR_LINKS,
-    ) -> None:
-        self._half_life = half_life_hours * _HOUR_SECONDS
-        self._prior_links = prior_links
+    def __init__(self, settings: ArrivalsSettings | None = None) -> None:
+        settings = settings or ArrivalsSettings()
+        self._half_life = settings.half_life_hours * _HOUR_SECONDS
+        self._prior_links = settings.prior_links
         self._profile = DailyProfile()
         self._samples = LinkSamples()
         self._pages = _Pages()
+        self._waits = LongestWaits()
         self._usual_life = usual_life(np.zeros(0), np.zeros(0))
         # The time that what fades has faded to.
         self._decayed_to = 0.0
@@ -146,9 +168,11 @@ class Arrivals:
         factors = self._factors(cycle, rates) * 0.5 ** known[_Pages.FAILURES]
         alone = self._prior_links * worth_of_visits(self._profile.between(looked_at, now), lives)
         per_page = factors / (rates.hours + self._prior_links / np.maximum(rates.usual, _LEAST_RATE))
-        waited = _PER_HOUR_OF_WAITING * ages_in_hours(cycle)
+        usual = rates.usual.sum() / max(len(visits), 1)
+        waited = _PER_HOUR_OF_WAITING * usual * ages_in_hours(cycle)
         worth = weights[links] * worth_of_visits(since[links], lives[pages]) * per_page[pages]
         self._cover = ExpectedCover(alone * per_page + waited, links, pages, worth, cycle.per_cycle)
+        self._waits.begin(cycle)
 
     def _rates(self, visits: Visits, links: Floats) -> Rates:
         """Sum up what is known of each page, and what is usual for a page of its site that shows as much."""
@@ -177,22 +201,17 @@ class Arrivals:
             self._decayed_to = now
 
     def pick(self, cycle: Cycle) -> Pick | None:
-        """Return the page that adds most to what the cycle is expected to cover."""
+        """Return a page that is overdue, else the one that adds most to what the cycle may cover."""
+        overdue = self._waits.first(cycle)
+        if overdue is not None:
+            return Pick(overdue, EXPLORED, self._cover.expected(overdue))
         page = self._cover.best(cycle)
         return None if page is None else Pick(page, EXPECTED, self._cover.expected(page))
 
     def take(self, page: int) -> None:
         """Expect the links of a page no more on others."""
         self._cover.take(page)
-
-    @property
-    def has_learnt(self) -> bool:
-        """Whether it can tell pages apart: from the first cycle on, by what stands on them."""
-        return True
-
-    def explore(self, page: int) -> None:
-        """Note that a page was taken that was not picked here: nothing is expected of its links any more."""
-        self.take(page)
+        self._waits.take(page)
 
     def learn(self, visit: Visit, visits: Visits) -> None:
         """Learn what came since the page was last seen."""
@@ -218,6 +237,7 @@ class Arrivals:
             **self._profile.save(),
             **self._samples.save(),
             **self._cover.save(),
+            **self._waits.save(),
             "known_pages": self._pages.rows(self._pages.room),
             "decayed_to": self._decayed_to,
             "usual_life": self._usual_life,
@@ -229,6 +249,7 @@ class Arrivals:
         self._samples.load(state)
         self._cover = ExpectedCover.load(state)
         self._pages.load(state["known_pages"])
+        self._waits.load(state)
         self._decayed_to = state["decayed_to"]
         self._usual_life = state["usual_life"]
 
@@ -236,8 +257,8 @@ class Arrivals:
 class ThompsonArrivals(Arrivals):
     """Thompson sampling: the rate of each page is drawn from what is believed of it, again in each cycle."""
 
-    def __init__(self, seed: int) -> None:
-        super().__init__()
+    def __init__(self, seed: int, settings: ArrivalsSettings | None = None) -> None:
+        super().__init__(settings)
         self._seed = seed
 
     def _factors(self, cycle: Cycle, rates: Rates) -> Floats:

@@ -1,7 +1,8 @@
-"""Watched pages that a sitemap or a feed dates later than it did before: they are visited soon.
+"""Watched pages that a sitemap or a feed dates later than was known: they are visited soon.
 
-Some sites date everything anew whenever they are asked. A list whose dates brought nothing many times in a
-row is not believed any more.
+A date that the last visit to the page came after says nothing new: a sitemap that dates by day and a feed
+that dates by time tell of the same change one after the other. Some sites date everything anew whenever they
+are asked. A list whose dates brought nothing many times in a row is not believed any more.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_IN_VAIN = 20
 # A date may be of another time zone. One further ahead is wrong, and no true one would come after it.
-_AHEAD_SECONDS = 24 * 3600.0
+_DAY_SECONDS = _AHEAD_SECONDS = 24 * 3600.0
 
 
 class DatedPages:
@@ -29,7 +30,7 @@ class DatedPages:
     >>> def sitemap(date): return Page(200, 9, NO_LINKS, facts={ENTRY_DATES: [["/a", date]]})
     >>> from coati.model import NO_LINKS
     >>> pages = DatedPages()
-    >>> [pages.observe("http://b.org/s", sitemap(date), 7.0, lambda url: True) for date in (5.0, 5.0, 6.0)]
+    >>> [pages.observe("http://b.org/s", sitemap(date), 7.0, lambda url: 5.5) for date in (4.0, 5.0, 6.0)]
     [[], [], ['http://b.org/a']]
     """
 
@@ -38,16 +39,22 @@ class DatedPages:
         self._told_by: dict[str, str] = {}
         self._in_vain: dict[str, int] = {}
 
-    def observe(self, url: str, outcome: Outcome, now: float, is_watched: Callable[[str], bool]) -> list[str]:
-        """Learn from a visit to a list; returns the watched pages that it dates later than before."""
+    def observe(
+        self, url: str, outcome: Outcome, now: float, last_visit: Callable[[str], float | None]
+    ) -> list[str]:
+        """Learn from a visit to a list; returns the watched pages that have changed since their last visit.
+
+        ``last_visit`` tells the time of it, None for a page that is not watched.
+        """
         if not isinstance(outcome, Page):
             return []
         changed = []
         for page, date in _entries(url, outcome):
-            if date <= now + _AHEAD_SECONDS and is_watched(page):
+            visited = last_visit(page)
+            if date <= now + _AHEAD_SECONDS and visited is not None:
                 before = self._dates.get(page)
                 self._dates[page] = date if before is None else max(date, before)
-                if before is not None and date > before:
+                if before is not None and date > before and _latest(date) > visited:
                     changed.append(page)
         if self._in_vain.get(url, 0) >= _MOST_IN_VAIN:
             return []
@@ -72,6 +79,11 @@ class DatedPages:
         """Take over a saved state."""
         self._dates = dict(state["dates"])
         self._told_by, self._in_vain = dict(state["told_by"]), dict(state["in_vain"])
+
+
+def _latest(date: float) -> float:
+    """Return until when a change of this date may have come: a date without a time is that of its day."""
+    return date if date % _DAY_SECONDS else date + _DAY_SECONDS
 
 
 def _entries(url: str, page: Page) -> Iterator[tuple[str, float]]:

@@ -2,7 +2,8 @@
 
 A page that makes new addresses on every visit (a clock, a session, an advertisement) would be followed for
 ever. So addresses are told apart by their shape: one of which many were followed and none led to a file is
-left alone from then on.
+left alone. Not for good, since a site may begin to publish where it never did: of the addresses that are left
+alone the first, second, fourth, eighth and so on are followed, and a file among them ends it.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 # What waits beyond this is dropped, the least promising first: a bound on memory, not on what is good.
 MOST_WAITING = 10_000
 
-# So many links of a shape are followed before it is left alone. A site's news pages hold a file in every
-# tenth to twentieth case, so fewer would give up on some of them.
-_MOST_BARREN = 40
+# So many links of a shape are followed in a row before it is left alone: as many for each file that it ever
+# brought (up to a limit), and once more. A site's news pages hold a file in every tenth to twentieth case:
+# fewer would give up on some of them, and in the long run on all, as a row of forty without a file comes.
+_MOST_BARREN, _MOST_FILES = 40, 9
 
 # From the beginning of a run alone, and never back over it: time grows with the length of an address.
 _NUMBERS = re.compile(r"(?<![0-9a-f])[a-f]*+[0-9][0-9a-f]*+")
@@ -65,21 +67,34 @@ class Following:
         self._items: dict[str, Followed] = {}
         self._pushed = 0
         self.dropped = 0
-        # Of each shape, how many were followed since one led to a file.
+        # Of each shape: how many were followed since one led to a file, how many did, how many were left.
         self._barren: dict[str, int] = {}
+        self._files: dict[str, int] = {}
+        self._left: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self._items)
 
     def push(self, link: Followed) -> None:
-        """Let a link wait, unless it waits already or links like it lead nowhere."""
-        if link.url in self._items or self._barren.get(shape_of(link.url), 0) >= _MOST_BARREN:
+        """Let a link wait, unless it waits already."""
+        if link.url in self._items:
             return
         self._items[link.url] = link
         self._pushed += 1
         heapq.heappush(self._heap, (-link.score, self._pushed, link.url))
         if len(self._items) > MOST_WAITING:
             self._drop_worst()
+
+    def leaves_alone(self, url: str) -> bool:
+        """Tell whether a new link is not worth following; to be asked once per link."""
+        shape = shape_of(url)
+        if not self._is_barren(shape):
+            return False
+        left = self._left[shape] = self._left.get(shape, 0) + 1
+        return left & (left - 1) != 0
+
+    def _is_barren(self, shape: str) -> bool:
+        return self._barren.get(shape, 0) >= _MOST_BARREN * (1 + self._files.get(shape, 0))
 
     def pop(self) -> Followed:
         """Take the most promising link; there must be one."""
@@ -96,9 +111,14 @@ class Following:
         """Note what following a link brought."""
         shape = shape_of(url)
         if led_to_file:
+            self._files[shape] = min(self._files.get(shape, 0) + 1, _MOST_FILES)
             self._barren.pop(shape, None)
-        else:
-            self._barren[shape] = self._barren.get(shape, 0) + 1
+            self._left.pop(shape, None)
+            return
+        was_barren = self._is_barren(shape)
+        self._barren[shape] = self._barren.get(shape, 0) + 1
+        if self._is_barren(shape) and not was_barren:
+            self._items = {url: link for url, link in self._items.items() if shape_of(url) != shape}
 
     def _drop_worst(self) -> None:
         kept = heapq.nsmallest(MOST_WAITING * 9 // 10, self._live())
@@ -112,13 +132,20 @@ class Following:
     def save(self) -> dict[str, Any]:
         """Return everything, in the order of `pop`."""
         waiting = [list(self._items[url]) for *_, url in sorted(self._live())]
-        return {"waiting": waiting, "dropped": self.dropped, "barren": list(self._barren.items())}
+        return {"waiting": waiting, "dropped": self.dropped, "shapes": self._save_shapes()}
+
+    def _save_shapes(self) -> list[list[Any]]:
+        kept = (self._barren, self._files, self._left)
+        shapes = dict.fromkeys(shape for counts in kept for shape in counts)
+        return [[shape, *(counts.get(shape, 0) for counts in kept)] for shape in shapes]
 
     def load(self, state: dict[str, Any]) -> None:
         """Take over a saved queue."""
         self._heap, self._items, self._pushed = [], {}, 0
-        self._barren = {}
         for link in state["waiting"]:
             self.push(Followed(*link))
         self.dropped = state["dropped"]
-        self._barren = dict(state["barren"])
+        for shape, *counts in state["shapes"]:
+            for kept, count in zip((self._barren, self._files, self._left), counts, strict=True):
+                if count:
+                    kept[shape] = count

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coati.errors import UsageError
-from coati.strategies.revisits.arrivals import Arrivals, ThompsonArrivals
+from coati.strategies.revisits.arrivals import Arrivals, ArrivalsSettings, ThompsonArrivals
 from coati.strategies.revisits.boosted_ranking import BoostedRanking
 from coati.strategies.revisits.by_age import RoundRobin, WindowMean
 from coati.strategies.revisits.coverage import Greedy, PastCover
@@ -28,6 +28,7 @@ class SchedulerInputs:
 
     seed: int
     truth: PageTruth | None = None
+    arrivals: ArrivalsSettings = field(default_factory=ArrivalsSettings)
 
     @property
     def known_truth(self) -> PageTruth:
@@ -39,11 +40,12 @@ class SchedulerInputs:
 
 @dataclass(frozen=True, slots=True)
 class SchedulerRow:
-    """What is known of a scheduler by name."""
+    """What is known of a scheduler by name; ``settings`` are the fields of its inputs that change it."""
 
     summary: str
     build: Callable[[SchedulerInputs], Scheduler]
     modules: tuple[str, ...]
+    settings: tuple[str, ...] = ()
     seeded: bool = False
     needs_truth: bool = False
 
@@ -57,19 +59,16 @@ _REG = _modules("predicting", "regression")
 SCHEDULERS: Mapping[str, SchedulerRow] = {
     "arrivals": SchedulerRow(
         "watches, ours: the pages that cover most of the links expected to have come",
-        lambda _: Arrivals(),
+        lambda given: Arrivals(given.arrivals),
         _modules("arrivals"),
+        settings=("arrivals",),
     ),
     "arrivals-thompson": SchedulerRow(
         "watches: arrivals with rates that are drawn from what is believed of them",
-        lambda given: ThompsonArrivals(given.seed),
+        lambda given: ThompsonArrivals(given.seed, given.arrivals),
         _modules("arrivals"),
+        settings=("arrivals",),
         seeded=True,
-    ),
-    "arrivals-rr": SchedulerRow(
-        "watches: arrivals for half of a cycle, rr for the rest, so that no page is forgotten",
-        lambda _: Exploring(Arrivals(), FixedShare(0.5)),
-        _modules("arrivals", "exploring"),
     ),
     "rr": SchedulerRow(
         "watches: the page that was visited longest ago", lambda _: RoundRobin(), _modules("by_age")

@@ -107,6 +107,8 @@ class SiteWatch:
         self._known = known
         self._met: set[int] = set()
         self._following = Following()
+        # Else a page that shows new addresses at every visit (a session, an advertisement) would have most.
+        watch.links.leave_out(self._following.leaves_alone)
         self._deferred: Deferrals[_Asked] = Deferrals()
         self._lists = OfferedPages(watch)
         self._dated = DatedPages()
@@ -203,7 +205,7 @@ class SiteWatch:
             self._note_news(outcome)
             for settlement in settled:
                 self._dated.learn(visit.url, settlement.reward)
-            for url in self._dated.observe(visit.url, outcome, now, self.watch.is_watched):
+            for url in self._dated.observe(visit.url, outcome, now, self.watch.last_visit):
                 self.watch.hasten(url)
             return [settlement._replace(request_id=request_id) for settlement in settled]
         asked = self._asked.pop(request_id)
@@ -242,7 +244,8 @@ class SiteWatch:
         if link.depth < _MOST_DEPTH:
             for place, url in enumerate(page.links.urls):
                 key = url_hash(url)
-                if key not in self.watch.links and not self._is_known(key, url):
+                is_new = key not in self.watch.links and not self._is_known(key, url)
+                if is_new and not self._following.leaves_alone(url):
                     self._push(page.links.link(place), link.url, link.depth + 1)
         self.watch.links.meet_elsewhere(page.out_links or ())
 

@@ -211,10 +211,10 @@ class Watch:
         """Tell whether an address is of a site that is watched."""
         return self._sites.of(url) >= 0
 
-    def is_watched(self, url: str) -> bool:
-        """Tell whether an address is that of a watched page."""
+    def last_visit(self, url: str) -> float | None:
+        """Tell when a page was last asked for, 0 if never; None if it is not watched."""
         page = self._page_of.get(url)
-        return page is not None and page not in self._departures.left
+        return None if page is None or page in self._departures.left else float(self.visits.asked_at[page])
 
     def hasten(self, url: str) -> None:
         """Visit a watched page before others, since it has changed; half of a cycle may go to such pages."""

@@ -79,6 +79,10 @@ class _Role(IntEnum):
     TAKE = 2  # a supposed target, fetched at once
 
 
+# By role.
+_METHODS = (Method.GET, Method.HEAD, Method.GET)
+
+
 class _Task(NamedTuple):
     """A request that is wanted or in flight.
 
@@ -156,7 +160,7 @@ class TagPathStrategy:
         """Return what an open page asks for, else a random link of the best group."""
         deferred = self._deferred.take(now, idle=False)
         if deferred is not None:
-            return self._send(self._pulled(deferred))
+            return self._send(self._pulled_again(deferred))
         task = self._next_wanted()
         if task is None:
             choice = self._best_group()
@@ -169,13 +173,13 @@ class TagPathStrategy:
 
     def _ask_at_the_end(self, now: float) -> Request | Later | None:
         deferred = self._deferred.take(now, idle=not self._in_flight)
-        return self._deferred.answer() if deferred is None else self._send(self._pulled(deferred))
+        return self._deferred.answer() if deferred is None else self._send(self._pulled_again(deferred))
 
     def redo(self, request: Request, now: float) -> None:
         """Repeat a logged choice."""
         deferred = self._deferred.take_logged(request)
         if deferred is not None:
-            self._send(self._pulled(deferred))
+            self._send(self._pulled_again(deferred))
             return
         task = self._next_wanted()
         if task is None:
@@ -240,14 +244,17 @@ class TagPathStrategy:
             pool[place] = last
         if not pool:
             self._policy.sleep(arm)
+        if not self._settings.count_pulls_at_page:
+            # At selection: else a group of dead links looks untried, and the bonus keeps sending us there.
+            self._policy.pull(arm)
         learn = bool(self._predicted[number])
-        return self._pulled(_Task(_Role.FOLLOW, number, self._known[number], arm, score, -1, (), learn))
+        return _Task(_Role.FOLLOW, number, self._known[number], arm, score, -1, (), learn)
 
     def _counts_as_pull(self, task: _Task) -> bool:
         return task.role is _Role.FOLLOW and task.arm != NO_ARM and not self._settings.count_pulls_at_page
 
-    def _pulled(self, task: _Task) -> _Task:
-        # At selection: else a group of dead links looks untried, and the bonus keeps sending us there.
+    def _pulled_again(self, task: _Task) -> _Task:
+        """Count the pull of a link that met an outage."""
         if self._counts_as_pull(task):
             self._policy.pull(task.arm)
         return task
@@ -256,11 +263,11 @@ class TagPathStrategy:
         """Undo a pull that met an outage; a page that asked for the link stays open."""
         if self._counts_as_pull(task):
             self._policy.undo_pull(task.arm)
-        self._deferred.push(_method(task), task.url, task, until)
+        self._deferred.push(_METHODS[task.role], task.url, task, until)
 
     def _send(self, task: _Task) -> Request:
         arm = None if task.arm == NO_ARM else task.arm
-        request = Request(self._turn, _method(task), task.url, arm, task.score)
+        request = Request(self._turn, _METHODS[task.role], task.url, arm, task.score)
         self._in_flight[self._turn] = task
         self._turn += 1
         self._requests += 1
@@ -425,10 +432,6 @@ class TagPathStrategy:
         self._open = [_page_from(page) for page in state["open"]]
         self._settled = [Settlement(*settlement) for settlement in state["settled"]]
         self._turn, self._requests = state["counters"]
-
-
-def _method(task: _Task) -> Method:
-    return Method.HEAD if task.role is _Role.PROBE else Method.GET
 
 
 def _task_from(values: Sequence[Any]) -> _Task:

@@ -5,7 +5,8 @@ and the page where it was found. The contribution of a group is how much lower t
 the link is scored again, by the same code, as if nothing were known of those keys.
 
 A group speaks by the key that it rests on most, and the words name that key: "links under /statistics/" when
-it is the directory that was seen, "links like /statistics/2019.html" when it is the shape of the name.
+it is the directory that was seen, "links like /statistics/*.html" when it is the shape of the name. A star
+stands for any number: keys do not tell numbers apart.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from coati.strategies.scent.data_words import Meaning
-from coati.strategies.scent.link_keys import NOTHING, Key, key_of
+from coati.strategies.scent.link_keys import NOTHING, Key, any_number, key_of
 from coati.strategies.strategy import Explained, Reason
 from coati.web.urls import path_of, query_of
 
@@ -155,7 +156,7 @@ def _subject(column: Key, row: Row, texts: LinkTexts) -> str:
 
 def _address(column: Key, url: str) -> str:
     folder = _folder(url)
-    name = path_of(url).rpartition("/")[2]
+    name = _name(url)
     first, second = (_first(folder, count) for count in (1, 2))
     inner = "/*" + folder[len(first) - 1 :] if folder != "/" else "/"
     return {
@@ -170,10 +171,11 @@ def _address(column: Key, url: str) -> str:
 
 
 def _file(column: Key, url: str) -> str:
-    name = path_of(url).rpartition("/")[2]
+    name = _name(url)
     if column is Key.FILE_NAME and name:
         return f"links to names like {name}"
-    _, dot, extension = name.rpartition(".")
+    # Not with its numbers left out: "7z" and "h5" are extensions.
+    _, dot, extension = path_of(url).rpartition("/")[2].rpartition(".")
     ending = f".{extension}" if dot else "names without an extension"
     parameters = " with parameters" if query_of(url) else ""
     where = f" under {_folder(url)}" if column is Key.DIRECTORY_EXTENSION else ""
@@ -184,7 +186,7 @@ def _place(column: Key, tail: str) -> str:
     if not tail:
         return "links at this place of a page"
     if column is Key.ELEMENT:
-        return f"links in {tail.rpartition(' > ')[2]}"
+        return f"links with the element {tail.rpartition(' > ')[2]}"
     return f"links in the same place ({tail})" if column is Key.TAG_PATH else f"links in {tail}"
 
 
@@ -196,7 +198,12 @@ def _source(column: Key, source_url: str) -> str:
 
 
 def _folder(url: str) -> str:
-    return path_of(url).rpartition("/")[0] + "/"
+    """Return the folder of a URL, with a star for each number: keys do not tell numbers apart."""
+    return any_number(path_of(url).rpartition("/")[0]) + "/"
+
+
+def _name(url: str) -> str:
+    return any_number(path_of(url).rpartition("/")[2])
 
 
 def _first(folder: str, count: int) -> str:

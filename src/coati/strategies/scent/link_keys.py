@@ -164,16 +164,18 @@ class LinkKeys:
         anchor = _fold(link.anchor[:_MAX_ANCHOR].lower())
         anchor_words = _WORDS.findall(anchor)
         folder_key = directory.whole
-        kind = extension + "?" if query else extension
+        # What several keys are made of is encoded once: this is done for every new link.
+        anchor_bytes = _bytes(anchor)
+        kind = _bytes(extension + "?" if query else extension)
+        shape = _bytes(_shape(stem) + "." + extension + parameters)
         folder_extension = _also(_DIRECTORY_EXTENSION, folder_key, kind)
-        shape = _shape(stem) + "." + extension + parameters
         row = [
             directory.top,
             directory.second,
             folder_key,
             _also(_SHAPE, folder_key, shape),
-            key_of(_EXTENSION, kind),
-            _also(_FIRST_WORD, folder_key, words[0].lower() if words else ""),
+            _key(_EXTENSION, kind),
+            _also(_FIRST_WORD, folder_key, _bytes(words[0].lower() if words else "")),
             key_of(_FILE_NAME, name + parameters),
             directory.depth,
             key_of(_PARAMETERS, parameters),
@@ -183,8 +185,8 @@ class LinkKeys:
             source.directory,
             _mix(source.page, path.tail),
             folder_extension,
-            _also(_DIRECTORY_ANCHOR, folder_extension, anchor),
-            key_of(_ANCHOR, anchor),
+            _also(_DIRECTORY_ANCHOR, folder_extension, anchor_bytes),
+            _key(_ANCHOR, anchor_bytes),
             _LENGTHS[min(len(anchor_words), _LONG)],
             NOTHING, NOTHING, NOTHING, NOTHING,
             NOTHING, NOTHING,
@@ -199,9 +201,9 @@ class LinkKeys:
             _also(_INNER_SHAPE, directory.inner, shape),
         ]  # fmt: skip
         for column, word in enumerate(anchor_words[:4], _ANCHOR_WORD):
-            row[column] = key_of(_ANCHOR_WORD, word)
+            row[column] = _word_key(_ANCHOR_WORD, word)
         for column, word in enumerate(words, _URL_WORD):
-            row[column] = key_of(_URL_WORD, word.lower())
+            row[column] = _word_key(_URL_WORD, word.lower())
         for word in anchor_words if link.context in {"", link.anchor} else _around(link):
             if word in self._likely:
                 row[_NAMED_TYPE] = key_of(_NAMED_TYPE, word)
@@ -216,7 +218,7 @@ class LinkKeys:
         """Name the links that are like this one: directory, extension, place on the page."""
         folder, _, name = url.partition("?")[0].partition("://")[2].rpartition("/")
         extension = name.rpartition(".")[2] if "." in name else ""
-        path = "/" + _any_number(folder).partition("/")[2]
+        path = "/" + any_number(folder).partition("/")[2]
         wild = f"*.{extension}" if extension else "*"
         return f"{path.rstrip('/')}/{wild} in {self.tail_text(tail) or 'any place'}"
 
@@ -252,12 +254,12 @@ def _directory_keys(folder: str) -> _Directory:
 
 
 def _path_keys(tag_path: tuple[str, ...]) -> _Path:
-    tokens = [_fold(token) for token in tag_path]
+    tokens = _fold("\0".join(tag_path)).split("\0")
     return _Path(
-        key_of(_ELEMENT, tokens[-1] if tokens else ""),
+        key_of(_ELEMENT, tokens[-1]),
         key_of(_TAIL, ">".join(tokens[-3:])),
         key_of(_TAG_PATH, ">".join(tokens)),
-        " > ".join(_any_number(token) for token in tag_path[-3:]),
+        " > ".join(any_number(token) for token in tag_path[-3:]),
     )
 
 
@@ -266,7 +268,7 @@ def _around(link: Link) -> list[str]:
     return _WORDS.findall(link.context[:_MAX_CONTEXT].lower())
 
 
-def _any_number(text: str) -> str:
+def any_number(text: str) -> str:
     """Write a star for each number, for people: `_fold` is for keys."""
     return _DIGITS.sub("*", text)
 
@@ -286,11 +288,23 @@ def _parameter_names(query: str) -> str:
 
 def key_of(column: int, text: str) -> int:
     """Return the key for an aspect of one column."""
-    return crc32(text.encode("utf-8", "surrogatepass"), column + 1) or 1
+    return _key(column, _bytes(text))
 
 
-def _also(column: int, key: int, text: str) -> int:
-    return crc32(text.encode("utf-8", "surrogatepass"), key ^ (column << 24)) or 1
+# Words recur from link to link.
+_word_key = lru_cache(maxsize=1 << 14)(key_of)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _key(column: int, encoded: bytes) -> int:
+    return crc32(encoded, column + 1) or 1
+
+
+def _also(column: int, key: int, encoded: bytes) -> int:
+    return crc32(encoded, key ^ (column << 24)) or 1
 
 
 def _mix(first: int, second: int) -> int:

@@ -16,7 +16,6 @@ are chains through arrays, so that any link can be taken out, and a URL costs tw
 from __future__ import annotations
 
 from array import array
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,7 +69,9 @@ class LinkQueues:
         self._kind_of = array("i")
         self._before = array("i")
         self._behind = array("i")
-        self._place_of: dict[bytes, int] = {}
+        # By the hash of its row; two of 65,536 kinds share one with a probability of 1 in 8 billion.
+        self._place_of: dict[int, int] = {}
+        self._hash_of = array("q", [0]) * BLOCK
         self._free: list[int] = []
         self._size = 0
         # How many links were passed over last, for kinds where that was the last thing to happen.
@@ -87,8 +88,8 @@ class LinkQueues:
 
     def place(self, row: Row) -> int:
         """Return the kind with this row, a new one if there is none; push a link before anything else."""
-        signature = _signature(row)
-        kind = self._place_of.get(signature)
+        row_hash = _hash(row)
+        kind = self._place_of.get(row_hash)
         if kind is not None:
             return kind
         if self._free:
@@ -101,7 +102,8 @@ class LinkQueues:
         self._keys[:, kind] = row
         self._ties[kind] = draw(self._seed, self._made, _TIE_STEPS) * _TIE_STEP
         self._made += 1
-        self._place_of[signature] = kind
+        self._place_of[row_hash] = kind
+        self._hash_of[kind] = row_hash
         return kind
 
     def row(self, kind: int) -> Row:
@@ -169,7 +171,7 @@ class LinkQueues:
             self._last[kind] = before
         if before == behind == _NONE:
             self._passed.pop(kind, None)
-            del self._place_of[_signature(self._keys[:, kind])]
+            del self._place_of[self._hash_of[kind]]
             self._free.append(kind)
             self.set_score(kind, EMPTY)
 
@@ -204,11 +206,16 @@ class LinkQueues:
         return float(self._scores[kind])
 
     def set_score(self, kind: int, score: float) -> None:
-        """Return a kind its score."""
-        self._scores[kind] = score
+        """Give a kind its score."""
         block = kind // BLOCK
-        start = block * BLOCK
-        self._block_best[block] = self._scores[start : start + BLOCK].max()
+        before, best = self._scores[kind], self._block_best[block]
+        self._scores[kind] = score
+        now = self._scores[kind]
+        if now >= best:
+            self._block_best[block] = now
+        elif before == best:
+            start = block * BLOCK
+            self._block_best[block] = self._scores[start : start + BLOCK].max()
 
     def tie(self, kind: int) -> float:
         """Return what breaks a tie for or against a kind; the owner adds it to the score."""
@@ -235,7 +242,7 @@ class LinkQueues:
         return waiting
 
     def set_scores(self, kinds: npt.NDArray[np.intp], scores: npt.NDArray[np.float32]) -> None:
-        """Return many kinds their scores; ties are broken here."""
+        """Give many kinds their scores; ties are broken here."""
         self._scores[kinds] = scores + self._ties[kinds]
         first, last = int(kinds.min()) // BLOCK, int(kinds.max()) // BLOCK
         within = self._scores[first * BLOCK : (last + 1) * BLOCK]
@@ -253,6 +260,7 @@ class LinkQueues:
         nothing = array("i", [_NONE]) * (more * BLOCK)
         self._first.extend(nothing)
         self._last.extend(nothing)
+        self._hash_of.extend(array("q", [0]) * (more * BLOCK))
 
     # --- saving ---------------------------------------------------------------------------------
 
@@ -291,8 +299,10 @@ class LinkQueues:
         self._place_of = {}
         for kind in range(self._size):
             if self._first[kind] != _NONE:
-                self._place_of[_signature(self._keys[:, kind])] = kind
+                self._hash_of[kind] = _hash(self._keys[:, kind])
+                self._place_of[self._hash_of[kind]] = kind
 
 
-def _signature(row: Row) -> bytes:
-    return blake2b(row.tobytes(), digest_size=8).digest()
+def _hash(row: Row) -> int:
+    """Return a number for a row; it differs between processes, so it is never saved."""
+    return hash(row.tobytes())

@@ -51,7 +51,7 @@ from coati.strategies.scent.link_scores import Aim, Expected, LinkOutcome, LinkS
 from coati.strategies.scent.listed_files import ListedFiles
 from coati.strategies.scent.page_labels import PageLabels
 from coati.strategies.scent.sweep import Sweep
-from coati.strategies.strategy import Outlook
+from coati.strategies.strategy import Outlook, Reason
 from coati.web.likely_extensions import DATA_EXTENSIONS
 
 if TYPE_CHECKING:
@@ -341,7 +341,22 @@ class Scent:
         texts = texts._replace(tail=self._keys.tail_text(int(row[Key.TAIL])))
         if int(row[Key.ELEMENT]) in API_ELEMENTS:
             return self._apis.explained(row, texts.tail)
-        return explained(row, texts, self._scores, self._settings.exploration)
+        told = explained(row, texts, self._scores, self._settings.exploration)
+        return told._replace(reasons=[*self._swept(texts.url), *told.reasons])
+
+    def _swept(self, url: str) -> list[Reason]:
+        """Say that a link is the sweep's choice, if it is: then no score decides."""
+        kind = self._kinds.best()
+        if kind is None or not self._is_dry(best := self._kinds.score(kind)):
+            return []
+        number = self._sweep.comes(partial(self._is_worth_a_look, _HOPELESS * best))
+        if number is None or self._known[number] != url:
+            return []
+        return [
+            Reason(
+                f"the best link promises {best:.2g} only, so a folder is tried that was not looked at", 0.0
+            )
+        ]
 
     # --- choosing -------------------------------------------------------------------------------
 

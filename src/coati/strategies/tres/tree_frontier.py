@@ -72,7 +72,7 @@ def best_split(rows: Rows, rewards: npt.NDArray[np.float64]) -> Split | None:
     return best
 
 
-class Pick(NamedTuple):
+class LeafPick(NamedTuple):
     """A link that waits: its leaf, its place there and its number."""
 
     leaf: int
@@ -124,23 +124,23 @@ class TreeFrontier:
         self._rows[number] = row
         self._put(self._leaf(row), number)
 
-    def picks(self, seed: int, turn: int) -> list[Pick]:
+    def picks(self, seed: int, turn: int) -> list[LeafPick]:
         """Draw one of each leaf in which anything waits, leaves in the order of their numbers."""
         found = []
         for leaf in sorted(self._awake):
             waiting = self._waiting[leaf]
             place = draw(seed, turn * _DRAWS_A_TURN + leaf, len(waiting))
-            found.append(Pick(leaf, place, waiting[place]))
+            found.append(LeafPick(leaf, place, waiting[place]))
         return found
 
-    def find(self, number: int) -> Pick:
+    def find(self, number: int) -> LeafPick:
         """Find a number; raises `ValueError` if it does not wait."""
         if number not in self._rows:
             raise ValueError(f"number {number} does not wait")
         leaf = self._leaf(self._rows[number])
-        return Pick(leaf, self._waiting[leaf].index(number), number)
+        return LeafPick(leaf, self._waiting[leaf].index(number), number)
 
-    def take(self, pick: Pick) -> Rows:
+    def take(self, pick: LeafPick) -> Rows:
         """Take a number out, and give its row."""
         waiting = self._waiting[pick.leaf]
         last = waiting.pop()

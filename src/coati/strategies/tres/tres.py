@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from coati.learners.double_q import QLearner
     from coati.model import Hosts, Later, Outcome
     from coati.strategies.state import State
-    from coati.strategies.tres.tree_frontier import Pick
+    from coati.strategies.tres.tree_frontier import LeafPick
     from coati.strategies.truth import SiteTruth
 
     Rows = npt.NDArray[np.float32]
@@ -196,7 +196,7 @@ class TresStrategy:
 
     # --- choosing -------------------------------------------------------------------------------
 
-    def _best(self) -> tuple[Pick, float | None]:
+    def _best(self) -> tuple[LeafPick, float | None]:
         picks = self._tree.picks(self._seed, self._turn)
         if not self.parts.values.started:
             # The first pages are drawn from all that wait, leaf by leaf: leaves are few by then.
@@ -206,7 +206,7 @@ class TresStrategy:
         best = int(values.argmax())
         return picks[best], float(values[best])
 
-    def _follow(self, pick: Pick, value: float | None) -> Request:
+    def _follow(self, pick: LeafPick, value: float | None) -> Request:
         row = self._tree.take(pick)
         for earlier, reward in self._unfinished:
             self.parts.values.learn(earlier, reward, row)

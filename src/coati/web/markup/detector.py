@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from coati.web.balance import balanced, is_heavy
 from coati.web.charset import decode_page
+from coati.web.heavy_pages import balanced, is_heavy
 from coati.web.links import MAX_PAGE_BYTES
 from coati.web.markup.json_ld import count_json_ld
 from coati.web.markup.microdata import count_microdata

@@ -1,0 +1,80 @@
+"""Look into a fleet's store, download a site from it, release one from quarantine: as functions.
+
+A store is given by its address: a folder, or a URL such as ``s3://bucket/name``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from coati.fleet.deaths import end_quarantine
+from coati.fleet.downloading import pull as pull_run
+from coati.fleet.objects import ObjectStore
+from coati.fleet.site_log import site_log
+from coati.fleet.status import FleetStatus, fleet_status, site_manifest
+from coati.jobs.notebook_tables import pairs_table
+from coati.jobs.runs import Run
+
+
+@dataclass(frozen=True, slots=True)
+class PulledSite:
+    """What `coati.pull` returns: the run folder of the site, and what was in it at that generation."""
+
+    site: str
+    folder: Path
+    generation: int
+    requests: int
+    targets: int
+    files: int
+
+    @property
+    def run(self) -> Run:
+        """The run, for reading."""
+        return Run(self.folder)
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON can say it."""
+        return {**asdict(self), "folder": str(self.folder)}
+
+    def _repr_html_(self) -> str:
+        return pairs_table(f"{self.site} in {self.folder}", list(self.as_json().items())[2:])
+
+
+def describe_store(store: str | Path) -> FleetStatus:
+    """Return what a store holds and who works on it: its sites, its client and its leases."""
+    return fleet_status(ObjectStore(str(store)))
+
+
+def store_log(store: str | Path, site: str, last: int = 100) -> list[dict[str, Any]]:
+    """Return the last requests to a site, the newest last."""
+    return site_log(_with_site(store, site), site, last)
+
+
+def free_site(store: str | Path, site: str) -> bool:
+    """Release a site from quarantine; returns whether it was there."""
+    return end_quarantine(_with_site(store, site), f"sites/{site}")
+
+
+def pull(
+    store: str | Path,
+    site: str,
+    out: str | Path | None = None,
+    *,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> PulledSite:
+    """Download a site from a store into an ordinary run folder (named after the site), with all its files."""
+    place = _with_site(store, site)
+    folder = Path(site) if out is None else Path(out)
+    manifest = pull_run(place, f"sites/{site}", folder, on_progress)
+    state = manifest.state
+    return PulledSite(site, folder, manifest.generation, state.requests, state.targets, state.files)
+
+
+def _with_site(store: str | Path, site: str) -> ObjectStore:
+    """Open a store; raises `coati.errors.ConfigError` if it does not hold the site."""
+    place = ObjectStore(str(store))
+    site_manifest(place, site)
+    return place

@@ -1,0 +1,128 @@
+"""Which harvest is meant, and its folder: a new one, or one that is resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coati.budget import Budget
+from coati.errors import ConfigError, UsageError
+from coati.harvesting.files_harvest import FilesHarvest
+from coati.harvesting.folder import HarvestLayout
+from coati.harvesting.pages_harvest import PagesHarvest, usual_settings
+from coati.harvesting.seeds import Seeds, read_seeds, seeds_in, seeds_of_discovery
+from coati.runs.layout import Layout, holds_run
+from coati.runs.settings_file import read_settings
+from coati.settings.run_file import read_values, with_values
+from coati.settings.run_settings import SETTINGS, RunSettings
+
+
+class HarvestSource(NamedTuple):
+    """Where the addresses come from, one of the two: a list (or the folder of a harvest), or a discovery."""
+
+    source: Path | Sequence[str] | None
+    discovery: Path | None = None
+
+    @classmethod
+    def named(
+        cls, source: str | Path | Sequence[str] | None, discovery: str | Path | None = None
+    ) -> HarvestSource:
+        """Take what a caller of the library gives: a single text names a file or a folder."""
+        return cls(
+            Path(source) if isinstance(source, str | Path) else source,
+            None if discovery is None else Path(discovery),
+        )
+
+
+class HarvestChoices(NamedTuple):
+    """What a harvest is told beside the settings of a crawl; None stands for what it was begun with."""
+
+    sites_at_once: int | None = None
+    fair: bool = False
+    exclude_hosts: frozenset[str] | None = None
+    extract: bool = True
+
+
+class FoundHarvest(NamedTuple):
+    """A harvest that is ready to be carried out, and the addresses that it was made of."""
+
+    plan: FilesHarvest | PagesHarvest
+    seeds: Seeds
+
+
+def find_harvest(where: HarvestSource, given: Mapping[str, object], choices: HarvestChoices) -> FoundHarvest:
+    """Find the harvest that is meant; ``given`` are settings of a crawl. Raises `CoatiError` if none is."""
+    source = where.source
+    if isinstance(source, Path) and holds_run(source):
+        return _resumed_pages(source, given, choices)
+    out, seeds, begun = _place(where, given)
+    given = seeds.with_headers(given)
+    if given.get("goal"):
+        fresh = usual_settings(seeds.urls, given, choices.exclude_hosts or frozenset())
+        return FoundHarvest(PagesHarvest(settings=fresh, out=out, extract=choices.extract), seeds)
+    settings = with_values(RunSettings(), {**_settings_in(begun), **given})
+    excluded = choices.exclude_hosts
+    plan = FilesHarvest(
+        urls=seeds.urls,
+        out=out,
+        settings=settings,
+        at_once=choices.sites_at_once or begun.get("sites_at_once") or None,
+        per_site=Budget(max_requests=settings.host_budget),
+        fair=choices.fair or begun.get("fair", False),
+        exclude_hosts=frozenset(begun.get("exclude_hosts", ())) if excluded is None else excluded,
+    )
+    return FoundHarvest(plan, seeds)
+
+
+def _place(where: HarvestSource, given: Mapping[str, object]) -> tuple[Path, Seeds, dict[str, Any]]:
+    """Find the folder, the addresses, and what a harvest in that folder was begun with."""
+    source = where.source
+    if isinstance(source, Path) and source.is_dir() and where.discovery is None:
+        if not HarvestLayout(source).settings.is_file():
+            raise ConfigError(f"there is no harvest in {source} to resume; give a file with addresses")
+        begun = read_settings(HarvestLayout(source).settings)
+        return source, Seeds(str(source), tuple(begun["urls"])), begun
+    seeds = _seeds(where)
+    if ("types" in given) == bool(given.get("goal")):
+        raise UsageError(
+            "say what to harvest: --goal structured-data collects pages with data inside,"
+            " --types data takes data files; one of the two"
+        )
+    if not given.get("out") and not isinstance(source, Path) and where.discovery is None:
+        raise UsageError("a harvest needs a folder: give `out`")
+    return (
+        Path(str(given.get("out") or Path(seeds.source).with_suffix("").name + "-harvest")),
+        seeds,
+        {},
+    )
+
+
+def _seeds(where: HarvestSource) -> Seeds:
+    source, discovery = where
+    if source is not None and discovery is not None:
+        raise UsageError("give a list of addresses or --from with the folder of a discovery, not both")
+    if discovery is not None:
+        return seeds_of_discovery(discovery)
+    if source is None:
+        raise UsageError("nothing to harvest: give a file with one address per line, or --from DIR")
+    return read_seeds(source) if isinstance(source, Path) else seeds_in(source)
+
+
+def _resumed_pages(folder: Path, given: Mapping[str, object], choices: HarvestChoices) -> FoundHarvest:
+    stored = read_settings(Layout(folder).settings)
+    if not stored.get("goal"):
+        raise ConfigError(f"{folder} holds the run of a crawl without a goal; resume it by `coati crawl`")
+    known = {name: value for name, value in stored.items() if name in SETTINGS}
+    excluded = choices.exclude_hosts
+    more = {} if excluded is None else {"exclude_host": tuple(sorted(excluded))}
+    settings = with_values(RunSettings(), {**read_values(known), **given, **more})
+    plan = PagesHarvest(settings=settings, out=folder, extract=choices.extract)
+    return FoundHarvest(plan, Seeds(str(folder), settings.urls))
+
+
+def _settings_in(stored: Mapping[str, object]) -> dict[str, object]:
+    known = {name: value for name, value in stored.items() if name in SETTINGS and name != "urls"}
+    if not known.get("host_budget"):
+        known.pop("host_budget", None)
+    return read_values(known)

@@ -1,0 +1,67 @@
+"""A search index of one's own over archives: build it, and query it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from coati.archive.folder_of_archives import archives_in
+from coati.discovering.indexing import index_archives as write_index_of
+from coati.errors import UsageError
+from coati.readers.hits import Hits
+from coati.search.engines import Engines
+from coati.search.local_index import LocalIndex
+from coati.web.queries import Ability, Query
+
+
+@dataclass(frozen=True, slots=True)
+class SearchIndex:
+    """The folder of an index, as ``coati.discover(search=["local=FOLDER"])`` uses it."""
+
+    folder: str | Path
+
+    def search(self, text: str, *, related: bool = False, backlinks: bool = False, page: int = 1) -> Hits:
+        """Return one page of results, the best first.
+
+        ``text`` is what to look for, or a URL: then ``related`` finds pages like it on other sites, and
+        ``backlinks`` pages of other sites that link to it.
+        """
+        if related and backlinks:
+            raise UsageError("search for related pages or for backlinks, not for both at once")
+        ability = Ability.RELATED if related else Ability.BACKLINKS if backlinks else Ability.KEYWORDS
+        with closing(LocalIndex(Path(self.folder))) as engine:
+            # Raises where the index is none that a search could use.
+            Engines([engine])
+            return engine.search(Query(engine.name, text, ability, page))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedArchives:
+    """What `coati.index_archives` returns: the index, and how much it holds.
+
+    ``damaged`` says of each page that could not be read where it is and why.
+    """
+
+    index: SearchIndex
+    archives: int
+    pages: int
+    damaged: tuple[str, ...] = ()
+
+
+def index_archives(
+    archives: str | Path | Sequence[str | Path],
+    out: str | Path,
+    *,
+    on_progress: Callable[[int], None] | None = None,
+) -> IndexedArchives:
+    """Index the pages of archives, or of folders with archives in them, for searches without a network.
+
+    An existing index is replaced when the new one is complete. ``on_progress`` gets the number of pages.
+    """
+    given = (archives,) if isinstance(archives, str | Path) else archives
+    folders = [folder for place in given for folder in archives_in(Path(place))]
+    damaged: list[str] = []
+    pages = write_index_of(folders, Path(out), on_progress or (lambda _pages: None), damaged.append)
+    return IndexedArchives(SearchIndex(Path(out)), len(folders), pages, tuple(damaged))

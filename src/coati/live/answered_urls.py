@@ -1,0 +1,62 @@
+"""The URLs that have answered a run, so that it knows when it requests one again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coati.model import Deferred, Method, Other, Page, Refused, Target, Unchanged, is_wanted
+from coati.runs.last_visit import Visited
+from coati.runs.seen_urls import SeenUrls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coati.model import Outcome, Request
+    from coati.runs.store import RunStore
+
+    EarlierVisit = Callable[[str], Visited | None]
+
+
+class AnsweredUrls:
+    """Asks the log of a run; without a run folder, remembers a few bytes per URL.
+
+    ``earlier`` tells what an earlier run was given of a URL that this one has not asked for yet.
+    """
+
+    def __init__(self, store: RunStore | None, earlier: EarlierVisit | None = None) -> None:
+        self._store = store
+        self._earlier = earlier
+        # By hash, as `SeenUrls` has them: whether the last answer was something that may be unchanged.
+        self._gave: dict[int, bool] = {}
+        self._targets = SeenUrls()
+        # What is asked for the first time, until it is answered: the log need not be asked.
+        self._first: set[str] = set()
+
+    def begin(self, url: str) -> None:
+        """Take note that a URL is asked for which the run was never answered."""
+        self._first.add(url)
+
+    def end(self, url: str) -> None:
+        """Take note that a URL was answered."""
+        self._first.discard(url)
+
+    def last(self, url: str) -> Visited | None:
+        """Return what the last answer to a GET was like; None where the run has had none."""
+        last = None if url in self._first else self._last_of_run(url)
+        return self._earlier(url) if last is None and self._earlier is not None else last
+
+    def _last_of_run(self, url: str) -> Visited | None:
+        if self._store is not None:
+            return self._store.visited(url)
+        gave = self._gave.get(hash(url))
+        return None if gave is None else Visited(gave)
+
+    def note(self, request: Request, outcome: Outcome) -> bool:
+        """Remember an answer that no store keeps; tells whether it is a target that was not there before."""
+        if request.method is not Method.GET or isinstance(outcome, Deferred | Refused | Unchanged):
+            return False
+        self._gave[hash(request.url)] = isinstance(outcome, Page | Target | Other)
+        if not is_wanted(outcome) or request.url in self._targets:
+            return False
+        self._targets.add((request.url,))
+        return True

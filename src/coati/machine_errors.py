@@ -1,0 +1,84 @@
+"""What the machine refuses, which is no bug of ours: a full disk, a file that may not be read."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from coati.errors import WriteError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# No room, no room for this user, larger than a file may be.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_REFUSED = _FULL | {
+    errno.EACCES,
+    errno.EBUSY,
+    errno.EEXIST,
+    errno.EIO,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.EMFILE,
+    errno.ENAMETOOLONG,
+    errno.ENFILE,
+    errno.ENODEV,
+    errno.ENOENT,
+    errno.ENOMEM,
+    errno.ENOTDIR,
+    errno.ENXIO,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ESTALE,
+    errno.ETXTBSY,
+}
+
+# What SQLite says instead; the codes have further details in their higher bytes.
+_NOT_WRITTEN = frozenset(
+    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+)
+_DATABASE_REFUSED = _NOT_WRITTEN | {sqlite3.SQLITE_PERM, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def is_of_the_machine(error: OSError | sqlite3.Error) -> bool:
+    """Tell whether an error comes from the state of the machine, so that a line says it all."""
+    if isinstance(error, OSError):
+        return error.errno in _REFUSED
+    return _code(error) in _DATABASE_REFUSED
+
+
+def is_full(error: OSError | sqlite3.Error) -> bool:
+    """Tell whether there is no room left."""
+    return error.errno in _FULL if isinstance(error, OSError) else _code(error) == sqlite3.SQLITE_FULL
+
+
+@contextmanager
+def writing_to(place: Path) -> Iterator[None]:
+    """Name the place that cannot be written, where the error itself does not; raises `WriteError`."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        first = _first_refusal(error)
+        if first is None:
+            raise
+        what = "the disk is full" if is_full(first) else "it cannot be written"
+        raise WriteError(f"{place}: {what} ({first})") from error
+
+
+def _first_refusal(error: BaseException | None) -> OSError | sqlite3.Error | None:
+    """Return the error that names the trouble: tidying up after it may have raised another one."""
+    found: OSError | sqlite3.Error | None = None
+    while error is not None:
+        if isinstance(error, OSError) and is_full(error):
+            found = error
+        if isinstance(error, sqlite3.Error) and _code(error) in _NOT_WRITTEN:
+            found = error
+        error = error.__context__
+    return found
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -1,0 +1,55 @@
+"""What users name as ``my_module:MyThing``: a strategy, a goal, a search engine of their own."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from coati.errors import CoatiError, ConfigError
+
+
+def object_at(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
+    """Return what a module holds under a name; raises `ConfigError` that says what is wrong.
+
+    >>> object_at("goal", "os.path:join").__name__
+    'join'
+    """
+    module_name, _, attribute = path.partition(":")
+    if not all(part.isidentifier() for part in (*module_name.split("."), attribute)):
+        raise ConfigError(f"{what} {path!r}: write it as my_module:MyName")
+    # As `python -m` does it: it is mostly a file in the folder where the user works.
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        raise ConfigError(f"{what} {path!r}: {module_name!r} cannot be imported: {error}") from None
+    except Exception as error:
+        # Whatever the user's own module does while it is imported.
+        words = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{what} {path!r}: {module_name!r} cannot be imported: {words}") from error
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        raise ConfigError(f"{what} {path!r}: {module_name} has no {attribute!r}") from None
+
+
+def made_at(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
+    """Return what comes of calling the object of this name without arguments."""
+    return made_by(object_at(what, path), what, path)
+
+
+def made_by(make: Any, what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
+    """Call the object that a user named; raises `ConfigError` where that fails."""
+    try:
+        return make()
+    except CoatiError:
+        # It says itself what is wrong, such as a key that is missing.
+        raise
+    except Exception as error:
+        words = f"{type(error).__name__}: {error}"
+        raise ConfigError(
+            f"{what} {path!r}: it cannot be made; it takes no arguments, and the call failed with {words}"
+        ) from error

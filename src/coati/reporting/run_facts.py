@@ -1,0 +1,189 @@
+"""The facts about a run that the whole report needs, read once."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from coati.reporting.found_repositories import left_to_search, site_counts
+from coati.reporting.start_page import failed_start
+from coati.reporting.watched_pages import is_watch
+from coati.runs.changes_file import read_changes
+from coati.runs.errors import RunError
+from coati.runs.iso_times import from_iso
+from coati.runs.layout import Layout
+from coati.runs.reader import RunReader, SessionRow
+from coati.runs.totals import Totals
+from coati.stop_reasons import STOPPED_AT_START, StopWords
+from coati.web.urls import host_of
+
+_START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"
+_LAST_SIGN = """
+SELECT max(coalesce((SELECT max(finished_at) FROM requests), ''),
+           coalesce((SELECT max(chosen_at) FROM requests), ''))
+"""
+# No page need link to the start page, nor to where a redirect leads.
+_KNOWN = """
+SELECT (SELECT count(*) FROM links)
+     + (SELECT count(DISTINCT url) FROM requests
+        WHERE link IS NULL AND url NOT IN (SELECT url FROM links))
+"""
+_WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests)"
+_HOSTS = "SELECT count(DISTINCT host) FROM requests WHERE charged > 0"
+_QUERIES = "SELECT count(*) FROM requests WHERE host LIKE 'search://%' AND charged > 0"
+_FILES = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM files"
+
+
+class RunStage(StrEnum):
+    """Where a run stands."""
+
+    GOING = "going"
+    ENDED = "ended"
+    CUT_OFF = "cut off"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """A run in numbers.
+
+    ``known`` counts the addresses that it came to know, ``waiting`` those of them that were not asked for;
+    ``files`` are different contents, of which several targets may be copies. ``words`` are those of a search
+    for repositories, and empty for all other runs.
+    """
+
+    start_url: str
+    stage: RunStage
+    stop_reason: str | None
+    sessions: tuple[SessionRow, ...]
+    last_sign: str
+    settings: Mapping[str, Any]
+    totals: Totals
+    known: int
+    waiting: int
+    files: int
+    file_bytes: int
+    failed_start: StopWords | None = None
+    # Those that answered.
+    hosts: int = 1
+    words: str = ""
+    repositories: int = 0
+    sites_checked: int = 0
+    queries: int = 0
+    queries_waiting: int = 0
+    gave_up_after: int = 0
+    # What a watch noticed.
+    changes: int = 0
+
+    @property
+    def seeks_pages(self) -> bool:
+        """Whether the run looks for pages that meet a goal, and for no files."""
+        return bool(self.settings.get("goal")) and not self.files
+
+    @property
+    def watches(self) -> bool:
+        """Whether the run is a watch, in cycles, of pages that are known."""
+        return is_watch(self.settings)
+
+    @property
+    def noun(self) -> str:
+        """What is counted: files, or pages."""
+        return "relevant page" if self.seeks_pages else "file"
+
+    @property
+    def asked(self) -> int:
+        """How many of the known addresses were asked for; one that was refused on the way was not."""
+        return max(0, self.known - self.waiting - self.totals.by_kind.get("refused", 0))
+
+    @property
+    def site(self) -> str:
+        """The host that the run began at."""
+        return host_of(self.start_url) if self.start_url.count("/") > 2 else self.start_url  # noqa: PLR2004
+
+    @property
+    def origin(self) -> str:
+        """What all addresses of the site begin with."""
+        return "/".join(self.start_url.split("/", 3)[:3])
+
+    def on_site(self, url: str | None) -> str:
+        """Return a URL as one writes it within the site: without what all its addresses begin with."""
+        path = (url or "").removeprefix(self.origin)
+        return path if path.startswith("/") else url or ""
+
+    @property
+    def began_at(self) -> str:
+        return self.sessions[0].started_at if self.sessions else ""
+
+    @property
+    def seconds(self) -> float:
+        """How long somebody worked on the run, pauses between sessions left out."""
+        return sum(
+            max(
+                0.0,
+                from_iso(session.ended_at or self.last_sign or session.started_at)
+                - from_iso(session.started_at),
+            )
+            for session in self.sessions
+        )
+
+
+def read_facts(run: RunReader) -> RunFacts:
+    """Ask for everything; the run may be written meanwhile."""
+    ask = run.connection.execute
+    sessions = tuple(run.sessions())
+    start = ask(_START).fetchone()
+    files, file_bytes = ask(_FILES).fetchone()
+    settings = _settings(run)
+    stop_reason = sessions[-1].stop_reason if sessions else None
+    repositories, checked = site_counts(run.connection)
+    queries_waiting, gave_up_after = left_to_search(run.connection)
+    return RunFacts(
+        start_url=start[0] if start else str(next(iter(settings.get("urls", ())), "")),
+        stage=_stage(run.layout, sessions),
+        stop_reason=stop_reason,
+        sessions=sessions,
+        last_sign=ask(_LAST_SIGN).fetchone()[0],
+        settings=settings,
+        totals=run.totals(),
+        known=ask(_KNOWN).fetchone()[0],
+        waiting=ask(_WAITING).fetchone()[0],
+        files=files,
+        file_bytes=file_bytes,
+        failed_start=failed_start(run.connection) if stop_reason in STOPPED_AT_START else None,
+        hosts=ask(_HOSTS).fetchone()[0],
+        words=str(settings.get("words", "")),
+        repositories=repositories,
+        sites_checked=checked,
+        queries=ask(_QUERIES).fetchone()[0],
+        queries_waiting=queries_waiting,
+        gave_up_after=gave_up_after,
+        changes=len(read_changes(run.layout.folder)) if is_watch(settings) else 0,
+    )
+
+
+def _settings(run: RunReader) -> Mapping[str, Any]:
+    try:
+        return run.settings
+    except RunError:
+        # A report of what there is serves better than none.
+        return {}
+
+
+def _stage(layout: Layout, sessions: tuple[SessionRow, ...]) -> RunStage:
+    if sessions and sessions[-1].ended_at is not None:
+        return RunStage.ENDED
+    return RunStage.GOING if _is_written(layout) else RunStage.CUT_OFF
+
+
+def _is_written(layout: Layout) -> bool:
+    """Tell whether a process holds the writer's lock; a lock of a killed one is gone with it."""
+    try:
+        with layout.lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False

@@ -1,0 +1,212 @@
+"""What a watch starts from: the pages and files of finished crawls, or a list of pages.
+
+Of a crawl it takes the pages that files hung on, those of the same groups, where the crawl began, and the
+sitemaps and feeds that it read, since they are the cheapest pages to watch. Every address that the crawl met
+is known, and no news.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from coati.errors import CoatiError, ConfigError, UsageError
+from coati.harvesting.seeds import read_seeds
+from coati.readers.robots import robots_url
+from coati.reporting.restored_strategy import restored_strategy, settings_of
+from coati.runs.last_visit import Visited
+from coati.runs.layout import holds_run
+from coati.runs.reader import RunReader
+from coati.runs.validators import Validators
+from coati.settings.run_settings import RunSettings
+from coati.strategies.strategy import Explains
+from coati.web.likely_extensions import likely_extensions
+from coati.web.media import parse_types
+from coati.web.urls import extension_of, url_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from coati.model import Link
+    from coati.strategies.revisits.site_watch import LinkValue
+
+# Pages beyond this are not watched: those with the fewest files.
+MOST_PAGES = 5_000
+
+# What a link promises where no crawl has learnt it: it ends like a wanted file, like a page, or like neither.
+_LIKE_A_FILE, _LIKE_A_PAGE, _LIKE_NEITHER = 0.9, 0.1, 0.02
+_PAGE_EXTENSIONS = frozenset({"", "html", "htm", "php", "asp", "aspx", "jsp"})
+
+_PAGES = """
+SELECT pages.url, count(DISTINCT targets.url) AS files FROM targets
+JOIN pages ON pages.request = targets.found_by
+GROUP BY pages.url ORDER BY files DESC, pages.url
+"""
+# Pages that hung in the same places as those are like them, though no file was on them yet.
+_ALIKE = """
+SELECT pages.url, groups.mean_reward FROM pages
+JOIN requests ON requests.id = pages.request JOIN groups ON groups.arm = requests.arm
+WHERE groups.mean_reward > 0 ORDER BY groups.mean_reward DESC, pages.request
+"""
+# Sitemaps and feeds that the crawl read: as lists, or because nobody wanted XML as files.
+_LISTS = """
+SELECT DISTINCT url FROM requests WHERE kind = 'html' AND url NOT LIKE '%/robots.txt'
+AND (url IN (SELECT url FROM lists) OR media_type LIKE '%/xml%' OR media_type LIKE '%rss+xml%'
+     OR media_type LIKE '%atom+xml%')
+"""
+_FILES = """
+SELECT targets.url, targets.sha256, requests.etag, requests.last_modified
+FROM targets JOIN requests ON requests.id = targets.request ORDER BY targets.request
+"""
+_MET = "SELECT url FROM links UNION SELECT url FROM requests"
+
+
+class KnownFile(NamedTuple):
+    """A file that a crawl took: its content, and what asks the server whether it changed."""
+
+    sha256: str
+    validators: Validators
+
+
+class HashSet:
+    """Hashes in a sorted array: eight bytes each, as a large crawl has millions of addresses.
+
+    >>> known = HashSet.of(["http://example.org/a"])
+    >>> url_hash("http://example.org/a") in known, 7 in known
+    (True, False)
+    """
+
+    def __init__(self, hashes: npt.NDArray[np.uint64]) -> None:
+        self._hashes = np.unique(hashes)
+
+    @classmethod
+    def of(cls, urls: Sequence[str]) -> HashSet:
+        """Make one of addresses."""
+        return cls(np.fromiter((url_hash(url) for url in urls), np.uint64, len(urls)))
+
+    def __contains__(self, key: object) -> bool:
+        if not isinstance(key, int) or not len(self._hashes):
+            return False
+        place = int(np.searchsorted(self._hashes, np.uint64(key)))
+        return place < len(self._hashes) and int(self._hashes[place]) == key
+
+    def __or__(self, other: HashSet) -> HashSet:
+        return HashSet(np.concatenate([self._hashes, other._hashes]))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known when a watch begins; ``settings`` say how its sites are asked.
+
+    Where ``whole_site``, the feeds that pages offer are watched, too; of a list, what it names and no more.
+    """
+
+    settings: RunSettings
+    pages: tuple[str, ...]
+    lists: tuple[str, ...] = ()
+    files: dict[str, KnownFile] = field(default_factory=dict)
+    met: HashSet = field(default_factory=lambda: HashSet.of(()))
+    value: LinkValue = lambda _link, _page: _LIKE_A_PAGE
+    whole_site: bool = False
+
+    def earlier(self, url: str) -> Visited | None:
+        """Tell what the crawl was given of a file; pages are asked for in full, to compare their links."""
+        file = self.files.get(url)
+        return None if file is None else Visited(gave=True, validators=file.validators)
+
+
+def read_known(sources: Sequence[Path]) -> Known:
+    """Read folders of crawls, or one list of pages; raises `UsageError` where nothing could be watched."""
+    if not sources:
+        raise UsageError("nothing to watch: give the folder of a crawl, several of them, or a list of pages")
+    folders = [source for source in sources if holds_run(source)]
+    if len(folders) == len(sources):
+        return _joined([_of_crawl(folder) for folder in folders])
+    other = next(source for source in sources if source not in folders)
+    if len(sources) > 1 or not other.exists() or other.is_dir():
+        raise UsageError(f"{other} is neither the folder of a crawl nor a list of pages")
+    return _of_list(other)
+
+
+def _of_list(file: Path) -> Known:
+    seeds = read_seeds(file)
+    settings = replace(RunSettings(), urls=seeds.urls)
+    return Known(settings, seeds.urls, value=_by_extension(settings))
+
+
+def _of_crawl(folder: Path) -> Known:
+    with RunReader(folder) as run:
+        settings = settings_of(run)
+        if settings is None:
+            raise ConfigError(f"the settings of {folder} cannot be read by this version of Coati")
+        connection = run.connection
+        pages = [url for url, _ in connection.execute(_PAGES)]
+        if not pages:
+            raise UsageError(
+                f"the crawl in {folder} took no file from any page, so nothing says which pages to watch:"
+                " let it find some, or give a list of pages"
+            )
+        lists = [url for (url,) in connection.execute(_LISTS)]
+        alike = [url for url, _ in connection.execute(_ALIKE)]
+        robots = [robots_url(url) for url in settings.urls]
+        urls = list(dict.fromkeys([*settings.start_urls, *robots, *lists, *pages, *alike]))[:MOST_PAGES]
+        files = {
+            url: KnownFile(digest, Validators(*rest)) for url, digest, *rest in connection.execute(_FILES)
+        }
+        met = HashSet.of([url for (url,) in connection.execute(_MET)])
+        value = _learnt(run, settings) or _by_extension(settings)
+        return Known(settings, tuple(urls), (*robots, *lists), files, met, value, whole_site=True)
+
+
+def _joined(crawls: Sequence[Known]) -> Known:
+    """Join several crawls in one watch, asked as the first of them was."""
+    first = crawls[0]
+    if len(crawls) == 1:
+        return first
+    urls = dict.fromkeys(url for crawl in crawls for url in crawl.settings.urls)
+    met = first.met
+    for crawl in crawls[1:]:
+        met |= crawl.met
+    return Known(
+        replace(first.settings, urls=tuple(urls)),
+        tuple(dict.fromkeys(url for crawl in crawls for url in crawl.pages)),
+        tuple(url for crawl in crawls for url in crawl.lists),
+        {url: file for crawl in crawls for url, file in crawl.files.items()},
+        met,
+        # What one site's crawl learnt says little about another site's links.
+        _by_extension(first.settings),
+        whole_site=True,
+    )
+
+
+def _learnt(run: RunReader, settings: RunSettings) -> LinkValue | None:
+    """Return what the crawl's own strategy says of a link; None where it cannot say."""
+    try:
+        strategy = restored_strategy(run, settings)
+    except (CoatiError, ValueError, LookupError):
+        return None
+    if not isinstance(strategy, Explains):
+        return None
+    explain = strategy.explain
+
+    def value(link: Link, page: str) -> float:
+        return explain(link, page).score
+
+    return value
+
+
+def _by_extension(settings: RunSettings) -> LinkValue:
+    wanted = frozenset(likely_extensions(parse_types(settings.types)))
+
+    def value(link: Link, _page: str) -> float:
+        extension = extension_of(link.url)
+        if extension in wanted:
+            return _LIKE_A_FILE
+        return _LIKE_A_PAGE if extension in _PAGE_EXTENSIONS else _LIKE_NEITHER
+
+    return value

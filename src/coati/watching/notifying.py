@@ -1,0 +1,98 @@
+"""Report changes to others: a command or a web hook for each. Each change is reported at least once.
+
+A change is noted as told after it was. So one may be told again after a power cut, and never not at all; its
+id lets the other side know it again. What could not be told is tried again after the next cycle.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import aiohttp
+
+from coati.errors import ConfigError
+from coati.jobs.external_command import ExternalCommand
+from coati.runs.changes_file import read_changes
+from coati.runs.durable import append_lines
+from coati.web.urls import normalise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Self
+
+    from coati.runs.changes_file import Change
+
+TOLD = "told.txt"
+# A command or a server that hangs must not hold up the next cycle.
+SECONDS = 60.0
+PLACEHOLDERS = ("what", "url", "file", "id")
+_SUCCESS = range(200, 300)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeListeners:
+    """Who is told: ``command`` is run for each change, ``hook`` gets it as JSON by POST."""
+
+    command: ExternalCommand | None = None
+    hook: str = ""
+
+    @classmethod
+    def named(cls, command: str, hook: str) -> Self:
+        """Make them of what the user wrote; raises `coati.errors.ConfigError` for no command, or no hook."""
+        if hook and normalise(hook) is None:
+            # Not repeated here: an address of a hook is often a secret.
+            raise ConfigError("notify: not the address of a web hook; one begins with http:// or https://")
+        return cls(ExternalCommand.parse(command, PLACEHOLDERS, SECONDS) if command else None, hook)
+
+    def __bool__(self) -> bool:
+        return bool(self.command or self.hook)
+
+
+def tell_changes(folder: Path, listeners: ChangeListeners) -> list[str]:
+    """Tell what was not told yet; returns what went wrong, in words."""
+    if not listeners:
+        return []
+    told = _told(folder)
+    wrong = []
+    for change in read_changes(folder):
+        if change.id not in told:
+            trouble = _tell(change, folder, listeners)
+            if trouble:
+                wrong.append(f"{change.what} {change.url} was not told: {trouble}")
+            else:
+                append_lines(folder / TOLD, f"{change.id}\n".encode())
+    return wrong
+
+
+def _told(folder: Path) -> set[str]:
+    path = folder / TOLD
+    return set(path.read_text(encoding="ascii", errors="replace").split()) if path.is_file() else set()
+
+
+def _tell(change: Change, folder: Path, listeners: ChangeListeners) -> str:
+    """Tell one change to everybody; returns what went wrong, else nothing."""
+    command = listeners.command
+    trouble = "" if command is None else command.run(_values(change, folder), change.as_json())
+    if trouble:
+        return f"the command failed: {trouble}"
+    return asyncio.run(_post(change, listeners.hook)) if listeners.hook else ""
+
+
+def _values(change: Change, folder: Path) -> dict[str, str]:
+    """Return what the placeholders of a command stand for."""
+    file = str((folder / "files" / change.file).absolute()) if change.file else ""
+    return {"what": change.what, "url": change.url, "file": file, "id": change.id}
+
+
+async def _post(change: Change, hook: str) -> str:
+    timeout = aiohttp.ClientTimeout(total=SECONDS)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as session,
+            session.post(hook, json=change.as_json(), allow_redirects=False) as answer,
+        ):
+            return "" if answer.status in _SUCCESS else f"the hook answered with status {answer.status}"
+    except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        return f"the hook could not be reached: {str(error) or type(error).__name__}"
