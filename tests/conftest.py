@@ -8,9 +8,10 @@ import threading
 
 import hypothesis
 
-# Machines that share their cores are slow at times, so no example has a deadline.
-hypothesis.settings.register_profile("dev", deadline=None)
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+# Machines that share their cores are slow at times, so neither an example nor its making has a deadline.
+_PATIENT = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("dev", _PATIENT)
+hypothesis.settings.register_profile("ci", _PATIENT, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
