@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import math
 import os
@@ -77,6 +78,8 @@ def load_libraries() -> None:
     """Load what slices need, before the first one comes: it takes seconds, which no lease should wait for."""
     for name in ("coati.live.running", "pyarrow.parquet"):
         import_module(name)
+    # They stay until the end: collections need not go through them.
+    gc.freeze()
 
 
 def _ignore_interrupts() -> None:
