@@ -6,9 +6,8 @@ import csv
 import json
 import signal
 import sqlite3
-import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from coati.testing.server import MakeSite, SiteServer, serve
 from coati.testing.site_parameters import SiteParameters
 from tests.cli.commands import Coati, coati, start_coati
 from tests.live.scripted import Script, answer, file, in_turn, page, scripted
+from tests.waiting import wait_until
 
 __all__ = ["coati"]
 
@@ -109,13 +109,13 @@ def test_a_harvest_that_was_killed_continues(
     server: SiteServer, coati: Coati, addresses: Path, tmp_path: Path
 ) -> None:
     arguments = ("harvest", addresses, "--types", "data", "--delay", 0, "--out", "out", "--quiet")
+    server.hold_after(40)
     with start_coati(*arguments, cwd=tmp_path) as process:
-        # The server answers in a thread of its own meanwhile.
-        while len(server.requests) < 40 and process.poll() is None:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(0.01)
-        process.send_signal(signal.SIGKILL)
+        wait_until(lambda: len(server.requests) == 40)
+        process.kill()
         process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    server.release()
     said = coati(*arguments, "--format", "json")
     assert said.code == 0, said.err
     *_, total = objects(said.out)

@@ -6,10 +6,8 @@ import gzip
 import json
 import signal
 import sqlite3
-import subprocess
 import warnings
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from coati.testing.server import SiteServer, serve
 from tests.cli.commands import Coati, coati, start_coati
 from tests.harvesting.marked_web import marked_sites
 from tests.live.scripted import Route, answer, page, scripted
+from tests.waiting import wait_until
 
 __all__ = ["coati"]
 
@@ -150,12 +149,13 @@ def test_a_harvest_of_pages_that_was_killed_continues(
     server: SiteServer, coati: Coati, addresses: Path, tmp_path: Path
 ) -> None:
     arguments = ("harvest", addresses, "--goal", "structured-data", "--delay", 0, "--out", "out", "--quiet")
+    server.hold_after(20)
     with start_coati(*arguments, cwd=tmp_path) as process:
-        while len(server.requests) < 20 and process.poll() is None:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(0.01)
-        process.send_signal(signal.SIGKILL)
+        wait_until(lambda: len(server.requests) == 20)
+        process.kill()
         process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    server.release()
     said = coati(*arguments, "--format", "json")
     assert said.code == 0, said.err
     *_, total = objects(said.out)

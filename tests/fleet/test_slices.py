@@ -36,6 +36,7 @@ from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
 from coati.testing.server import SiteServer, serve
 from tests.fleet.test_client import make
+from tests.waiting import wait_until
 
 LONG = SliceTimes(publish=1e6, term=1e6, patience=0.0, grace=1e6)
 
@@ -372,9 +373,17 @@ def test_a_slice_whose_time_is_over_rests_then_ends_and_its_process_ends_if_it_d
     assert ended
 
 
-def test_within_a_slice_the_lease_is_renewed_and_the_run_published(order: SliceOrder, tmp_path: Path) -> None:
+def test_within_a_slice_the_lease_is_renewed_and_the_run_published(
+    order: SliceOrder, server: SiteServer, tmp_path: Path
+) -> None:
     order = replace(order, requests=60, times=SliceTimes(publish=0.0, term=0.4, patience=5.0, grace=1e6))
-    result = run_slice(order)
+    server.hold_after(20)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run_slice, order)
+        # The claim is the first; the crawl is not done before more were published.
+        wait_until(lambda: (newest := chain(order).newest()) is not None and newest.generation > 1)
+        server.release()
+        result = running.result()
     assert (result.end, result.messages) == (SliceEnd.CRAWLED, ())
     # A generation for the claim, one for the end, and others between.
     assert result.generation > 2
@@ -477,20 +486,15 @@ def test_a_process_has_one_thread_for_crawls_however_many_ask_at_once(
 
 
 def test_all_slices_of_a_process_can_be_recalled(order: SliceOrder, server: SiteServer) -> None:
-    asked = threading.Event()
-
-    def slowly(_: str) -> float:
-        asked.set()
-        return 0.02
-
-    server.latency = slowly
+    before = len(server.requests)
+    server.hold_after(3)
     results: list[Any] = []
     thread = threading.Thread(target=lambda: results.append(run_slice(replace(order, requests=1000))))
     thread.start()
-    assert asked.wait(240)
+    wait_until(lambda: len(server.requests) == before + 3)
     assert crawl_thread().stop_all() == 1
+    server.release()
     thread.join()
-    server.latency = 0.0
     assert results[0].state.stop_reason == "it was interrupted"
     assert not results[0].state.done
 

@@ -85,6 +85,7 @@ _BEGUN = frozenset(
         "run.toml",
         "run.toml.new",
         "run.sqlite",
+        "run.sqlite.new",
         "run.sqlite-journal",
         "run.sqlite-wal",
         "run.sqlite-shm",
