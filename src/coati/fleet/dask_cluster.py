@@ -118,11 +118,6 @@ class DaskCluster:
             self.close()
             raise
 
-    @property
-    def dashboard(self) -> str:
-        """Where Dask shows what its workers do; empty where it does not."""
-        return str(getattr(self._client, "dashboard_link", "") or "")
-
     def places(self) -> int:
         threads = sum(self._look().values())
         return threads if self._at_once is None else min(threads, self._at_once)
