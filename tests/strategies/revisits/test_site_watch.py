@@ -360,7 +360,7 @@ def test_a_date_far_ahead_does_not_hide_the_true_ones_after_it() -> None:
     strategy = watch_of_dates(6)
     whys = [
         run_cycle(strategy, hour, lambda name, date=date: dated(e=date) if name == "s.xml" else page())  # type: ignore[misc]
-        for hour, date in enumerate((1.0, 1e10, HOUR + 1))
+        for hour, date in enumerate((1.0, 1e10, HOUR + 2))
     ]
     assert [names(why, DATED) for why in whys] == [[], [], ["e"]]
 
@@ -390,6 +390,22 @@ def test_a_day_and_a_time_of_one_change_hasten_a_page_once() -> None:
                 answers["feed.xml"] = dated(a=second)
             told += names(run_cycle(strategy, hour, lambda name, now=answers: now.get(name) or page()), DATED)  # type: ignore[misc]
         assert told == ["a"]
+
+
+def test_a_time_before_the_visit_hastens_nothing_where_a_cycle_takes_a_day() -> None:
+    day = 24 * HOUR
+    urls = [ROOT + name for name in ("s.xml", "feed.xml", "a", "b", "c", "d")]
+    strategy = SiteWatch(Watch(urls, RoundRobin(), WatchSettings(per_cycle=4, every_seconds=day)), value)
+    # It changes at two, and is visited at three because of the sitemap; the feed tells a day later.
+    sitemap, feed = [1.0, *[day] * 4], [1.0, 1.0, *[day + 2 * HOUR] * 3]
+    told = []
+    for number in range(5):
+        now = number * day + 3 * HOUR
+        answers = {ROOT + "s.xml": dated(a=sitemap[number]), ROOT + "feed.xml": dated(a=feed[number])}
+        while isinstance(request := strategy.choose(now, EVERY_HOST), Request):
+            told += [(number, request.url)] if request.arm == DATED else []
+            strategy.observe(request.id, answers.get(request.url) or page(), now)
+    assert told == [(1, ROOT + "a")]
 
 
 def test_a_day_hastens_a_page_that_was_visited_on_that_day() -> None:

@@ -204,7 +204,7 @@ class SiteWatch:
                 self._push_list(url, visit.url)
             self._note_news(outcome)
             for settlement in settled:
-                self._dated.learn(visit.url, settlement.reward)
+                self._dated.learn(visit.url, settlement.reward, now)
             for url in self._dated.observe(visit.url, outcome, now, self.watch.last_visit):
                 self.watch.hasten(url)
             return [settlement._replace(request_id=request_id) for settlement in settled]
