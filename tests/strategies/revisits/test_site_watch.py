@@ -1,4 +1,5 @@
 from collections.abc import Callable, Sequence
+from random import Random
 
 import pytest
 
@@ -18,8 +19,9 @@ from coati.model import (
 from coati.readers.listed import PAGES_OF_SITEMAP, SITEMAPS_OF_INDEX, SITEMAPS_OF_ROBOTS
 from coati.strategies.revisits.by_age import RoundRobin
 from coati.strategies.revisits.departures import VISITS_UNTIL_BARREN
+from coati.strategies.revisits.fair_queue import FairQueue, Followed
 from coati.strategies.revisits.file_checks import FileChecks
-from coati.strategies.revisits.following import MOST_WAITING, Followed, Following, shape_of
+from coati.strategies.revisits.following import MOST_WAITING, Following, shape_of
 from coati.strategies.revisits.scheduler import DATED, EXPLORED, FIRST_LOOK
 from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteWatchSettings
 from coati.strategies.revisits.watch import Watch, WatchSettings
@@ -209,6 +211,50 @@ def test_what_waits_goes_with_the_shape_that_is_left_alone() -> None:
         assert each.pop().url == "http://a.org/page"
         left = [each.leaves_alone(f"http://a.org/news/{number}") for number in range(3)]
         assert left == [False, False, True]
+
+
+def test_a_queue_that_is_restored_or_redone_takes_the_same_turns() -> None:
+    rng = Random(1)
+
+    def fill(queue: FairQueue, numbers: range) -> None:
+        for number in numbers:
+            queue.push(
+                Followed(f"u{number}", f"p{number % 7 * (number % 3)}", (number * 37 % 100 - 20) / 100)
+            )
+
+    queue, redone = FairQueue(), FairQueue()
+    fill(queue, range(60))
+    fill(redone, range(60))
+    for _ in range(25):
+        link = queue.pop()
+        assert redone.take(link.url) == link
+    dropped = {f"u{rng.randrange(60)}" for _ in range(10)}
+    for each in (queue, redone):
+        each.keep(lambda url: url not in dropped)
+    restored = FairQueue.load(unpack(pack({"queue": queue.save()}))["queue"])
+    assert queue.in_order() == redone.in_order() == restored.in_order()
+    for each in (queue, redone, restored):
+        fill(each, range(60, 80))
+    orders = [[each.pop() for _ in range(len(each))] for each in (queue, redone, restored)]
+    assert orders[0] == orders[1] == orders[2]
+    assert not queue
+    with pytest.raises(IndexError):
+        queue.pop()
+
+
+def test_a_page_with_more_links_than_can_be_followed_does_not_hold_up_others() -> None:
+    front, quiet = ROOT + "front", ROOT + "quiet"
+    watch = Watch([front, quiet], RoundRobin(), WatchSettings(per_cycle=2))
+    strategy = SiteWatch(watch, value, SiteWatchSettings(follow_per_cycle=2))
+    followed = []
+    for hour in range(12):
+        files = [f"{chr(97 + hour)}{number}.csv" for number in range(10)]
+        shown = {"front": page(*files), "quiet": page(*["quiet.csv"] * (hour > 9))}
+        asked = run_cycle(strategy, hour, lambda name, now=shown: now.get(name) or target())  # type: ignore[misc]
+        followed.append(names(asked, FOLLOW))
+    assert "quiet.csv" in followed[10]
+    # What waits of the front page is not forgotten.
+    assert [len(each) for each in followed[1:]] == [2] * 11
 
 
 def test_a_followed_page_that_holds_several_files_is_watched_from_then_on() -> None:
