@@ -105,6 +105,18 @@ def test_a_harvest_is_resumed_by_its_folder_and_keeps_its_settings(coati: Coati,
     assert "types is 'data' there and 'tables' here" in refused.err
 
 
+def test_a_resumed_harvest_says_what_is_left_of_its_budget(coati: Coati, addresses: Path) -> None:
+    begun = coati(
+        "harvest", addresses, "--types", "data", "--delay", 0.01, "--out", "out", "--max-requests", 8
+    )
+    assert "the budget lasts about" in begun.err
+    more = coati("harvest", "out", "--max-requests", 20)
+    assert "the 12 requests left of the budget last about" in more.err
+    spent = coati("harvest", "out")
+    assert "about" not in spent.err
+    assert "larger budget" in spent.err
+
+
 def test_a_harvest_that_was_killed_continues(
     server: SiteServer, coati: Coati, addresses: Path, tmp_path: Path
 ) -> None:

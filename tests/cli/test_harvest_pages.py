@@ -201,6 +201,13 @@ def test_hostile_markup_is_counted_and_stops_nothing(coati: Coati) -> None:
     assert coati("export", "out", "out.nq").code == 0
 
 
+def test_a_resumed_harvest_says_what_is_left_of_its_budget(coati: Coati, addresses: Path) -> None:
+    begin = ("harvest", addresses, "--goal", "classic", "--delay", 0.01, "--out", "out", "--no-extract")
+    assert "the budget lasts about" in coati(*begin, "--max-requests", 5).err
+    more = coati("harvest", "out", "--max-requests", 12, "--no-extract")
+    assert "the 7 requests left of the budget last about" in more.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

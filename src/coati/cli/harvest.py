@@ -207,7 +207,7 @@ def _say_files_begin(plan: FilesHarvest) -> None:
     settings = plan.settings
     what = f"{settings.types} from {format_count(len(sites), 'site')} by {settings.strategy}"
     say(f"Harvesting {what} into {plan.out}, {at_once} at a time.", err=True)
-    _say_estimate(plan.estimated_seconds(), settings)
+    _say_estimate(plan)
 
 
 def _say_pages_begin(plan: PagesHarvest) -> None:
@@ -218,16 +218,19 @@ def _say_pages_begin(plan: PagesHarvest) -> None:
         settings.scope, "only"
     )
     say(f"Harvesting {what}, {where}, into {plan.out}.", err=True)
-    _say_estimate(plan.estimated_seconds(), settings)
+    _say_estimate(plan)
 
 
-def _say_estimate(seconds: float | None, settings: RunSettings) -> None:
+def _say_estimate(plan: FilesHarvest | PagesHarvest) -> None:
     """Say how long it takes, as far as that is known."""
-    if seconds is None:
+    settings, left = plan.settings, plan.requests_left()
+    if left is None:
         say("No --max-requests is set: this may take very long.", err=True)
-    elif settings.delay:
+    elif settings.delay and left:
         pace = f"one request every {settings.delay:g} s per host"
-        say(f"With {pace}, the budget lasts about {format_seconds(seconds)}.", err=True)
+        whole = left == settings.max_requests
+        what = "the budget lasts" if whole else f"the {left:,} requests left of the budget last"
+        say(f"With {pace}, {what} about {format_seconds(plan.estimated_seconds(left))}.", err=True)
     if not settings.contact:
         say(
             "Hint: add --contact YOUR-ADDRESS (or set COATI_CONTACT) so that owners of sites can reach you.",
