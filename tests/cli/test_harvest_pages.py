@@ -80,6 +80,11 @@ def test_pages_with_data_are_found_on_all_hosts_and_read_in_full(coati: Coati, a
     assert json.loads(lines[0])["@graph"][0]["@type"] == ["http://schema.org/Dataset"]
     report = Path("out/report.html").read_text()
     assert f"{RELEVANT} relevant pages from {HOSTS} hosts" in report
+    # No host was given up, and no link led to a file.
+    assert "No longer requested" not in report
+    assert "led to files" not in report
+    assert "from 1 host and any that they lead to, by host-yield into out." in said.err
+    assert said.err.count("in full.") == 1
     check_exports(coati)
 
 

@@ -165,6 +165,10 @@ def _harvest_pages(plan: PagesHarvest) -> int:
     return harvested.exit_code
 
 
+# The fewest pages read in full that are worth a line: some seconds of work.
+_PAGES_TOLD = 100
+
+
 class _Extracted:
     """Says from time to time how many pages were read in full."""
 
@@ -172,8 +176,8 @@ class _Extracted:
         self._told = 0
 
     def tell(self, done: int, pages: int) -> None:
-        """Say it for every tenth of the pages."""
-        if done == pages or done - self._told >= max(1, pages // 10):
+        """Say it for every tenth of the pages, but not for a few."""
+        if done == pages or done - self._told >= max(_PAGES_TOLD, pages // 10):
             self._told = done
             say(f"Read {done:,} of {format_count(pages, 'relevant page')} in full.", err=True)
 
@@ -213,11 +217,9 @@ def _say_files_begin(plan: FilesHarvest) -> None:
 def _say_pages_begin(plan: PagesHarvest) -> None:
     settings = plan.settings
     hosts = format_count(len({host_of(url) for url in settings.urls}), "host")
-    what = f"{' and '.join(settings.goal)} from {hosts} by {settings.strategy}"
-    where = {"any": "and any that they lead to", "domain": "and what lies below them"}.get(
-        settings.scope, "only"
-    )
-    say(f"Harvesting {what}, {where}, into {plan.out}.", err=True)
+    where = {"any": " and any that they lead to,", "domain": " and what lies below them,"}
+    what = f"{' and '.join(settings.goal)} from {hosts}{where.get(settings.scope, ' only,')}"
+    say(f"Harvesting {what} by {settings.strategy} into {plan.out}.", err=True)
     _say_estimate(plan)
 
 

@@ -54,7 +54,7 @@ JSON_LD = "pages.jsonl"
 
 _HOSTS = """
 SELECT host, requests, pages, targets, errors, ended FROM host_totals
-ORDER BY targets DESC, requests, host
+ORDER BY targets DESC, requests = 0, requests, host
 """
 _BROKEN_SCRIPTS = "SELECT coalesce(sum(json_extract(facts, '$.markup.broken')), 0) FROM pages"
 
