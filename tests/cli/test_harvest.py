@@ -105,6 +105,21 @@ def test_a_harvest_is_resumed_by_its_folder_and_keeps_its_settings(coati: Coati,
     assert "types is 'data' there and 'tables' here" in refused.err
 
 
+def test_commands_for_one_run_name_those_of_a_harvest(coati: Coati, addresses: Path) -> None:
+    coati(
+        "harvest", addresses, "--types", "data", "--delay", 0, "--out", "out", "--max-requests", 8, "--quiet"
+    )
+    first = min(Path("out/sites").iterdir())
+    for command in (("show", "out"), ("report", "out"), ("export", "out", "out.nq")):
+        said = coati(*command)
+        assert (said.code, said.err.count("\n")) == (2, 1)
+        assert (
+            f"there is no run in out, but one for each site of a harvest: name one of these, such as {first}"
+            in said.err
+        )
+    assert coati("show", first).code == 0
+
+
 def test_a_resumed_harvest_says_what_is_left_of_its_budget(coati: Coati, addresses: Path) -> None:
     begun = coati(
         "harvest", addresses, "--types", "data", "--delay", 0.01, "--out", "out", "--max-requests", 8
