@@ -155,7 +155,7 @@ def test_a_harvest_that_was_killed_continues(
 
 def test_hosts_that_do_not_answer_and_wrong_lines_stop_nothing(coati: Coati, addresses: Path) -> None:
     with addresses.open("a") as file:
-        file.write("http://127.0.0.9:1/\nthis is no address\n")
+        file.write("127.0.0.9:1\nthis is no address\n")
         file.write(addresses.read_text().splitlines()[0] + "\n")
     Path("excluded.txt").write_text("127.0.0.2\n")
     said = coati("harvest", addresses, "--types", "data", "--max-requests", 40, "--delay", 0, "--out", "out",
@@ -163,6 +163,7 @@ def test_hosts_that_do_not_answer_and_wrong_lines_stop_nothing(coati: Coati, add
     assert said.code == 0, said.err
     assert "Left out: line 6: 'this is no address' is not a web address" in said.err
     assert "1 address occurred more than once in the list" in said.err
+    assert "Without http:// or https://, and so requested over https: 1 address." in said.err
     assert "the start page could not be reached" in said.out
     with Path("out/sites.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -203,6 +203,9 @@ def _say_about(seeds: Seeds) -> None:
             f"{format_count(seeds.duplicates, 'address', 'addresses')} occurred more than once in the list.",
             err=True,
         )
+    if seeds.bare:
+        lines = format_count(seeds.bare, "address", "addresses")
+        say(f"Without http:// or https://, and so requested over https: {lines}.", err=True)
 
 
 def _say_files_begin(plan: FilesHarvest) -> None:
