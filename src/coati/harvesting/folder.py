@@ -115,8 +115,8 @@ def summary_of(folder: Path, name: str, place: str) -> SiteSummary:
 
 
 def ranked(sites: Iterable[SiteSummary]) -> list[SiteSummary]:
-    """Put sites in order: most targets first, then fewest requests."""
-    return sorted(sites, key=lambda site: (-site.targets, site.requests, site.site))
+    """Put sites in order: most targets first, then fewest requests; those that never answered are last."""
+    return sorted(sites, key=lambda site: (-site.targets, not site.requests, site.requests, site.site))
 
 
 def sums_of(sites: Sequence[SiteSummary]) -> dict[str, int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from coati.runs.errors import NoRunError, RunError
-from coati.runs.layout import Layout, holds_run
+from coati.runs.errors import RunError
+from coati.runs.layout import Layout, require_run
 from coati.runs.schema import check_version
 from coati.runs.settings_file import read_settings
 from coati.runs.totals import Totals, read_totals
@@ -48,8 +48,7 @@ class RunReader:
     """A run folder, read-only. ``connection`` is for questions of one's own; rows have column names."""
 
     def __init__(self, folder: Path) -> None:
-        if not holds_run(folder):
-            raise NoRunError(f"there is no run in {folder}")
+        require_run(folder)
         self.layout = Layout(folder)
         check_version(self.layout.database)
         uri = f"{self.layout.database.absolute().as_uri()}?mode=ro"
