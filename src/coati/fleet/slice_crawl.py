@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import shlex
-import sqlite3
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from coati.fleet.generations import ChainBrokenError, Manifest, RunState
@@ -22,10 +19,9 @@ from coati.fleet.site_crawl import Ended, SiteCrawl
 from coati.fleet.worker import Worker
 from coati.harvesting.folder import summary_of
 from coati.reporting.page import report_page
-from coati.runs.layout import Layout, holds_run
+from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 
-_PROMISED = "SELECT total(score) FROM requests WHERE charged > 0"
 _LAST_EVENT = "SELECT coalesce(max(observed_event), 0) FROM requests"
 
 
@@ -114,10 +110,9 @@ class SliceCrawl:
             return
         try:
             self._lease.check()
-            copy = self._publisher.copy()
-            state = self._state(copy, self._before.state.promise)
-            news = replace(self._publisher.manifest, written_at=time.time(), state=state)
-            self._publisher.publish(copy, news, ended=False)
+            with RunReader(self._publisher.copy()) as run:
+                news = replace(self._publisher.manifest, written_at=time.time(), state=self._state(run))
+                self._publisher.publish(run, news, ended=False)
         except StoreError as error:
             self._crawl.messages.append(str(error))
         except (LeaseLostError, ChainBrokenError):
@@ -126,25 +121,21 @@ class SliceCrawl:
     def _publish_end(self, ended: Ended | None, free_at: float) -> Manifest:
         """Publish the slice; of a crawl that ended, also its report."""
         last = self._publisher.manifest
-        folder = self._publisher.copy() if ended is None else self._crawl.folder
-        database = Layout(folder).database
-        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            (last_event,) = connection.execute(_LAST_EVENT).fetchone()
-        state = self._state(folder, self._crawl.turns.promise)
-        news = replace(
-            last,
-            written_at=time.time(),
-            state=replace(state, done=ended is not None and ended.done, free_at=free_at),
-            slices=last.slices + 1,
-            tables=(last.tables[1], last_event),
-        )
-        after = self._patience.until_done(lambda: self._publisher.publish(folder, news, ended=True))
-        store = self._publisher.store
-        self._patience.until_done(lambda: write_tables(store, self._order.place, after, database))
-        if ended is not None:
-            with RunReader(folder) as run:
-                page = report_page(run, self._pull_command).encode()
-            self._patience.until_done(lambda: store.replace(f"{self._order.place}/report.html", page))
+        store, place = self._publisher.store, self._order.place
+        with RunReader(self._publisher.copy() if ended is None else self._crawl.folder) as run:
+            (last_event,) = run.connection.execute(_LAST_EVENT).fetchone()
+            news = replace(
+                last,
+                written_at=time.time(),
+                state=replace(self._state(run), done=ended is not None and ended.done, free_at=free_at),
+                slices=last.slices + 1,
+                tables=(last.tables[1], last_event),
+            )
+            after = self._patience.until_done(lambda: self._publisher.publish(run, news, ended=True))
+            self._patience.until_done(lambda: write_tables(store, place, after, run.connection))
+            page = None if ended is None else report_page(run, self._pull_command).encode()
+        if page is not None:
+            self._patience.until_done(lambda: store.replace(f"{place}/report.html", page))
         return after
 
     @property
@@ -153,10 +144,9 @@ class SliceCrawl:
             ["coati", "pull", self._order.store, self._order.site.name, "--out", self._order.site.name]
         )
 
-    def _state(self, folder: Path, promise: float | None) -> RunState:
-        summary = summary_of(folder, self._order.site.name, self._order.place)
-        with RunReader(folder) as run:
-            (promised,) = run.connection.execute(_PROMISED).fetchone()
+    def _state(self, run: RunReader) -> RunState:
+        site = self._order.site
+        summary = summary_of(run, site.name, site.urls[0], self._order.place)
         return RunState(
             start_url=summary.start_url,
             requests=summary.requests,
@@ -168,8 +158,7 @@ class SliceCrawl:
             errors=summary.errors,
             seconds=summary.seconds,
             stop_reason=summary.stop_reason,
-            promised=promised,
-            promise=promise,
+            promises=self._crawl.turns.promises,
         )
 
     def _result(self, after: Manifest, worker: Worker, ended: Ended | None = None) -> SliceResult:
