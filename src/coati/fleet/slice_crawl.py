@@ -6,7 +6,7 @@ import shlex
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from coati.fleet.generations import ChainBrokenError, Manifest, RunState
 from coati.fleet.leases import HeldLease, LeaseLostError
@@ -22,7 +22,18 @@ from coati.reporting.page import report_page
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 
+# Publishing takes time in proportion to the run: of a long one, no more than this share of a core goes into it.
+_PUBLISHING_SHARE: Final = 0.02
 _LAST_EVENT = "SELECT coalesce(max(observed_event), 0) FROM requests"
+
+
+def pause_between_publications(wanted: float, cpu_seconds: float) -> float:
+    """Return how long to wait after a publication that took so much CPU time; ``wanted`` is the least.
+
+    >>> pause_between_publications(30.0, 0.01), pause_between_publications(30.0, 1.5)
+    (30.0, 75.0)
+    """
+    return max(wanted, cpu_seconds / _PUBLISHING_SHARE)
 
 
 class SliceCrawl:
@@ -84,8 +95,10 @@ class SliceCrawl:
                 self._renew(worker)
                 renew_at = time.monotonic() + times.term / 4
             if now >= publish_at:
+                cpu = time.thread_time()
                 self._publish_within()
-                publish_at = time.monotonic() + times.publish
+                pause = pause_between_publications(times.publish, time.thread_time() - cpu)
+                publish_at = time.monotonic() + pause
 
     def _renew(self, worker: Worker) -> None:
         try:
@@ -110,7 +123,7 @@ class SliceCrawl:
             return
         try:
             self._lease.check()
-            with RunReader(self._publisher.copy()) as run:
+            with RunReader(self._publisher.copy(), immutable=True) as run:
                 news = replace(self._publisher.manifest, written_at=time.time(), state=self._state(run))
                 self._publisher.publish(run, news, ended=False)
         except StoreError as error:
@@ -122,7 +135,8 @@ class SliceCrawl:
         """Publish the slice; of a crawl that ended, also its report."""
         last = self._publisher.manifest
         store, place = self._publisher.store, self._order.place
-        with RunReader(self._publisher.copy() if ended is None else self._crawl.folder) as run:
+        folder = self._publisher.copy() if ended is None else self._crawl.folder
+        with RunReader(folder, immutable=True) as run:
             (last_event,) = run.connection.execute(_LAST_EVENT).fetchone()
             news = replace(
                 last,
