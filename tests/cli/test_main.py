@@ -227,6 +227,13 @@ def test_collections_leave_out_what_a_command_imported() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_what_was_left_out_is_collected_at_the_end() -> None:
+    # The library with the most to say about what a program leaves behind.
+    script = "import duckdb; from coati.cli.main import run; run(['types', '--help'])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_replay_imports_no_strategy_of_discovery_and_no_software_of_sites() -> None:
     script = (
         "import sys; from coati.cli.main import run; run(['replay', '--help'])\n"

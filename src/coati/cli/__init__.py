@@ -30,9 +30,11 @@ class Importing:
 
     def __exit__(self, *_: object) -> None:
         """Give it back."""
+        from coati.garbage_collection import spare_imported_modules
+
         if self._before is _signal.default_int_handler:
             _signal.signal(_signal.SIGINT, self._before)
-        gc.freeze()
+        spare_imported_modules()
         gc.enable()
 
 

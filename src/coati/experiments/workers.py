@@ -8,7 +8,6 @@ gives out jobs is gone, the others end after the job that they are at.
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import signal
 import time
@@ -20,6 +19,7 @@ from typing import Any
 
 from coati.errors import CoatiError
 from coati.experiments.errors import ExperimentError
+from coati.garbage_collection import spare_imported_modules
 
 _SPAWN = multiprocessing.get_context("spawn")
 
@@ -178,8 +178,7 @@ def _serve(pipe: Connection, memory_bytes: int | None) -> None:
     cache: WorkerCache = {}
     try:
         work, argument = pipe.recv()
-        # What the first job imported stays until the end: collections need not go through it.
-        gc.freeze()
+        spare_imported_modules()
         while True:
             pipe.send((_BEGUN, None, None))
             pipe.send((_DONE, *_outcome(work, cache, argument)))

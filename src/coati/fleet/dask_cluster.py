@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import math
 import os
@@ -24,6 +23,7 @@ from coati.fleet.orders import SliceOrder, SliceResult
 from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slices import run_slice
 from coati.fleet.worker import Worker
+from coati.garbage_collection import spare_imported_modules
 from coati.version import __version__
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ def load_libraries() -> None:
     """Load what slices need, before the first one comes: it takes seconds, which no lease should wait for."""
     for name in ("coati.live.running", "pyarrow.parquet"):
         import_module(name)
-    # They stay until the end: collections need not go through them.
-    gc.freeze()
+    spare_imported_modules()
 
 
 def _ignore_interrupts() -> None:
