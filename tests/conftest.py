@@ -5,10 +5,12 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 # A machine that shares its cores is slow at times: neither an example nor the making of one has a deadline.
 hypothesis.settings.register_profile(
@@ -24,7 +26,7 @@ hypothesis.settings.load_profile("same-examples")
 def pytest_configure() -> None:
     """Keep repeatable examples free of the constants of whichever modules are loaded by then."""
     if hypothesis.settings.get_current_profile_name() == "same-examples":
-        providers._get_local_constants = providers.Constants  # noqa: SLF001 - there is no setting for it
+        providers._get_local_constants = Constants  # noqa: SLF001 - there is no setting for it
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -46,6 +48,16 @@ def _refuse_the_network(event: str, arguments: tuple[object, ...]) -> None:
         case "socket.getaddrinfo", (str(name), *_) if name != "localhost" and _address(name) is None:
             # Whom this machine asks for names, and how soon that one replies, must not matter.
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+@pytest.fixture
+def own_port() -> Iterator[int]:
+    """Return a port of 127.0.0.1 where nobody but the test listens: no other test is given it meanwhile."""
+    with socket.socket() as holder:
+        # Who listens there may bind it, too.
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
 
 
 sys.addaudithook(_refuse_the_network)

@@ -1,4 +1,6 @@
+import base64
 import gzip
+import hashlib
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -117,6 +119,62 @@ def test_a_body_that_cannot_be_decoded_to_its_end_is_kept_and_reported(tmp_path:
     assert record.body
     assert "cannot be decoded to its end" in damaged.reason
     assert damaged.url == ROOT
+
+
+def hexadecimal(algorithm: str, octets: bytes) -> str:
+    return f"{algorithm}:{hashlib.new(algorithm, octets).hexdigest()}"
+
+
+def base_32(algorithm: str, octets: bytes) -> str:
+    return f"{algorithm}:{base64.b32encode(hashlib.new(algorithm, octets).digest()).decode()}"
+
+
+@pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
+@pytest.mark.parametrize("written", [hexadecimal, base_32])
+def test_what_is_not_what_its_digest_says_is_reported_and_kept(
+    tmp_path: Path, algorithm: str, written: Callable[[str, bytes], str]
+) -> None:
+    block = http(b"<p>hello</p>")
+    sound = [
+        {"WARC_Block_Digest": written(algorithm, block)},
+        {"WARC_Payload_Digest": written(algorithm, b"<p>hello</p>")},
+        # The block is told without a doubt; of payloads, tools have different ideas.
+        {"WARC_Block_Digest": hexadecimal(algorithm, block), "WARC_Payload_Digest": "sha1:" + "A" * 32},
+    ]
+    damaged = [
+        {"WARC_Block_Digest": hexadecimal(algorithm, block[:-1])},
+        {"WARC_Payload_Digest": written(algorithm, b"<p>hullo</p>")},
+    ]
+    octets = [warc("response", f"{ROOT}{n}", block, **fields) for n, fields in enumerate(sound + damaged)]
+    records, reported = read(packed(octets), folder=tmp_path)
+    assert urls(records) == ["0", "1", "2", "3", "4"]
+    assert [each.url.removeprefix(ROOT) for each in reported] == ["3", "4"]
+    assert {each.reason for each in reported} == {"it is not what its digest says; it is kept as it is"}
+
+
+@pytest.mark.parametrize(
+    "digest", ["", "sha1", "sha1:", "sha1:xyz", "sha256:" + "A" * 32, "md5:00", "crc:1", "sha1:é" + "A" * 31]
+)
+def test_a_digest_that_cannot_be_read_says_nothing(tmp_path: Path, digest: str) -> None:
+    fields = {"WARC_Block_Digest": digest, "WARC_Payload_Digest": digest}
+    (record,), reported = read(packed([warc("response", ROOT, http(b"<p>"), **fields)]), folder=tmp_path)
+    assert (record.body, reported) == (b"<p>", [])
+
+
+@pytest.mark.parametrize("of", ["sent", "unpacked"])
+def test_the_digest_of_a_body_may_be_that_of_its_coded_form(tmp_path: Path, of: str) -> None:
+    page, squeezed = b"<p>text", gzip.compress(b"<p>text")
+    block = http(squeezed, Content_Encoding="gzip")
+    digest = base_32("sha1", squeezed if of == "sent" else page)
+    octets = packed([warc("response", ROOT, block, WARC_Payload_Digest=digest)])
+    (record,), reported = read(octets, folder=tmp_path)
+    assert (record.body, reported) == (page, [])
+
+
+def test_the_digest_of_what_was_cut_off_is_not_compared(tmp_path: Path) -> None:
+    fields = {"WARC_Truncated": "length", "WARC_Payload_Digest": base_32("sha1", b"the whole of it")}
+    _, reported = read(packed([warc("response", ROOT, http(b"the whole"), **fields)]), folder=tmp_path)
+    assert not reported
 
 
 def test_redirects_lead_to_absolute_addresses(tmp_path: Path) -> None:

@@ -232,23 +232,20 @@ def test_a_name_that_nobody_knows_ends_within_a_few_tries(coati: Coati) -> None:
     assert "Check the URL in a browser" in said.err
 
 
-def test_a_start_that_is_down_is_crawled_when_it_is_back(coati: Coati) -> None:
-    with small() as site:
-        port, start = int(site.base.rpartition(":")[2]), site.start
-    command = ("crawl", start, *FAST, *PATIENT, "--out", "run", "--format", "json")
+def test_a_start_that_is_down_is_crawled_when_it_is_back(coati: Coati, own_port: int) -> None:
+    command = ("crawl", f"http://127.0.0.1:{own_port}/", *FAST, *PATIENT, "--out", "run", "--format", "json")
     for _ in range(2):
         down = coati(*command)
         assert (down.code, down.json["errors"], down.json["unreached"]) == (3, 0, 1)
-    with scripted(SMALL, port=port):
+    with scripted(SMALL, port=own_port):
         up = coati(*command)
     assert (up.code, up.json["targets"], up.json["unreached"]) == (0, 3, 0)
 
 
-def test_what_could_not_be_reached_is_told_and_asked_again(coati: Coati) -> None:
-    with small() as site:
+def test_what_could_not_be_reached_is_told_and_asked_again(coati: Coati, own_port: int) -> None:
+    with scripted(SMALL, port=own_port) as site:
         command = ("crawl", site.start, *FAST, *PATIENT, "--out", "run")
         coati(*command, "--max-requests", 2)
-        port = int(site.base.rpartition(":")[2])
     down = coati(*command, "--max-requests", "none")
     assert down.code == 3
     assert "Stopped: the site stopped responding (connection refused)." in down.out
@@ -261,7 +258,7 @@ def test_what_could_not_be_reached_is_told_and_asked_again(coati: Coati) -> None
     assert "1 of them did not respond yet" in Path("run/report.html").read_text(encoding="utf-8")
     explained = coati("explain", "/b.csv", "--run", "run")
     assert "It could not be reached (connection refused) and will be requested again" in explained.out
-    with scripted(SMALL, port=port):
+    with scripted(SMALL, port=own_port):
         up = coati(*command)
     assert up.code == 0
     assert "1 address could not be reached at first and was requested again" in up.out
@@ -402,9 +399,9 @@ def test_a_dry_run_fetches_two_things_and_leaves_nothing(coati: Coati, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_dry_run_tells_robots_that_forbid_from_a_site_that_is_gone(coati: Coati) -> None:
+def test_a_dry_run_tells_robots_that_forbid_from_a_site_that_is_gone(coati: Coati, own_port: int) -> None:
     rules = file(b"User-agent: *\nDisallow: /\n", "text/plain")
-    with small(**{"/robots.txt": rules}) as site:
+    with scripted({**SMALL, "/robots.txt": rules}, port=own_port) as site:
         forbidden = coati("crawl", site.start, *FAST, "--dry-run", "--format", "json")
         assert "/" not in site.paths
     assert forbidden.code == 4

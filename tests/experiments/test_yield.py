@@ -1,5 +1,6 @@
 """Samples of a run's files: drawing, guessing, labelling."""
 
+import csv
 import gzip
 import importlib.util
 import io
@@ -180,12 +181,22 @@ def test_a_sheet_comes_back_as_it_went(tmp_path: Path) -> None:
     assert read_sheet(sheet) == labelled
     # As a spreadsheet program of a country with decimal commas writes it back.
     text = sheet.read_text(encoding="utf-8-sig")
-    import csv
-
     out = io.StringIO(newline="")
     csv.writer(out, delimiter=";").writerows(csv.reader(io.StringIO(text, newline="")))
     sheet.write_text(out.getvalue(), encoding="cp1252", errors="replace")
     assert [each.labelled_tables for each in read_sheet(sheet)] == [3, 0]
+
+
+def test_no_text_of_a_site_is_a_formula_on_the_sheet(tmp_path: Path) -> None:
+    sheet = tmp_path / "s.csv"
+    formulas = [
+        SampledFile(number, f"{sign}cmd.csv", "http://x.test/a", f"{sign}SUM(A1)", 1, remark=f"{sign}1")
+        for number, sign in enumerate("=+-@\t", start=1)
+    ]
+    write_sheet(formulas, sheet)
+    cells = [cell for row in csv.reader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t"))]
+    assert read_sheet(sheet) == formulas
 
 
 @pytest.mark.parametrize("label", ["-1", "two", "1.5", "9" * 30, "²"])

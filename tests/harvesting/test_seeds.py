@@ -28,6 +28,26 @@ def test_one_address_per_line_with_comments_and_notes(tmp_path: Path) -> None:
     assert (found.wrong, found.duplicates) == ((), 0)
 
 
+@pytest.mark.parametrize(
+    ("line", "url"),
+    [
+        ("a.test", "https://a.test/"),
+        ("127.0.0.1:8000", "http://127.0.0.1:8000/"),
+        ("a.test:8000/x:1", "http://a.test:8000/x:1"),
+        ("a.test:80", "http://a.test/"),
+        ("a.test:443/x", "https://a.test/x"),
+        ("a.test:8443", "https://a.test:8443/"),
+        ("a.test/x:80", "https://a.test/x:80"),
+        ("[::1]:8000", "http://[::1]:8000/"),
+        ("jo:123@a.test", "https://a.test/"),
+    ],
+)
+def test_a_line_without_a_scheme_is_asked_over_https_unless_its_port_says_otherwise(
+    tmp_path: Path, line: str, url: str
+) -> None:
+    assert seeds(tmp_path, line).urls == (url,)
+
+
 def test_wrong_lines_are_told_with_their_numbers_and_the_rest_is_used(tmp_path: Path) -> None:
     found = seeds(tmp_path, "https://a.test/\nnonsense\nftp://b.test/\nhttps://A.test\nhttp://:80/\n")
     assert found.urls == ("https://a.test/",)

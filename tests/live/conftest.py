@@ -10,8 +10,8 @@ import pytest
 from scrapy import Request
 from scrapy.core.engine import ExecutionEngine
 from scrapy.http import Response
+from scrapy.utils.asyncio import call_later
 
-from coati.live import scheduler
 from coati.live.pace import PaceMiddleware
 from coati.live.streaming import StreamingDownloadHandler
 
@@ -83,14 +83,13 @@ class Deadline:
 def deadline(monkeypatch: pytest.MonkeyPatch) -> Deadline:
     """Let the budget of time end where the test says so, and not by a clock."""
     made = Deadline()
-    call_later = scheduler.call_later
 
     def call(seconds: float, called: Callable[..., object], *arguments: object) -> Any:  # noqa: ANN401 - Scrapy's
         if getattr(called, "__name__", "") == "_on_deadline":
             return made.waits(called)
         return call_later(seconds, called, *arguments)
 
-    monkeypatch.setattr(scheduler, "call_later", call)
+    monkeypatch.setattr("coati.live.scheduler.call_later", call)
     return made
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -57,11 +56,10 @@ def plan_for(start_url: str, **changes: Any) -> CrawlPlan:
     return CrawlPlan(settings=replace(QUICK, **settings), budget=Budget(**limits), **changes)
 
 
-def crawl_from(
-    start_url: str, on_event: Callable[[Event], object] = lambda _: None, **changes: Any
-) -> Crawled:
+def crawl_from(start_url: str, **changes: Any) -> Crawled:
     """Crawl from a URL and keep what happened; ``on_event`` is told at once."""
     events: list[Event] = []
+    on_event = changes.pop("on_event", lambda _: None)
 
     def note(event: Event) -> None:
         events.append(event)

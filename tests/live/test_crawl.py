@@ -115,9 +115,8 @@ def test_the_budget_of_time_ends_a_crawl_that_waits(deadline: Deadline) -> None:
 
     with scripted({"/": page("/a"), "/a": page()}) as server:
         # Had it waited for the delay, the test would have been ended first.
-        crawled = crawl_from(
-            server.start, over_once_it_waits, delay_seconds=3600.0, max_seconds=3600.0, robots=False
-        )
+        limits = {"delay_seconds": 3600.0, "max_seconds": 3600.0, "robots": False}
+        crawled = crawl_from(server.start, on_event=over_once_it_waits, **limits)
     assert crawled.result.stop is StopReason.BUDGET_SECONDS
     assert server.paths == ["/"]
 
@@ -136,10 +135,8 @@ def test_an_early_stop_ends_a_crawl() -> None:
     assert crawled.result.progress.requests == 3
 
 
-def test_a_start_that_does_not_answer_is_unreachable() -> None:
-    with scripted({}) as server:
-        port = server.base
-    crawled = crawl_from(port + "/", robots=False)
+def test_a_start_that_does_not_answer_is_unreachable(own_port: int) -> None:
+    crawled = crawl_from(f"http://127.0.0.1:{own_port}/", robots=False)
     assert crawled.result.stop is StopReason.START_UNREACHABLE
     assert crawled.result.first_failure == "connection refused"
 

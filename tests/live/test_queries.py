@@ -285,10 +285,8 @@ def test_an_engine_that_fails_is_a_failure(route: Route, status: int, reason: st
     assert (failure.status, failure.reason) == (status, reason)
 
 
-def test_an_engine_that_is_not_there_is_a_failure() -> None:
-    with scripted({}) as gone:
-        base = gone.base
-    _, outcomes = ask(HttpEngine(base), RAIN.address)
+def test_an_engine_that_is_not_there_is_a_failure(own_port: int) -> None:
+    _, outcomes = ask(HttpEngine(f"http://127.0.0.1:{own_port}"), RAIN.address)
     assert only(outcomes).reason == "connection refused"
 
 

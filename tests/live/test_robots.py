@@ -95,10 +95,8 @@ def test_no_answer_forbids_everything_but_is_no_refusal() -> None:
     assert crawled.result.progress.requests == 0
 
 
-def test_a_host_that_is_not_there_is_unreachable() -> None:
-    with scripted({}) as server:
-        gone = server.start
-    crawled = crawl_from(gone)
+def test_a_host_that_is_not_there_is_unreachable(own_port: int) -> None:
+    crawled = crawl_from(f"http://127.0.0.1:{own_port}/")
     assert crawled.result.stop is StopReason.START_UNREACHABLE
     assert crawled.result.stop.exit_code == 3
     assert crawled.result.first_failure == "connection refused"
@@ -122,17 +120,17 @@ def test_rules_that_do_not_come_in_time_are_no_refusal() -> None:
     assert crawled.result.first_failure == "no response in time"
 
 
-def test_resuming_while_the_site_is_away_loses_nothing(tmp_path: Path) -> None:
+def test_resuming_while_the_site_is_away_loses_nothing(tmp_path: Path, own_port: int) -> None:
     wide = {"/": page(*(f"/{number}" for number in range(50))), "*": page()}
-    with scripted(wide) as server:
+    with scripted(wide, port=own_port) as server:
         crawl_into(tmp_path / "run", server.start, max_requests=5)
-        port, start = int(server.base.rpartition(":")[2]), server.start
+        start = server.start
     for _ in range(3):
         crawled = crawl_into(tmp_path / "run", start, max_delay_seconds=0.01)
         assert crawled.result.stop is StopReason.SITE_SILENT
         assert crawled.result.stop.resumable
         assert (crawled.result.progress.errors, crawled.result.progress.requests) == (0, 5)
-    with scripted(wide, port=port):
+    with scripted(wide, port=own_port):
         crawled = crawl_into(tmp_path / "run", start, max_delay_seconds=0.01)
     assert crawled.result.stop is StopReason.FINISHED
     assert (crawled.result.progress.pages, crawled.result.progress.deferred) == (51, 0)

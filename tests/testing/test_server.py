@@ -194,9 +194,9 @@ def test_as_a_proxy_it_serves_made_up_hosts() -> None:
         assert (status, body) == (200, server.site.get("http://quillmark.test/").body)
 
 
-def test_it_leaves_nothing_behind() -> None:
+def test_it_leaves_nothing_behind(own_port: int) -> None:
     threads = threading.active_count()
-    with serve(make_site) as server:
+    with serve(make_site, port=own_port) as server:
         client = connect(server.url)
         client.request("GET", "/big")
     assert threading.active_count() == threads

@@ -17,6 +17,7 @@ from coati.runs.skip_reasons import SkipReason
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.units import format_count
+from coati.web.urls import with_scheme
 
 if TYPE_CHECKING:
     from coati.jobs.inspecting import Inspection, ListShown
@@ -45,8 +46,7 @@ kept.
 @click.pass_context
 def inspect(ctx: click.Context, /, url: str, **_: object) -> int:
     """Ask, print, and return the exit code."""
-    start = url if "://" in url else f"https://{url}"
-    settings = with_values(RunSettings(), {**given_settings(ctx), "urls": (start,)})
+    settings = with_values(RunSettings(), {**given_settings(ctx), "urls": (with_scheme(url),)})
     return show_inspection(inspect_site(url, settings), settings.format)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from coati.errors import UsageError
 from coati.runs.durable import write_whole
+from coati.runs.files_csv import harmless, without_guard
 
 if TYPE_CHECKING:
     from coati.runs.reader import RunReader
@@ -85,9 +86,15 @@ def write_sheet(files: Sequence[SampledFile], sheet: Path) -> None:
     writer = csv.writer(out)
     names = [field.name for field in fields(SampledFile)]
     writer.writerow(names)
-    writer.writerows(["" if (v := getattr(each, name)) is None else v for name in names] for each in files)
+    writer.writerows([_cell(getattr(each, name)) for name in names] for each in files)
     # Spreadsheet programs take a file for UTF-8 only with this mark.
     write_whole(sheet, [out.getvalue().encode("utf-8-sig")])
+
+
+def _cell(value: str | int | None) -> str | int:
+    if value is None:
+        return ""
+    return harmless(value) if isinstance(value, str) else value
 
 
 def read_sheet(sheet: Path) -> list[SampledFile]:
@@ -118,14 +125,14 @@ def with_guess(file: SampledFile, tables: int | None, note: str) -> SampledFile:
 def _sampled(row: dict[str, str | None], where: str) -> SampledFile:
     return SampledFile(
         number=_count(row["number"], where) or 0,
-        file=row["file"] or "",
-        url=row["url"] or "",
-        media_type=row["media_type"] or "",
+        file=without_guard(row["file"] or ""),
+        url=without_guard(row["url"] or ""),
+        media_type=without_guard(row["media_type"] or ""),
         size_bytes=_count(row["size_bytes"], where, most=1 << 62) or 0,
         guessed_tables=_count(row["guessed_tables"], where),
-        guess_note=row["guess_note"] or "",
+        guess_note=without_guard(row["guess_note"] or ""),
         labelled_tables=_count(row["labelled_tables"], where),
-        remark=row["remark"] or "",
+        remark=without_guard(row["remark"] or ""),
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import ConfigError
 from coati.settings.credentials import header_of_address
-from coati.web.urls import host_of, normalise
+from coati.web.urls import host_of, normalise, with_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -144,14 +144,12 @@ def _seeds(source: str, lines: Iterable[tuple[int, str]]) -> Seeds:
 
 
 def _address_of(text: str) -> str | None:
-    """Return an address in normal form; a bare host is asked by https.
+    """Return an address in normal form; a bare host is asked by https, one with a port mostly by http.
 
     >>> _address_of("data.example.org"), _address_of("what"), _address_of("ftp://example.org/")
     ('https://data.example.org/', None, None)
     """
-    if "://" in text:
-        url = normalise(text) if text.lower().startswith(("http://", "https://")) else None
-    else:
-        url = normalise(f"https://{text}")
+    address = with_scheme(text)
+    url = normalise(address) if address.lower().startswith(("http://", "https://")) else None
     host = host_of(url) if url else ""
     return url if "." in host or host == "localhost" or ":" in host else None

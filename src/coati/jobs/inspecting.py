@@ -32,7 +32,7 @@ from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
-from coati.web.urls import extension_of, normalise
+from coati.web.urls import extension_of, normalise, with_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -149,7 +149,7 @@ def inspect(url: str, **options: Unpack[InspectOptions]) -> Inspection:
 
 def inspect_site(url: str, settings: RunSettings) -> Inspection:
     """Inspect a site's start page and lists, with at most ``max_requests`` requests."""
-    start = normalise(url if "://" in url else f"https://{url}")
+    start = normalise(with_scheme(url))
     if start is None:
         raise ConfigError(f"{url!r} is not a web address: give one like https://www.example.org/")
     settings = replace(settings, urls=(start,))

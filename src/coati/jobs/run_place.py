@@ -25,7 +25,7 @@ from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.settings.setting_types import read_texts, read_urls
 from coati.stop_reasons import StopReason
 from coati.web.queries import parse_query
-from coati.web.urls import is_query, normalise
+from coati.web.urls import is_query, normalise, with_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -236,7 +236,7 @@ def _start_url(text: str) -> str:
             f"{engine!r} is not a search engine that this command knows: start from a website. From"
             f" Python, a crawl can use your own engines"
         )
-    completed = normalise(f"https://{text.strip()}") if "://" not in text else None
+    completed = normalise(with_scheme(text.strip())) if "://" not in text else None
     if completed and "." in text:
         hint = f"; did you mean {completed}?"
     elif text.strip().lower().startswith(("http://", "https://")):

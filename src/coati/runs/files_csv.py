@@ -74,3 +74,12 @@ def listing_rows(connection: Connection) -> Iterator[tuple[object, ...]]:
 def harmless(cell: str) -> str:
     """Return a text that no spreadsheet takes for a formula."""
     return "'" + cell if cell.startswith(_FORMULA) else cell
+
+
+def without_guard(cell: str) -> str:
+    """Return a text as it was before `harmless`.
+
+    >>> without_guard(harmless("=1+1")), without_guard("'quoted'")
+    ('=1+1', "'quoted'")
+    """
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell

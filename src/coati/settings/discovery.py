@@ -15,7 +15,7 @@ from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.stop_when_dry import OFF
 from coati.web.queries import Ability
 from coati.web.rules import Scope
-from coati.web.urls import normalise
+from coati.web.urls import normalise, with_scheme
 
 if TYPE_CHECKING:
     from coati.assembly import StrategySettings
@@ -72,7 +72,7 @@ def judged_urls(settings: RunSettings) -> tuple[tuple[str, Action], ...]:
     said += [(url, Action.REJECTED) for url in settings.reject]
     judged: dict[str, Action] = {}
     for text, action in said:
-        url = normalise(text) or (normalise(f"https://{text}") if "." in text else None)
+        url = normalise(text) or (normalise(with_scheme(text)) if "." in text else None)
         if url is None:
             raise ConfigError(f"not a URL: {text!r}; --accept and --reject take the address of a page")
         if judged.setdefault(url, action) is not action:

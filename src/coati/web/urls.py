@@ -25,6 +25,10 @@ _PLAIN_PATH = re.compile(r"[A-Za-z0-9/:@!$&'()*+,;=~\-._]*\Z")
 _ESCAPED_SLASH = re.compile(r"(%2[fF])")
 _EXTENSION = re.compile(r"\.([A-Za-z0-9\-_]{1,16})\Z")
 
+# The port of an address without a scheme, and the ports that are meant for encryption.
+_BARE_PORT = re.compile(r"[^/?#]*:([0-9]{1,5})(?:[/?#]|\Z)")
+_HTTPS_PORTS = frozenset({"443", "8443"})
+
 # Longer than any server accepts; what is longer is a trap or damage, and is not worth the memory.
 MAX_URL_CHARS = 4096
 
@@ -51,6 +55,18 @@ def resolve(base: str, reference: str) -> str | None:
     except (ValueError, UnicodeError):
         return None
     return _normal_form(url)
+
+
+def with_scheme(text: str) -> str:
+    """Add the scheme that somebody left out: https, or http where a port is named that is not one of https.
+
+    >>> with_scheme("example.org/a"), with_scheme("localhost:8000/a"), with_scheme("example.org:8443")
+    ('https://example.org/a', 'http://localhost:8000/a', 'https://example.org:8443')
+    """
+    if "://" in text:
+        return text
+    port = _BARE_PORT.match(text)
+    return f"http://{text}" if port and port[1] not in _HTTPS_PORTS else f"https://{text}"
 
 
 def normalise(url: str) -> str | None:

@@ -16,6 +16,7 @@ from fastwarc.warc import WarcRecordType
 from coati.archive.kinds import kind_of
 from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.sources.captures import address_of, to_record
+from coati.archive.sources.digests import has_payload
 from coati.archive.sources.revisits import Revisits
 from coati.archive.sources.source import Damaged, Progress, Report, SourceOptions, unreported
 from coati.archive.sources.warc_stream import Capture, WarcFile, read_captures
@@ -115,7 +116,16 @@ def _converted(file: WarcFile, capture: Capture, report: Report) -> Iterator[Rec
         return
     if not reading.whole:
         report(Damaged(where, "its body cannot be decoded to its end; the rest is kept", url))
+    elif not _is_as_it_was(capture, reading.record):
+        report(Damaged(where, "it is not what its digest says; it is kept as it is", url))
     yield reading.record
+
+
+def _is_as_it_was(capture: Capture, record: Record) -> bool:
+    """Tell whether the digests of a capture fit; that of its block leaves no doubt about what it is of."""
+    if capture.is_block is not None:
+        return capture.is_block
+    return has_payload(capture.fields, capture.body, record.body)
 
 
 def _quietly(file: WarcFile) -> Iterator[Entry]:

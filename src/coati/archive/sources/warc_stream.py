@@ -15,6 +15,7 @@ from typing import BinaryIO, NamedTuple
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from coati.archive.gzip_members import SIGNATURE, find, member_length
+from coati.archive.sources.digests import block_can_be_checked
 from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Report
 
 # A file may hold both: gzip members, and records that are not compressed.
@@ -41,6 +42,7 @@ class Capture(NamedTuple):
 
     ``fields`` are the WARC headers, their names in lower case. ``status`` is None where the block is
     no HTTP message. ``body`` is None where it is too large to be kept; ``body_bytes`` is its size.
+    ``is_block`` tells whether the block is the one that the record's digest names, None where it names none.
     """
 
     offset: int
@@ -50,6 +52,7 @@ class Capture(NamedTuple):
     headers: tuple[tuple[str, str], ...]
     body: bytes | None
     body_bytes: int
+    is_block: bool | None = None
 
 
 def read_captures(file: WarcFile, report: Report) -> Iterator[Capture]:
@@ -136,6 +139,9 @@ def _capture(record: WarcRecord) -> Capture | None:
         raise _DamageError(record.stream_pos, "it does not say how long it is", url)
     if record.record_type not in _WANTED:
         return None
+    is_block = None
+    if block_can_be_checked(fields) and record.content_length <= MAX_BODY_BYTES:
+        is_block = record.verify_block_digest(consume=False)
     status = None
     headers: tuple[tuple[str, str], ...] = ()
     if "application/http" in fields.get("content-type", ""):
@@ -152,7 +158,7 @@ def _capture(record: WarcRecord) -> Capture | None:
     body = _content(record, length) if length <= MAX_BODY_BYTES else None
     if body is not None and len(body) != length:
         raise _DamageError(record.stream_pos, f"it ends {length - len(body)} bytes too early", url)
-    return Capture(record.stream_pos, record.record_type, fields, status, headers, body, length)
+    return Capture(record.stream_pos, record.record_type, fields, status, headers, body, length, is_block)
 
 
 def _content(record: WarcRecord, length: int) -> bytes:
