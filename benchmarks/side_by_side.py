@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 # By the name of a number: whether more of it is better, or less. Other numbers are counts.
-_MORE = re.compile(r"/s$| per CPU s$| a second$|^share of (?!the core)|\bpace\b")
+_MORE = re.compile(r"/s$| per CPU s$| per second$|^share of (?!the core)|\bpace\b")
 _LESS = re.compile(
     r"\bus\b|^(?:open|restore|total|CPU|build) s$|\bseconds$|\bMB$|\bbytes\b|\bx second\b|\bratio\b|^\d+ %$"
     r"|^last / second$|^share of the core$|^errors$"
@@ -59,14 +59,20 @@ Numbers = dict[Number, float]
 def numbers_in(output: str) -> Numbers:
     """Read the JSON lines that a benchmark printed; titles are no part of a row, as they may hold numbers.
 
+    Older checkouts say "us a request" where newer ones say "us per request".
+
     >>> numbers_in('{"benchmark": "x", "site": "a", "us a request": 2.5}')
-    {Number(row='a', repetition=1, column='us a request'): 2.5}
+    {Number(row='a', repetition=1, column='us per request'): 2.5}
     """
     found: Numbers = {}
     for line in output.splitlines():
         cells = {name: value for name, value in json.loads(line).items() if name not in _CIRCUMSTANCES}
         row = ", ".join(value for value in cells.values() if isinstance(value, str))
-        numbers = {name: value for name, value in cells.items() if isinstance(value, int | float)}
+        numbers = {
+            name.replace(" a ", " per "): value
+            for name, value in cells.items()
+            if isinstance(value, int | float)
+        }
         repetition = 1
         while any(Number(row, repetition, name) in found for name in numbers):
             repetition += 1

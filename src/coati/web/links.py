@@ -49,7 +49,8 @@ _MAX_TOKEN_CHARS = 200
 _KEPT_REFERENCES = 1 << 15
 _KEPT_CHARS = 256
 
-_LINK_SELECTOR = "a[href], area[href], iframe[src], frame[src], meta[http-equiv]"
+# Links, and what counts for all links of a page: to walk through the tree again for that costs as much again.
+_SELECTOR = "a[href], area[href], iframe[src], frame[src], meta, base[href]"
 # A time, then perhaps "url=" and the reference, which quotes end: the standard's steps.
 # Nothing is given back once it is taken, so that the time is in proportion to the length.
 _REFRESH = re.compile(
@@ -141,7 +142,9 @@ class LinkExtractor:
             text, cut = balanced(text)
             truncated = truncated or cut
         tree = LexborHTMLParser(text)
-        base = _base_url(tree, url)
+        selected = tree.css(_SELECTOR)
+        tags = [node.tag for node in selected]
+        base = _base_url(selected[tags.index("base")], url) if "base" in tags else url
         site = directory = base
         if base != _NO_BASE:
             site, directory = origin_of(base) + "/", base.partition("?")[0].rpartition("/")[0] + "/"
@@ -151,8 +154,8 @@ class LinkExtractor:
         urls: list[str] = []
         nodes: list[LexborNode] = []
         links, chars_left = 0, MAX_CHARS_OF_URLS
-        for node in tree.css(_LINK_SELECTOR):
-            reference = _reference(node)
+        for node, tag in zip(selected, tags, strict=True):
+            reference = _reference(tag, node.attributes)
             if not reference:
                 continue
             if links == MAX_LINKS or chars_left <= 0:
@@ -170,7 +173,8 @@ class LinkExtractor:
                 chars_left -= len(target)
                 urls.append(target)
                 nodes.append(node)
-        return ExtractedPage(ParsedLinks(urls, nodes, tree), self._refused, truncated, _has_nofollow(tree))
+        nofollow = any(tag == "meta" and _is_nofollow(node) for node, tag in zip(selected, tags, strict=True))
+        return ExtractedPage(ParsedLinks(urls, nodes, tree), self._refused, truncated, nofollow)
 
     def _resolve(self, base: str, reference: str) -> str | None:
         url = resolve(base, reference)
@@ -202,19 +206,16 @@ def _place_of(reference: str, site: str, directory: str) -> str | None:
     return None if ends_with_scheme else directory
 
 
-def _reference(node: LexborNode) -> str | None:
+def _reference(tag: str | None, attributes: dict[str, str | None]) -> str | None:
     """Return what a link element points to, without the fragment; None where that is no other page."""
-    attributes = node.attributes
-    reference = attributes.get("href")
-    if reference is None or "src" in attributes or "http-equiv" in attributes:
-        # Not one of the many plain ones: the element decides which attribute counts.
-        tag = node.tag
-        if tag == "meta":
-            reference = _refresh_target(attributes)
-        elif tag not in {"a", "area"}:
-            reference = attributes.get("src")
-        if reference is None:
-            return None
+    if tag in {"a", "area"}:
+        reference = attributes.get("href")
+    elif tag == "meta":
+        reference = _refresh_target(attributes)
+    else:
+        reference = None if tag == "base" else attributes.get("src")
+    if reference is None:
+        return None
     reference = reference.strip(_STRIPPED)
     if reference.startswith(_NO_LINK) or len(reference) > MAX_URL_CHARS:
         return None
@@ -230,18 +231,17 @@ def _refresh_target(attributes: dict[str, str | None]) -> str | None:
     return found[1] or found[2] or found[3] if found else None
 
 
-def _has_nofollow(tree: LexborHTMLParser) -> bool:
-    for node in tree.css('meta[name="robots" i]'):
-        content = (node.attributes.get("content") or "").lower()
-        if not {"nofollow", "none"}.isdisjoint(content.replace(",", " ").split()):
-            return True
-    return False
+def _is_nofollow(meta: LexborNode) -> bool:
+    attributes = meta.attributes
+    if (attributes.get("name") or "").lower() != "robots":
+        return False
+    content = (attributes.get("content") or "").lower()
+    return not {"nofollow", "none"}.isdisjoint(content.replace(",", " ").split())
 
 
-def _base_url(tree: LexborHTMLParser, url: str) -> str:
+def _base_url(element: LexborNode, url: str) -> str:
     """Return what references are relative to: the first ``<base href>`` decides, whatever comes of it."""
-    element = tree.css_first("base[href]")
-    reference = element.attributes.get("href") if element is not None else None
+    reference = element.attributes.get("href")
     if not reference:
         return url
     try:
