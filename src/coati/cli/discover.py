@@ -182,5 +182,7 @@ def _next_steps(run: DiscoveryRun) -> list[str]:
             " try other words, or --accept URL with a repository that you know"
         )
     else:
+        if not any(repository.topic for repository in found.repositories):
+            steps.append("none of these repositories speaks of the topic: try other words or another engine")
         steps.append(f"`coati harvest --from {run.folder} --types data` collects the files")
     return steps
