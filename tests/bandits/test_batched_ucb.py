@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 from coati.bandits.batched_ucb import BatchedUcb
 
 
@@ -39,3 +41,20 @@ def test_loads_as_it_was_saved() -> None:
     policy.observe(0, 0.5, 3)
     loaded.load(policy.save())
     assert [loaded.score(arm) for arm in (0, 2)] == [policy.score(arm) for arm in (0, 2)]
+
+
+def test_rare_rewards_have_a_bonus_by_their_variance() -> None:
+    policy = BatchedUcb(rare=True)
+    policy.observe(0, 6.0, 90)
+    policy.observe(1, 4.0, 10)
+    assert policy.score(0) == pytest.approx(6 / 90 + math.sqrt(2 * 0.1 * 0.9 * math.log(100) / 90))
+    assert policy.score(2) == math.inf
+
+
+def test_rare_rewards_that_never_came_still_leave_a_bonus() -> None:
+    policy = BatchedUcb(rare=True)
+    policy.observe(0, 0.0, 50)
+    policy.observe(1, 0.0, 10)
+    choice = policy.choose([0, 1])
+    assert choice is not None
+    assert choice.arm == 1

@@ -127,6 +127,22 @@ def test_our_own_strategy_is_the_default(coati: Coati, web: tuple[Path, Path, Pa
     assert again[-1]["strategy"] == "prospect"
 
 
+def test_repositories_that_do_not_speak_of_the_topic_are_named_so(
+    coati: Coati, web: tuple[Path, Path, Path]
+) -> None:
+    archive, index, model = web
+    options = ["--search", f"local={index}", "--archive", archive, "--offline", "--start-model", model]
+    said = coati("discover", "dataset", "volcano", *options, "--quiet", "--out", "later")
+    assert "6 repositories verified" in said.out
+    assert "none of these repositories speaks of the topic" in said.err
+    said = coati(
+        "discover", "dataset", "volcano", *options, "--quiet", "--out", "never", "--off-topic", "never"
+    )
+    assert "0 repositories verified" in said.out
+    told = coati("explain", "repo0.test", "--run", "never").out
+    assert "repo0.test is not checked: it looks like a repository, but not on the topic" in told
+
+
 def test_table_for_people(coati: Coati, web: tuple[Path, Path, Path]) -> None:
     said = coati(*how(web, "--out", "rain"))
     assert "6 repositories verified of" in said.out

@@ -125,7 +125,7 @@ def _print(run: DiscoveryRun) -> None:
     )
     if found.repositories:
         say()
-        say(f"  {'':>3} {'site':<36} {'files':>6} {'pages':>6}  formats, and how it was found")
+        say(f"  {'':>3} {'site':<36} {'topic':>5} {'files':>6} {'pages':>6}  formats, and how it was found")
         for repository in found.repositories[:_SHOWN]:
             say(_line(repository))
         if len(found.repositories) > _SHOWN:
@@ -148,8 +148,8 @@ def _line(repository: Repository) -> str:
     formats = " ".join(list(repository.formats)[:4]) or "-"
     how = "accepted by you" if repository.by_user else f"{repository.action}: {repository.query}"
     return (
-        f"  {repository.rank or '':>3} {repository.site[:36]:<36} {repository.files:>6}"
-        f" {repository.pages_fetched:>6}  {formats}; {how[:80]}"
+        f"  {repository.rank or '':>3} {repository.site[:36]:<36} {repository.topic:>5.0%}"
+        f" {repository.files:>6} {repository.pages_fetched:>6}  {formats}; {how[:80]}"
     )
 
 
@@ -182,5 +182,7 @@ def _next_steps(run: DiscoveryRun) -> list[str]:
             " try other words, or --accept URL with a repository that you know"
         )
     else:
+        if not any(repository.topic for repository in found.repositories):
+            steps.append("none of these repositories speaks of the topic: try other words or another engine")
         steps.append(f"`coati harvest --from {run.folder} --types data` collects the files")
     return steps

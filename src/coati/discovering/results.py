@@ -52,6 +52,7 @@ CREATE TABLE repositories (
     action TEXT NOT NULL,
     query TEXT NOT NULL,
     trail TEXT NOT NULL,
+    topic REAL NOT NULL,
     score REAL NOT NULL,
     margin REAL NOT NULL,
     files INTEGER NOT NULL,
@@ -100,7 +101,9 @@ class Repository:
     """A site that was checked, with the evidence.
 
     ``rank`` counts the verified ones from 1, and is None for the others. ``trail`` leads from the query to
-    ``url``, each step an address. ``software`` and ``api`` name the catalogue, where one was recognised.
+    ``url``, each step an address. ``topic`` is how much the site speaks of the topic, from 0 to 1, and
+    ``score`` how well its best page fits it (BM25). ``software`` and ``api`` name the catalogue, where one
+    was recognised.
     """
 
     rank: int | None
@@ -112,6 +115,7 @@ class Repository:
     action: str
     query: str
     trail: tuple[str, ...]
+    topic: float
     score: float
     margin: float
     files: int
@@ -182,6 +186,7 @@ def _repository(
         action=Action(finding.arm).label,
         query=next((query_words(step) for step in trail if is_query(step)), ""),
         trail=trail,
+        topic=round(finding.topic, 2),
         score=round(finding.score, 4),
         margin=round(finding.margin, 4),
         files=finding.files,

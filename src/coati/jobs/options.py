@@ -70,6 +70,7 @@ class DiscoverOptions(_SharedOptions, total=False):
     language: str
     max_queries: int | None
     patience: int
+    off_topic: str
     crawl_after: int | None
     start_model: str | Path
     accept: Sequence[str]

@@ -12,7 +12,7 @@ _ALL = "SELECT * FROM repositories ORDER BY rank IS NULL, rank, files DESC, site
 _ONE = "SELECT * FROM repositories WHERE site = ?"
 _END = "SELECT queries_waiting, gave_up_after FROM search_end"
 _COUNTS = "SELECT count(rank), count(*) FROM repositories"
-_LOOKED_AT = "SELECT count(*) FROM requests WHERE host IN (?, ?) AND kind = 'html'"
+_LOOKED_AT = "SELECT count(*), sum(reward > 0) FROM requests WHERE host IN (?, ?) AND kind = 'html'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,13 @@ def verdict_on(connection: Connection, site: str) -> SiteVerdict | None:
 
 
 def _not_checked(connection: Connection, site: str, unread: str) -> str:
-    (pages,) = connection.execute(_LOOKED_AT, (site, f"www.{site}")).fetchone()
+    pages, promising = connection.execute(_LOOKED_AT, (site, f"www.{site}")).fetchone()
     if not pages and unread:
         return f"no page of it could be read: {unread}"
     if not pages:
         return "no page of it was looked at"
+    if promising:
+        return "it looks like a repository, but not on the topic, and its check was put off (--off-topic)"
     looked = (
         "one page of it was looked at, and it"
         if pages == 1

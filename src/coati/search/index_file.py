@@ -159,6 +159,11 @@ def open_index(place: Path) -> sqlite3.Connection:
         raise ConfigError(f"{path} is no search index ({error}): {again}") from None
     if application != APPLICATION_ID or version != VERSION:
         connection.close()
-        what = "no search index" if application != APPLICATION_ID else f"a search index of version {version}"
-        raise ConfigError(f"{path} is {what}, and this Coati reads version {VERSION}: {again}")
+        if application != APPLICATION_ID:
+            # An archive, for one, has a file of this name: nothing may be written over it.
+            wanted = "give the folder that `coati search index ARCHIVE... --out FOLDER` wrote"
+            raise ConfigError(f"{path} is no search index: {wanted}")
+        raise ConfigError(
+            f"{path} is a search index of version {version}, and this Coati reads version {VERSION}: {again}"
+        )
     return connection

@@ -11,7 +11,7 @@ from coati.errors import ConfigError
 from coati.search.registry import HOW_TO_GET_ONE, EngineChoice, provider_of
 from coati.settings.start_model_file import packaged_model, read_start_model
 from coati.strategies.discovery.actions import Action, first_query
-from coati.strategies.discovery.settings import DiscoverySettings
+from coati.strategies.discovery.settings import DiscoverySettings, OffTopic
 from coati.strategies.stop_when_dry import OFF
 from coati.web.queries import Ability
 from coati.web.rules import Scope
@@ -51,6 +51,7 @@ def discovery_settings(settings: RunSettings) -> DiscoverySettings:
         backlink_engines=able(Ability.BACKLINKS),
         language=settings.language,
         crawl_after=settings.crawl_after,
+        off_topic=OffTopic(settings.off_topic),
     )
 
 

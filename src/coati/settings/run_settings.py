@@ -43,6 +43,7 @@ from coati.settings.setting_types import (
     at_least,
     choice,
 )
+from coati.strategies.discovery.settings import OffTopic
 from coati.strategies.stop_when_dry import NORMAL
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
@@ -138,6 +139,11 @@ _RENDER = {
     "never": "pages as the server sends them",
     "auto": "only pages with next to no links",
     "always": "every page",
+}
+_OFF_TOPIC = {
+    OffTopic.LATER.value: "after those on the topic",
+    OffTopic.NEVER.value: "not at all",
+    OffTopic.EQUAL.value: "like those on the topic",
 }
 _FOLDERS = {"flat": "side by side in files/", "site": "in folders named after the site's hosts and folders"}
 _FORMATS = {"table": "for people", "json": "one JSON object on stdout"}
@@ -263,6 +269,14 @@ class RunSettings:
         at_least(INTEGER, 0),
         "Stop after this many requests in a row without a new repository; 0 continues until nothing is"
         " left, as the published strategies do.",
+    )
+    off_topic: str = _setting(
+        OffTopic.LATER.value,
+        Section.DISCOVER,
+        choice("way with sites off the topic", _OFF_TOPIC),
+        "Sites that look like a repository and do not speak of the topic: check them when those on the topic"
+        " become rare (later), do not check them (never), or treat them like the others (equal).",
+        decides=True,
     )
     crawl_after: int | None = _setting(
         None,

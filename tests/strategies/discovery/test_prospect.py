@@ -1,4 +1,6 @@
-"""Prospect: the API of a site verifies it at once, and patience comes to an end."""
+"""Prospect: APIs verify at once, sites off the topic come later, and patience comes to an end."""
+
+from dataclasses import replace
 
 import pytest
 
@@ -6,6 +8,7 @@ from coati.assembly import build_shortcuts
 from coati.model import Link, LinkList, Outcome, Page, Request
 from coati.strategies.discovery.dsdd import UserJudgements
 from coati.strategies.discovery.prospect import Prospect
+from coati.strategies.discovery.settings import OffTopic
 from coati.strategies.discovery.site_checks import site_of
 from coati.strategies.state import pack, unpack
 from coati.testing.api_answers import ApiFile
@@ -176,3 +179,83 @@ def test_a_page_that_links_to_files_is_checked_whatever_its_words_are() -> None:
     site = without_api({ROOT: Response.page(f"<p>hotel recipe football</p>{FILES}")})
     strategy, _ = searched(site)
     assert states(strategy)["portal.test"] == "verified"
+
+
+OFF_TOPIC = WORDS.replace("rain ", "")
+
+
+def two_portals(words: str = OFF_TOPIC) -> Site:
+    """A web of two repositories, the first of them with these words; each has its files on another page."""
+    pages = {}
+    for host, text in (("first", words), ("second", WORDS)):
+        root = f"http://{host}.test/"
+        pages[root] = Response.page(f'<p>{text}</p><a href="/data">Data</a>')
+        pages[f"{root}data"] = Response.page(FILES)
+    return Site(ROOT, {ROOT: Response.page(""), **pages})
+
+
+def asked_of(site: Site, off_topic: OffTopic, anchor: str = "") -> tuple[Prospect, list[str]]:
+    """Search a web whose engine answers the first query with the home pages of both sites."""
+    responder = Responder(site, Rules(ROOT, Scope.ANY))
+    hits = LinkList([Link(f"http://{host}.test/", ("hit",), anchor) for host in ("first", "second")])
+
+    def answer(request: Request) -> Outcome:
+        if is_query(request.url):
+            return with_out_links(Page(200, 10, hits if request.id == 0 else LinkList([])))
+        outcome = responder.outcome(request)
+        return with_out_links(outcome) if isinstance(outcome, Page) else outcome
+
+    strategy = Prospect([], replace(SETTINGS, off_topic=off_topic), MODEL)
+    asked = drive(strategy, answer, most=4)
+    again = Prospect([], replace(SETTINGS, off_topic=off_topic), MODEL)
+    again.load(unpack(pack(strategy.save())))
+    asked += drive(again, answer)
+    return again, [url for url in asked if url.endswith("/data")]
+
+
+FIRST, SECOND = "http://first.test/data", "http://second.test/data"
+
+
+@pytest.mark.parametrize(
+    ("off_topic", "expected"),
+    [
+        (OffTopic.LATER, [SECOND, FIRST]),
+        (OffTopic.NEVER, [SECOND]),
+        (OffTopic.EQUAL, [FIRST, SECOND]),
+    ],
+)
+def test_a_site_off_the_topic_is_checked_later_or_never_or_like_others(
+    off_topic: OffTopic, expected: list[str]
+) -> None:
+    strategy, asked = asked_of(two_portals(), off_topic)
+    assert asked == expected
+    ranked = [finding.site for finding in strategy.findings()]
+    assert ranked == ["second.test", "first.test"][: len(expected)]
+
+
+def test_what_a_link_says_of_the_topic_counts() -> None:
+    strategy, asked = asked_of(two_portals(), OffTopic.NEVER, anchor="Rain data")
+    assert asked == [FIRST, SECOND]
+    assert [finding.topic for finding in strategy.findings()] == [1.0, 0.6]
+
+
+def test_a_page_that_verifies_its_site_by_itself_is_not_put_off() -> None:
+    site = without_api({ROOT: Response.page(f"<p>{OFF_TOPIC}</p>{FILES}")})
+    strategy, asked = searched(site)
+    assert states(strategy)["portal.test"] == "verified"
+    assert asked == [ROOT]
+
+
+def test_keyword_queries_that_find_nothing_come_to_an_end() -> None:
+    words = " ".join(f"term{'abcdefghij'[n // 10]}{'abcdefghij'[n % 10]}" for n in range(90))
+    site = without_api({ROOT: Response.page(f"<p>{WORDS} {words}</p>{FILES}")})
+    responder = Responder(site, Rules(ROOT, Scope.ANY))
+
+    def answer(request: Request) -> Outcome:
+        if is_query(request.url):
+            return with_out_links(Page(200, 10, LinkList([])))
+        outcome = responder.outcome(request)
+        return with_out_links(outcome) if isinstance(outcome, Page) else outcome
+
+    asked = drive(Prospect([ROOT], SETTINGS, MODEL), answer)
+    assert 0 < sum("?q=" in url for url in asked) < 20

@@ -49,7 +49,10 @@ def repositories(connection: Connection) -> tuple[Html, ...]:
     return (element("section", *parts, id="repositories"),)
 
 
-_BEST_FIRST = "Sites with enough different data files, those that fit the topic best first."
+_BEST_FIRST = (
+    "Sites with enough different data files, those that speak of the topic most first. Topic is how many of"
+    " your words a site has, in any form, or of the words that go with them."
+)
 
 
 def _never_read(connection: Connection) -> list[Html]:
@@ -67,6 +70,7 @@ def _table(rows: list[Row], name: str) -> Html:
     most = max(row["files"] for row in rows)
     columns = (
         Column("Site", wide=True),
+        Column("Topic", numeric=True),
         Column("Data files", numeric=True),
         Column(""),
         Column("Pages checked", numeric=True),
@@ -95,12 +99,19 @@ def _row(row: Row, most: int) -> tuple[Cell | Html | str, ...]:
     software = f"; {row['software']}" if row["software"] else ""
     return (
         Cell(name, row["rank"] or row["site"]),
+        _topic(row),
         Cell(format_count(row["files"]), row["files"]),
         bar(row["files"], most),
         Cell(format_count(row["pages_fetched"]), row["pages_fetched"]),
         shortened(row["formats"], 60) or "-",
         f"{shortened(how, 120)}{marked}{software}",
     )
+
+
+def _topic(row: Row) -> Cell:
+    # Earlier versions did not write it.
+    topic = row["topic"] if "topic" in row.keys() else 0.0  # noqa: SIM118 - a row looks through its values
+    return Cell(f"{topic:.0%}", topic)
 
 
 def _tree(rows: list[Row]) -> Html:

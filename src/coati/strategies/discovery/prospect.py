@@ -114,7 +114,7 @@ class Prospect(Dsdd):
         # page, and the version of the topic whose terms were given up for that.
         self._pulled, self._pages_before, self._dry_pulls, self._terms_ended = -1, 0, 0, -1.0
         # By site; of those that were checked in the end, only the name is kept.
-        self._put_off: dict[str, PutOff] = {}
+        self._put_off: dict[str, list[PutOff]] = {}
         self._checked_late: set[str] = set()
         # How much the links to a page say of the topic, where they say anything.
         self._told: dict[str, float] = {}
@@ -163,7 +163,7 @@ class Prospect(Dsdd):
     def _undecided(self, site: str) -> bool:
         """Tell whether no real check has met a site: one that ran out of links proved little."""
         check = self._checks.of_site(site)
-        return check is None or (check.fetched < _PATIENCE and check.state is CheckState.REJECTED)
+        return check is None or (_effort(check) < _PATIENCE and check.state is CheckState.REJECTED)
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Ask as all do, until its patience is at an end.
@@ -261,7 +261,7 @@ class Prospect(Dsdd):
     def _conclude(self, check: SiteCheck) -> None:
         super()._conclude(check)
         patience = _PATIENCE + _PAGES_PER_FILE * len(check.files)
-        if check.state is CheckState.OPEN and check.fetched >= patience:
+        if check.state is CheckState.OPEN and _effort(check) >= patience:
             self._decide(check, CheckState.REJECTED)
 
     def _decide(self, check: SiteCheck, state: CheckState) -> None:
@@ -345,8 +345,8 @@ class Prospect(Dsdd):
         whole = len(set(filter(is_dataset_file, urls))) >= self._settings.files_to_verify
         wanted = on_topic or whole or self._settings.off_topic is OffTopic.EQUAL
         if known or (page.relevant and wanted):
-            self._put_off.pop(page.site, None)
             super()._looked_at(number, page, urls)
+            self._check_put_off(page.site)
             return
         if page.relevant:
             self._topic.learn(page.words)
@@ -355,7 +355,13 @@ class Prospect(Dsdd):
         if self._undecided(page.site) and (doubted or later):
             inside = [url for url in urls if site_of(url) == page.site or is_dataset_file(url)]
             links = "\n".join(inside[: self._settings.check_pages])
-            self._put_off.setdefault(page.site, PutOff(number, zlib.compress(links.encode(), level=1)))
+            put_off = PutOff(number, zlib.compress(links.encode(), level=1))
+            self._put_off.setdefault(page.site, []).append(put_off)
+
+    def _check_put_off(self, site: str) -> None:
+        """Check a site by the pages of it that were put off."""
+        for number, links in self._put_off.pop(site, ()):
+            self._check_site(number, self._pages[number], zlib.decompress(links).decode().splitlines())
 
     def _has_work(self, action: Action) -> bool:
         if action is Action.PUT_OFF:
@@ -371,13 +377,14 @@ class Prospect(Dsdd):
             return
         self._note_pull(action)
         for site in nlargest(_BATCH, self._put_off, key=self._promise_of_site):
-            number, links = self._put_off.pop(site)
             self._checked_late.add(site)
-            self._check_site(number, self._pages[number], zlib.decompress(links).decode().splitlines())
+            self._check_put_off(site)
 
     def _promise_of_site(self, site: str) -> float:
-        number = self._put_off[site].number
-        return self._worth_of(self._topic_of(number)) * sigmoid(2 * self._pages[number].margin)
+        return max(
+            self._worth_of(self._topic_of(number)) * sigmoid(2 * self._pages[number].margin)
+            for number, _ in self._put_off[site]
+        )
 
     def _paying_arm(self, check: SiteCheck) -> int:
         """Return the arm that a check is charged to, and that is paid for its result."""
@@ -386,6 +393,7 @@ class Prospect(Dsdd):
     def save(self) -> State:
         """Return everything."""
         learnt = [[word, count, self._paid_with[word]] for word, count in sorted(self._fetched_with.items())]
+        put_off = [(site, page) for site, pages in self._put_off.items() for page in pages]
         return {
             **super().save(),
             "address_words": learnt,
@@ -397,9 +405,9 @@ class Prospect(Dsdd):
             "topic": self._topic.save(),
             "told": list(self._told.items()),
             "checked_late": sorted(self._checked_late),
-            "put_off": [[site, put_off.number] for site, put_off in self._put_off.items()],
-            "put_off_links": b"".join(put_off.links for put_off in self._put_off.values()),
-            "put_off_sizes": np.array([len(put_off.links) for put_off in self._put_off.values()], np.uint32),
+            "put_off": [[site, page.number] for site, page in put_off],
+            "put_off_links": b"".join(page.links for _, page in put_off),
+            "put_off_sizes": np.array([len(page.links) for _, page in put_off], np.uint32),
         }
 
     def load(self, state: State) -> None:
@@ -419,8 +427,14 @@ class Prospect(Dsdd):
         self._put_off = {}
         at = 0
         for (site, number), size in zip(state["put_off"], state["put_off_sizes"].tolist(), strict=True):
-            self._put_off[site] = PutOff(number, state["put_off_links"][at : at + size])
+            put_off = PutOff(number, state["put_off_links"][at : at + size])
+            self._put_off.setdefault(site, []).append(put_off)
             at += size
+
+
+def _effort(check: SiteCheck) -> int:
+    """Count the pages that a check looked at: however many were found before it, they count as one."""
+    return check.fetched - len(check.pages) + 1
 
 
 def _words_of(url: str) -> list[str]:
