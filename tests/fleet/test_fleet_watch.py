@@ -117,7 +117,7 @@ def test_a_store_without_a_crawl_cannot_be_watched() -> None:
 
 def test_the_command_watches_a_store(coati: Coati, store_url: str) -> None:
     said = coati("watch", "--store", store_url, "--once", "--scheduler", "rr", "--format", "json")
-    assert (said.code, said.json["pages"], said.json["new"]) == (0, 3, 0)
+    assert (said.code, said.json["pages"], said.json["new"]) == (0, 4, 0)
     table = coati("watch", "--store", store_url, "--once", "--scheduler", "rr")
     assert "0 new, 0 changed, 0 gone" in table.out
     for wrong in (["watch"], ["watch", "x", "--store", "y"], ["watch", "x", "--cluster", "local:2"]):

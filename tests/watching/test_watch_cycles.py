@@ -10,8 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 import coati
+from coati.file_lock import FileLock
 from coati.watching import watch_cycles
-from coati.watching.watch import next_cycle
+from coati.watching.notifying import ChangeListeners
+from coati.watching.watch import find_watch, next_cycle
 from tests.live.scripted import Script, file, page, scripted
 
 
@@ -50,6 +52,27 @@ def test_cycles_follow_one_another_until_there_are_enough() -> None:
     run = coati.watch("site", cycles=3, every="1h", delay=0, on_cycle=told.append)
     assert list(run.cycles) == told
     assert [cycle.pages for cycle in told] == [2, 1, 1]
+
+
+@pytest.mark.usefixtures("site")
+def test_a_cycle_that_another_process_is_at_is_left_out() -> None:
+    place = find_watch([Path("site")], {}, None, {"delay": 0.0})
+    held: list[FileLock] = []
+    left_out: list[str] = []
+
+    def hold(_: coati.CycleResult) -> None:
+        if not held:
+            held.append(FileLock(place.folder / "state" / "watch.lock", names_holder=True))
+
+    def release(why: str) -> None:
+        left_out.append(why)
+        held[0].release()
+
+    callbacks = watch_cycles.CycleCallbacks(on_cycle=hold, on_skipped=release)
+    run = watch_cycles.watch_cycles(place, 2, ChangeListeners(), callbacks, coati.StopSignal())
+    assert len(run.cycles) == 2
+    assert len(left_out) == 1
+    assert "in the middle of a cycle" in left_out[0]
 
 
 @pytest.mark.usefixtures("site")

@@ -87,11 +87,11 @@ def told(result: CycleResult) -> list[tuple[str, str]]:
 def test_the_first_cycle_looks_and_announces_nothing(site: Script, crawled: Path) -> None:
     site.asked.clear()
     first = cycle(crawled)
-    # Two pages, and the usual place of a sitemap, where there is none.
-    assert (told(first), first.pages, first.followed, first.checked) == ([], 3, 0, 0)
-    assert sorted(site.paths) == ["/", "/data", "/robots.txt", "/sitemap.xml"]
+    # The three pages of this small site, and the usual place of a sitemap, where there is none.
+    assert (told(first), first.pages, first.followed, first.checked) == ([], 4, 0, 0)
+    assert sorted(site.paths) == ["/", "/about", "/data", "/robots.txt", "/sitemap.xml"]
     site.asked.clear()
-    assert cycle(crawled).pages == 2
+    assert cycle(crawled).pages == 3
     assert "/sitemap.xml" not in site.paths
 
 
@@ -113,6 +113,27 @@ def test_new_changed_and_gone_files_are_found_and_kept(site: Script, crawled: Pa
     new = changes["changed", "a.csv"]
     assert (folder / "files" / new.file).read_bytes() == b"a\n2\n"
     assert changes["new", "d.csv"].found_on.endswith("/news")
+
+
+def test_of_a_small_site_pages_without_files_are_watched_as_well(site: Script, crawled: Path) -> None:
+    cycle(crawled)
+    site.routes["/about"] = page("/", "/press")
+    site.routes["/press"] = page("/press.csv")
+    site.routes["/press.csv"] = file(b"p\n1\n")
+    assert told(cycle(crawled)) == [("new", "press.csv")]
+
+
+def test_where_few_pages_have_files_fifty_are_watched(site: Script, coati: Coati) -> None:
+    others = [f"/other/{number}" for number in range(60)]
+    site.routes["/"] = page("/data", *others)
+    site.routes.update(dict.fromkeys(others, page("/")))
+    site.routes["/other/59"] = page("/one-more")
+    site.routes["/one-more"] = page("/")
+    coati("crawl", site.start, "--out", "large", "--delay", "0", "--quiet", "--strategy", "bfs")
+    pages = place(Path("large").absolute()).known.pages
+    assert len(pages) == 50
+    # Before others, those that led to pages which no other led to.
+    assert {f"{site.base}{path}" for path in ("/", "/data", "/other/59")} <= set(pages)
 
 
 def test_old_versions_go_but_their_history_stays(site: Script, crawled: Path) -> None:
@@ -268,7 +289,7 @@ def test_sitemaps_and_feeds_that_the_site_offers_are_watched(site: Script, crawl
     site.routes["/map.xml"] = listed("/data", "/old.csv")
     site.routes["/news.rss"] = fed("/about")
     first = cycle(crawled)
-    assert (told(first), first.pages) == ([], 4)
+    assert (told(first), first.pages) == ([], 5)
     site.routes["/map.xml"] = listed("/data", "/old.csv", "/mapped.csv")
     site.routes["/news.rss"] = fed("/fed.csv", "/about")
     for name in ("mapped", "fed", "old"):
@@ -284,12 +305,13 @@ def test_a_page_with_a_new_date_in_a_sitemap_is_next(site: Script, crawled: Path
 
     site.routes["/sitemap.xml"] = listed_now()
     for _ in range(2):
-        cycle(crawled, per_cycle=2, check=0)
+        cycle(crawled, per_cycle=3, check=0)
     site.routes["/sitemap.xml"] = listed_now()
-    cycle(crawled, per_cycle=2, check=0)
+    cycle(crawled, per_cycle=3, check=0)
     with RunReader(place(crawled).folder) as run:
-        asked = run.connection.execute("SELECT url, arm FROM requests ORDER BY chosen_event DESC LIMIT 2")
+        asked = run.connection.execute("SELECT url, arm FROM requests ORDER BY chosen_event DESC LIMIT 3")
         assert [tuple(row) for row in asked] == [
+            (f"{site.base}/", EXPLORED),
             (f"{site.base}/data", DATED),
             (f"{site.base}/sitemap.xml", EXPLORED),
         ]
@@ -301,7 +323,7 @@ def test_a_page_that_is_gone_is_visited_no_more(site: Script, crawled: Path) -> 
     cycle(crawled)
     del site.routes["/data"]
     results = [cycle(crawled) for _ in range(4)]
-    assert [result.pages for result in results] == [2, 2, 2, 1]
+    assert [result.pages for result in results] == [3, 3, 3, 2]
     said = [any("no longer visited" in message for message in result.messages) for result in results]
     assert said == [False, False, True, False]
 
@@ -311,7 +333,7 @@ def test_where_no_page_is_left_that_is_said_and_no_next_cycle_is_promised(site: 
     site.routes["/robots.txt"] = file(b"User-agent: *\n", "text/plain")
     command = ("watch", "site", "--once", "--every", "1ms")
     assert coati(*command).code == 0
-    del site.routes["/data"], site.routes["/"]
+    del site.routes["/data"], site.routes["/"], site.routes["/about"]
     assert [coati(*command).code for _ in range(3)] == [0, 0, 3]
     again = coati(*command, "--every", "1h")
     assert again.code == 3
@@ -436,12 +458,20 @@ def test_what_cannot_be_watched_is_refused_in_words(site: Script, coati: Coati, 
     empty.touch()
     with pytest.raises(ConfigError, match="holds no address"):
         read_known([empty])
-    with pytest.raises(UsageError, match="neither the folder of a crawl nor a list"):
+    with pytest.raises(UsageError, match="does not exist"):
         read_known([tmp_path / "nothing"])
     site.routes["/data"] = page()
     coati("crawl", site.start, "--out", "bare", "--delay", "0", "--quiet")
     with pytest.raises(UsageError, match="took no file from any page"):
         read_known([Path("bare").absolute()])
+
+
+def test_a_watch_is_resumed_with_longer_cycles(site: Script, crawled: Path) -> None:
+    cycle(crawled, every=600.0)
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
+    site.routes["/c.csv"] = file(b"c\n1\n")
+    # Longer cycles have smaller numbers, since they are counted from the epoch.
+    assert told(cycle(crawled, every=3600.0)) == [("new", "c.csv")]
 
 
 def test_a_cycle_shorter_than_politeness_allows_is_refused(crawled: Path) -> None:
@@ -453,7 +483,7 @@ def test_a_cycle_shorter_than_politeness_allows_is_refused(crawled: Path) -> Non
 def test_the_command(site: Script, coati: Coati) -> None:
     first = coati("watch", "site", "--once", "--every", "1ms", "--format", "json")
     assert first.code == 0
-    assert json.loads(first.out)["pages"] == 3
+    assert json.loads(first.out)["pages"] == 4
     assert "reports no changes" in first.err
     site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv")
     site.routes["/c.csv"] = file(b"c\n1\n")

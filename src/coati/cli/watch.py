@@ -131,7 +131,11 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     def show(result: CycleResult) -> None:
         _show(result, form)
 
-    callbacks = CycleCallbacks(on_cycle=show, on_wait=None if quiet else _say_next)
+    callbacks = CycleCallbacks(
+        on_cycle=show,
+        on_wait=None if quiet else _say_next,
+        on_skipped=lambda why: say(f"Note: a cycle is left out: {why}", err=True),
+    )
     try:
         run = watch_cycles(place, 1 if once else None, listeners, callbacks, StopSignal())
     except KeyboardInterrupt:
@@ -151,10 +155,10 @@ def watch(  # noqa: PLR0917 -- one parameter per option
 
 def _require_one(sources: tuple[Path, ...], store: str | None, cluster: str | None, *, alone: bool) -> None:
     """Refuse what cannot be meant: to watch nothing, two things, or a store as one machine does."""
-    if (store is None) == (not sources):
-        raise UsageError(
-            "nothing to watch, or two things: give the folder of a crawl, a list of pages, or --store"
-        )
+    if store is None and not sources:
+        raise UsageError("nothing to watch: give the folder of a crawl, a list of pages, or --store")
+    if store is not None and sources:
+        raise UsageError("--store watches every site of its store: give no other source with it")
     if cluster is not None and store is None:
         raise UsageError("--cluster needs --store")
     if store is not None and alone:

@@ -1,8 +1,8 @@
 """What a watch starts from: the pages and files of finished crawls, or a list of pages.
 
 Of a crawl it takes the pages that files hung on, those of the same groups, where the crawl began, and the
-sitemaps and feeds that it read, since they are the cheapest pages to watch. Every address that the crawl met
-is known, and no news.
+sitemaps and feeds that it read, since they are the cheapest pages to watch. Of a small site it takes all
+pages. Every address that the crawl met is known, and no news.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # Pages beyond this are not watched: those with the fewest files.
 MOST_PAGES = 5_000
+# Where these are fewer, the other pages of the crawl are watched as well: so many cost one cycle.
+_LEAST_PAGES = 50
 
 # What a link promises where no crawl has learnt it: it ends like a wanted file, like a page, or like neither.
 _LIKE_A_FILE, _LIKE_A_PAGE, _LIKE_NEITHER = 0.9, 0.1, 0.02
@@ -53,6 +55,8 @@ SELECT pages.url, groups.mean_reward FROM pages
 JOIN requests ON requests.id = pages.request JOIN groups ON groups.arm = requests.arm
 WHERE groups.mean_reward > 0 ORDER BY groups.mean_reward DESC, pages.request
 """
+# All others, first those that led to most addresses: what is new is listed there.
+_OTHERS = "SELECT url FROM pages GROUP BY url ORDER BY max(new_links) DESC, min(request) LIMIT ?"
 # Sitemaps and feeds that the crawl read: as lists, or because nobody wanted XML as files.
 _LISTS = """
 SELECT DISTINCT url FROM requests WHERE kind = 'html' AND url NOT LIKE '%/robots.txt'
@@ -128,8 +132,14 @@ def read_known(sources: Sequence[Path]) -> Known:
     if len(folders) == len(sources):
         return _joined([_of_crawl(folder) for folder in folders])
     other = next(source for source in sources if source not in folders)
-    if len(sources) > 1 or not other.exists() or other.is_dir():
-        raise UsageError(f"{other} is neither the folder of a crawl nor a list of pages")
+    if not other.exists():
+        raise UsageError(
+            f"{other} does not exist: give the folder of a crawl, or a file with one page per line"
+        )
+    if other.is_dir():
+        raise UsageError(f"{other} is a folder without a crawl: give one that `coati crawl` wrote")
+    if len(sources) > 1:
+        raise UsageError(f"{other} is a list of pages, which is watched alone: put all pages into one list")
     return _of_list(other)
 
 
@@ -155,6 +165,9 @@ def _of_crawl(folder: Path) -> Known:
         alike = [url for url, _ in connection.execute(_ALIKE)]
         robots = [robots_url(url) for url in settings.urls]
         urls = list(dict.fromkeys([*settings.start_urls, *robots, *lists, *pages, *alike]))[:MOST_PAGES]
+        if len(urls) < _LEAST_PAGES:
+            others = [url for (url,) in connection.execute(_OTHERS, (_LEAST_PAGES,))]
+            urls = list(dict.fromkeys([*urls, *others]))[:_LEAST_PAGES]
         files = {
             url: KnownFile(digest, Validators(*rest)) for url, digest, *rest in connection.execute(_FILES)
         }

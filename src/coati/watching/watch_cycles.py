@@ -18,6 +18,7 @@ from coati.jobs.own_thread import run_beside_loop
 from coati.jobs.runs import Run
 from coati.live.stop_signal import StopSignal
 from coati.runs.changes_file import Change
+from coati.runs.errors import RunLockedError
 from coati.settings.run_file import read_values
 from coati.stop_reasons import StopReason
 from coati.watching.cycle import CycleResult
@@ -81,10 +82,14 @@ class WatchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleCallbacks:
-    """Who is told how a watch goes: each cycle when it ended, until when it waits, and its requests."""
+    """Who is told how a watch goes: each cycle when it ended, until when it waits, and its requests.
+
+    ``on_skipped`` gets to know why a cycle was left out.
+    """
 
     on_cycle: Callable[[CycleResult], None] | None = None
     on_wait: Callable[[float], None] | None = None
+    on_skipped: Callable[[str], None] = lambda _: None
     on_progress: OnProgress | None = None
 
 
@@ -139,7 +144,8 @@ def watch_cycles(
 ) -> WatchResult:
     """Run cycles one after the other, until the site has moved or somebody stops it.
 
-    A site that is down is asked again in the next cycle; cycles that were missed are skipped.
+    A site that is down is asked again in the next cycle; cycles that were missed are skipped, and so is one
+    that another process is at (but the first: two watches of one folder are a mistake).
     """
     if cycles is not None and cycles < 1:
         raise ConfigError(f"cycles is {cycles}: it must be at least 1, or None for no end")
@@ -148,11 +154,16 @@ def watch_cycles(
     # Of a watch without end only the last cycle is kept: what changed stands in its folder.
     done: list[CycleResult] = []
     while True:
-        if cycles is None:
-            done.clear()
-        done.append(watch_once(place, time.time, listeners, callbacks.on_progress, stop))
-        if callbacks.on_cycle is not None:
-            callbacks.on_cycle(done[-1])
+        try:
+            result = watch_once(place, time.time, listeners, callbacks.on_progress, stop)
+        except RunLockedError as error:
+            if not done:
+                raise
+            callbacks.on_skipped(str(error))
+        else:
+            done = [result] if cycles is None else [*done, result]
+            if callbacks.on_cycle is not None:
+                callbacks.on_cycle(result)
         if (
             done[-1].moved
             or done[-1].stop is StopReason.INTERRUPTED

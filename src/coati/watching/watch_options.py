@@ -152,6 +152,6 @@ def require_politeness(options: WatchOptions, settings: RunSettings, hosts: int)
     if seconds > options.every:
         raise ConfigError(
             f"a cycle of {format_seconds(options.every)} is too short for {requests} requests with"
-            f" {format_seconds(settings.delay)} between two: they take {format_seconds(seconds)}."
+            f" {settings.delay:g} s between two: they take {format_seconds(seconds)}."
             " Use a longer --every, or less of --per-cycle, --follow and --check"
         )

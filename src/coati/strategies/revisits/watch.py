@@ -439,7 +439,8 @@ class Watch:
             "hops": [list(pair) for pair in self._hops.items()],
             "deferred": self._deferred.save(int),
             "in_flight": [[number, *asked] for number, asked in self._in_flight.items()],
-            "last_cycle": self._last_cycle,
+            # As a time: a watch may be resumed with cycles of another length, which have other numbers.
+            "last_cycle": None if self._last_cycle is None else self._cycles.start(self._last_cycle),
             "cycles_begun": self._cycles_begun,
             "turn": self._turn,
             "departures": self._departures.save(),
@@ -462,7 +463,9 @@ class Watch:
         self._hastened = dict.fromkeys(state["hastened"])
         self._deferred.load(state["deferred"], int)
         self._in_flight = {number: _Asked(*asked) for number, *asked in state["in_flight"]}
-        self._last_cycle, self._cycles_begun = state["last_cycle"], state["cycles_begun"]
+        began = state["last_cycle"]
+        self._last_cycle = None if began is None else self._cycles.at(began)
+        self._cycles_begun = state["cycles_begun"]
         self._turn = state["turn"]
         self._departures.load(state["departures"])
         self._cycle = None
