@@ -206,6 +206,21 @@ def test_hostile_markup_is_counted_and_stops_nothing(coati: Coati) -> None:
     assert coati("export", "out", "out.nq").code == 0
 
 
+@pytest.mark.parametrize("scope", ["host", "any"])
+def test_hosts_that_do_not_answer_end_no_resumed_harvest(
+    coati: Coati, server: SiteServer, scope: str
+) -> None:
+    dead = [f"http://127.0.0.{number}:1/" for number in (8, 9)]
+    Path("list.txt").write_text("\n".join([*dead, *(site.start_url for site in server.sites)]))
+    # What the silent hosts were asked for is due again when the harvest is resumed.
+    limits = ("--limits", "retry_seconds=0.2")
+    usual = ("--goal", "classic", "--delay", 0.01, "--no-extract", "--scope", scope, *limits)
+    coati("harvest", "list.txt", *usual, "--out", "out", "--max-requests", 4)
+    more = coati("harvest", "out", "--max-requests", 30, "--no-extract", "--format", "json")
+    *_, total = objects(more.out)
+    assert (total["stop"], total["requests"]) == ("budget_requests", 30)
+
+
 def test_a_resumed_harvest_says_what_is_left_of_its_budget(coati: Coati, addresses: Path) -> None:
     begin = ("harvest", addresses, "--goal", "classic", "--delay", 0.01, "--out", "out", "--no-extract")
     assert "the budget lasts about" in coati(*begin, "--max-requests", 5).err

@@ -101,6 +101,19 @@ def test_of_one_site_nothing_is_chosen_while_none_of_its_hosts_may_be_asked() ->
     assert sender.ask(1.0, choose) == "a/2"
 
 
+def test_of_several_given_sites_none_waits_for_another_that_is_busy() -> None:
+    pace = HostPace(PaceSettings(many_hosts=True))
+    choices = PacedChoices(pace, 4, any_host=False, given="abc")
+    choose = Chooser("abca")
+    for host in "abc":
+        request = choices.next(0.0, choose)
+        assert isinstance(request, Request)
+        assert host_of(request.url) == host
+        pace.sent(host, 0.0)
+    # From here on all of them are busy, so that choosing waits.
+    assert (choices.next(0.1, choose), choose.chosen) == (None, 3)
+
+
 def test_in_a_long_rest_with_nothing_on_its_way_it_is_found_out_whether_all_is_done() -> None:
     sender, choose = Sender(concurrency=4, one_site=True), Chooser("a")
     assert sender.ask(0.0, choose) == "a/1"

@@ -189,6 +189,7 @@ class StrategyScheduler(BaseScheduler):
             self._pace,
             self._concurrency,
             any_host=plan.rules.scope is Scope.ANY,
+            given=map(host_of, plan.start_urls),
             early_seconds=EARLY_SECONDS,
         )
 

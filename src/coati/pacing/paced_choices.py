@@ -8,9 +8,9 @@ out. These rules are the same for a live crawl and for a simulated clock:
    waits counts as if it were on its way: a strategy that learns should not choose far ahead of what it knows.
    Where any host may be asked, some more may wait, for strategies that do not ask which hosts are ready.
 3. What was chosen first for a host goes first, and what waited goes before anything is chosen.
-4. In a crawl of given sites nothing is chosen while none of the hosts that it met may be asked: the later a
-   choice, the more it knows. A strategy over any hosts is told by ``ready`` instead, since it may know hosts
-   that were not asked yet.
+4. In a crawl of given sites nothing is chosen while none of their hosts, and of those that it met, may be
+   asked: the later a choice, the more it knows. A strategy over any hosts is told by ``ready`` instead, since
+   it may know hosts that were not asked yet.
 5. A request for a host that is ended is handed out at once: it is not sent, but it must be answered.
 """
 
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from coati.model import Later, Request
@@ -25,7 +26,7 @@ from coati.pacing.wake_list import WakeList
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from coati.model import Hosts
     from coati.pacing.host_pace import HostPace
@@ -48,12 +49,20 @@ _REMEMBERED_HOSTS = 10_000
 class PacedChoices:
     """Hands out chosen requests when their hosts may be asked; time is an argument.
 
-    ``any_host`` is false for a crawl of given sites. ``early_seconds`` is how long before its time a request
-    is handed out: for drivers on whose way to the network it takes a while, and that hold it there until its
-    moment.
+    ``any_host`` is false for a crawl of given sites, which begins at the hosts ``given``. ``early_seconds``
+    is how long before its time a request is handed out: for drivers on whose way to the network it takes a
+    while, and that hold it there until its moment.
     """
 
-    def __init__(self, pace: HostPace, concurrency: int, *, any_host: bool, early_seconds: float) -> None:
+    def __init__(
+        self,
+        pace: HostPace,
+        concurrency: int,
+        *,
+        any_host: bool,
+        early_seconds: float,
+        given: Iterable[str] = (),
+    ) -> None:
         self._pace = pace
         self._concurrency = concurrency
         self._any_host = any_host
@@ -65,8 +74,8 @@ class PacedChoices:
         self._waiting = 0
         self._can_go: deque[str] = deque()
         self._asleep = WakeList(self._goes_at)
-        # Of given sites: the hosts that may be asked, among those that were, and those that may not.
-        self._idle: dict[str, None] = {}
+        # Of given sites: the hosts that may be asked, given or met, and those that may not.
+        self._idle: dict[str, None] = dict.fromkeys(islice(given, _REMEMBERED_HOSTS))
         self._busy = WakeList(pace.free_at)
 
     @property
