@@ -22,7 +22,7 @@ from coati.reporting.page import report_page
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 
-# Publishing takes time in proportion to the run: of a long one, no more than this share of a core goes into it.
+# Publishing takes time in proportion to the run: this is the share of a core that goes into it at most.
 _PUBLISHING_SHARE: Final = 0.02
 _LAST_EVENT = "SELECT coalesce(max(observed_event), 0) FROM requests"
 
