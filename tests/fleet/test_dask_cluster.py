@@ -152,7 +152,8 @@ def test_a_slice_that_was_for_a_worker_that_is_gone_comes_back(monkeypatch: pyte
     monkeypatch.setattr(dask_cluster, "_STRANDED_SECONDS", -1.0)
     finished = cluster.wait(0.0)
     assert finished is not None
-    assert (finished.site, finished.error, finished.worker_died) == ("a.org", None, False)
+    # It is a suspect: its worker died.
+    assert (finished.site, str(finished.error), finished.worker_died) == ("a.org", "its worker is gone", True)
     cluster.send(order, apart=True)
     assert dask.futures[1].workers == ["tcp://second"]
     assert cluster.wait(0.0) is None

@@ -155,6 +155,8 @@ class DaskCluster:
             finished = self._finished.get(timeout=max(0.0, seconds))
         except queue.Empty:
             return None
+        if finished.result is None and finished.error is None and finished.site in self._gone_since:
+            finished = finished._replace(error=ConnectionError("its worker is gone"), worker_died=True)
         for known in (self._apart, self._pinned, self._futures, self._gone_since):
             known.pop(finished.site, None)
         if finished.result is not None and finished.result.state.is_open:
