@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,12 @@ from coati.errors import ConfigError
 from coati.fleet import dask_cluster
 from coati.fleet.client import FleetHarvest, harvest_fleet
 from coati.fleet.dask_cluster import DaskCluster
+from coati.fleet.orders import SliceOrder
+from coati.harvesting.sites import HarvestSite
+from coati.settings.run_file import with_values
+from coati.settings.run_settings import RunSettings
 from coati.testing.server import SiteServer, serve
+from coati.web.rules import Scope
 from tests.fleet.test_client import files_harvest, make
 
 if TYPE_CHECKING:
@@ -88,3 +93,67 @@ def test_processes_that_it_starts_keep_their_memory(
     # To Dask, None says that a variable is not to be set.
     assert environments[0]["MALLOC_TRIM_THRESHOLD_"] is None
     assert environments[0]["OMP_NUM_THREADS"] == 1
+
+
+class OneAfterTheOther:
+    """Dask as a client of it sees it: its only worker is gone, and another one comes."""
+
+    status = "running"
+
+    def __init__(self) -> None:
+        self.worker = "tcp://first"
+        self.futures: list[Stranded] = []
+
+    def scheduler_info(self, **_: object) -> dict[str, object]:
+        return {"workers": {self.worker: {"nthreads": 4}}}
+
+    def submit(self, *_: object, workers: list[str] | None, **__: object) -> Stranded:
+        self.futures.append(Stranded(workers))
+        return self.futures[-1]
+
+    def run(self, *_: object, **__: object) -> dict[str, object]:
+        return {}
+
+    wait_for_workers = register_worker_callbacks = close = run
+
+
+class Stranded:
+    """A slice that nobody gets."""
+
+    status = "pending"
+
+    def __init__(self, workers: list[str] | None) -> None:
+        self.workers = workers
+        self._done: list[Callable[[Stranded], None]] = []
+
+    def add_done_callback(self, call: Callable[[Stranded], None]) -> None:
+        self._done.append(call)
+
+    def cancel(self) -> None:
+        self.status = "cancelled"
+        for call in self._done:
+            call(self)
+
+
+def test_a_slice_that_was_for_a_worker_that_is_gone_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    dask = OneAfterTheOther()
+    monkeypatch.setattr(DaskCluster, "_connected", lambda _: dask)
+    monkeypatch.setattr(dask_cluster, "_LOOK_SECONDS", -1.0)
+    cluster = DaskCluster("tcp://somewhere:1")
+    settings = with_values(RunSettings(), {"types": "data"})
+    site = HarvestSite("a.org", ("https://a.org/",), Scope.HOST)
+    order = SliceOrder(store="memory://x", site=site, settings=settings)
+    cluster.send(order, apart=True)
+    assert dask.futures[0].workers == ["tcp://first"]
+    assert cluster.wait(0.0) is None
+    dask.worker = "tcp://second"
+    # Others may still get it.
+    assert cluster.wait(0.0) is None
+    monkeypatch.setattr(dask_cluster, "_STRANDED_SECONDS", -1.0)
+    finished = cluster.wait(0.0)
+    assert finished is not None
+    # It is a suspect: its worker died.
+    assert (finished.site, str(finished.error), finished.worker_died) == ("a.org", "its worker is gone", True)
+    cluster.send(order, apart=True)
+    assert dask.futures[1].workers == ["tcp://second"]
+    assert cluster.wait(0.0) is None

@@ -14,11 +14,14 @@ from coati.bandits.slice_choice import SliceSizes
 from coati.errors import ConfigError
 from coati.fleet.client import FleetHarvest, harvest_fleet
 from coati.fleet.cluster import OwnProcess
+from coati.fleet.deaths import quarantine, use_last_try
 from coati.fleet.downloading import pull
-from coati.fleet.fleet_watch import FleetCycle, FleetWatch, watch_fleet, watch_fleet_once
+from coati.fleet.fleet_watch import FleetCycle, FleetWatch, watch_fleet, watch_fleet_once, watched_sites
 from coati.fleet.objects import open_store
-from coati.fleet.orders import SliceOrder, SliceResult
+from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult
 from coati.fleet.slices import run_slice
+from coati.fleet.status import fleet_status
+from coati.fleet.store_access import free_site
 from coati.fleet.worker import Worker
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.runs.changes_file import read_changes
@@ -108,11 +111,36 @@ def test_one_cycle_follows_the_other(site: Script, store_url: str) -> None:
     assert (len(cycles), starts) == (2, [7200.0, 7200.0])
 
 
-def test_a_store_without_a_crawl_cannot_be_watched() -> None:
+def test_a_store_without_a_crawl_cannot_be_watched(tmp_path: Path) -> None:
     cluster = OwnProcess(1)
     with pytest.raises(ConfigError, match="holds no crawl to watch"):
-        watch_fleet_once(FleetWatch(store=f"memory://{uuid.uuid4().hex}"), cluster)
+        watch_fleet_once(FleetWatch(store=str(tmp_path / "mistyped")), cluster)
     cluster.close()
+    assert not (tmp_path / "mistyped").exists()
+
+
+def test_a_watch_in_quarantine_gets_a_last_try_and_can_be_freed(store_url: str) -> None:
+    store = open_store(store_url)
+    (site,) = watched_sites(store)
+    died: list[bool] = []
+
+    def dies(order: SliceOrder, _: Worker) -> SliceResult:
+        died.append(order.last_try)
+        quarantine(store, order.place, 3, 0.0)
+        if order.last_try:
+            assert use_last_try(store, order.place, 1, 0.0)
+        return SliceResult(site=site.name, end=SliceEnd.QUARANTINED, by="w", deaths=3)
+
+    cluster = OwnProcess(1, dies)
+    watch_fleet_once(FleetWatch(store=store_url, options=OPTIONS), cluster)
+    cluster.close()
+    assert died == [False, True]
+    (status,) = fleet_status(store).sites
+    assert status.quarantined
+    assert free_site(store_url, site.name)
+    assert not free_site(store_url, site.name)
+    (status,) = fleet_status(store).sites
+    assert not status.quarantined
 
 
 def test_the_command_watches_a_store(coati: Coati, store_url: str) -> None:

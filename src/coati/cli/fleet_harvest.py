@@ -12,6 +12,7 @@ from coati.cli.harvest_result import SiteColumns, print_sites
 from coati.cli.terminal import say
 from coati.harvesting.folder import sums_of
 from coati.jobs.live_progress import CrawlView, shown
+from coati.stop_reasons import StopReason
 from coati.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -41,15 +42,15 @@ def harvest_with_fleet(
         say(f"Harvesting {settings.types} from {sites} into {store.url}, by {where}.", err=True)
     view = CrawlView(settings.budget)
     with ExitStack() as stack:
-        on_event = stack.enter_context(_events_to(events, quiet=settings.quiet))
+        on_event = stack.enter_context(events_to(events, quiet=settings.quiet))
         on_progress = stack.enter_context(shown(view, quiet=settings.quiet))
-        done = run_in_store(harvest, cluster_address, Listeners(on_progress, on_event, _say_wait))
+        done = run_in_store(harvest, cluster_address, Listeners(on_progress, on_event, say_wait))
     _show(done, settings.format)
     return done.exit_code
 
 
 @contextmanager
-def _events_to(file: Path | None, *, quiet: bool) -> Iterator[Callable[[FleetEvent], None]]:
+def events_to(file: Path | None, *, quiet: bool) -> Iterator[Callable[[FleetEvent], None]]:
     """Write each event to a file, and what people should know to stderr."""
     with ExitStack() as stack:
         out = None if file is None else stack.enter_context(file.open("a", encoding="utf-8"))
@@ -75,10 +76,13 @@ def _words(event: FleetEvent) -> str:
             return f"{data['site']} is in quarantine: {data['deaths']} workers died while crawling it."
         case "left_out":
             return f"Worker {data['worker']} gets no more slices: {data['why']}."
+        case "stopping" if data["reason"] == StopReason.INTERRUPTED.value:
+            return "Stopping: publishing what is under way. Press Ctrl-C again to stop at once."
     return ""
 
 
-def _say_wait(lease: Lease) -> None:
+def say_wait(lease: Lease) -> None:
+    """Say for whom the client waits."""
     say(f"The store is locked by {lease.owner}: waiting to see whether it is still running.", err=True)
 
 

@@ -7,6 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from coati.cli.fleet_harvest import events_to, say_wait
 from coati.cli.terminal import say
 from coati.units import format_count
 
@@ -22,17 +23,21 @@ def watch_with_fleet(
     store: str, cluster: str | None, options: WatchOptions, delay: float | None, *, once: bool, form: str
 ) -> int:
     """Run one cycle of all sites, or one after the other; returns the exit code."""
+    from coati.fleet.client import Listeners
     from coati.fleet.fleet_watch import FleetWatch, watch_fleet, watch_fleet_once
     from coati.fleet.store_jobs import cluster_at
 
     watch = FleetWatch(store=store, options=options, delay=delay)
-    with cluster_at(cluster) as workers:
+    with cluster_at(cluster) as workers, events_to(None, quiet=False) as on_event:
+        heard = Listeners(on_event=on_event, on_wait=say_wait)
         try:
             if once:
-                cycle = watch_fleet_once(watch, workers)
+                cycle = watch_fleet_once(watch, workers, heard)
                 _show(cycle, form)
             else:
-                cycle = watch_fleet(watch, workers, time.time, _wait_until, lambda ended: _show(ended, form))
+                cycle = watch_fleet(
+                    watch, workers, time.time, _wait_until, lambda ended: _show(ended, form), heard
+                )
         except KeyboardInterrupt:
             say("Interrupted between two cycles; run the same command to continue.", err=True)
             return _INTERRUPTED

@@ -42,6 +42,8 @@ _KEEPS_MEMORY: Final = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHO
 _RESTING: Final = RestingCrawls()
 # How often it is looked who is there.
 _LOOK_SECONDS: Final = 2.0
+# A slice whose worker is gone comes back within this, or Dask has nobody whom it would give it to.
+_STRANDED_SECONDS: Final = 15.0
 
 
 def starts_here(address: str) -> bool:
@@ -104,6 +106,9 @@ class DaskCluster:
         self._apart: dict[str, str] = {}
         self._pinned: dict[str, str] = {}
         self._rests_at: dict[str, str] = {}
+        # What is out to a worker of its own, and since when that worker is gone.
+        self._futures: dict[str, Future[SliceResult]] = {}
+        self._gone_since: dict[str, float] = {}
         self._threads: dict[str, int] = {}
         self._looked_at = -math.inf
         self._client = self._connected()
@@ -136,21 +141,39 @@ class DaskCluster:
             # A worker that was asked for may be gone by now.
             allow_other_workers=order.site.name in self._pinned,
         )
+        if order.site.name in self._pinned:
+            self._futures[order.site.name] = future
         # The future is kept by its callback until it is done.
         future.add_done_callback(lambda done: self._finished.put(_finished(order.site.name, done)))
 
     def wait(self, seconds: float) -> Finished | None:
+        self._take_stranded_back(time.monotonic())
         try:
             finished = self._finished.get(timeout=max(0.0, seconds))
         except queue.Empty:
             return None
-        self._apart.pop(finished.site, None)
-        self._pinned.pop(finished.site, None)
+        if finished.result is None and finished.error is None and finished.site in self._gone_since:
+            finished = finished._replace(error=ConnectionError("its worker is gone"), worker_died=True)
+        for known in (self._apart, self._pinned, self._futures, self._gone_since):
+            known.pop(finished.site, None)
         if finished.result is not None and finished.result.state.is_open:
             self._rests_at[finished.site] = finished.result.by
         else:
             self._rests_at.pop(finished.site, None)
         return finished
+
+    def _take_stranded_back(self, now: float) -> None:
+        """Cancel slices whose worker is gone and that do not come back, so that they can be sent again.
+
+        Dask lets another worker have a slice whose worker is gone, but not one that comes later: where all
+        workers are gone for a moment, it keeps such slices for ever.
+        """
+        workers = self._look()
+        for site, future in self._futures.items():
+            if self._pinned[site] in workers:
+                continue
+            if now - self._gone_since.setdefault(site, now) > _STRANDED_SECONDS:
+                future.cancel()
 
     def _allowed(self, site: str, *, apart: bool) -> list[str] | None:
         """Return the workers that may have a slice; None if all may."""

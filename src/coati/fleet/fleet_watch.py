@@ -57,13 +57,13 @@ def watch_fleet_once(watch: FleetWatch, cluster: Cluster, listeners: Listeners |
     client has the store.
     """
     store = open_store(watch.store)
+    sites = watched_sites(store)
+    if not sites:
+        raise ConfigError(f"{watch.store} holds no crawl to watch: harvest into it first")
     store.check()
     heard = listeners or Listeners()
     lease = take_client_lease(store, "watch", watch.times.term, heard.on_wait)
     try:
-        sites = watched_sites(store)
-        if not sites:
-            raise ConfigError(f"{watch.store} holds no crawl to watch: harvest into it first")
         client = _CycleClient(watch, cluster, heard, lease, sites)
         harvested = client.run(resumed=True)
         return FleetCycle(harvested.stop, len(sites), client.results)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -78,22 +78,24 @@ def fleet_status(store: ObjectStore, now: float | None = None) -> FleetStatus:
         raise ConfigError(f"{store.url} holds no harvest of a fleet")
     at_work = {lease.what: lease for lease in held if lease.name != CLIENT}
     with ThreadPoolExecutor(_READERS) as pool:
-        found = pool.map(lambda name: _status(store, name, at_work.get(f"sites/{name}")), names)
+        found = pool.map(lambda name: _status(store, name, at_work), names)
         sites = [site for site in found if site is not None]
     order = {summary.site: place for place, summary in enumerate(ranked(site.summary for site in sites))}
     sites.sort(key=lambda site: order[site.summary.site])
     return FleetStatus(store.url, sites, client, list(at_work.values()), at)
 
 
-def _status(store: ObjectStore, name: str, lease: Lease | None) -> SiteStatus | None:
+def _status(store: ObjectStore, name: str, at_work: Mapping[str, Lease]) -> SiteStatus | None:
     newest = Chain(store, f"sites/{name}").newest()
     if newest is None:
         return None
+    places = [f"{kind}/{name}" for kind in ("sites", "watches")]
+    lease = next((at_work[place] for place in places if place in at_work), None)
     return SiteStatus(
         summary=summary_of_state(FleetSite(name, newest.state)),
         done=newest.state.done,
-        quarantined=is_quarantined(store, f"sites/{name}"),
-        deaths=deaths_at(store, f"sites/{name}").all,
+        quarantined=any(is_quarantined(store, place) for place in places),
+        deaths=sum(deaths_at(store, place).all for place in places),
         generation=newest.generation,
         slices=newest.slices,
         published_at=newest.written_at,

@@ -54,8 +54,10 @@ def store_log(store: str | Path, site: str, last: int = 100) -> list[dict[str, A
 
 
 def free_site(store: str | Path, site: str) -> bool:
-    """Release a site from quarantine; returns whether it was there."""
-    return end_quarantine(_with_site(store, site), f"sites/{site}")
+    """Release a site from quarantine, its crawl and its watch; returns whether it was there."""
+    place = _with_site(store, site)
+    was = [end_quarantine(place, f"{kind}/{site}") for kind in ("sites", "watches")]
+    return any(was)
 
 
 def pull(
