@@ -103,7 +103,7 @@ def test_of_one_site_nothing_is_chosen_while_none_of_its_hosts_may_be_asked() ->
 
 def test_of_several_given_sites_none_waits_for_another_that_is_busy() -> None:
     pace = HostPace(PaceSettings(many_hosts=True))
-    choices = PacedChoices(pace, 4, any_host=False, given="abc")
+    choices = PacedChoices(pace, 4, any_host=False, early_seconds=0.0, given="abc")
     choose = Chooser("abca")
     for host in "abc":
         request = choices.next(0.0, choose)
