@@ -79,6 +79,11 @@ def test_pages_with_data_are_found_on_all_hosts_and_read_in_full(coati: Coati, a
     assert json.loads(lines[0])["@graph"][0]["@type"] == ["http://schema.org/Dataset"]
     report = Path("out/report.html").read_text()
     assert f"{RELEVANT} relevant pages from {HOSTS} hosts" in report
+    # No host was given up, and no link led to a file.
+    assert "No longer requested" not in report
+    assert "led to files" not in report
+    assert "from 1 host and any that they lead to, by host-yield into out." in said.err
+    assert said.err.count("in full.") == 1
     check_exports(coati)
 
 
@@ -199,6 +204,13 @@ def test_hostile_markup_is_counted_and_stops_nothing(coati: Coati) -> None:
     assert total["broken_scripts"] == 1
     assert (total["extraction"]["pages"], total["extraction"]["pages_now"]) == (3, 0)
     assert coati("export", "out", "out.nq").code == 0
+
+
+def test_a_resumed_harvest_says_what_is_left_of_its_budget(coati: Coati, addresses: Path) -> None:
+    begin = ("harvest", addresses, "--goal", "classic", "--delay", 0.01, "--out", "out", "--no-extract")
+    assert "the budget lasts about" in coati(*begin, "--max-requests", 5).err
+    more = coati("harvest", "out", "--max-requests", 12, "--no-extract")
+    assert "the 7 requests left of the budget last about" in more.err
 
 
 @pytest.mark.parametrize(

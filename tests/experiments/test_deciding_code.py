@@ -67,8 +67,43 @@ def _forget() -> None:
 )
 def test_only_what_a_run_goes_through_voids_its_result(package: Path, file: str, *, voids: bool) -> None:
     before = digest("bfs")
-    (package / file).write_text("# another\n")
+    (package / file).write_text("another = 1\n")
     assert (before != digest("bfs")) == voids
+
+
+_CODE = '''"""A module."""
+
+ROUNDS = 3
+"""How often."""
+
+
+def turn(number: int) -> str:
+    """Turn once."""
+    return "again" if number < ROUNDS else ""  # no more
+'''
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "voids"),
+    [
+        ("  # no more", "", False),
+        ('"""A module."""\n', "# A module of ours.\n", False),
+        ("How often", "How many times", False),
+        ('    """Turn once."""\n', "", False),
+        ("def turn(number: int) -> str:", "def turn(\n    number: int,\n) -> str:", False),
+        ('"again"', '"once more"', True),
+        ("ROUNDS = 3", "ROUNDS = 4", True),
+        ("<", "<=", True),
+        ("turn(number", "turn_once(number", True),
+    ],
+)
+def test_only_what_runs_voids_a_result(package: Path, before: str, after: str, *, voids: bool) -> None:
+    file = package / "strategies/frontier.py"
+    file.write_text(_CODE)
+    first = digest("bfs")
+    assert before in _CODE
+    file.write_text(_CODE.replace(before, after))
+    assert (first != digest("bfs")) == voids
 
 
 def test_a_strategy_of_ones_own_is_decided_by_its_file(
@@ -78,7 +113,7 @@ def test_a_strategy_of_ones_own_is_decided_by_its_file(
     file = tmp_path / "own_crawler.py"
     file.write_text("from coati.strategies.baselines import breadth_first\nbuild = lambda urls, seed: None\n")
     before = digest("own_crawler:build")
-    file.write_text(file.read_text() + "# another\n")
+    file.write_text(file.read_text() + "another = 1\n")
     assert before != digest("own_crawler:build")
 
 

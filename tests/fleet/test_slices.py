@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
+from coati.bandits.site_choice import Promises, SiteChoice
 from coati.budget import Budget
 from coati.fleet.crawl_thread import CrawlThread, crawl_thread
-from coati.fleet.deaths import deaths_at, has_last_try, is_quarantined, note_death
+from coati.fleet.deaths import deaths_at, has_last_try, is_quarantined, note_death, use_last_try
 from coati.fleet.downloading import pull
 from coati.fleet.generations import Chain, Manifest
 from coati.fleet.leases import Lease, Leases, lease_name
@@ -27,11 +28,15 @@ from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slice_turns import SliceTurns
 from coati.fleet.slices import run_slice
 from coati.fleet.worker import Worker
+from coati.harvesting.site_crawls import site_settings
 from coati.harvesting.sites import sites_of
 from coati.live.progress import Event, EventKind
-from coati.live.site_turns import Spent
+from coati.live.running import crawl_many
+from coati.live.site_turns import SiteTurns, Spent
 from coati.live.stop_signal import StopSignal
-from coati.settings.run_file import with_values
+from coati.runs.store import RunStore
+from coati.settings.crawl_plan import CrawlResources, crawl_plan
+from coati.settings.run_file import to_toml_values, with_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
 from coati.testing.server import SiteServer, serve
@@ -71,7 +76,7 @@ def test_a_slice_spends_its_requests_and_gives_the_site_back(order: SliceOrder, 
     assert lease_of(order).released
     second = run_slice(order, Worker("second"))
     assert (second.requests, second.state.requests) == (12, 24)
-    assert second.state.promise is not None
+    assert second.state.promises.promise is not None
     newest = chain(order).newest()
     assert newest is not None
     assert (newest.slices, newest.owner, newest.state) == (2, "second", second.state)
@@ -97,6 +102,23 @@ def test_a_crawl_that_rests_is_continued_where_it_is(order: SliceOrder, server: 
     asked = [seen.url for seen in server.requests[before:] if not seen.url.endswith("/robots.txt")]
     assert len(asked) == len(set(asked)) == 48
     resting.close()
+
+
+def test_a_site_promises_what_it_does_in_a_harvest_on_one_machine(order: SliceOrder, tmp_path: Path) -> None:
+    worker, elsewhere = Worker("here", resting=RestingCrawls()), Worker("elsewhere")
+    for where in (worker, worker, elsewhere):
+        state = run_slice(order, where).state
+    worker.resting.close()
+    choice = SiteChoice()
+    choice.resume(0, state.requests, state.targets, state.promises)
+    assert min(state.promises.promised, state.promises.came) > 0
+    turns = SiteTurns(Budget(max_requests=state.requests), at_once=1)
+    settings = site_settings(order.settings, order.site, order.per_site)
+    with RunStore.create(tmp_path / "run", to_toml_values(settings), 0.0) as store:
+        plan = crawl_plan(settings, CrawlResources(store=store))
+        crawl_many([replace(plan, turns=turns.of(0))])
+    assert turns.spent.targets == state.targets
+    assert turns.value(0) == choice.value(0)
 
 
 def test_a_crawl_that_rests_can_be_ended(order: SliceOrder, tmp_path: Path) -> None:
@@ -207,6 +229,8 @@ def test_a_last_try_that_ends_well_ends_the_quarantine(order: SliceOrder) -> Non
         die_at(order)
     run_slice(order)
     assert has_last_try(store, site)
+    # What a store that failed after it had noted the try was asked twice is one try.
+    assert use_last_try(store, site, lease_of(order).number + 1, 0.0)
     assert run_slice(replace(order, last_try=True)).end is SliceEnd.CRAWLED
     assert not is_quarantined(store, site)
     assert run_slice(order).end is SliceEnd.CRAWLED
@@ -228,8 +252,9 @@ def test_a_last_try_that_ends_in_a_death_was_the_last(
         run_slice(replace(order, last_try=True))
     assert is_quarantined(store, site)
     assert not has_last_try(store, site)
-    # Nor does another quarantine give it one.
+    # Nor does another quarantine give it one, nor who asks for the same try again.
     assert run_slice(order).end is SliceEnd.QUARANTINED
+    assert run_slice(replace(order, last_try=True)).end is SliceEnd.QUARANTINED
     assert not has_last_try(store, site)
 
 
@@ -417,7 +442,7 @@ def test_one_whose_site_was_taken_over_publishes_nothing(
 
 def turns_of(site: Site, requests: int = 10, seconds: float = 1.0) -> tuple[SliceTurns, Site, Future[None]]:
     rested: Future[None] = Future()
-    turns = SliceTurns(1.0)
+    turns = SliceTurns(1.0, Promises())
     turns.joins(site)
     turns.begin(requests, lambda: seconds, rested)
     return turns, site, rested
@@ -444,7 +469,7 @@ def test_a_crawl_rests_when_its_slice_is_spent_and_goes_on_with_the_next() -> No
     turns.observed(Spent(2, 10, 0))
     assert not turns.may_choose()
     assert rested.done()
-    assert (turns.promise, turns.rest_seconds) == (0.5, 2.1)
+    assert (turns.promises, turns.rest_seconds) == (Promises(0.5, 0.5, 0.0), 2.1)
     woken = site.woken
     again: Future[None] = Future()
     turns.begin(1, lambda: 1.0, again)
@@ -456,7 +481,7 @@ def test_a_crawl_rests_when_its_slice_is_spent_and_goes_on_with_the_next() -> No
 
 
 def test_the_longest_pace_is_kept() -> None:
-    turns = SliceTurns(1.0)
+    turns = SliceTurns(1.0, Promises())
     for seconds, pace in ((0.5, 1.0), (20.0, 20.0), (1e9, 3600.0)):
         turns.on_event(Event(0.0, EventKind.WAITING, {"seconds": seconds}))
         assert turns.pace_seconds == pace

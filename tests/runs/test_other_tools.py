@@ -168,13 +168,35 @@ def test_groups_say_what_each_arm_brought(tmp_path: Path) -> None:
         assert reader.sessions()[0].stop_reason == "nothing left"
         assert [point.requests for point in reader.curve()] == [1, 2, 3, 4, 5, 6]
     assert first["label"] == "all links (0)"
-    assert (first["pulls"], first["rewards"], first["mean_reward"], first["total_reward"]) == (3, 2, 3.0, 6.0)
+    assert (first["pulls"], first["rewards"], first["mean_reward"], first["total_reward"]) == (3, 2, 2.0, 6.0)
     assert second["mean_reward"] == 0.0
     assert [link["url"] for link in json.loads(first["example_links"])] == [
         START + "2",
         START + "0",
         START + "4",
     ]
+
+
+@pytest.mark.parametrize("answers", [10, 25, 60])
+def test_groups_count_the_files_of_pages_whose_other_links_wait(tmp_path: Path, answers: int) -> None:
+    with new_store(tmp_path) as store:
+        loop = Loop(store, Site(2, 300), "scent", 1)
+        loop.steps(answers)
+        store.finish(1001.0, "the limit of requests was reached", loop.strategy)
+    with RunReader(tmp_path) as reader:
+        led_to = dict(reader.connection.execute("SELECT arm, total_reward FROM groups WHERE total_reward"))
+        held = dict(
+            reader.connection.execute(
+                "SELECT page.arm, count(*) FROM targets JOIN requests AS page ON page.id = targets.found_by"
+                " WHERE page.arm IS NOT NULL GROUP BY page.arm"
+            )
+        )
+        waits = reader.connection.execute(
+            "SELECT count(*) FROM targets JOIN requests AS page ON page.id = targets.found_by"
+            " WHERE page.arm IS NOT NULL AND page.reward IS NULL"
+        ).fetchone()
+    assert waits != (0,)
+    assert led_to == held
 
 
 def test_a_run_can_be_read_while_it_is_written(tmp_path: Path) -> None:

@@ -2,15 +2,17 @@
 
 A result stays good as long as these, and the settings that the strategy reads, stay as they are. Both stand
 in the strategy's row (`coati.assembly.REGISTRY`). A change anywhere else, such as a new strategy or another
-command, voids nothing. What `coati.assembly` does with settings is left out, since they are named one by one;
-who changes how it builds a strategy raises the format of results (`coati.experiments.trials`).
+command, voids nothing; nor does a comment, a docstring or the layout of the code. (Another version of Python
+may parse the same code otherwise, and then makes its results again.) What `coati.assembly` does with settings
+is left out, since they are named one by one; who changes how it builds a strategy raises the format of
+results (`coati.experiments.trials`).
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -49,28 +51,35 @@ def joint_digest(strategies: Iterable[str]) -> str:
     return each[0] if len(each) == 1 else hashlib.sha256(" ".join(each).encode()).hexdigest()[:16]
 
 
-def _digest(files: Iterable[Path]) -> str:
+class _WithoutTexts(ast.NodeTransformer):
+    """Takes out what does nothing when it runs: docstrings, and other values that stand by themselves."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) else node
+
+
+def _digest(code: Mapping[Path, ast.Module]) -> str:
     total = hashlib.sha256()
-    for file in files:
+    for file, tree in sorted(code.items()):
         ours = file.is_relative_to(_PACKAGE)
         name = file.relative_to(_PACKAGE).as_posix() if ours else file.name
-        total.update(f"{name}\n".encode() + file.read_bytes())
+        total.update(f"{name}\n{ast.dump(_WithoutTexts().visit(tree))}\n".encode())
     return total.hexdigest()[:16]
 
 
-def _reached(modules: Iterable[str]) -> list[Path]:
-    """List the files that are imported, directly or not, when these modules are."""
-    waiting = list(modules)
+def _reached(modules: Iterable[str]) -> dict[Path, ast.Module]:
+    """Parse the files that are imported, directly or not, when these modules are."""
+    names = list(modules)
     # A user's own strategy is decided by its file, and by what that imports from here.
-    found = {Path(spec.origin) for name in waiting if (spec := _foreign(name)) and spec.origin}
-    for own in found:
-        waiting.extend(_imports(own))
+    waiting = [Path(spec.origin) for name in names if (spec := _foreign(name)) and spec.origin]
+    waiting += filter(None, map(_file_of, names))
+    found: dict[Path, ast.Module] = {}
     while waiting:
-        file = _file_of(waiting.pop())
-        if file is not None and file not in found:
-            found.add(file)
-            waiting.extend(_imports(file))
-    return sorted(found)
+        file = waiting.pop()
+        if file not in found:
+            found[file] = ast.parse(file.read_bytes())
+            waiting += filter(None, map(_file_of, _imports(found[file])))
+    return found
 
 
 def _foreign(module: str) -> ModuleSpec | None:
@@ -86,9 +95,9 @@ def _file_of(module: str) -> Path | None:
     return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
 
 
-def _imports(file: Path) -> Iterator[str]:
+def _imports(tree: ast.Module) -> Iterator[str]:
     """Return what a file imports when it runs: what stands under ``if TYPE_CHECKING`` does nothing then."""
-    waiting: list[ast.AST] = [ast.parse(file.read_bytes())]
+    waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":

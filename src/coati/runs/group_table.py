@@ -10,27 +10,36 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from sqlite3 import Connection
 
-_SUMS = """
-SELECT arm, count(*), count(reward), avg(reward), total(reward),
-       sum(new_target), sum(kind IS 'broken')
-FROM requests WHERE arm IS NOT NULL AND kind IS NOT 'deferred' AND strategy NOT LIKE 'retry %' GROUP BY arm
+# What a request led to: its reward, or while some links of its page wait, the files that the others were.
+_BROUGHT = """
+WITH held AS (SELECT found_by, count(DISTINCT url) AS files FROM targets GROUP BY found_by),
+brought AS (
+    SELECT requests.*, coalesce(reward, files, CASE kind WHEN 'html' THEN 0.0 END) AS led_to
+    FROM requests LEFT JOIN held ON held.found_by = requests.id
+    WHERE arm IS NOT NULL AND strategy NOT LIKE 'retry %'
+)
 """
-_EXAMPLES = """
-SELECT arm, url, anchor, reward FROM (
-    SELECT requests.arm, requests.url, links.anchor, requests.reward, row_number() OVER (
-        PARTITION BY requests.arm ORDER BY coalesce(requests.reward, -1) DESC, requests.id
+_SUMS = f"""
+{_BROUGHT}
+SELECT arm, count(*), count(reward), avg(led_to), total(led_to), sum(new_target), sum(kind IS 'broken')
+FROM brought WHERE kind IS NOT 'deferred' GROUP BY arm
+"""  # noqa: S608 - our own words
+_EXAMPLES = f"""
+{_BROUGHT}
+SELECT arm, url, anchor, led_to FROM (
+    SELECT brought.arm, brought.url, links.anchor, brought.led_to, row_number() OVER (
+        PARTITION BY brought.arm ORDER BY coalesce(brought.led_to, -1) DESC, brought.id
     ) AS place
-    FROM requests LEFT JOIN links ON links.id = requests.link
-    WHERE requests.arm IS NOT NULL AND requests.strategy NOT LIKE 'retry %'
+    FROM brought LEFT JOIN links ON links.id = brought.link
 ) WHERE place <= 5 ORDER BY arm, place
-"""
+"""  # noqa: S608 - our own words
 
 
 def write_groups(connection: Connection, label: Callable[[int], str]) -> None:
     """Work the table out again, within a transaction of the caller; ``label`` describes an arm in words."""
     examples: dict[int, list[dict[str, object]]] = defaultdict(list)
-    for arm, url, anchor, reward in connection.execute(_EXAMPLES):
-        examples[arm].append({"url": url, "anchor": anchor, "reward": reward})
+    for arm, url, anchor, led_to in connection.execute(_EXAMPLES):
+        examples[arm].append({"url": url, "anchor": anchor, "reward": led_to})
     rows = [
         (arm, label(arm), *sums, json.dumps(examples[arm], ensure_ascii=False))
         for arm, *sums in connection.execute(_SUMS)
