@@ -88,7 +88,6 @@ def _row(row: Row, most: int) -> tuple[Cell | Html | str, ...]:
         web_link(row["url"], row["site"]),
         element("br"),
         element("small", title) if title else None,
-        element("br"),
         element("small", f"terms: {shortened(row['terms'], 90)}") if row["terms"] else None,
     )
     judged = "accepted by you" if row["rank"] else "rejected by you"
