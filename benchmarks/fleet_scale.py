@@ -29,6 +29,7 @@ import click
 import numpy as np
 
 from benchmarks.reporting import format_option, report
+from coati.bandits.site_choice import Promises
 from coati.bandits.slice_choice import SiteCounts, SliceChoice, SliceSizes
 from coati.budget import Budget
 from coati.fleet.client import FleetHarvest, harvest_fleet
@@ -187,9 +188,8 @@ def _end(
     before = choice.tally(site)
     asked = before.requests + requests
     targets, promise = web.found(site, asked), web.promise(site, asked)
-    promised = before.promised + (targets - before.targets)
     begun = time.process_time()
-    choice.ended(site, SiteCounts(asked, targets, 0, promised, promise), now, now + _DELAY_SECONDS)
+    choice.ended(site, SiteCounts(asked, targets, 0, Promises(promise)), now, now + _DELAY_SECONDS)
     seen.endings.append(time.process_time() - begun)
     seen.slices += 1
     if asked >= web.urls[site] or promise < _WORTH_ASKING:
@@ -208,7 +208,7 @@ def megabytes_of_client(sites: int) -> float:
     numbers = {site.name: number for number, site in enumerate(listed)}
     choice = SliceChoice([site.name for site in listed], Budget(), SliceSizes())
     for number in range(sites):
-        choice.resume(number, SiteCounts(300, 10, 0, 10.0, 0.1))
+        choice.resume(number, SiteCounts(300, 10, 0, Promises(0.1)))
     after = _resident_megabytes()
     del states, numbers, choice
     return after - before

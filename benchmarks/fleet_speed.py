@@ -28,6 +28,7 @@ from typing import IO, NamedTuple
 import click
 
 from benchmarks.reporting import format_option, report
+from coati.bandits.site_choice import Promises
 from coati.bandits.slice_choice import SiteCounts, SliceChoice, SliceSizes
 from coati.budget import Budget
 from coati.fleet.client import FleetHarvest, harvest_fleet
@@ -235,9 +236,8 @@ def outer_choice(count: int) -> dict[str, object]:
     chance = random.Random(0)
     choice = SliceChoice([f"{number}.org" for number in range(count)], Budget(max_requests=10**9))
     for number in range(count):
-        tally = SiteCounts(
-            chance.randrange(1, 1000), chance.randrange(50), 0, chance.random() * 50, chance.random()
-        )
+        promises = Promises(chance.random(), chance.random() * 50, chance.random() * 50)
+        tally = SiteCounts(chance.randrange(1, 1000), chance.randrange(50), 0, promises)
         choice.resume(number, tally)
     out = []
     longest = 0.0
@@ -250,7 +250,9 @@ def outer_choice(count: int) -> dict[str, object]:
         if len(out) > 200:  # noqa: PLR2004 - workers
             back = out.pop(chance.randrange(len(out)))
             before = choice.tally(back.site)
-            tally = before._replace(requests=before.requests + back.requests, promise=chance.random())
+            tally = before._replace(
+                requests=before.requests + back.requests, promises=Promises(chance.random())
+            )
             choice.ended(back.site, tally, float(now), float(now) + 1.0)
         longest = max(longest, time.process_time() - at)
     mean = (time.process_time() - begun) / _CHOICES

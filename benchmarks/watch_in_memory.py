@@ -4,7 +4,8 @@
 
 Variants: front pages with stories that hold no file (``churn``, ``churn40``), pages that begin to publish in
 the second week (``late``), pages with a new address at every visit (``session``), four times as many pages
-(``big``), and the first, third and fourth together (``all``).
+(``big``), and the first, third and fourth together (``all``). In ``busy`` each story of forty front pages is
+a file: 80 per hour, of which 50 are followed. They do not count: what is measured are the other files.
 """
 
 from __future__ import annotations
@@ -32,8 +33,11 @@ VARIANTS: dict[str, dict[str, int]] = {
     "late": {"late": 10},
     "session": {"sessions": 30},
     "big": {"items": 100},
+    "busy": {"busy": 40},
     "all": {"fronts": 10, "late": 10, "sessions": 30},
 }
+# New links that are followed per hour; three in all other variants.
+FOLLOWED = {"busy": 50}
 # A front page shows its last stories; each late page publishes this many files.
 _STORIES, _LATE_FILES = 30, 10
 
@@ -42,7 +46,14 @@ class VariedSite:
     """The site of the live benchmark, and what a variant adds; links have a time to come and one to go."""
 
     def __init__(
-        self, seed: int, *, items: int = ITEMS, fronts: int = 0, late: int = 0, sessions: int = 0
+        self,
+        seed: int,
+        *,
+        items: int = ITEMS,
+        fronts: int = 0,
+        busy: int = 0,
+        late: int = 0,
+        sessions: int = 0,
     ) -> None:
         site, rng = PublishingSite.make(seed), random.Random(1000 + seed)
         self.published = dict(site.published)
@@ -56,7 +67,9 @@ class VariedSite:
             self.on_page[f"/s{section}/"] += [(0.0, math.inf, url) for url in more]
         numbers = count()
         for front in range(fronts):
-            self._add_front(f"/front{front}/", rng, numbers)
+            self._add_front(f"/front{front}/", f"/front{front}/story-{{}}.html", rng, numbers)
+        for front in range(busy):
+            self._add_front(f"/front{front}/", "/files/story-{}.csv", rng, numbers)
         for page in (rng.choice(all_items) for _ in range(late)):
             for hour in rng.sample(range(7 * 24, 13 * 24), _LATE_FILES):
                 url = f"/files/late-{next(numbers)}.csv"
@@ -67,14 +80,14 @@ class VariedSite:
         listed = [page for page in self.on_page if "/news-" not in page]
         self.pages = list(dict.fromkeys(["/", *listed, *all_items]))
 
-    def _add_front(self, page: str, rng: random.Random, numbers: count[int]) -> None:
+    def _add_front(self, page: str, story: str, rng: random.Random, numbers: count[int]) -> None:
         times = []
         for hour in range(-24, HOURS):
             rate = 3.2 if 8 <= hour % 24 < 18 else 1.0  # noqa: PLR2004 - office hours
             times += [BEGIN + hour * HOUR] * (int(rate) + (rng.random() < rate % 1))
         ends = [*times[_STORIES:], *[math.inf] * _STORIES]
         self.on_page[page] = [
-            (at, end, f"{page}story-{next(numbers)}.html") for at, end in zip(times, ends, strict=False)
+            (at, end, story.format(next(numbers))) for at, end in zip(times, ends, strict=False)
         ]
         self.on_page["/"].append((0.0, math.inf, page))
 
@@ -99,7 +112,7 @@ def _value(link: Link, _page: str) -> float:
     return 0.9 if link.url.endswith(".csv") else 0.1
 
 
-def watched(site: VariedSite, scheduler: str) -> dict[str, object]:
+def watched(site: VariedSite, scheduler: str, follow: int = 3) -> dict[str, object]:
     """Watch a site for two weeks, with the budgets of the live benchmark."""
     known = site.known()
     watch = Watch(
@@ -110,7 +123,7 @@ def watched(site: VariedSite, scheduler: str) -> dict[str, object]:
     strategy = SiteWatch(
         watch,
         _value,
-        SiteWatchSettings(follow_per_cycle=3, check_per_cycle=1),
+        SiteWatchSettings(follow_per_cycle=follow, check_per_cycle=1),
         dict.fromkeys(ROOT + url for url in known if url.startswith("/files/")),
         {url_hash(ROOT + url) for url in known},
     )
@@ -126,8 +139,8 @@ def watched(site: VariedSite, scheduler: str) -> dict[str, object]:
     delays = [(at - site.published[url]) / HOUR for url, at in found.items() if url in site.published]
     return {
         "share": round(len(delays) / len(site.published), 3),
-        "median_delay_hours": round(statistics.median(delays), 1),
-        "mean_delay_hours": round(statistics.mean(delays), 1),
+        "median_delay_hours": round(statistics.median(delays), 1) if delays else None,
+        "mean_delay_hours": round(statistics.mean(delays), 1) if delays else None,
     }
 
 
@@ -141,7 +154,8 @@ def main() -> None:
     for variant in chosen.variants.split(","):
         for scheduler in chosen.schedulers.split(","):
             for seed in map(int, chosen.seeds.split(",")):
-                row = watched(VariedSite(seed, **VARIANTS[variant]), scheduler)
+                site = VariedSite(seed, **VARIANTS[variant])
+                row = watched(site, scheduler, FOLLOWED.get(variant, 3))
                 print(json.dumps({"variant": variant, "by": scheduler, "seed": seed, **row}), flush=True)
 
 

@@ -189,9 +189,11 @@ def test_chunks_are_broken(server: NastyServer, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["/trickle", "/slow-headers"])
 def test_bytes_trickle(server: NastyServer, path: str) -> None:
+    started = monotonic()
     answer = raw(server, path, seconds=0.5)
     assert answer.startswith(b"HTTP/1.1 200 OK")
-    assert len(answer.rpartition(b"\n")[2].strip(b"X-Slow: ")) < 20
+    # However long the machine took for it.
+    assert len(answer.rpartition(b"\n")[2].strip(b"X-Slow: ")) <= 10 * (monotonic() - started) + 2
 
 
 @pytest.mark.parametrize(
@@ -317,8 +319,9 @@ def test_waiting_is_asked_for_once(server: NastyServer) -> None:
     assert ask(server, "/busy-silly/0").getheader("Retry-After") is None
     server.turns.clear()
     assert ask(server, "/busy").getheader("Retry-After") == "1"
+    before = time()
     date = parsedate_to_datetime(ask(server, "/busy-until").getheader("Retry-After") or "")
-    assert -1 <= date.timestamp() - time() <= 3
+    assert before + 1 <= date.timestamp() <= time() + 2
     assert [ask(server, "/unavailable-once").status for _ in range(2)] == [503, 200]
     assert [ask(server, "/busy-for-ever").status for _ in range(2)] == [429, 429]
     assert [ask(server, "/unavailable").status for _ in range(2)] == [503, 503]

@@ -1,4 +1,7 @@
-"""From names to ready objects: the only place that knows every strategy."""
+"""From names to ready objects: the only place that knows every strategy.
+
+What few crawls need is imported when it is built: the software behind sites, TRES, discovery.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.named_objects import object_at
-from coati.shortcuts.registry import PROFILES, checked_profile
-from coati.shortcuts.shortcuts import Shortcuts
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.baselines.clairvoyant import clairvoyant, omniscient
-from coati.strategies.discovery.ache import Ache
-from coati.strategies.discovery.actions import Action
-from coati.strategies.discovery.disco import Disco
-from coati.strategies.discovery.dsdd import Dsdd, UserJudgements, Variant
-from coati.strategies.discovery.prospect import Prospect
-from coati.strategies.discovery.search_engine import SearchEngineOnly
+from coati.strategies.discovery.actions import DISCOVERY_ACTIONS, Action
 from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.early_stop import PaperEarlyStop
@@ -46,7 +42,6 @@ from coati.strategies.sb.url_classes import LearntClasses, OracleClasses
 from coati.strategies.scent.link_scores import Aim
 from coati.strategies.scent.scent import Scent, ScentSettings
 from coati.strategies.stop_when_dry import StopWhenDry, floor_of
-from coati.strategies.tres.tres import tres_light
 from coati.web.facts import EXTRACTORS
 from coati.web.likely_extensions import DATA_EXTENSIONS
 from coati.web.markup.goals import Goal, parse_goal
@@ -54,6 +49,8 @@ from coati.web.rules import TrapRule
 
 if TYPE_CHECKING:
     from coati.model import Facts
+    from coati.shortcuts.shortcuts import Shortcuts
+    from coati.strategies.discovery.dsdd import UserJudgements
     from coati.strategies.early_stop import EarlyStop
     from coati.strategies.hosts.known_labels import KnownLabels
     from coati.strategies.revisits.schedulers import SchedulerRow
@@ -212,6 +209,8 @@ def _tp_off(given: StrategyInputs) -> Strategy:
 
 
 def _tres_light(given: StrategyInputs) -> Strategy:
+    from coati.strategies.tres.tres import tres_light
+
     return tres_light(given.start_urls, given.known_truth, _examples(given), given.seed)
 
 
@@ -400,22 +399,17 @@ REGISTRY: Mapping[str, StrategyRow] = {
 }
 
 
-def _dsdd(variant: Variant) -> Callable[[StrategyInputs], Strategy]:
+def _dsdd_row(
+    summary: str, actions: tuple[Action, ...] = DISCOVERY_ACTIONS, *, learns: bool = True
+) -> StrategyRow:
     def build(given: StrategyInputs) -> Strategy:
+        from coati.strategies.discovery.dsdd import Dsdd, Variant
+
         settings = given.settings
-        return Dsdd(
-            given.start_urls,
-            settings.discovery,
-            settings.start_model,
-            variant,
-            _wishes(settings),
-        )
+        variant = Variant(actions, learns)
+        return Dsdd(given.start_urls, settings.discovery, settings.start_model, variant, _wishes(settings))
 
-    return build
-
-
-def _dsdd_row(summary: str, variant: Variant) -> StrategyRow:
-    return _discovery_row(summary, _dsdd(variant), "coati.strategies.discovery.dsdd")
+    return _discovery_row(summary, build, "coati.strategies.discovery.dsdd")
 
 
 def _discovery_row(
@@ -434,15 +428,38 @@ def _discovery_row(
 
 
 def _wishes(settings: StrategySettings) -> UserJudgements:
+    from coati.strategies.discovery.dsdd import UserJudgements
+
     return UserJudgements(settings.judged, settings.max_queries, settings.patience)
 
 
-def _of_discovery(made: Callable[..., Strategy]) -> Callable[[StrategyInputs], Strategy]:
-    def build(given: StrategyInputs) -> Strategy:
-        settings = given.settings
-        return made(given.start_urls, settings.discovery, settings.start_model, wishes=_wishes(settings))
+def _prospect(given: StrategyInputs) -> Strategy:
+    from coati.strategies.discovery.prospect import Prospect
 
-    return build
+    return _for_discovery(Prospect, given)
+
+
+def _search_engine(given: StrategyInputs) -> Strategy:
+    from coati.strategies.discovery.search_engine import SearchEngineOnly
+
+    return _for_discovery(SearchEngineOnly, given)
+
+
+def _ache(given: StrategyInputs) -> Strategy:
+    from coati.strategies.discovery.ache import Ache
+
+    return _for_discovery(Ache, given)
+
+
+def _disco(given: StrategyInputs) -> Strategy:
+    from coati.strategies.discovery.disco import Disco
+
+    return _for_discovery(Disco, given)
+
+
+def _for_discovery(made: Callable[..., Strategy], given: StrategyInputs) -> Strategy:
+    settings = given.settings
+    return made(given.start_urls, settings.discovery, settings.start_model, wishes=_wishes(settings))
 
 
 _IN_DISCOVERY = "coati.strategies.discovery."
@@ -450,29 +467,29 @@ _IN_DISCOVERY = "coati.strategies.discovery."
 DISCOVERY: Mapping[str, StrategyRow] = {
     "prospect": _discovery_row(
         "our own: dsdd's loop, rewarded by verified repositories per request",
-        _of_discovery(Prospect),
+        _prospect,
         _IN_DISCOVERY + "prospect",
         shortcuts=True,
     ),
-    "dsdd": _dsdd_row("a bandit over four actions, a classifier that learns (CIKM 2021, BD+OL)", Variant()),
-    "bd": _dsdd_row("dsdd whose classifier does not learn (BD)", Variant(learns=False)),
-    "dsdd-kw": _dsdd_row("dsdd with keyword search alone (KW+OL)", Variant((Action.KEYWORDS,))),
-    "dsdd-rl": _dsdd_row("dsdd with related pages alone (RL+OL)", Variant((Action.RELATED,))),
-    "dsdd-bl": _dsdd_row("dsdd with backward links alone (BL+OL)", Variant((Action.BACKLINKS,))),
-    "dsdd-fw": _dsdd_row("dsdd with forward links alone (FW+OL)", Variant((Action.FORWARD,))),
+    "dsdd": _dsdd_row("a bandit over four actions, a classifier that learns (CIKM 2021, BD+OL)"),
+    "bd": _dsdd_row("dsdd whose classifier does not learn (BD)", learns=False),
+    "dsdd-kw": _dsdd_row("dsdd with keyword search alone (KW+OL)", (Action.KEYWORDS,)),
+    "dsdd-rl": _dsdd_row("dsdd with related pages alone (RL+OL)", (Action.RELATED,)),
+    "dsdd-bl": _dsdd_row("dsdd with backward links alone (BL+OL)", (Action.BACKLINKS,)),
+    "dsdd-fw": _dsdd_row("dsdd with forward links alone (FW+OL)", (Action.FORWARD,)),
     "search-engine": _discovery_row(
         "two queries, and every result is checked (SEARCH ENGINE)",
-        _of_discovery(SearchEngineOnly),
+        _search_engine,
         _IN_DISCOVERY + "search_engine",
     ),
     "ache": _discovery_row(
         "follows links by what pages and links look like, from the first finds on (ACHE)",
-        _of_discovery(Ache),
+        _ache,
         _IN_DISCOVERY + "ache",
     ),
     "disco": _discovery_row(
         "a bandit that ranks by likeness to the first finds, and verifies nothing else (DISCO)",
-        _of_discovery(Disco),
+        _disco,
         _IN_DISCOVERY + "disco",
     ),
 }
@@ -570,10 +587,13 @@ def build_shortcuts(mode: str, strategy: str, profiles: Sequence[str] = ()) -> S
     """Build the shortcuts of a crawl; None where there are none. ``profiles`` are paths of further ones."""
     if mode not in SHORTCUTS:
         raise unknown_name("way to use shortcuts", mode, SHORTCUTS)
-    own = tuple(checked_profile(object_at("profile", path), path) for path in profiles)
-    if mode == "off" or (mode == "auto" and not strategy_row(strategy).shortcuts and not own):
+    if not profiles and (mode == "off" or (mode == "auto" and not strategy_row(strategy).shortcuts)):
         return None
-    return Shortcuts((*own, *PROFILES), only=mode == "only")
+    from coati.shortcuts.registry import PROFILES, checked_profile
+    from coati.shortcuts.shortcuts import Shortcuts
+
+    own = tuple(checked_profile(object_at("profile", path), path) for path in profiles)
+    return None if mode == "off" else Shortcuts((*own, *PROFILES), only=mode == "only")
 
 
 def build_early_stop(name: str) -> EarlyStop | None:

@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coati.bandits.site_choice import SiteChoice
+from coati.bandits.site_choice import Promises, SiteChoice
 
 
 def asked(choice: SiteChoice, arm: int, targets: int, promise: float | None) -> None:
@@ -115,20 +115,22 @@ def test_a_pull_that_was_taken_back_leaves_no_trace() -> None:
 
 
 def test_what_is_resumed_is_worth_the_same() -> None:
-    choice = SiteChoice(fade=1.0)
+    choice = SiteChoice()
     choice.wake(0)
+    promises = Promises()
     for _ in range(5):
         asked(choice, 0, 1, 0.7)
+        promises = promises.after(1, 0.7)
     again = SiteChoice()
-    again.resume(0, requests=5, targets=5, promise=0.7, promised=1.0 + 4 * 0.7)
+    again.resume(0, requests=5, targets=5, promises=promises)
     assert again.choose() is None
     again.wake(0)
-    assert abs(again.value(0) - choice.value(0)) < 1e-9
+    assert again.value(0) == choice.value(0)
 
 
 def test_a_resumed_site_is_taken_at_its_word_where_nobody_knows_what_it_promised() -> None:
     again = SiteChoice(doubt=0.0)
-    again.resume(0, requests=50, targets=3, promise=0.4)
+    again.resume(0, requests=50, targets=3, promises=Promises(0.4))
     assert again.value(0) == 0.4
 
 

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from coati.bandits.site_choice import Promises
 from coati.bandits.slice_choice import SiteCounts, SliceChoice, SliceSizes
 from coati.budget import Budget, Limit
 
@@ -51,8 +52,12 @@ def test_a_site_that_is_over_can_be_opened_again() -> None:
     choice.resume(0, SiteCounts(requests=5), over=True)
     choice.resume(1, SiteCounts(requests=5), over=True)
     assert (choice.choose(0.0), choice.left) == (None, 0)
-    choice.reopen(1)
+    choice.reopen(1, now=1.0)
     assert choice.left == 1
+    assert choice.wakes_at() == 1.0
+    chosen = choice.choose(1.0)
+    assert chosen is not None
+    assert (chosen.site, chosen.is_suspect) == (1, True)
     choice.ended(1, SiteCounts(requests=15), now=1.0, free_at=3.0)
     assert all_chosen(choice, 2.0) == []
     assert all_chosen(choice, 3.0) == [1]
@@ -76,7 +81,7 @@ def test_the_site_that_promises_most_goes_first_once_all_were_tried() -> None:
     for promise in (0.1, 0.9, 0.2):
         chosen = choice.choose(0.0)
         assert chosen is not None
-        choice.ended(chosen.site, SiteCounts(100, 5, 0, 5.0, promise), now=0.0)
+        choice.ended(chosen.site, SiteCounts(100, 5, 0, Promises(promise, 5.0, 5.0)), now=0.0)
     chosen = choice.choose(0.0)
     assert chosen is not None
     assert chosen.site == 1

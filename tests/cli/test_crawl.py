@@ -3,6 +3,7 @@
 import json
 import signal
 import sqlite3
+import threading
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,8 @@ from coati.runs.store import RunStore
 from coati.testing.sample_site import sample_site
 from coati.testing.server import SiteServer, serve
 from tests.cli.commands import Coati, coati, said_by, start_coati
-from tests.live.scripted import Exchange, Route, Script, answer, clock, file, page, pause, scripted
+from tests.live.scripted import Exchange, Route, Script, answer, file, page, scripted
+from tests.waiting import wait_until
 
 __all__ = ["coati"]
 
@@ -147,11 +149,19 @@ def test_another_start_url_does_not_enter_a_run(coati: Coati) -> None:
 
 def test_ctrl_c_finishes_and_saves_and_the_run_goes_on(tmp_path: Path) -> None:
     links = [f"/p{number}" for number in range(100)]
-    with small(**{"/": page(*links), "*": _slowly}) as site:
+    interrupted = threading.Event()
+
+    def held(exchange: Exchange) -> None:
+        # After the fifth request nobody is answered before the interrupt was sent.
+        assert len(site.asked) < 5 or interrupted.wait(240)
+        exchange.answer(body="<p>nothing")
+
+    with small(**{"/": page(*links), "*": held}) as site:
         command = ("crawl", site.start, *FAST, "--out", "run", "--format", "json")
         process = start_coati(*command, cwd=tmp_path)
-        _wait_for(site, 5)
+        wait_until(lambda: len(site.asked) == 5)
         process.send_signal(signal.SIGINT)
+        interrupted.set()
         first = said_by(process)
         asked = len(site.asked)
         second = said_by(start_coati(*command, "--max-requests", first.json["requests"] + 3, cwd=tmp_path))
@@ -162,18 +172,6 @@ def test_ctrl_c_finishes_and_saves_and_the_run_goes_on(tmp_path: Path) -> None:
     assert second.code == 0
     assert second.json["requests"] == first.json["requests"] + 3
     assert len(paths) == len(set(paths))
-
-
-def _slowly(exchange: Exchange) -> None:
-    pause(0.1)
-    exchange.answer(body="<p>nothing")
-
-
-def _wait_for(site: Script, requests: int) -> None:
-    until = clock() + 240
-    while len(site.asked) < requests:
-        assert clock() < until, "the crawl did not begin"
-        pause(0.02)
 
 
 def test_a_start_that_failed_is_tried_anew(coati: Coati) -> None:
@@ -275,7 +273,7 @@ def test_an_interrupt_ends_the_wait_for_an_outage_at_once(tmp_path: Path) -> Non
         limits = ("--limits", "retry_seconds=1h", "--limits", "max_delay_seconds=0.01")
         command = ("crawl", site.start, *FAST, *limits, "--out", "run", "--format", "json")
         process = start_coati(*command, cwd=tmp_path)
-        _wait_for(site, 7)
+        wait_until(lambda: len(site.asked) == 7)
         process.send_signal(signal.SIGTERM)
         said = said_by(process)
     assert said.code == 130

@@ -5,17 +5,16 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-import signal
 import sqlite3
 import subprocess
-from contextlib import suppress
+import sys
 from pathlib import Path
 
 import pytest
 
 from coati.testing.server import serve
 from coati.testing.site import Response, Site
-from tests.cli.commands import Coati, coati, start_coati
+from tests.cli.commands import Coati, coati
 from tests.discovering.made_web import lines_of, made_web
 from tests.strategies.discovery.small_web import FEW_FILES, REPOSITORIES
 
@@ -180,17 +179,33 @@ def test_the_user_accepts_and_rejects(coati: Coati, web: tuple[Path, Path, Path]
     assert {line["site"] for line in again[:-1]} == set(sites)
 
 
+# The command, which does nothing more once twenty requests are in its log: it can only be killed then.
+TWENTY_REQUESTS = """
+import signal, sys
+from itertools import count
+from coati.cli.main import run
+from coati.runs.store import RunStore
+
+def record_some(store, fetched):
+    recorded = record(store, fetched)
+    if next(numbers) == 20:
+        print("twenty are recorded", flush=True)
+        signal.pause()
+    return recorded
+
+numbers = count(1)
+record, RunStore.record = RunStore.record, record_some
+run(sys.argv[1:])
+"""
+
+
 def test_a_kill_loses_nothing(coati: Coati, web: tuple[Path, Path, Path], tmp_path: Path) -> None:
     expected = lines_of(coati(*how(web, "--out", "whole", "--format", "json", "--concurrency", 1)).out)
-    events = tmp_path / "events"
-    killed = start_coati(
-        *how(web, "--out", "rain", "--events", events.name, "--concurrency", 1), cwd=tmp_path
-    )
-    while killed.poll() is None and (not events.exists() or events.read_bytes().count(b"\n") < 40):
-        with suppress(subprocess.TimeoutExpired):
-            killed.wait(0.02)
-    killed.send_signal(signal.SIGKILL)
-    killed.communicate()
+    command = [sys.executable, "-c", TWENTY_REQUESTS, *how(web, "--out", "rain", "--concurrency", 1)]
+    with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as killed:
+        assert killed.stdout is not None
+        assert killed.stdout.readline() == "twenty are recorded\n"
+        killed.kill()
     found = lines_of(coati("discover", "rain", "--quiet", "--format", "json").out)
     assert [line["site"] for line in found[:-1]] == [line["site"] for line in expected[:-1]]
     assert found[-1]["requests"] == expected[-1]["requests"]

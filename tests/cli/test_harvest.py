@@ -6,9 +6,8 @@ import csv
 import json
 import signal
 import sqlite3
-import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from coati.testing.server import MakeSite, SiteServer, serve
 from coati.testing.site_parameters import SiteParameters
 from tests.cli.commands import Coati, coati, start_coati
 from tests.live.scripted import Script, answer, file, in_turn, page, scripted
+from tests.waiting import wait_until
 
 __all__ = ["coati"]
 
@@ -105,17 +105,44 @@ def test_a_harvest_is_resumed_by_its_folder_and_keeps_its_settings(coati: Coati,
     assert "types is 'data' there and 'tables' here" in refused.err
 
 
+def test_commands_for_one_run_name_those_of_a_harvest(coati: Coati, addresses: Path) -> None:
+    coati(
+        "harvest", addresses, "--types", "data", "--delay", 0, "--out", "out", "--max-requests", 8, "--quiet"
+    )
+    first = min(Path("out/sites").iterdir())
+    for command in (("show", "out"), ("report", "out"), ("export", "out", "out.nq")):
+        said = coati(*command)
+        assert (said.code, said.err.count("\n")) == (2, 1)
+        assert (
+            f"there is no run in out, but one for each site of a harvest: name one of these, such as {first}"
+            in said.err
+        )
+    assert coati("show", first).code == 0
+
+
+def test_a_resumed_harvest_says_what_is_left_of_its_budget(coati: Coati, addresses: Path) -> None:
+    begun = coati(
+        "harvest", addresses, "--types", "data", "--delay", 0.01, "--out", "out", "--max-requests", 8
+    )
+    assert "the budget lasts about" in begun.err
+    more = coati("harvest", "out", "--max-requests", 20)
+    assert "the 12 requests left of the budget last about" in more.err
+    spent = coati("harvest", "out")
+    assert "about" not in spent.err
+    assert "larger budget" in spent.err
+
+
 def test_a_harvest_that_was_killed_continues(
     server: SiteServer, coati: Coati, addresses: Path, tmp_path: Path
 ) -> None:
     arguments = ("harvest", addresses, "--types", "data", "--delay", 0, "--out", "out", "--quiet")
+    server.hold_after(40)
     with start_coati(*arguments, cwd=tmp_path) as process:
-        # The server answers in a thread of its own meanwhile.
-        while len(server.requests) < 40 and process.poll() is None:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(0.01)
-        process.send_signal(signal.SIGKILL)
+        wait_until(lambda: len(server.requests) == 40)
+        process.kill()
         process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    server.release()
     said = coati(*arguments, "--format", "json")
     assert said.code == 0, said.err
     *_, total = objects(said.out)
@@ -128,7 +155,7 @@ def test_a_harvest_that_was_killed_continues(
 
 def test_hosts_that_do_not_answer_and_wrong_lines_stop_nothing(coati: Coati, addresses: Path) -> None:
     with addresses.open("a") as file:
-        file.write("http://127.0.0.9:1/\nthis is no address\n")
+        file.write("127.0.0.9:1\nthis is no address\n")
         file.write(addresses.read_text().splitlines()[0] + "\n")
     Path("excluded.txt").write_text("127.0.0.2\n")
     said = coati("harvest", addresses, "--types", "data", "--max-requests", 40, "--delay", 0, "--out", "out",
@@ -136,6 +163,7 @@ def test_hosts_that_do_not_answer_and_wrong_lines_stop_nothing(coati: Coati, add
     assert said.code == 0, said.err
     assert "Left out: line 6: 'this is no address' is not a web address" in said.err
     assert "1 address occurred more than once in the list" in said.err
+    assert "Without http:// or https://, and so requested over https: 1 address." in said.err
     assert "the start page could not be reached" in said.out
     with Path("out/sites.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))

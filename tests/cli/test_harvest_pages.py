@@ -6,10 +6,8 @@ import gzip
 import json
 import signal
 import sqlite3
-import subprocess
 import warnings
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from coati.testing.server import SiteServer, serve
 from tests.cli.commands import Coati, coati, start_coati
 from tests.harvesting.marked_web import marked_sites
 from tests.live.scripted import Route, answer, page, scripted
+from tests.waiting import wait_until
 
 __all__ = ["coati"]
 
@@ -80,6 +79,11 @@ def test_pages_with_data_are_found_on_all_hosts_and_read_in_full(coati: Coati, a
     assert json.loads(lines[0])["@graph"][0]["@type"] == ["http://schema.org/Dataset"]
     report = Path("out/report.html").read_text()
     assert f"{RELEVANT} relevant pages from {HOSTS} hosts" in report
+    # No host was given up, and no link led to a file.
+    assert "No longer requested" not in report
+    assert "led to files" not in report
+    assert "from 1 host and any that they lead to, by host-yield into out." in said.err
+    assert said.err.count("in full.") == 1
     check_exports(coati)
 
 
@@ -150,12 +154,13 @@ def test_a_harvest_of_pages_that_was_killed_continues(
     server: SiteServer, coati: Coati, addresses: Path, tmp_path: Path
 ) -> None:
     arguments = ("harvest", addresses, "--goal", "structured-data", "--delay", 0, "--out", "out", "--quiet")
+    server.hold_after(20)
     with start_coati(*arguments, cwd=tmp_path) as process:
-        while len(server.requests) < 20 and process.poll() is None:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(0.01)
-        process.send_signal(signal.SIGKILL)
+        wait_until(lambda: len(server.requests) == 20)
+        process.kill()
         process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    server.release()
     said = coati(*arguments, "--format", "json")
     assert said.code == 0, said.err
     *_, total = objects(said.out)
@@ -199,6 +204,13 @@ def test_hostile_markup_is_counted_and_stops_nothing(coati: Coati) -> None:
     assert total["broken_scripts"] == 1
     assert (total["extraction"]["pages"], total["extraction"]["pages_now"]) == (3, 0)
     assert coati("export", "out", "out.nq").code == 0
+
+
+def test_a_resumed_harvest_says_what_is_left_of_its_budget(coati: Coati, addresses: Path) -> None:
+    begin = ("harvest", addresses, "--goal", "classic", "--delay", 0.01, "--out", "out", "--no-extract")
+    assert "the budget lasts about" in coati(*begin, "--max-requests", 5).err
+    more = coati("harvest", "out", "--max-requests", 12, "--no-extract")
+    assert "the 7 requests left of the budget last about" in more.err
 
 
 @pytest.mark.parametrize(

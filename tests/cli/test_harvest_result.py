@@ -8,7 +8,7 @@ import pytest
 
 from coati.cli.harvest_result import SiteColumns, print_sites, show_files
 from coati.harvesting.files_harvest import FilesHarvested
-from coati.harvesting.folder import HarvestLayout
+from coati.harvesting.folder import HarvestLayout, SiteSummary, ranked
 from coati.stop_reasons import StopReason
 
 
@@ -44,3 +44,11 @@ def test_hosts_that_did_not_end_have_no_empty_column(capsys: pytest.CaptureFixtu
     shown = capsys.readouterr().out
     assert "because" in shown
     assert "no such host" in shown
+
+
+def test_sites_that_never_answered_are_last() -> None:
+    def site(name: str, requests: int, targets: int) -> SiteSummary:
+        return SiteSummary(name, "", requests, targets, 0, 0, 0, 0, 0, 0.0, None, "")
+
+    sites = [site("silent", 0, 0), site("poor", 9, 0), site("rich", 40, 9), site("richer", 30, 9)]
+    assert [each.site for each in ranked(sites)] == ["richer", "rich", "poor", "silent"]

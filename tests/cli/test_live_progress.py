@@ -15,7 +15,7 @@ from coati.live.progress import ArmYield, Event, EventKind, Progress
 from coati.pacing.host_pace import Wait
 from coati.stop_reasons import StopReason
 from coati.strategies.stop_when_dry import StopWhenDry
-from tests.live.scripted import Exchange, page, pause, scripted
+from tests.live.scripted import page, scripted
 
 
 class Clock:
@@ -111,15 +111,10 @@ def test_one_line_says_it_all() -> None:
     assert line.endswith("at most 8 min 20 s left")
 
 
-def _slowly(exchange: Exchange) -> None:
-    pause(0.05)
-    exchange.answer(body="<p>nothing")
-
-
 def test_a_terminal_sees_lines_that_stay_in_place_and_go(tmp_path: Path) -> None:
     links = [f"/p{number}" for number in range(30)]
     reader, writer = pty.openpty()
-    with scripted({"/": page(*links), "*": _slowly}) as site:
+    with scripted({"/": page(*links), "*": page()}) as site:
         process = subprocess.Popen(
             [sys.executable, "-m", "coati", "crawl", site.start, "--delay", "0", "--max-requests", "25"],
             cwd=tmp_path,

@@ -216,6 +216,27 @@ def test_who_ignores_control_c_goes_on_doing_so() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_collections_leave_out_what_a_command_imported() -> None:
+    script = (
+        "import gc, sys; from coati.cli.main import run\n"
+        "counts = []\n"
+        "for _ in range(2):\n    run(['types', '--help'])\n    counts.append(gc.get_freeze_count())\n"
+        "sys.exit([counts[0] > 0, counts[1] == counts[0], gc.isenabled()] != [True, True, True])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_replay_imports_no_strategy_of_discovery_and_no_software_of_sites() -> None:
+    script = (
+        "import sys; from coati.cli.main import run; run(['replay', '--help'])\n"
+        "rare = 'coati.shortcuts.registry', 'coati.strategies.discovery.dsdd', 'coati.experiments.runner'\n"
+        "print([name for name in rare if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_a_library_that_takes_control_c_for_an_error_is_not_believed(
     probe: Probe, capsys: pytest.CaptureFixture[str]
 ) -> None:

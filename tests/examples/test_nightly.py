@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import duckdb
-import pytest
 
 from tests.live.scripted import file, page, scripted
 from tests.runs.test_other_tools import ask_datasette
@@ -21,7 +20,7 @@ NIGHTLY = Path(__file__).parents[2] / "examples" / "nightly"
 def night(folder: Path) -> subprocess.CompletedProcess[str]:
     # As at the end of an installation: `coati` is in the path.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    known = {**os.environ, "PATH": path, "COATI_DELAY": "0", "WATCH_EVERY": "1s"}
+    known = {**os.environ, "PATH": path, "COATI_DELAY": "0", "WATCH_EVERY": "1ms"}
     job = ["sh", str(NIGHTLY / "nightly.sh"), str(folder)]
     return subprocess.run(job, env=known, capture_output=True, text=True, check=False)
 
@@ -30,7 +29,6 @@ def told(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.timeout(180)
 def test_the_first_night_takes_what_is_there_and_the_next_what_is_new(tmp_path: Path) -> None:
     routes = {"/": page("/data"), "/data": page("/a.csv"), "/a.csv": file(b"a\n")}
     with scripted(routes) as site, scripted({"/": page("/about"), "/about": page("/")}) as without:

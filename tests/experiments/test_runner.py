@@ -1,9 +1,8 @@
 import multiprocessing
 import shutil
-import signal
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -234,30 +233,43 @@ def test_a_generated_site_is_made_once(tmp_path: Path) -> None:
     assert (folder / "archive.toml").stat().st_mtime_ns == made
 
 
+# The command, which has nothing more to do once five runs are done: it can only be killed then.
+FIVE_RUNS = """
+import signal, sys
+from coati.cli.main import run
+from coati.experiments.workers import Workers
+
+def run_five(workers, jobs):
+    for number, result in enumerate(run_all(workers, jobs), start=1):
+        yield result
+        if number == 5:
+            print("five are done", flush=True)
+            signal.pause()
+
+run_all, Workers.run = Workers.run, run_five
+run(sys.argv[1:])
+"""
+
+
 def test_an_experiment_that_was_killed_goes_on(tmp_path: Path) -> None:
     small_archive(tmp_path / "archives" / "a", pages=150)
     file = tmp_path / "t.toml"
     file.write_text(
-        'table = "t"\ntitle = "T"\nmeasures = ["auc"]\nsites = ["a"]\nseeds = 300\nstrategies = ["random"]\n'
+        'table = "t"\ntitle = "T"\nmeasures = ["auc"]\nsites = ["a"]\nseeds = 20\nstrategies = ["random"]\n'
     )
     out = tmp_path / "out"
     command = [
-        sys.executable, "-m", "coati", "experiment", str(file), "--archives", str(tmp_path / "archives"),
+        sys.executable, "-c", FIVE_RUNS, "experiment", str(file), "--archives", str(tmp_path / "archives"),
         "--out", str(out), "--jobs", "1", "--no-parquet",
     ]  # fmt: skip
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        while process.poll() is None and len(list(out.glob("cells/*.json"))) < 5:
-            time.sleep(0.02)  # noqa: TID251 - waits for another process
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    done = len(list(out.glob("cells/*.json")))
-    assert 5 <= done < 303
-    experiment = replace(read_experiment(file), seeds=tuple(range(20)))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "five are done\n"
+        process.kill()
+    experiment = read_experiment(file)
     places = Places(tmp_path / "archives", out / SITES_FOLDER, GENERATORS)
     went_on = run_experiment(experiment, places, out, 0, silent)
-    assert went_on.reused >= 5
+    assert went_on.reused == 5
     afresh = run_experiment(experiment, places, tmp_path / "afresh", 0, silent)
     assert afresh.reused == 0
     assert objects(went_on) == objects(afresh)
@@ -274,8 +286,19 @@ def test_a_job_whose_process_was_killed_is_done_by_another(tmp_path: Path) -> No
     assert "died" in found[2].reason
 
 
-def test_a_job_that_takes_too_long_is_given_up() -> None:
-    found = dict(Workers(1, limit_seconds=2.0).run([Job(hang, 60.0), Job(hang, 0.0)]))
+def test_a_job_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    take = Workers._take  # noqa: SLF001 - where it is noticed that a job has begun
+
+    def time_goes_by(workers: Workers, worker: Any, number: int) -> Iterator[tuple[int, Any]]:  # noqa: ANN401
+        nonlocal now
+        yield from take(workers, worker, number)
+        # Once the first has begun, an hour passes; afterwards time stands still.
+        now = 3600.0
+
+    monkeypatch.setattr(Workers, "_take", time_goes_by)
+    monkeypatch.setattr("coati.experiments.workers._now", lambda: now)
+    found = dict(Workers(1, limit_seconds=2.0).run([Job(hang, 600.0), Job(hang, 0.0)]))
     assert isinstance(found[0], Lost)
     assert found[1] == "done"
 

@@ -11,6 +11,8 @@ from click.testing import CliRunner
 from coati.cli.experiment import experiment
 from coati.errors import CoatiError, ConfigError
 from coati.experiments.spec import GeneratedWeb, parse_experiment
+from coati.testing.host_web import HostWeb
+from coati.testing.web_parameters import WebParameters
 
 FOLDER = Path(__file__).parents[2] / "experiments" / "cikm2014"
 
@@ -47,6 +49,13 @@ def call(folder: Path, text: str, *options: str) -> tuple[int, list[dict[str, ob
         return 2, [], str(result.exception)
     assert result.exit_code == 0, result.output
     return 0, [json.loads(line) for line in result.stdout.splitlines()], result.stderr
+
+
+def test_the_relevant_pages_of_a_web_are_counted(tmp_path: Path) -> None:
+    call(tmp_path, FILE)
+    web = HostWeb(WebParameters.at_scale(0.001), seed=0)
+    row = f"| {web.pages:,} | {web.pages:,} | {web.relevant_pages():,} |"
+    assert row in (tmp_path / "out" / "small.md").read_text(encoding="utf-8")
 
 
 def test_each_cell_is_an_object(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from coati.fleet.downloading import pull, take
 from coati.fleet.generations import Chain, ChainBrokenError, Manifest, RunState
 from coati.fleet.objects import ObjectStore, StoreError
 from coati.fleet.publishing import Base, Publisher
+from coati.runs.reader import RunReader
 from coati.runs.store import RunStore
 from tests.runs.synthetic import Loop, Site, abandon, check_files, dump, new_store
 
@@ -34,14 +35,16 @@ def publisher(store: ObjectStore, folder: Path, base: Base | None = None, token:
 
 
 def publish_within(publishing: Publisher) -> Manifest:
-    return publishing.publish(publishing.copy(), publishing.manifest, ended=False)
+    with RunReader(publishing.copy()) as run:
+        return publishing.publish(run, publishing.manifest, ended=False)
 
 
 def publish_at_end(publishing: Publisher, folder: Path, requests: int = 0) -> Manifest:
     news = replace(
         publishing.manifest, state=RunState(requests=requests), slices=publishing.manifest.slices + 1
     )
-    return publishing.publish(folder, news, ended=True)
+    with RunReader(folder) as run:
+        return publishing.publish(run, news, ended=True)
 
 
 def taken(store: ObjectStore, folder: Path) -> Base:

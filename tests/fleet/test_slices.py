@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
+from coati.bandits.site_choice import Promises, SiteChoice
 from coati.budget import Budget
 from coati.fleet.crawl_thread import CrawlThread, crawl_thread
-from coati.fleet.deaths import deaths_at, has_last_try, is_quarantined, note_death
+from coati.fleet.deaths import deaths_at, has_last_try, is_quarantined, note_death, use_last_try
 from coati.fleet.downloading import pull
 from coati.fleet.generations import Chain, Manifest
 from coati.fleet.leases import Lease, Leases, lease_name
@@ -27,15 +28,20 @@ from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slice_turns import SliceTurns
 from coati.fleet.slices import run_slice
 from coati.fleet.worker import Worker
+from coati.harvesting.site_crawls import site_settings
 from coati.harvesting.sites import sites_of
 from coati.live.progress import Event, EventKind
-from coati.live.site_turns import Spent
+from coati.live.running import crawl_many
+from coati.live.site_turns import SiteTurns, Spent
 from coati.live.stop_signal import StopSignal
-from coati.settings.run_file import with_values
+from coati.runs.store import RunStore
+from coati.settings.crawl_plan import CrawlResources, crawl_plan
+from coati.settings.run_file import to_toml_values, with_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
 from coati.testing.server import SiteServer, serve
 from tests.fleet.test_client import make
+from tests.waiting import wait_until
 
 LONG = SliceTimes(publish=1e6, term=1e6, patience=0.0, grace=1e6)
 
@@ -70,7 +76,7 @@ def test_a_slice_spends_its_requests_and_gives_the_site_back(order: SliceOrder, 
     assert lease_of(order).released
     second = run_slice(order, Worker("second"))
     assert (second.requests, second.state.requests) == (12, 24)
-    assert second.state.promise is not None
+    assert second.state.promises.promise is not None
     newest = chain(order).newest()
     assert newest is not None
     assert (newest.slices, newest.owner, newest.state) == (2, "second", second.state)
@@ -96,6 +102,23 @@ def test_a_crawl_that_rests_is_continued_where_it_is(order: SliceOrder, server: 
     asked = [seen.url for seen in server.requests[before:] if not seen.url.endswith("/robots.txt")]
     assert len(asked) == len(set(asked)) == 48
     resting.close()
+
+
+def test_a_site_promises_what_it_does_in_a_harvest_on_one_machine(order: SliceOrder, tmp_path: Path) -> None:
+    worker, elsewhere = Worker("here", resting=RestingCrawls()), Worker("elsewhere")
+    for where in (worker, worker, elsewhere):
+        state = run_slice(order, where).state
+    worker.resting.close()
+    choice = SiteChoice()
+    choice.resume(0, state.requests, state.targets, state.promises)
+    assert min(state.promises.promised, state.promises.came) > 0
+    turns = SiteTurns(Budget(max_requests=state.requests), at_once=1)
+    settings = site_settings(order.settings, order.site, order.per_site)
+    with RunStore.create(tmp_path / "run", to_toml_values(settings), 0.0) as store:
+        plan = crawl_plan(settings, CrawlResources(store=store))
+        crawl_many([replace(plan, turns=turns.of(0))])
+    assert turns.spent.targets == state.targets
+    assert turns.value(0) == choice.value(0)
 
 
 def test_a_crawl_that_rests_can_be_ended(order: SliceOrder, tmp_path: Path) -> None:
@@ -206,6 +229,8 @@ def test_a_last_try_that_ends_well_ends_the_quarantine(order: SliceOrder) -> Non
         die_at(order)
     run_slice(order)
     assert has_last_try(store, site)
+    # What a store that failed after it had noted the try was asked twice is one try.
+    assert use_last_try(store, site, lease_of(order).number + 1, 0.0)
     assert run_slice(replace(order, last_try=True)).end is SliceEnd.CRAWLED
     assert not is_quarantined(store, site)
     assert run_slice(order).end is SliceEnd.CRAWLED
@@ -227,8 +252,9 @@ def test_a_last_try_that_ends_in_a_death_was_the_last(
         run_slice(replace(order, last_try=True))
     assert is_quarantined(store, site)
     assert not has_last_try(store, site)
-    # Nor does another quarantine give it one.
+    # Nor does another quarantine give it one, nor who asks for the same try again.
     assert run_slice(order).end is SliceEnd.QUARANTINED
+    assert run_slice(replace(order, last_try=True)).end is SliceEnd.QUARANTINED
     assert not has_last_try(store, site)
 
 
@@ -372,9 +398,17 @@ def test_a_slice_whose_time_is_over_rests_then_ends_and_its_process_ends_if_it_d
     assert ended
 
 
-def test_within_a_slice_the_lease_is_renewed_and_the_run_published(order: SliceOrder, tmp_path: Path) -> None:
+def test_within_a_slice_the_lease_is_renewed_and_the_run_published(
+    order: SliceOrder, server: SiteServer, tmp_path: Path
+) -> None:
     order = replace(order, requests=60, times=SliceTimes(publish=0.0, term=0.4, patience=5.0, grace=1e6))
-    result = run_slice(order)
+    server.hold_after(20)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run_slice, order)
+        # The claim is the first; the crawl is not done before more were published.
+        wait_until(lambda: (newest := chain(order).newest()) is not None and newest.generation > 1)
+        server.release()
+        result = running.result()
     assert (result.end, result.messages) == (SliceEnd.CRAWLED, ())
     # A generation for the claim, one for the end, and others between.
     assert result.generation > 2
@@ -408,7 +442,7 @@ def test_one_whose_site_was_taken_over_publishes_nothing(
 
 def turns_of(site: Site, requests: int = 10, seconds: float = 1.0) -> tuple[SliceTurns, Site, Future[None]]:
     rested: Future[None] = Future()
-    turns = SliceTurns(1.0)
+    turns = SliceTurns(1.0, Promises())
     turns.joins(site)
     turns.begin(requests, lambda: seconds, rested)
     return turns, site, rested
@@ -435,7 +469,7 @@ def test_a_crawl_rests_when_its_slice_is_spent_and_goes_on_with_the_next() -> No
     turns.observed(Spent(2, 10, 0))
     assert not turns.may_choose()
     assert rested.done()
-    assert (turns.promise, turns.rest_seconds) == (0.5, 2.1)
+    assert (turns.promises, turns.rest_seconds) == (Promises(0.5, 0.5, 0.0), 2.1)
     woken = site.woken
     again: Future[None] = Future()
     turns.begin(1, lambda: 1.0, again)
@@ -447,7 +481,7 @@ def test_a_crawl_rests_when_its_slice_is_spent_and_goes_on_with_the_next() -> No
 
 
 def test_the_longest_pace_is_kept() -> None:
-    turns = SliceTurns(1.0)
+    turns = SliceTurns(1.0, Promises())
     for seconds, pace in ((0.5, 1.0), (20.0, 20.0), (1e9, 3600.0)):
         turns.on_event(Event(0.0, EventKind.WAITING, {"seconds": seconds}))
         assert turns.pace_seconds == pace
@@ -477,20 +511,15 @@ def test_a_process_has_one_thread_for_crawls_however_many_ask_at_once(
 
 
 def test_all_slices_of_a_process_can_be_recalled(order: SliceOrder, server: SiteServer) -> None:
-    asked = threading.Event()
-
-    def slowly(_: str) -> float:
-        asked.set()
-        return 0.02
-
-    server.latency = slowly
+    before = len(server.requests)
+    server.hold_after(3)
     results: list[Any] = []
     thread = threading.Thread(target=lambda: results.append(run_slice(replace(order, requests=1000))))
     thread.start()
-    assert asked.wait(240)
+    wait_until(lambda: len(server.requests) == before + 3)
     assert crawl_thread().stop_all() == 1
+    server.release()
     thread.join()
-    server.latency = 0.0
     assert results[0].state.stop_reason == "it was interrupted"
     assert not results[0].state.done
 

@@ -24,6 +24,7 @@ def test_one_address_per_line_with_comments_and_notes(tmp_path: Path) -> None:
         "\ufeff# ministries\nhttps://a.test\n\n  b.test/data  the second\nHTTP://C.test:8080/x y\n",
     )
     assert found.urls == ("https://a.test/", "https://b.test/data", "http://c.test:8080/x")
+    assert found.bare == 1
     assert (found.wrong, found.duplicates) == ((), 0)
 
 

@@ -1,13 +1,19 @@
-"""When requests leave, by the clock that paces them, and an engine that is woken or waits for ever."""
+"""When requests leave, by the clock that paces them, and times that come when a test says so."""
 
+import asyncio
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from scrapy import Request
 from scrapy.core.engine import ExecutionEngine
+from scrapy.http import Response
 
+from coati.live import scheduler
 from coati.live.pace import PaceMiddleware
+from coati.live.streaming import StreamingDownloadHandler
 
 
 class Departures:
@@ -51,6 +57,59 @@ def departures(monkeypatch: pytest.MonkeyPatch) -> Departures:
 
     monkeypatch.setattr(PaceMiddleware, "leaves", note)
     return noted
+
+
+class Deadline:
+    """The end of the budget of time of a crawl that runs in this process."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[asyncio.AbstractEventLoop, Callable[[], object]]] = []
+
+    def waits(self, on_deadline: Callable[[], object]) -> asyncio.Handle:
+        """Take note of what is to be called; what is returned can be cancelled, as a timer can."""
+        loop = asyncio.get_running_loop()
+        handle = asyncio.Handle(on_deadline, [], loop)
+        self._waiting.append((loop, lambda: handle.cancelled() or on_deadline()))
+        return handle
+
+    def comes(self) -> None:
+        """Let the time be over, by whichever thread notices that it should be; once per crawl."""
+        while self._waiting:
+            loop, on_deadline = self._waiting.pop()
+            loop.call_soon_threadsafe(on_deadline)
+
+
+@pytest.fixture
+def deadline(monkeypatch: pytest.MonkeyPatch) -> Deadline:
+    """Let the budget of time end where the test says so, and not by a clock."""
+    made = Deadline()
+    call_later = scheduler.call_later
+
+    def call(seconds: float, called: Callable[..., object], *arguments: object) -> Any:  # noqa: ANN401 - Scrapy's
+        if getattr(called, "__name__", "") == "_on_deadline":
+            return made.waits(called)
+        return call_later(seconds, called, *arguments)
+
+    monkeypatch.setattr(scheduler, "call_later", call)
+    return made
+
+
+def no_patience_with(
+    monkeypatch: pytest.MonkeyPatch, is_meant: Callable[[Request], bool], seconds: float = 0.5
+) -> None:
+    """Give up some requests soon, while all the others have the time that a busy machine takes for them."""
+    download = StreamingDownloadHandler._download  # noqa: SLF001 - where the time of a request is read
+
+    async def download_soon(handler: StreamingDownloadHandler, request: Request) -> Response:
+        if is_meant(request):
+            request.meta["download_timeout"] = seconds
+        return await download(handler, request)
+
+    monkeypatch.setattr(StreamingDownloadHandler, "_download", download_soon)
+
+
+def path_of(request: Request) -> str:
+    return urlsplit(request.url).path
 
 
 @pytest.fixture

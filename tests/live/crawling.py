@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -56,10 +57,17 @@ def plan_for(start_url: str, **changes: Any) -> CrawlPlan:
     return CrawlPlan(settings=replace(QUICK, **settings), budget=Budget(**limits), **changes)
 
 
-def crawl_from(start_url: str, **changes: Any) -> Crawled:
-    """Crawl from a URL and keep what happened."""
+def crawl_from(
+    start_url: str, on_event: Callable[[Event], object] = lambda _: None, **changes: Any
+) -> Crawled:
+    """Crawl from a URL and keep what happened; ``on_event`` is told at once."""
     events: list[Event] = []
-    return Crawled(crawl(plan_for(start_url, on_event=events.append, **changes)), events)
+
+    def note(event: Event) -> None:
+        events.append(event)
+        on_event(event)
+
+    return Crawled(crawl(plan_for(start_url, on_event=note, **changes)), events)
 
 
 def crawl_into(folder: Path, start_url: str, **changes: Any) -> Crawled:

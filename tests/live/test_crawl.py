@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coati.live import CrawlPlan, EventKind, Progress, StopReason, crawl_many
+from coati.live import CrawlPlan, Event, EventKind, Progress, StopReason, crawl_many
 from coati.runs.errors import RunWriteError
 from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
@@ -20,6 +20,7 @@ from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
 from coati.testing.server import serve
 from coati.testing.site_parameters import SiteParameters
+from tests.live.conftest import Deadline
 from tests.live.crawling import crawl_from, crawl_into, plan_for
 from tests.live.scripted import Exchange, Route, Script, answer, file, in_turn, page, scripted
 
@@ -107,10 +108,16 @@ def test_a_budget_holds_with_many_requests_in_flight() -> None:
     assert len(server.asked) == 8
 
 
-def test_the_budget_of_time_ends_a_crawl_that_waits() -> None:
+def test_the_budget_of_time_ends_a_crawl_that_waits(deadline: Deadline) -> None:
+    def over_once_it_waits(event: Event) -> None:
+        if event.what is EventKind.OBSERVED:
+            deadline.comes()
+
     with scripted({"/": page("/a"), "/a": page()}) as server:
         # Had it waited for the delay, the test would have been ended first.
-        crawled = crawl_from(server.start, delay_seconds=3600.0, max_seconds=0.5, robots=False)
+        crawled = crawl_from(
+            server.start, over_once_it_waits, delay_seconds=3600.0, max_seconds=3600.0, robots=False
+        )
     assert crawled.result.stop is StopReason.BUDGET_SECONDS
     assert server.paths == ["/"]
 

@@ -96,7 +96,7 @@ def test_an_error_in_a_body_does_not_wait_for_a_server_that_does_not_hang_up(con
 
     with scripted({"/": broken}, context=context) as server:
         crawled = crawl_from(
-            server.start, robots=False, verify_certificates=False, download_timeout_seconds=20.0
+            server.start, robots=False, verify_certificates=False, download_timeout_seconds=200.0
         )
         over.set()
     assert crawled.observed[server.start]["reason"] == "response is not valid HTTP"

@@ -10,6 +10,7 @@ import pytest
 from coati.live import event_loop
 from coati.live.event_loop import (
     NO_STALLS,
+    STALL_SECONDS,
     CrawlLoop,
     Stalls,
     count_stalls_from_here,
@@ -96,20 +97,19 @@ def test_on_another_loop_all_the_time_counts(clock: Clock) -> None:
     assert asyncio.run(read()) == 2.0
 
 
-def test_turns_that_take_too_long_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def turns() -> Stalls:
+def test_turns_that_take_too_long_are_counted(clock: Clock) -> None:
+    async def turns(seconds: float) -> Stalls:
         for _ in range(3):
+            clock.now += seconds
             await asyncio.sleep(0)
         return stalls_of_loop()
 
     with asyncio.Runner(loop_factory=CrawlLoop) as runner:
-        assert runner.run(turns()) == NO_STALLS
-    # Every turn takes longer than that.
-    monkeypatch.setattr("coati.live.event_loop.STALL_SECONDS", -1.0)
+        assert runner.run(turns(0.9 * STALL_SECONDS)) == NO_STALLS
     with asyncio.Runner(loop_factory=CrawlLoop) as runner:
-        assert runner.run(turns()).times >= 3
+        assert runner.run(turns(1.1 * STALL_SECONDS)).times == 3
     with asyncio.Runner() as runner:
-        assert runner.run(turns()) == NO_STALLS
+        assert runner.run(turns(1.1 * STALL_SECONDS)) == NO_STALLS
 
 
 def test_what_was_before_the_crawl_is_not_counted(clock: Clock) -> None:

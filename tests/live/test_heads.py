@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from coati.assembly import StrategySettings, build_strategy
+from tests.live.conftest import no_patience_with
 from tests.live.crawling import crawl_into
 from tests.live.scripted import Exchange, Route, answer, file, page, scripted
 
@@ -27,9 +28,8 @@ def to_head(route: Route) -> Route:
 
 
 @pytest.mark.parametrize("head", [hangs, sends_a_body, answer(403), answer(500), answer(405)])
-def test_the_target_is_had_all_the_same(tmp_path: Path, head: Route) -> None:
-    # All but the one that hangs have time; that one is not to take too much of it.
-    seconds = 1.5 if head is hangs else 60.0
+def test_the_target_is_had_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: Route) -> None:
+    no_patience_with(monkeypatch, lambda request: head is hangs and request.method == "HEAD")
     paths = ["/1.csv", "/2.csv", "/3.csv"]
     with scripted({"/": page(*paths)} | dict.fromkeys(paths, to_head(head))) as site:
         crawled = crawl_into(
@@ -39,7 +39,6 @@ def test_the_target_is_had_all_the_same(tmp_path: Path, head: Route) -> None:
                 "sb-classifier", [site.start], 1, settings=StrategySettings(robust_probes=True)
             ),
             robots=False,
-            answer_timeout_seconds=seconds,
         )
     assert crawled.result.progress.targets == len(paths)
 

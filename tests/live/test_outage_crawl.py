@@ -30,15 +30,13 @@ from coati.strategies.state import pack, unpack
 from coati.web.media import PRESETS
 from coati.web.rules import Rules
 from tests.live.crawling import crawl_into
-from tests.live.scripted import Exchange, Script, pause, scripted
+from tests.live.scripted import Exchange, Script, scripted
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
 
 QUICK = {
     "retry_seconds": 0.01,
     "retries": 3,
-    "answer_timeout_seconds": 0.2,
-    "connect_timeout_seconds": 2.0,
     "max_delay_seconds": 0.002,
     "max_retry_after_seconds": 0.005,
     "stream_above_bytes": 2_000,
@@ -98,6 +96,8 @@ def under(weather: Weather, monkeypatch: pytest.MonkeyPatch) -> None:
             return await send(
                 self, request.replace(url=parts._replace(netloc=f"{parts.hostname}:1").geturl())
             )
+        if kind is Down.SILENT:
+            request.meta["download_timeout"] = 0.2
         request.headers["X-Weather"] = kind or "calm"
         request.headers["X-Cut"] = str(weather.cut())
         return await send(self, request)
@@ -119,7 +119,8 @@ def answer(exchange: Exchange, body: str | bytes, media_type: str = "text/html",
             exchange.connection.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
             exchange.close_connection = True
         case Down.SILENT:
-            pause(0.3)
+            # Until the client has gone.
+            exchange.connection.recv(1)
             exchange.close_connection = True
         case Down.BROKEN_OFF:
             head = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nContent-Length: 9999\r\n\r\n"

@@ -9,7 +9,8 @@ from coati.strategies.frontier import Fifo
 from coati.web.rules import Rules, Scope
 from tests.live.conftest import Departures
 from tests.live.crawling import crawl_from
-from tests.live.scripted import Exchange, answer, file, in_turn, page, pause, scripted
+from tests.live.scripted import Exchange, answer, file, in_turn, page, scripted
+from tests.waiting import wait_until
 
 
 class Noted(FrontierStrategy):
@@ -46,12 +47,13 @@ def test_at_concurrency_one_nothing_is_chosen_before_the_last_is_observed() -> N
 
 @pytest.mark.parametrize(("concurrency", "per_host", "most"), [(4, 4, 4), (8, 1, 1), (2, 8, 2)])
 def test_what_is_unobserved_is_limited_in_all_and_by_host(concurrency: int, per_host: int, most: int) -> None:
-    def slow(exchange: Exchange) -> None:
-        pause(0.05)
+    def held(exchange: Exchange) -> None:
+        # Nobody is answered before as many as may be in flight have come.
+        wait_until(lambda: len(server.asked) > most)
         exchange.answer(body="<p>")
 
     links = [f"/{number}" for number in range(12)]
-    with scripted({"/": page(*links), "*": slow}) as server:
+    with scripted({"/": page(*links), "*": held}) as server:
         strategy = Noted(server.start)
         crawl_from(
             server.start,

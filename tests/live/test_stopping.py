@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from coati.live import StopReason
+from coati.live import Event, EventKind, StopReason
+from tests.live.conftest import Deadline
 from tests.live.crawling import crawl_into
 from tests.live.scripted import Exchange, Route, answer, file, in_turn, page, pause, scripted
 
@@ -24,8 +25,8 @@ def interrupt() -> None:
 
 
 def busy(exchange: Exchange) -> None:
-    """Ask for ten seconds of patience, and be interrupted meanwhile."""
-    exchange.answer(503, Retry_After="10")
+    """Ask for some minutes of patience, and be interrupted meanwhile."""
+    exchange.answer(503, Retry_After="250")
     threading.Timer(0.5, interrupt).start()
 
 
@@ -33,7 +34,7 @@ def busy_at_last(exchange: Exchange) -> None:
     """Be interrupted first, then ask for patience."""
     interrupt()
     pause(0.4)
-    exchange.answer(503, Retry_After="10")
+    exchange.answer(503, Retry_After="250")
 
 
 def left_to_ask(folder: Path) -> list[str]:
@@ -57,20 +58,28 @@ def test_a_host_that_rests_is_not_waited_for(tmp_path: Path, path: str, route: R
         with sqlite3.connect(run / "run.sqlite") as database:
             (told,) = database.execute("SELECT stop_reason FROM sessions").fetchone()
         assert told == StopReason.INTERRUPTED
-        # Who comes back after a minute has waited long enough.
-        resumed = crawl_into(run, server.start, retries=2, clock=lambda: wall() + 60)
+        # Who comes back after ten minutes has waited long enough.
+        resumed = crawl_into(run, server.start, retries=2, clock=lambda: wall() + 600)
     assert resumed.result.stop is StopReason.FINISHED
     assert resumed.result.progress.targets == 1
 
 
 def test_what_is_being_transferred_is_waited_for(tmp_path: Path) -> None:
+    stopping = threading.Event()
+
+    def note(event: Event) -> None:
+        if event.what is EventKind.STOPPING:
+            stopping.set()
+
     def slow(exchange: Exchange) -> None:
         interrupt()
+        assert stopping.wait(240)
+        # Longer than it waits for what is not being transferred.
         pause(2.0)
         file()(exchange)
 
     with scripted({**SITE, "/a.csv": slow}) as server:
-        crawled = crawl_into(tmp_path / "run", server.start)
+        crawled = crawl_into(tmp_path / "run", server.start, on_event=note)
     assert crawled.result.stop is StopReason.INTERRUPTED
     assert crawled.result.progress.targets == 1
     assert left_to_ask(tmp_path / "run") == []
@@ -119,9 +128,13 @@ def test_who_ignores_a_closed_terminal_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("hardly_any_grace")
-def test_a_budget_of_time_waits_for_nobody(tmp_path: Path) -> None:
-    with scripted({**SITE, "/a.csv": in_turn(hangs, file())}) as server:
-        settings = {"answer_timeout_seconds": 60.0, "max_seconds": 4.0}
+def test_a_budget_of_time_waits_for_nobody(tmp_path: Path, deadline: Deadline) -> None:
+    def time_is_over(exchange: Exchange) -> None:
+        deadline.comes()
+        hangs(exchange)
+
+    with scripted({**SITE, "/a.csv": in_turn(time_is_over, file())}) as server:
+        settings = {"answer_timeout_seconds": 60.0, "max_seconds": 3600.0}
         crawled = crawl_into(tmp_path / "run", server.start, **settings)
         assert crawled.result.stop is StopReason.BUDGET_SECONDS
         assert left_to_ask(tmp_path / "run") == [server.base + "/a.csv"]

@@ -126,14 +126,18 @@ class Killer:
         self.process: subprocess.Popen[bytes] | None = None
         self.asked = 0
         self._at = set(at)
+        # Nothing is killed before it is known which process asks.
+        self._starting = threading.Lock()
         self.routes = {path: self._watched(route) for path, route in routes.items()}
 
     def _watched(self, route: Route) -> Route:
         def watched(exchange: Exchange) -> None:
             self.asked += 1
-            if self.asked in self._at and self.process is not None:
-                os.kill(self.process.pid, signal.SIGKILL)
-                self.process.wait()
+            with self._starting:
+                process = self.process
+            if self.asked in self._at and process is not None:
+                os.kill(process.pid, signal.SIGKILL)
+                process.wait()
                 exchange.close_connection = True
             else:
                 route(exchange)
@@ -146,5 +150,6 @@ class Killer:
             "import sys; from pathlib import Path; from tests.live.visiting import visit_into;"
             f"visit_into(Path({str(folder)!r}), {start_url!r})"
         )
-        self.process = subprocess.Popen([sys.executable, "-c", command], cwd=ROOT)
+        with self._starting:
+            self.process = subprocess.Popen([sys.executable, "-c", command], cwd=ROOT)
         return self.process.wait()

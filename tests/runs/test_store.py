@@ -5,6 +5,8 @@ import hashlib
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -31,7 +33,7 @@ from coati.model import (
 )
 from coati.runs.errors import NoRunError, RunError, RunLockedError, RunVersionError, RunWriteError
 from coati.runs.fetched import Fetched
-from coati.runs.layout import Layout, holds_run
+from coati.runs.layout import Layout, holds_run, is_free
 from coati.runs.skip_reasons import REASONS, SkipReason
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import Recorded, RunStore
@@ -401,6 +403,47 @@ def test_a_creation_that_was_killed_can_be_repeated(tmp_path: Path) -> None:
     Layout(tmp_path).database.write_bytes(b"")
     assert not holds_run(tmp_path)
     new_store(tmp_path).close()
+
+
+def test_a_run_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_file = Path.replace
+
+    def killed(draft: Path, path: Path) -> Path:
+        if path.name == "run.sqlite":
+            raise KeyboardInterrupt
+        return replace_file(draft, path)
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        new_store(tmp_path)
+    monkeypatch.undo()
+    assert {path.name for path in tmp_path.iterdir()} == {"run.toml", "run.sqlite.new", "state"}
+    assert is_free(tmp_path)
+    new_store(tmp_path).close()
+
+
+DIES_WITHIN_A_TRANSACTION = """
+import os, sqlite3, sys
+run = sqlite3.connect(sys.argv[1], isolation_level=None)
+run.execute("PRAGMA cache_size = 1")
+run.execute("CREATE TABLE a AS SELECT randomblob(100000)")
+run.execute("BEGIN")
+run.execute("DELETE FROM a")
+run.execute("CREATE TABLE b AS SELECT randomblob(100000)")
+os._exit(0)
+"""
+
+
+def test_what_a_killed_creation_left_does_not_touch_the_next(tmp_path: Path) -> None:
+    """Earlier versions wrote into the database itself: a kill left a journal that would undo what follows."""
+    database = Layout(tmp_path).database
+    subprocess.run([sys.executable, "-c", DIES_WITHIN_A_TRANSACTION, database], check=True)
+    assert (tmp_path / "run.sqlite-journal").stat().st_size
+    with new_store(tmp_path) as store:
+        Loop(store, Site(3, 60), "bfs", 3).steps()
+        expected = dump(store)
+    with RunStore.open(tmp_path, 2000.0) as again:
+        assert dump(again) == expected
 
 
 def test_a_log_of_another_version_says_why_not(tmp_path: Path) -> None:

@@ -65,6 +65,12 @@ def test_a_page_says_whether_it_is_relevant() -> None:
     assert isinstance(WEB.respond(Request(0, Method.HEAD, WEB.start_urls[0])), Refused)
 
 
+@pytest.mark.parametrize("goal", ["classic", "microdata>=5"])
+def test_its_relevant_pages_are_counted(goal: str) -> None:
+    web = HostWeb(WebParameters.at_scale(0.001), seed=3, goal=goal)
+    assert web.relevant_pages() == sum(web.relevant(web.url(*place)) for place in pages(web)) > 0
+
+
 def test_nearly_every_page_can_be_reached() -> None:
     crawl = random_host(WEB.start_urls, 1)
     reached = 0

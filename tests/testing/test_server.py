@@ -21,6 +21,7 @@ from coati.testing.server_process import serve_in_process
 from coati.testing.site import Response, Site, body_of
 from coati.testing.site_parameters import SiteParameters
 from coati.web.urls import host_of
+from tests.waiting import wait_until
 
 BIG = 5_000_000
 
@@ -142,18 +143,38 @@ def test_the_account_has_times_and_can_be_asked_for_a_url(
 
 
 def test_latency_delays_an_answer_but_nobody_else() -> None:
-    def latency(url: str) -> float:
-        return 0.3 if url.endswith("/big") else 0.0
-
-    with serve(make_site, latency=latency) as server:
+    with serve(make_site, latency=lambda url: 3600.0 if url.endswith("/big") else 0.0) as server:
         with closing(connect(server.url)) as slow, closing(connect(server.url)) as quick:
             slow.request("HEAD", "/big")
             assert ask(quick, "/")[0] == 200
-            slow.getresponse().read()
-        by_url = {seen.url: seen for seen in server.requests}
-        big, home = by_url[server.url + "big"], by_url[server.url]
-        assert big.finished_at - big.started_at >= 0.3
-        assert home.finished_at < big.finished_at
+        assert [seen.url for seen in server.requests] == [server.url]
+        server.latency = 0.3
+        with closing(connect(server.url)) as delayed:
+            assert ask(delayed, "/", "HEAD")[0] == 200
+        assert server.requests[-1].finished_at - server.requests[-1].started_at >= 0.3
+
+
+def test_answers_are_held_back_after_a_number_of_requests_until_they_are_released(
+    server: SiteServer, client: http.client.HTTPConnection
+) -> None:
+    server.hold_after(1)
+    assert ask(client, "/")[0] == 200
+    with closing(connect(server.url)) as leaves:
+        leaves.request("GET", "/moved")
+        wait_until(lambda: server.connections == 2)
+    wait_until(lambda: server.connections == 1)
+    with closing(connect(server.url)) as other:
+        client.request("GET", "/nothing")
+        other.request("GET", "/none")
+        # One may be answered, and the client that has gone takes nobody's place.
+        server.hold_after(1)
+        wait_until(lambda: len(server.requests) == 2)
+        assert server.requests[1].url in {server.url + "nothing", server.url + "none"}
+        server.release()
+        assert client.getresponse().status == 404
+        assert other.getresponse().status == 204
+    assert len(server.requests) == 3
+    wait_until(lambda: server.connections == 1)
 
 
 def test_several_sites_have_an_address_each() -> None:

@@ -340,6 +340,31 @@ def test_a_watch_whose_scheduler_is_gone_goes_on_with_the_default(
     assert "Note: this version of Coati has no" in coati("watch", "site", "--once").err
 
 
+def test_more_new_links_than_are_followed_are_told_of(site: Script, crawled: Path) -> None:
+    cycle(crawled, follow=2)
+    site.routes["/data"] = page("/a.csv", "/b.csv", *[f"/new{number}.csv" for number in range(60)])
+    (message,) = cycle(crawled, follow=2).messages
+    assert message.startswith("58 new links wait to be followed, for more than 29 cycles.")
+
+
+def test_a_wrong_value_in_the_file_of_a_watch_is_named(crawled: Path, coati: Coati) -> None:
+    cycle(crawled)
+    options = crawled.with_name("site.watch") / "watch.toml"
+    good = options.read_text()
+    for line, complaint in (
+        ('per_cycle = "many"', "per_cycle: 'many' is not a whole number"),
+        ("follow = -1", "follow: -1 must be at least 0"),
+        ("perr_cycle = 3", "did you mean 'per_cycle'?"),
+    ):
+        name = line.partition(" ")[0]
+        kept = [each for each in good.splitlines() if not each.startswith(name)]
+        options.write_text("\n".join([line, *kept]))
+        said = coati("watch", "site.watch", "--once")
+        assert (said.code, complaint in said.err) == (2, True), said.err
+    options.write_text(good)
+    assert coati("watch", "site.watch", "--once").code == 0
+
+
 def test_a_snapshot_of_an_older_form_is_passed_over(
     site: Script, crawled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 class BatchedUcb:
     """Chooses among a few arms by ``mean reward + sqrt(2 ln n / n_arm)``; untried arms first, in their order.
 
+    ``rare``: most results pay nothing. The bonus of UCB1 is made for rewards that differ as much as they can,
+    and would outweigh such means for thousands of results; it shrinks with their variance then.
+
     >>> policy = BatchedUcb()
     >>> policy.choose([2, 5])
     Choice(arm=2, score=inf)
@@ -26,8 +29,9 @@ class BatchedUcb:
     5
     """
 
-    def __init__(self, exploration: float = 2.0) -> None:
+    def __init__(self, exploration: float = 2.0, *, rare: bool = False) -> None:
         self._exploration = exploration
+        self._rare = rare
         self._results: dict[int, int] = {}
         self._rewards: dict[int, float] = {}
 
@@ -45,8 +49,13 @@ class BatchedUcb:
         results = self._results.get(arm, 0)
         if not results:
             return math.inf
-        bonus = math.sqrt(self._exploration * math.log(sum(self._results.values())) / results)
-        return self._rewards[arm] / results + bonus
+        everything = sum(self._results.values())
+        bonus = self._exploration * math.log(everything) / results
+        if self._rare:
+            mean = sum(self._rewards.values()) / everything
+            # Before anything paid, one reward is reckoned with.
+            bonus *= max(mean * (1 - mean), 1 / everything)
+        return self._rewards[arm] / results + math.sqrt(bonus)
 
     def observe(self, arm: int, reward: float, results: int) -> None:
         """Learn what one pull brought; one that brought nothing counts as one bad result."""

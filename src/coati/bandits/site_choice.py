@@ -20,6 +20,7 @@ site with the fewest requests instead.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from coati.bandits.arm_heap import ArmHeap
 from coati.bandits.policy import Choice
@@ -35,19 +36,33 @@ FADE = 0.99
 _UNTRIED_YIELD = 0.5
 
 
+class Promises(NamedTuple):
+    """What a site promises for its next request, None where nobody knows, and how it kept what it promised.
+
+    ``promised`` and ``came`` are what was promised for its latest requests, and the targets that they
+    brought. Without them nothing is proved: the site is taken at its word.
+    """
+
+    promise: float | None = None
+    promised: float = 0.0
+    came: float = 0.0
+
+    def after(self, targets: int, promise: float | None, fade: float = FADE) -> Promises:
+        """Return what is known after a request that brought targets, with what is promised for the next."""
+        # Where nothing was promised, nothing is proved about promises: the targets count as expected.
+        expected = targets if self.promise is None else self.promise
+        return Promises(promise, fade * self.promised + expected, fade * self.came + targets)
+
+
 class _Site:
     """What is known of one site."""
 
-    __slots__ = ("awake", "came", "done", "promise", "promised", "requests", "targets")
+    __slots__ = ("awake", "done", "promises", "requests", "targets")
 
     def __init__(self) -> None:
         self.requests = 0
         self.targets = 0
-        # What came and what was promised before, over the latest requests.
-        self.came = 0.0
-        self.promised = 0.0
-        # What the next request promises; None where nobody knows.
-        self.promise: float | None = None
+        self.promises = Promises()
         self.awake = False
         self.done = False
 
@@ -100,27 +115,13 @@ class SiteChoice:
         """Learn what a request brought, beside what was promised before it, and what is promised now."""
         site = self._sites[arm]
         site.targets += targets
-        site.came = self._fade * site.came + targets
-        # Where nothing was promised, nothing is proved about promises: the targets count as expected.
-        site.promised = self._fade * site.promised + (targets if site.promise is None else site.promise)
-        site.promise = promise
+        site.promises = site.promises.after(targets, promise, self._fade)
         self._changed(arm)
 
-    def resume(
-        self,
-        arm: int,
-        requests: int,
-        targets: int,
-        promise: float | None,
-        promised: float | None = None,
-    ) -> None:
-        """Take over what earlier sessions saw of a site.
-
-        ``promised`` is what was promised for all its requests; without it, nothing is proved about promises.
-        """
+    def resume(self, arm: int, requests: int, targets: int, promises: Promises) -> None:
+        """Take over what earlier sessions saw of a site."""
         site = self._made(arm)
-        site.requests, site.targets, site.promise = requests, targets, promise
-        site.came, site.promised = (0.0, 0.0) if promised is None else (float(targets), promised)
+        site.requests, site.targets, site.promises = requests, targets, promises
         self.sleep(arm)
 
     def wake(self, arm: int) -> None:
@@ -153,11 +154,12 @@ class SiteChoice:
         if not site.requests:
             return math.inf
         doubt = self._doubt / math.sqrt(site.requests + _DOUBT_FROM)
-        if site.promise is None:
+        promise, promised, came = site.promises
+        if promise is None:
             return (site.targets + _UNTRIED_YIELD) / (site.requests + 1) + doubt
-        worth = (site.came + self._prior) / (site.promised + self._prior)
+        worth = (came + self._prior) / (promised + self._prior)
         # No request brings more than one target.
-        return min(1.0, site.promise * worth) + doubt
+        return min(1.0, promise * worth) + doubt
 
     def _made(self, arm: int) -> _Site:
         while len(self._sites) <= arm:

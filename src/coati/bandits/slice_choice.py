@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from coati.bandits.site_choice import SiteChoice
+from coati.bandits.site_choice import Promises, SiteChoice
 from coati.budget import Budget, Limit
 
 # However small the budget, a slice is worth its costs.
@@ -49,13 +49,12 @@ class ChosenSlice(NamedTuple):
 
 
 class SiteCounts(NamedTuple):
-    """What a site's run has taken and given in all, and what its next request promises."""
+    """What a site's run has taken and given in all, and what it promises."""
 
     requests: int = 0
     targets: int = 0
     bytes: int = 0
-    promised: float = 0.0
-    promise: float | None = None
+    promises: Promises = Promises()
 
 
 def _first_size(wanted: int, budget: int | None, sites: int) -> int:
@@ -181,10 +180,12 @@ class SliceChoice:
         if site in self._out:
             self._back(site, 0.0, 0.0)
 
-    def reopen(self, site: int) -> None:
-        """Take back that a site is over; tell how its run stands next (`ended`)."""
+    def reopen(self, site: int, now: float) -> None:
+        """Take back that a site is over; it is a suspect."""
         self._over.discard(site)
         self._choice.reopen(site)
+        self._suspects.add(site)
+        self._sleep(site, now)
 
     def _requests_left(self) -> int:
         most = self._budget.max_requests
@@ -243,4 +244,4 @@ class SliceChoice:
         self.targets += tally.targets - before.targets
         self.bytes += tally.bytes - before.bytes
         self._tallies[site] = tally
-        self._choice.resume(site, tally.requests, tally.targets, tally.promise, tally.promised)
+        self._choice.resume(site, tally.requests, tally.targets, tally.promises)

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 # What `signal` is made of; that itself takes milliseconds to import.
 import _signal  # type: ignore[import-not-found]  # an inner part of Python, without a stub
+import gc
 import os
 
 _INTERRUPTED = 130
 
 
-class EndsAtOnce:
-    """While this is entered, Ctrl-C ends the program with a line: only where there is nothing to save."""
+class Importing:
+    """While this is entered, Ctrl-C ends the program with a line, since there is nothing to save yet.
+
+    The garbage collector pauses, and later leaves out what was imported: modules stay until the end.
+    """
 
     def __enter__(self) -> None:
         """Take over from whoever would raise a KeyboardInterrupt; who ignores Ctrl-C goes on doing so."""
+        gc.disable()
         self._before = _signal.getsignal(_signal.SIGINT)
         if self._before is _signal.default_int_handler:
             _signal.signal(_signal.SIGINT, _end)
@@ -27,6 +32,8 @@ class EndsAtOnce:
         """Give it back."""
         if self._before is _signal.default_int_handler:
             _signal.signal(_signal.SIGINT, self._before)
+        gc.freeze()
+        gc.enable()
 
 
 def _end(*_: object) -> None:
@@ -36,6 +43,6 @@ def _end(*_: object) -> None:
 
 def main() -> None:
     """Run the command that the program was started with, and exit with its code."""
-    with EndsAtOnce():
+    with Importing():
         from coati.cli.main import main as run_command
     run_command()

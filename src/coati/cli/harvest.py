@@ -165,6 +165,10 @@ def _harvest_pages(plan: PagesHarvest) -> int:
     return harvested.exit_code
 
 
+# The fewest pages read in full that are worth a line: some seconds of work.
+_PAGES_TOLD = 100
+
+
 class _Extracted:
     """Says from time to time how many pages were read in full."""
 
@@ -172,8 +176,8 @@ class _Extracted:
         self._told = 0
 
     def tell(self, done: int, pages: int) -> None:
-        """Say it for every tenth of the pages."""
-        if done == pages or done - self._told >= max(1, pages // 10):
+        """Say it for every tenth of the pages, but not for a few."""
+        if done == pages or done - self._told >= max(_PAGES_TOLD, pages // 10):
             self._told = done
             say(f"Read {done:,} of {format_count(pages, 'relevant page')} in full.", err=True)
 
@@ -199,6 +203,9 @@ def _say_about(seeds: Seeds) -> None:
             f"{format_count(seeds.duplicates, 'address', 'addresses')} occurred more than once in the list.",
             err=True,
         )
+    if seeds.bare:
+        lines = format_count(seeds.bare, "address", "addresses")
+        say(f"Without http:// or https://, and so requested over https: {lines}.", err=True)
 
 
 def _say_files_begin(plan: FilesHarvest) -> None:
@@ -207,27 +214,28 @@ def _say_files_begin(plan: FilesHarvest) -> None:
     settings = plan.settings
     what = f"{settings.types} from {format_count(len(sites), 'site')} by {settings.strategy}"
     say(f"Harvesting {what} into {plan.out}, {at_once} at a time.", err=True)
-    _say_estimate(plan.estimated_seconds(), settings)
+    _say_estimate(plan)
 
 
 def _say_pages_begin(plan: PagesHarvest) -> None:
     settings = plan.settings
     hosts = format_count(len({host_of(url) for url in settings.urls}), "host")
-    what = f"{' and '.join(settings.goal)} from {hosts} by {settings.strategy}"
-    where = {"any": "and any that they lead to", "domain": "and what lies below them"}.get(
-        settings.scope, "only"
-    )
-    say(f"Harvesting {what}, {where}, into {plan.out}.", err=True)
-    _say_estimate(plan.estimated_seconds(), settings)
+    where = {"any": " and any that they lead to,", "domain": " and what lies below them,"}
+    what = f"{' and '.join(settings.goal)} from {hosts}{where.get(settings.scope, ' only,')}"
+    say(f"Harvesting {what} by {settings.strategy} into {plan.out}.", err=True)
+    _say_estimate(plan)
 
 
-def _say_estimate(seconds: float | None, settings: RunSettings) -> None:
+def _say_estimate(plan: FilesHarvest | PagesHarvest) -> None:
     """Say how long it takes, as far as that is known."""
-    if seconds is None:
+    settings, left = plan.settings, plan.requests_left()
+    if left is None:
         say("No --max-requests is set: this may take very long.", err=True)
-    elif settings.delay:
+    elif settings.delay and left:
         pace = f"one request every {settings.delay:g} s per host"
-        say(f"With {pace}, the budget lasts about {format_seconds(seconds)}.", err=True)
+        whole = left == settings.max_requests
+        what = "the budget lasts" if whole else f"the {left:,} requests left of the budget last"
+        say(f"With {pace}, {what} about {format_seconds(plan.estimated_seconds(left))}.", err=True)
     if not settings.contact:
         say(
             "Hint: add --contact YOUR-ADDRESS (or set COATI_CONTACT) so that owners of sites can reach you.",

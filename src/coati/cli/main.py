@@ -19,7 +19,7 @@ from typing import NamedTuple, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
-from coati.cli import EndsAtOnce
+from coati.cli import Importing
 from coati.cli.terminal import say
 from coati.errors import CoatiError, WriteError
 from coati.machine_errors import is_of_the_machine
@@ -88,8 +88,10 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, attribute = COMMANDS[cmd_name].place.partition(":")
-        with EndsAtOnce():
-            command = getattr(importlib.import_module(module), attribute)
+        if module not in sys.modules:
+            with Importing():
+                importlib.import_module(module)
+        command = getattr(sys.modules[module], attribute)
         if not isinstance(command, click.Command):
             raise TypeError(f"{COMMANDS[cmd_name].place} is no command")
         return command

@@ -12,28 +12,27 @@ import click
 
 from coati.cli.completion import RunPath
 from coati.cli.fleet_watch import watch_with_fleet
-from coati.cli.setting_options import given_settings, setting_option
+from coati.cli.setting_options import SettingParam, given_settings, setting_option, shown_default
 from coati.cli.terminal import say
 from coati.errors import ConfigError, UsageError
 from coati.live.stop_signal import StopSignal
 from coati.runs.changes_file import read_changes
 from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason
-from coati.strategies.revisits.relevance import FORMS
-from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.units import format_count, format_seconds, parse_seconds
 from coati.watching.notifying import ChangeListeners
 from coati.watching.watch import find_watch, is_watch, next_cycle
 from coati.watching.watch_cycles import CycleCallbacks, watch_cycles
-from coati.watching.watch_options import WatchOptions, with_options
+from coati.watching.watch_options import WATCH_OPTIONS, WatchOptions, with_options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coati.runs.changes_file import Change
     from coati.watching.cycle import CycleResult
     from coati.watching.watch import WatchPlace
 
 _INTERRUPTED = 130
-_DEFAULTS = WatchOptions()
 _SHOWN = 20
 
 
@@ -42,6 +41,17 @@ _ASKING = (
     "contact", "user_agent", "limit_rate", "user", "password_file", "header", "cookies", "proxy", "log_file",
     "quiet",
 )  # fmt: skip
+
+
+def _watch_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Offer the options of a watch, as they are declared."""
+    for name, option in reversed(WATCH_OPTIONS.items()):
+        shown = shown_default(option.shown_default)
+        named = click.option(
+            "--" + name.replace("_", "-"), type=SettingParam(option.kind), help=option.about + shown
+        )
+        function = named(function)
+    return function
 
 
 @click.command()
@@ -57,22 +67,7 @@ _ASKING = (
     help="With --store: where to run, such as local:2 or tcp://HOST:8786.  [default: this process]",
 )
 @click.option("--once", is_flag=True, help="Run one cycle and exit, for cron.")
-@click.option("--every", help=f"Length of a cycle.  [default: {format_seconds(_DEFAULTS.every)}]")
-@click.option("--per-cycle", type=click.IntRange(min=1), help="Pages to visit per cycle.  [default: 50]")
-@click.option("--per-site", type=click.IntRange(min=1), help="Most pages of one site per cycle.")
-@click.option("--follow", type=click.IntRange(min=0), help="New links to follow per cycle.  [default: 50]")
-@click.option("--check", type=click.IntRange(min=0), help="Known files to check per cycle.  [default: 20]")
-@click.option(
-    "--scheduler",
-    type=click.Choice(list(SCHEDULERS)),
-    help=f"How to choose the pages to visit.  [default: {_DEFAULTS.scheduler}]",
-)
-@click.option("--relevant", help=f"Which new links count: {FORMS}.  [default: all]")
-@click.option(
-    "--keep-versions",
-    type=click.IntRange(min=1),
-    help="How many versions of a changed file to keep.  [default: all]",
-)
+@_watch_options
 @click.option("--delay", help="Time between two requests to the same host.  [default: that of the crawl]")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the watch.  [default: SOURCE.watch]")
 @click.option(
@@ -97,14 +92,6 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     store: str | None,
     cluster: str | None,
     once: bool,
-    every: str | None,
-    per_cycle: int | None,
-    per_site: int | None,
-    follow: int | None,
-    check: int | None,
-    scheduler: str | None,
-    relevant: str | None,
-    keep_versions: int | None,
     delay: str | None,
     out: Path | None,
     command: str,
@@ -125,17 +112,7 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     _require_one(sources, store, cluster, alone=bool(out or command or notify or since))
     if since is not None:
         return _show_changes(sources, out, since, form)
-    given = {
-        "every": None if every is None else parse_seconds(every),
-        "per_cycle": per_cycle,
-        "per_site": per_site,
-        "follow": follow,
-        "check": check,
-        "scheduler": scheduler,
-        "relevant": relevant,
-        "keep_versions": keep_versions,
-    }
-    values = {name: value for name, value in given.items() if value is not None}
+    values = {name: ctx.params[name] for name in WATCH_OPTIONS if ctx.params[name] is not None}
     if store is not None:
         seconds = None if delay is None else parse_seconds(delay)
         options = with_options(WatchOptions(), values)

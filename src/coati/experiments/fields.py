@@ -71,6 +71,8 @@ def filled(record: _Record, changes: Mapping[str, object], where: str) -> _Recor
             if not isinstance(value, Mapping):
                 raise ConfigError(f"{where}: {name} should be a table of settings")
             values[name] = filled(old, value, f"{where}.{name}")
+        elif isinstance(old, enum.StrEnum):
+            values[name] = _member_like(old, value, f"{where}: {name}")
         elif isinstance(old, tuple):
             values[name] = _tuple_like(old, value, f"{where}: {name}")
         elif old is None:
@@ -80,6 +82,14 @@ def filled(record: _Record, changes: Mapping[str, object], where: str) -> _Recor
         else:
             values[name] = take({name: value}, name, type(old), old, where)
     return cast("_Record", dataclasses.replace(cast("Any", record), **values))
+
+
+def _member_like(old: enum.StrEnum, value: object, where: str) -> enum.StrEnum:
+    """Return the member of an enumeration with this value."""
+    known = [member.value for member in type(old)]
+    if value not in known:
+        raise unknown_name(where, str(value), known)
+    return type(old)(str(value))
 
 
 def _tuple_like(old: tuple[Any, ...], value: object, where: str) -> tuple[object, ...]:

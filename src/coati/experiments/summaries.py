@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from coati.experiments.between_rows import BETWEEN_ROWS
 from coati.experiments.confusion import mean_matrix, misclassification_pct, percentages
 from coati.experiments.measures import confusion_of
+from coati.experiments.quantiles import quantile
 from coati.experiments.runner import Study, rows
 from coati.experiments.spec import BOUNDS, PLAIN, Experiment, Variant
 from coati.experiments.trials import TrialResult
@@ -152,12 +153,3 @@ def _early_stop_value(experiment: Experiment, result: TrialResult, family: str, 
     if family == "saved_pct":
         return 100 * (requests - stopped_requests) / requests if requests else None
     return 100 * (targets - stopped_targets) / targets if targets else None
-
-
-def quantile(numbers: Sequence[float], share: float) -> float:
-    """Interpolate between sorted numbers; with infinity on one side there is nothing between."""
-    at = share * (len(numbers) - 1)
-    below, above = numbers[math.floor(at)], numbers[math.ceil(at)]
-    if math.isinf(above):
-        return above if at > math.floor(at) else below
-    return below + (above - below) * (at - math.floor(at))

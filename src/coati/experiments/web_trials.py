@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from coati.strategies.strategy import Strategy
 
 _GENERATOR = ("coati.testing.host_web",)
-# How many pages tell which share of a web is relevant.
-_LOOKED_AT = 20_000
 
 
 class TimedChoices(WrappedStrategy):
@@ -48,16 +46,14 @@ class TimedChoices(WrappedStrategy):
 
 
 def describe_web(site: GeneratedWeb, web: Web) -> SiteFacts:
-    """Sum a web up; how many of its pages are relevant is told from some of them."""
-    share = float(np.mean([example.relevant for example in web.sample(_LOOKED_AT, 0)]))
-    relevant = round(share * web.pages)
+    """Sum a web up."""
     facts = f"{site!r} {modules_digest(_GENERATOR)}"
     return SiteFacts(
         name=site.name,
         archive=Path(),
         digest=hashlib.sha256(facts.encode()).hexdigest(),
         start_url=web.start_urls[0],
-        totals=SiteTotals(web.pages, relevant, 0, 0),
+        totals=SiteTotals(web.pages, web.relevant_pages(), 0, 0),
         available=web.pages,
         generated=True,
         scale=f"{web.hosts:,} hosts, goal {site.goal}",

@@ -8,6 +8,7 @@ gives out jobs is gone, the others end after the job that they are at.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import signal
 import time
@@ -175,13 +176,16 @@ def _serve(pipe: Connection, memory_bytes: int | None) -> None:
     if memory_bytes is not None:
         _limit_memory(memory_bytes)
     cache: WorkerCache = {}
-    while True:
-        try:
-            work, argument = pipe.recv()
+    try:
+        work, argument = pipe.recv()
+        # What the first job imported stays until the end: collections need not go through it.
+        gc.freeze()
+        while True:
             pipe.send((_BEGUN, None, None))
             pipe.send((_DONE, *_outcome(work, cache, argument)))
-        except (EOFError, OSError):
-            return
+            work, argument = pipe.recv()
+    except (EOFError, OSError):
+        return
 
 
 def _outcome(

@@ -1,7 +1,7 @@
 """How many statistics tables does a file hold? A guess, from its bytes.
 
 Files come from strangers. So each is read by a process of its own with limits on time and memory
-(`coati.experiments.workers`), and at most so much of it: what is cut off can only make a guess too low.
+(`coati.experiments.workers`), and only up to a limit: what is cut off can only make a guess too low.
 Spreadsheets are read by python-calamine and PDF by pdfplumber, both of the extra ``experiments``.
 """
 

@@ -177,6 +177,8 @@ class FleetClient:
         self._choice = SliceChoice(groups, files.settings.budget, harvest.sizes, fair=files.fair)
         self._states = [RunState()] * len(self._sites)
         self._quarantined: set[int] = set()
+        # Of these, those that have their last try now.
+        self._last_tries: set[int] = set()
         self._health = WorkerHealth()
         self._sent_at: dict[int, float] = {}
         self._begun = time.monotonic()
@@ -189,7 +191,8 @@ class FleetClient:
         self._read_states()
         try:
             self._go_on()
-            self._try_last()
+            self._give_last_tries()
+            self._go_on()
         except KeyboardInterrupt:
             self._interrupt()
         self._end_crawls()
@@ -216,6 +219,14 @@ class FleetClient:
         state = RunState() if newest is None else newest.state
         return state, is_quarantined(self._store, f"sites/{site.name}")
 
+    def _give_last_tries(self) -> None:
+        """Let the sites in quarantine be chosen once more, now that no other is left."""
+        for number in sorted(self._quarantined):
+            order = self._order(ChosenSlice(number, 0, 0.0, 0.0, is_suspect=True))
+            if has_last_try(self._store, order.place):
+                self._last_tries.add(number)
+                self._choice.reopen(number, time.time())
+
     def _go_on(self) -> None:
         while True:
             if self._stop is None:
@@ -229,39 +240,6 @@ class FleetClient:
             if finished is not None:
                 self._take_in(finished)
             self._look_around()
-
-    def _try_last(self) -> None:
-        """Try the sites in quarantine once more, and go on with those whose slices end well."""
-        numbers = [number for number in sorted(self._quarantined) if self._has_last_try(number)]
-        requests = self._requests_left(len(numbers)) if numbers else 0
-        if requests <= 0:
-            return
-        seconds = self._harvest.sizes.seconds
-        chosen = [ChosenSlice(number, requests, seconds, 0.0, is_suspect=True) for number in numbers]
-        orders = [replace(self._order(one), last_try=True) for one in chosen]
-        for order in orders:
-            self._tell(FleetEventKind.SENT, site=order.site.name, requests=requests, value=None)
-        # Each has a worker to itself: one that kills it must not cost the others their last try.
-        send_once(self._cluster, orders, self._take_tried, self._look_around, apart=True)
-        self._go_on()
-
-    def _has_last_try(self, number: int) -> bool:
-        return has_last_try(self._store, f"sites/{self._sites[number].name}")
-
-    def _requests_left(self, sites: int) -> int:
-        """Return how many requests each of some sites may get; 0 where the budget is spent."""
-        if self._stop is not None or self._choice.limit(self._seconds) is not None:
-            return 0
-        most, limit = self._harvest.sizes.most_requests, self._harvest.files.settings.budget.max_requests
-        return most if limit is None else min(most, (limit - self._choice.requests) // sites)
-
-    def _take_tried(self, result: SliceResult) -> None:
-        """Take in a last try; a site where it went well is one like the others again."""
-        if result.end is SliceEnd.CRAWLED:
-            number = self._numbers[result.site]
-            self._quarantined.discard(number)
-            self._choice.reopen(number)
-            self._take_crawled(number, result)
 
     def _end_crawls(self) -> None:
         """End what rests, for the reason that all ended for."""
@@ -305,6 +283,7 @@ class FleetClient:
             requests=chosen.requests,
             seconds=self._slice_seconds(chosen.seconds),
             times=self._harvest.times,
+            last_try=chosen.site in self._last_tries,
         )
 
     def _slice_seconds(self, most: float) -> float:
@@ -358,6 +337,9 @@ class FleetClient:
         now = time.time()
         match result.end:
             case SliceEnd.CRAWLED:
+                # After a last try that ended, a site is one like the others again.
+                self._last_tries.discard(number)
+                self._quarantined.discard(number)
                 self._take_crawled(number, result)
             case SliceEnd.HELD | SliceEnd.LOST:
                 gone = result.by not in self._cluster.workers() and result.end is SliceEnd.HELD
@@ -451,7 +433,7 @@ _UNREACHED: Final = frozenset({StopReason.START_UNREACHABLE, StopReason.REFUSED,
 
 
 def _tally(state: RunState) -> SiteCounts:
-    return SiteCounts(state.requests, state.targets, state.bytes, state.promised, state.promise)
+    return SiteCounts(state.requests, state.targets, state.bytes, state.promises)
 
 
 def _told(number: float) -> float | None:

@@ -1,8 +1,4 @@
-"""The end of a harvest: slices of which each is sent once, without a choice among them.
-
-Crawls that rest end, so that their logs say so, and their reports are written. Sites that are left alone get
-their last try.
-"""
+"""The end of a harvest: crawls that rest end, so that their logs say so, and their reports are written."""
 
 from __future__ import annotations
 
@@ -25,10 +21,8 @@ def send_once(
     orders: Iterable[SliceOrder],
     on_result: Callable[[SliceResult], None],
     on_tick: Callable[[], None],
-    *,
-    apart: bool = False,
 ) -> None:
-    """Have slices crawled, those of one domain one after the other; ``apart``: one per worker at a time.
+    """Have slices crawled, each sent once, those of one domain one after the other.
 
     One that does not come back, that somebody else has, or that no worker is left for, is left as it is:
     whoever resumes its run mends it.
@@ -41,11 +35,10 @@ def send_once(
     gives_up_at = time.monotonic() + _WORKER_SECONDS
     while waiting or out:
         now = time.monotonic()
-        places = min(cluster.places(), max(1, len(cluster.workers()))) if apart else cluster.places()
-        while waiting and len(out) < places:
+        while waiting and len(out) < cluster.places():
             group = waiting.popleft()
             order = group.popleft()
-            cluster.send(order, apart=apart)
+            cluster.send(order)
             until = now + order.seconds + order.times.grace + order.times.patience
             out[order.site.name] = until, group
         if out:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import math
 import os
@@ -77,6 +78,8 @@ def load_libraries() -> None:
     """Load what slices need, before the first one comes: it takes seconds, which no lease should wait for."""
     for name in ("coati.live.running", "pyarrow.parquet"):
         import_module(name)
+    # They stay until the end: collections need not go through them.
+    gc.freeze()
 
 
 def _ignore_interrupts() -> None:
@@ -114,11 +117,6 @@ class DaskCluster:
         except BaseException:
             self.close()
             raise
-
-    @property
-    def dashboard(self) -> str:
-        """Where Dask shows what its workers do; empty where it does not."""
-        return str(getattr(self._client, "dashboard_link", "") or "")
 
     def places(self) -> int:
         threads = sum(self._look().values())

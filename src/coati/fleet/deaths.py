@@ -74,13 +74,16 @@ def quarantine(store: ObjectStore, place: str, deaths: int, now: float) -> None:
 def has_last_try(store: ObjectStore, place: str) -> bool:
     """Tell whether a site is left alone and has its last try before it."""
     content = store.read(f"{place}/quarantine")
-    return content is not None and not parsed(content).get("last_try_at")
+    return content is not None and not parsed(content).get("last_try")
 
 
-def use_last_try(store: ObjectStore, place: str, now: float) -> None:
-    """Note the last try of a site, before it is made."""
+def use_last_try(store: ObjectStore, place: str, token: int, now: float) -> bool:
+    """Note the last try of a site, before it is made; tells whether it had not been used by another lease."""
     said = parsed(store.read(f"{place}/quarantine") or b"{}")
-    store.replace(f"{place}/quarantine", _said(**{**said, "last_try_at": now}))
+    if said.get("last_try", token) != token:
+        return False
+    store.replace(f"{place}/quarantine", _said(**{**said, "last_try": token, "last_try_at": now}))
+    return True
 
 
 def is_quarantined(store: ObjectStore, place: str) -> bool:

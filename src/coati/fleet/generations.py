@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
+from coati.bandits.site_choice import Promises
 from coati.errors import CoatiError
 from coati.fleet.objects import ObjectStore, StoreError, parsed
 from coati.version import __version__
@@ -40,8 +41,7 @@ class Part:
 class RunState:
     """What a generation says of its run: what it took and gave, and what is to be expected of it.
 
-    ``promised`` is the sum of what was promised for its requests, ``promise`` is that of the next one, None
-    where nobody knows. ``done``: nothing is left to ask for. ``free_at`` is until when it must be left alone.
+    ``done``: nothing is left to ask for. ``free_at`` is until when it must be left alone.
     """
 
     start_url: str = ""
@@ -54,8 +54,7 @@ class RunState:
     errors: int = 0
     seconds: float = 0.0
     stop_reason: str | None = None
-    promised: float = 0.0
-    promise: float | None = None
+    promises: Promises = field(default_factory=Promises)
     done: bool = False
     free_at: float = 0.0
 
@@ -92,7 +91,7 @@ class Manifest:
 
     def to_bytes(self) -> bytes:
         """Write it down."""
-        return json.dumps(asdict(self)).encode()
+        return json.dumps(self, default=_values).encode()
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Manifest:
@@ -105,12 +104,23 @@ class Manifest:
                     "database": _parts(values["database"]),
                     "warc": _parts(values["warc"]),
                     "files": {name: Part(**part) for name, part in values["files"].items()},
-                    "state": RunState(**values["state"]),
+                    "state": _state(values["state"]),
                     "tables": tuple(values["tables"]),
                 }
             )
         except (LookupError, TypeError) as error:
             raise StoreError(f"a manifest of the store cannot be read: {error!r}") from None
+
+
+def _values(thing: object) -> dict[str, object]:
+    """Return the fields of a dataclass; `dataclasses.asdict` would copy all that is below them."""
+    return {name: getattr(thing, name) for name in type(thing).__slots__}  # type: ignore[attr-defined]
+
+
+def _state(values: dict[str, Any]) -> RunState:
+    # Other versions of Coati may have said more, or less.
+    known = {one.name: values[one.name] for one in fields(RunState) if one.name in values}
+    return RunState(**{**known, "promises": Promises(*values.get("promises", ()))})
 
 
 def _parts(values: list[dict[str, Any]]) -> tuple[Part, ...]:

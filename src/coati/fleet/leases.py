@@ -96,17 +96,20 @@ class Leases:
             expires_at=now + self.term_seconds,
             pace_seconds=pace_seconds,
         )
-        if not self.store.create(_path(lease), _written(lease)) or self._highest(name) != lease.number:
+        is_made = self.store.create(_path(lease), _written(lease))
+        numbers = self._numbers(name)
+        if not is_made or numbers[-1:] != [lease.number]:
             # Somebody was faster. An object below the highest number means nothing.
             raise LeaseHeldError(self.newest(name) or lease)
-        self._forget_before(lease)
+        for number in numbers[:-1]:
+            self.store.delete(_path(replace(lease, number=number)))
         died = before is not None and not before.released
         return HeldLease(self, lease, before if died else None)
 
     def newest(self, name: str) -> Lease | None:
         """Return the lease as it stands; None if it was never taken."""
-        while number := self._highest(name):
-            content = self.store.read(f"leases/{name}/{number:012}")
+        while numbers := self._numbers(name):
+            content = self.store.read(f"leases/{name}/{numbers[-1]:012}")
             if content is not None:
                 return _lease(content)
         return None
@@ -116,14 +119,12 @@ class Leases:
         found = [self.newest(name) for name in self.store.names("leases")]
         return [lease for lease in found if lease is not None]
 
-    def _highest(self, name: str) -> int:
-        numbers = [int(entry) for entry in self.store.names(f"leases/{name}") if entry.isdecimal()]
-        return max(numbers, default=0)
+    def is_highest(self, lease: Lease) -> bool:
+        """Tell whether nobody has taken a lease since."""
+        return self._numbers(lease.name)[-1:] == [lease.number]
 
-    def _forget_before(self, lease: Lease) -> None:
-        for entry in self.store.names(f"leases/{lease.name}"):
-            if entry.isdecimal() and int(entry) < lease.number:
-                self.store.delete(f"leases/{lease.name}/{entry}")
+    def _numbers(self, name: str) -> list[int]:
+        return sorted(int(entry) for entry in self.store.names(f"leases/{name}") if entry.isdecimal())
 
 
 class HeldLease:
@@ -151,8 +152,8 @@ class HeldLease:
 
     def check(self) -> None:
         """Raise `LeaseLostError` if somebody else has it."""
-        newest = self._leases.newest(self.lease.name)
-        if newest is None or newest.number != self.number:
+        if not self._leases.is_highest(self.lease):
+            newest = self._leases.newest(self.lease.name)
             owner = "nobody" if newest is None else newest.owner
             raise LeaseLostError(f"the lease of {self.lease.name} was taken over by {owner}")
 

@@ -42,6 +42,23 @@ def require_fleet() -> None:
         raise ConfigError(f"a fleet needs {', '.join(missing)}: pip install 'coati[fleet]'")
 
 
+class _Folder:
+    """What is asked of fsspec's file systems, for a folder: theirs takes several times as long."""
+
+    @staticmethod
+    def cat_file(path: str) -> bytes:
+        with open(path, "rb") as file:  # noqa: PTH123 - as below, names are strings here
+            return file.read()
+
+    exists = staticmethod(os.path.exists)
+    rm_file = staticmethod(os.unlink)
+
+    @staticmethod
+    def ls(path: str, *, detail: bool) -> list[str]:
+        del detail
+        return os.listdir(path)  # noqa: PTH208
+
+
 @lru_cache(maxsize=16)
 def open_store(url: str) -> ObjectStore:
     """Return the store at an address, the same one each time within a process."""
@@ -69,6 +86,8 @@ class ObjectStore:
         except ValueError as error:
             raise ConfigError(f"the store {url} cannot be used: {error}") from None
         self.is_local = scheme in {"file", "local"}
+        if self.is_local:
+            self._files = _Folder()
         self.is_of_one_process = scheme == "memory"
         # The libraries of services raise what they like, without keys or a network among others.
         self._errors = OSError if self.is_local or self.is_of_one_process else Exception

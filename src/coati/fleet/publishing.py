@@ -21,6 +21,7 @@ from coati.fleet.generations import Chain, Manifest, Part, RunState, target_obje
 from coati.fleet.objects import ObjectStore
 from coati.fleet.page_deltas import changed_pages, digests_of, pack, pages_of
 from coati.runs.layout import Layout
+from coati.runs.reader import RunReader
 
 _CHUNK_BYTES: Final = 1 << 20
 _UPLOADS: Final = 8
@@ -86,16 +87,15 @@ class Publisher:
             source.backup(target)
         return self._copy.folder
 
-    def publish(self, folder: Path, news: Manifest, *, ended: bool) -> Manifest:
+    def publish(self, run: RunReader, news: Manifest, *, ended: bool) -> Manifest:
         """Publish the run as a copy of its log has it, or the run's folder itself once it is closed.
 
         Of ``news``, the state, the time and what counts slices are taken.
         """
-        database = Layout(folder).database
-        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            targets = dict(connection.execute(_FILES))
-            (warc_end,) = connection.execute(_WARC_END).fetchone()
-            (last_event,) = connection.execute(_LAST_EVENT).fetchone()
+        database = run.layout.database
+        targets: dict[str, str] = dict(map(tuple, run.connection.execute(_FILES)))
+        (warc_end,) = run.connection.execute(_WARC_END).fetchone()
+        (last_event,) = run.connection.execute(_LAST_EVENT).fetchone()
         self._put_targets(targets)
         digests = digests_of(pages_of(_chunks(database)))
         last = self.manifest

@@ -52,7 +52,7 @@ class SiteCrawl:
         self.settings = settings
         self.per_site = per_site
         self.publisher = publisher
-        self.turns = SliceTurns(settings.delay)
+        self.turns = SliceTurns(settings.delay, publisher.manifest.state.promises)
         self.stop = StopSignal()
         self.running: Future[Ended] | None = None
         self.messages: list[str] = []

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import sqlite3
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from coati.fleet.generations import ChainBrokenError, Manifest, RunState
 from coati.fleet.leases import HeldLease, LeaseLostError
@@ -22,11 +19,21 @@ from coati.fleet.site_crawl import Ended, SiteCrawl
 from coati.fleet.worker import Worker
 from coati.harvesting.folder import summary_of
 from coati.reporting.page import report_page
-from coati.runs.layout import Layout, holds_run
+from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 
-_PROMISED = "SELECT total(score) FROM requests WHERE charged > 0"
+# Publishing takes time in proportion to the run; no more than this share of a core goes into it.
+_PUBLISHING_SHARE: Final = 0.02
 _LAST_EVENT = "SELECT coalesce(max(observed_event), 0) FROM requests"
+
+
+def pause_between_publications(wanted: float, cpu_seconds: float) -> float:
+    """Return how long to wait after a publication that took so much CPU time; ``wanted`` is the least.
+
+    >>> pause_between_publications(30.0, 0.01), pause_between_publications(30.0, 1.5)
+    (30.0, 75.0)
+    """
+    return max(wanted, cpu_seconds / _PUBLISHING_SHARE)
 
 
 class SliceCrawl:
@@ -88,8 +95,10 @@ class SliceCrawl:
                 self._renew(worker)
                 renew_at = time.monotonic() + times.term / 4
             if now >= publish_at:
+                cpu = time.thread_time()
                 self._publish_within()
-                publish_at = time.monotonic() + times.publish
+                pause = pause_between_publications(times.publish, time.thread_time() - cpu)
+                publish_at = time.monotonic() + pause
 
     def _renew(self, worker: Worker) -> None:
         try:
@@ -114,10 +123,9 @@ class SliceCrawl:
             return
         try:
             self._lease.check()
-            copy = self._publisher.copy()
-            state = self._state(copy, self._before.state.promise)
-            news = replace(self._publisher.manifest, written_at=time.time(), state=state)
-            self._publisher.publish(copy, news, ended=False)
+            with RunReader(self._publisher.copy(), immutable=True) as run:
+                news = replace(self._publisher.manifest, written_at=time.time(), state=self._state(run))
+                self._publisher.publish(run, news, ended=False)
         except StoreError as error:
             self._crawl.messages.append(str(error))
         except (LeaseLostError, ChainBrokenError):
@@ -126,25 +134,22 @@ class SliceCrawl:
     def _publish_end(self, ended: Ended | None, free_at: float) -> Manifest:
         """Publish the slice; of a crawl that ended, also its report."""
         last = self._publisher.manifest
+        store, place = self._publisher.store, self._order.place
         folder = self._publisher.copy() if ended is None else self._crawl.folder
-        database = Layout(folder).database
-        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            (last_event,) = connection.execute(_LAST_EVENT).fetchone()
-        state = self._state(folder, self._crawl.turns.promise)
-        news = replace(
-            last,
-            written_at=time.time(),
-            state=replace(state, done=ended is not None and ended.done, free_at=free_at),
-            slices=last.slices + 1,
-            tables=(last.tables[1], last_event),
-        )
-        after = self._patience.until_done(lambda: self._publisher.publish(folder, news, ended=True))
-        store = self._publisher.store
-        self._patience.until_done(lambda: write_tables(store, self._order.place, after, database))
-        if ended is not None:
-            with RunReader(folder) as run:
-                page = report_page(run, self._pull_command).encode()
-            self._patience.until_done(lambda: store.replace(f"{self._order.place}/report.html", page))
+        with RunReader(folder, immutable=True) as run:
+            (last_event,) = run.connection.execute(_LAST_EVENT).fetchone()
+            news = replace(
+                last,
+                written_at=time.time(),
+                state=replace(self._state(run), done=ended is not None and ended.done, free_at=free_at),
+                slices=last.slices + 1,
+                tables=(last.tables[1], last_event),
+            )
+            after = self._patience.until_done(lambda: self._publisher.publish(run, news, ended=True))
+            self._patience.until_done(lambda: write_tables(store, place, after, run.connection))
+            page = None if ended is None else report_page(run, self._pull_command).encode()
+        if page is not None:
+            self._patience.until_done(lambda: store.replace(f"{place}/report.html", page))
         return after
 
     @property
@@ -153,10 +158,9 @@ class SliceCrawl:
             ["coati", "pull", self._order.store, self._order.site.name, "--out", self._order.site.name]
         )
 
-    def _state(self, folder: Path, promise: float | None) -> RunState:
-        summary = summary_of(folder, self._order.site.name, self._order.place)
-        with RunReader(folder) as run:
-            (promised,) = run.connection.execute(_PROMISED).fetchone()
+    def _state(self, run: RunReader) -> RunState:
+        site = self._order.site
+        summary = summary_of(run, site.name, site.urls[0], self._order.place)
         return RunState(
             start_url=summary.start_url,
             requests=summary.requests,
@@ -168,8 +172,7 @@ class SliceCrawl:
             errors=summary.errors,
             seconds=summary.seconds,
             stop_reason=summary.stop_reason,
-            promised=promised,
-            promise=promise,
+            promises=self._crawl.turns.promises,
         )
 
     def _result(self, after: Manifest, worker: Worker, ended: Ended | None = None) -> SliceResult:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 
+from coati.bandits.site_choice import Promises
 from coati.live.progress import Event, EventKind
 from coati.live.site_turns import Crawled, Spent
 from coati.stop_reasons import StopReason
@@ -26,13 +27,14 @@ class SliceTurns:
     """The turns of a site: within a slice all are its own, as long as its lease holds.
 
     So a worker that cannot reach the store any more, or that was away, does not go on asking a site that is
-    somebody else's by now. Everything but ``pace_seconds`` is to be called on the loop of the crawl.
+    somebody else's by now. Everything but ``pace_seconds`` and ``promises`` is for the loop of the crawl.
 
-    ``promise`` is what the next choice promised when the crawl rested or ended. ``pace_seconds`` is how long
-    its hosts are to be left alone between two requests, ``rest_seconds`` how long they were to be then.
+    ``promises`` is what the crawl promises, counted as `coati.live.site_turns` does. ``pace_seconds`` is how
+    long its hosts are to be left alone between two requests, ``rest_seconds`` how long they were to be when
+    it rested.
     """
 
-    def __init__(self, pace_seconds: float) -> None:
+    def __init__(self, pace_seconds: float, promises: Promises) -> None:
         self._rested: Future[None] = Future()
         self._seconds_to_ask: Callable[[], float] = _never
         self._requests_left = 0
@@ -42,7 +44,7 @@ class SliceTurns:
         self._site: Crawled | None = None
         self.pace_seconds = pace_seconds
         self.rest_seconds = 0.0
-        self.promise: float | None = None
+        self.promises = promises
 
     def begin(self, requests: int, seconds_to_ask: Callable[[], float], rested: Future[None]) -> None:
         """Let the crawl make this many requests, while there are seconds to ask; ``rested`` ends then."""
@@ -70,6 +72,7 @@ class SliceTurns:
 
     def joins(self, site: Crawled) -> None:
         self._site = site
+        self.promises = self.promises._replace(promise=site.expects())
         if self._ends is not None:
             site.stop(self._ends)
 
@@ -89,13 +92,14 @@ class SliceTurns:
         return True
 
     def observed(self, brought: Spent) -> None:
-        """What it brought stands in the log."""
+        """Learn what a request brought; one that cost nothing is as if it had not been made."""
         self._requests_left -= brought.requests
         self._more_attempts = 0
+        if brought.requests and self._site is not None:
+            self.promises = self.promises.after(brought.targets, self._site.expects())
 
     def leaves(self) -> None:
-        if self._site is not None:
-            self.promise = self._site.expects()
+        """What it brought stands in the log."""
 
     def on_event(self, event: Event) -> None:
         """Learn how long hosts are to be left alone."""
@@ -108,7 +112,6 @@ class SliceTurns:
 
     def _rest(self) -> None:
         if self._site is not None and not self._rested.done():
-            self.promise = self._site.expects()
             rests = self._site.rests_seconds()
             self.rest_seconds = rests + _ROUNDING if rests else 0.0
             self._rested.set_result(None)

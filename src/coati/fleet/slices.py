@@ -35,7 +35,7 @@ from coati.fleet.slice_crawl import SliceCrawl
 from coati.fleet.slice_watch import SliceWatch
 from coati.fleet.worker import Worker
 from coati.harvesting.site_crawls import site_settings
-from coati.runs.layout import Layout
+from coati.runs.reader import RunReader
 
 # A site that is free again so soon is waited for.
 _SHORT_WAIT: Final = 3.0
@@ -88,9 +88,8 @@ class _Slice:
 
     def _run_with(self, lease: HeldLease) -> SliceResult:
         deaths = self._patience.until_done(lambda: self._count_deaths(lease))
-        if self._order.last_try:
-            self._patience.until_done(lambda: use_last_try(self._store, self._order.place, time.time()))
-        elif deaths.are_too_many:
+        left_alone = not self._uses_last_try(lease) if self._order.last_try else deaths.are_too_many
+        if left_alone:
             return self._quarantine(lease, deaths.all)
         crawl = self._site_crawl()
         kept = False
@@ -110,6 +109,12 @@ class _Slice:
         if lease.left_by is not None:
             note_death(self._store, lease.left_by)
         return deaths_at(self._store, self._order.place)
+
+    def _uses_last_try(self, lease: HeldLease) -> bool:
+        """Use the last try of a site; False if somebody had it, and died at it."""
+        return self._patience.until_done(
+            lambda: use_last_try(self._store, self._order.place, lease.number, time.time())
+        )
 
     def _quarantine(self, lease: HeldLease, deaths: int) -> SliceResult:
         site = self._order.site.name
@@ -139,10 +144,11 @@ class _Slice:
             base = self._patience.until_done(lambda: self._take_run(newest, folder))
             if base.manifest.database:
                 # Whoever ended the last slice may have died before this.
-                database = Layout(folder).database
-                self._patience.until_done(
-                    lambda: write_tables(self._store, order.place, base.manifest, database)
-                )
+                with RunReader(folder) as run:
+                    log = run.connection
+                    self._patience.until_done(
+                        lambda: write_tables(self._store, order.place, base.manifest, log)
+                    )
         except BaseException:
             scratch.cleanup()
             raise

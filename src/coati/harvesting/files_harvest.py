@@ -92,13 +92,17 @@ class FilesHarvest:
         """Return how many of a number of sites are crawled at the same time."""
         return self.at_once or max(1, min(_MOST_AT_ONCE, math.ceil(sites / _SITES_PER_TURN)))
 
-    def estimated_seconds(self) -> float | None:
-        """Return how long the budget of requests lasts at a polite pace; None without one."""
-        requests = self.settings.max_requests
-        if requests is None:
+    def requests_left(self) -> int | None:
+        """Return the requests that earlier sessions left of the budget; None without one."""
+        if self.settings.max_requests is None:
             return None
-        at_once = self.sites_at_once(len(self.sites()))
-        return requests * self.settings.delay / at_once
+        layout = HarvestLayout(self.out)
+        begun = [found for site in self.sites() if (found := read_site(layout, site.name)) is not None]
+        return max(0, self.settings.max_requests - sum(site.requests for site in begun))
+
+    def estimated_seconds(self, requests: int) -> float:
+        """Return how long a number of requests takes at a polite pace."""
+        return requests * self.settings.delay / self.sites_at_once(len(self.sites()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,33 +90,36 @@ class SiteSummary:
 def read_site(layout: HarvestLayout, name: str) -> SiteSummary | None:
     """Read what the run folder of a site says; None where it has none yet."""
     folder = layout.site(name)
-    return summary_of(folder, name, str(folder.relative_to(layout.folder))) if holds_run(folder) else None
-
-
-def summary_of(folder: Path, name: str, place: str) -> SiteSummary:
-    """Read what a run folder says of its site; ``place`` is where readers of the summary find it."""
+    if not holds_run(folder):
+        return None
     with RunReader(folder) as run:
-        totals, sessions = run.totals(), run.sessions()
-        (files,) = run.connection.execute("SELECT count(*) FROM files").fetchone()
-        return SiteSummary(
-            site=name,
-            start_url=str(next(iter(run.settings.get("urls", ())), "")),
-            requests=totals.requests,
-            targets=totals.targets,
-            files=files,
-            target_bytes=totals.target_bytes,
-            bytes=totals.bytes,
-            pages=totals.pages,
-            errors=totals.errors,
-            seconds=round(sum(map(_seconds, sessions)), 1),
-            stop_reason=sessions[-1].stop_reason if sessions else None,
-            folder=place,
-        )
+        start_url = str(next(iter(run.settings.get("urls", ())), ""))
+        return summary_of(run, name, start_url, str(folder.relative_to(layout.folder)))
+
+
+def summary_of(run: RunReader, name: str, start_url: str, place: str) -> SiteSummary:
+    """Read what a run says of its site; ``place`` is where readers of the summary find it."""
+    totals, sessions = run.totals(), run.sessions()
+    (files,) = run.connection.execute("SELECT count(*) FROM files").fetchone()
+    return SiteSummary(
+        site=name,
+        start_url=start_url,
+        requests=totals.requests,
+        targets=totals.targets,
+        files=files,
+        target_bytes=totals.target_bytes,
+        bytes=totals.bytes,
+        pages=totals.pages,
+        errors=totals.errors,
+        seconds=round(sum(map(_seconds, sessions)), 1),
+        stop_reason=sessions[-1].stop_reason if sessions else None,
+        folder=place,
+    )
 
 
 def ranked(sites: Iterable[SiteSummary]) -> list[SiteSummary]:
-    """Put sites in order: most targets first, then fewest requests."""
-    return sorted(sites, key=lambda site: (-site.targets, site.requests, site.site))
+    """Put sites in order: most targets first, then fewest requests; those that never answered are last."""
+    return sorted(sites, key=lambda site: (-site.targets, not site.requests, site.requests, site.site))
 
 
 def sums_of(sites: Sequence[SiteSummary]) -> dict[str, int]:

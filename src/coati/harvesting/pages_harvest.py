@@ -54,7 +54,7 @@ JSON_LD = "pages.jsonl"
 
 _HOSTS = """
 SELECT host, requests, pages, targets, errors, ended FROM host_totals
-ORDER BY targets DESC, requests, host
+ORDER BY targets DESC, requests = 0, requests, host
 """
 _BROKEN_SCRIPTS = "SELECT coalesce(sum(json_extract(facts, '$.markup.broken')), 0) FROM pages"
 
@@ -94,14 +94,17 @@ class PagesHarvest:
     extract: bool = True
     processes: int | None = None
 
-    def estimated_seconds(self) -> float | None:
-        """Return how long the budget lasts, if the hosts of the list answer politely; None without one."""
-        requests = self.settings.max_requests
-        if requests is None:
-            return None
+    def requests_left(self) -> int | None:
+        """Return the requests that earlier sessions left of the budget; None without one."""
+        if self.settings.max_requests is None or not holds_run(self.out):
+            return self.settings.max_requests
+        with RunReader(self.out) as run:
+            return max(0, self.settings.max_requests - run.totals().requests)
+
+    def estimated_seconds(self, requests: int) -> float:
+        """Return how long a number of requests takes, if the hosts of the list share them."""
         hosts = len({host_of(url) for url in self.settings.urls})
-        pace = self.settings.delay / hosts
-        return requests * max(pace, 1 / _FASTEST)
+        return requests * max(self.settings.delay / hosts, 1 / _FASTEST)
 
 
 # Pages per second that one process reads at most, whatever the hosts allow.

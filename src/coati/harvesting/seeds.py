@@ -42,12 +42,16 @@ class WrongLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """Addresses in the order of the list, each once; ``duplicates`` counts those that stood there again."""
+    """Addresses in the order of the list, each once; ``duplicates`` counts those that stood there again.
+
+    ``bare`` are those without a scheme.
+    """
 
     source: str
     urls: tuple[str, ...]
     wrong: tuple[WrongLine, ...] = field(default=())
     duplicates: int = 0
+    bare: int = 0
     headers: tuple[str, ...] = field(default=(), repr=False)
 
     def with_headers(self, given: Mapping[str, object]) -> dict[str, object]:
@@ -117,7 +121,7 @@ def _seeds(source: str, lines: Iterable[tuple[int, str]]) -> Seeds:
     urls: dict[str, None] = {}
     headers: dict[str, None] = {}
     wrong = []
-    duplicates = 0
+    duplicates = bare = 0
     for number, line in lines:
         text = line.strip()
         if not text or text.startswith("#"):
@@ -129,13 +133,14 @@ def _seeds(source: str, lines: Iterable[tuple[int, str]]) -> Seeds:
             duplicates += 1
         else:
             urls[address] = None
+            bare += "://" not in text.split()[0]
             headers.update(dict.fromkeys(filter(None, [header_of_address(text.split()[0])])))
     if not urls:
         first = f"; {wrong[0]}" if wrong else ""
         raise ConfigError(
             f"{source} holds no address{first}. Write one per line, such as https://example.org/"
         )
-    return Seeds(source, tuple(urls), tuple(wrong), duplicates, tuple(headers))
+    return Seeds(source, tuple(urls), tuple(wrong), duplicates, bare, tuple(headers))
 
 
 def _address_of(text: str) -> str | None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coati.strategies.stop_when_dry import StopWhenDry
 
 _LINE_SECONDS = 5.0
-_DRAWN_A_SECOND = 4
+_DRAWS_PER_SECOND = 4
 _BAR_WIDTH = 30
 
 # A terminal writes ^C behind what is shown. In a full line it would break that line, and leave a trace.
@@ -185,7 +185,7 @@ def shown(view: CrawlView, *, quiet: bool, verbose: bool = False) -> Iterator[Ca
         with Live(
             get_renderable=lambda: _block(view, console.width - _MARGIN),
             console=console,
-            refresh_per_second=_DRAWN_A_SECOND,
+            refresh_per_second=_DRAWS_PER_SECOND,
             transient=True,
         ):
             yield view.on_progress

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from coati.reporting.safe_html import Html, element, joined
 
+_ROWS_SHOWN = 50
+
 
 def pairs_table(title: str, pairs: Iterable[tuple[str, object]]) -> Html:
     """Draw names and values; texts from the web are escaped.
@@ -17,14 +19,14 @@ def pairs_table(title: str, pairs: Iterable[tuple[str, object]]) -> Html:
     return joined(element("strong", title), element("table", *rows))
 
 
-def rows_table(title: str, rows: Sequence[Mapping[str, object]], limit: int = 50) -> Html:
+def rows_table(title: str, rows: Sequence[Mapping[str, object]]) -> Html:
     """Draw rows under the names of their columns, the first ones of many."""
     if not rows:
         return element("p", f"{title}: nothing")
     head = element("tr", *(element("th", name) for name in rows[0]))
     body = [
         element("tr", *(element("td", "" if value is None else str(value)) for value in row.values()))
-        for row in rows[:limit]
+        for row in rows[:_ROWS_SHOWN]
     ]
-    more = f"{title} (the first {limit} of {len(rows):,})" if len(rows) > limit else title
+    more = f"{title} (the first {_ROWS_SHOWN} of {len(rows):,})" if len(rows) > _ROWS_SHOWN else title
     return joined(element("strong", more), element("table", element("thead", head), element("tbody", *body)))

@@ -22,8 +22,8 @@ from coati.assembly import (
 )
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError
+from coati.experiments.quantiles import quantile
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
-from coati.experiments.summaries import quantile
 from coati.jobs.notebook_tables import rows_table
 from coati.replaying.charts import draw_curves
 from coati.replaying.example_pages import example_pages, joined

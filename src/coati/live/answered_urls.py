@@ -23,7 +23,7 @@ class AnsweredUrls:
     ``earlier`` tells what an earlier run was given of a URL that this one has not asked for yet.
     """
 
-    def __init__(self, store: RunStore | None, earlier: EarlierVisit | None = None) -> None:
+    def __init__(self, store: RunStore | None, earlier: EarlierVisit | None) -> None:
         self._store = store
         self._earlier = earlier
         # By hash, as `SeenUrls` has them: whether the last answer was something that may be unchanged.

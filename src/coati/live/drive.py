@@ -333,7 +333,7 @@ class Drive:
         if pauses and self.plan.store is not None:
             self.plan.store.keep_pauses(pauses)
 
-    def rules_came(self, url: str, status: int, size_bytes: int, reason: str = "") -> None:
+    def rules_came(self, url: str, status: int, size_bytes: int, reason: str) -> None:
         """Log what came for a robots.txt; ``reason`` says why it forbids all without saying so."""
         if self.aborted:
             return

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from coati.bandits.site_choice import SiteChoice
+from coati.bandits.site_choice import Promises, SiteChoice
 from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class SiteTurns:
         self._sites[number] = site
         spent = site.spent()
         self.count(spent.requests, spent.bytes, spent.targets)
-        self._choice.resume(number, spent.requests, spent.targets, site.expects())
+        self._choice.resume(number, spent.requests, spent.targets, Promises(site.expects()))
 
     def may_choose(self, number: int) -> bool:
         """Tell whether a site may choose; if not, it waits, and is woken when it may."""

@@ -53,9 +53,7 @@ class PacedChoices:
     moment.
     """
 
-    def __init__(
-        self, pace: HostPace, concurrency: int, *, any_host: bool, early_seconds: float = 0.0
-    ) -> None:
+    def __init__(self, pace: HostPace, concurrency: int, *, any_host: bool, early_seconds: float) -> None:
         self._pace = pace
         self._concurrency = concurrency
         self._any_host = any_host

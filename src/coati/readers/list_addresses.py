@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from coati.model import Outcome
 
-# No honest site has so many; what is named beyond is a link like any other.
+# No honest site has this many; what is named beyond is a link like any other.
 MAX_LISTS: Final = 100_000
 
 

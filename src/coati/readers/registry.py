@@ -114,7 +114,7 @@ class PageReader:
         return ReadPage(links, refused, truncated or next(entries, None) is not None)
 
     def with_offers(
-        self, page: ReadPage, body: bytes, url: str, headers: Headers = (), *, is_list: bool = False
+        self, page: ReadPage, body: bytes, url: str, headers: Headers, *, is_list: bool
     ) -> ReadPage:
         """Put the shortcuts that a page of HTML offers before its own links, or in their place."""
         if self._shortcuts is None:

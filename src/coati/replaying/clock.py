@@ -13,7 +13,7 @@ class SimulatedClock:
     (1060.0, 60.0)
     """
 
-    def __init__(self, begin: float = 0.0, seconds_per_request: float = 1.0) -> None:
+    def __init__(self, begin: float, seconds_per_request: float = 1.0) -> None:
         self.begin = self.now = begin
         self._seconds_per_request = seconds_per_request
 

@@ -38,7 +38,7 @@ class Answers(Protocol):
 class PacedReplay:
     """A strategy, what answers it, and the pace of the hosts; time is an argument.
 
-    ``concurrency`` means the same as in a live crawl, ``any_host`` and ``early_seconds`` the same as in
+    ``concurrency`` means the same as in a live crawl, ``early_seconds`` the same as in
     `coati.pacing.paced_choices.PacedChoices`.
     """
 
@@ -49,13 +49,12 @@ class PacedReplay:
         pace: HostPace,
         *,
         concurrency: int = 1,
-        any_host: bool = True,
         early_seconds: float = 0.0,
     ) -> None:
         self._answers = answers
         self._strategy = strategy
         self._pace = pace
-        self._choices = PacedChoices(pace, concurrency, any_host=any_host, early_seconds=early_seconds)
+        self._choices = PacedChoices(pace, concurrency, any_host=True, early_seconds=early_seconds)
         self.trace = Trace()
         self.volume = 0
         self.in_flight = 0

@@ -30,6 +30,9 @@ class Web(Answering, Protocol):
     def relevant(self, url: str) -> bool:
         """Tell whether a page is relevant."""
 
+    def relevant_pages(self) -> int:
+        """Count the relevant pages."""
+
     def sample(self, pages: int, seed: int) -> Iterator[LabelledPage]:
         """Draw pages at random."""
 

@@ -1,7 +1,22 @@
 """What a run found, told to people: a page to read, and why a URL fared as it did."""
 
-from coati.reporting.explaining import explain_url
-from coati.reporting.explanation import Explanation, Verdict
-from coati.reporting.report_file import write_report
+from typing import TYPE_CHECKING
+
+from coati.lazy_names import names_from
+
+if TYPE_CHECKING:
+    from coati.reporting.explaining import explain_url
+    from coati.reporting.explanation import Explanation, Verdict
+    from coati.reporting.report_file import write_report
 
 __all__ = ["Explanation", "Verdict", "explain_url", "write_report"]
+
+# Imported when they are asked for: tables in notebooks need only the HTML.
+_PLACES = {
+    "explain_url": "coati.reporting.explaining",
+    "Explanation": "coati.reporting.explanation",
+    "Verdict": "coati.reporting.explanation",
+    "write_report": "coati.reporting.report_file",
+}
+
+__getattr__ = names_from(__name__, _PLACES)

@@ -61,8 +61,8 @@ def report_page(run: RunReader, pull: str = "") -> str:
             next_steps(connection, facts),
             provenance(facts),
             settings(facts),
-            # What the actions of a search found stands with its repositories.
-            *(() if facts.words else (groups(connection),)),
+            # What the actions of a search found stands with its repositories, and what hosts gave with pages.
+            *(() if facts.words or facts.seeks_pages else (groups(connection),)),
         )
     finally:
         connection.execute("ROLLBACK")

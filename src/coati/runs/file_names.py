@@ -43,7 +43,7 @@ _EXTENSION = re.compile(
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])\Z", re.IGNORECASE)
 
 
-def file_name(url: str, media_type: str = "", disposition: str = "") -> str:
+def file_name(url: str, media_type: str, disposition: str = "") -> str:
     """Name the file at ``url``; ``disposition`` is the Content-Disposition header.
 
     >>> file_name("http://example.org/get?id=7", "text/csv", 'attachment; filename="Données 2020.csv"')

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from coati.runs.errors import NoRunError
 from coati.runs.schema import APPLICATION_ID
 
 # Where SQLite's file header keeps the application id: big-endian, four bytes.
@@ -79,12 +80,22 @@ def holds_run(folder: Path) -> bool:
     return header[_APPLICATION_ID_AT:] == APPLICATION_ID.to_bytes(4, "big")
 
 
+def require_run(folder: Path) -> None:
+    """Raise `NoRunError` for a folder without a run; it names one of those that a harvest has in it."""
+    if holds_run(folder):
+        return
+    below = sorted(place for place in folder.glob("sites/*") if holds_run(place))
+    more = f", but one for each site of a harvest: name one of these, such as {below[0]}" if below else ""
+    raise NoRunError(f"there is no run in {folder}{more}")
+
+
 # What a run that was killed in its first moments leaves behind.
 _BEGUN = frozenset(
     {
         "run.toml",
         "run.toml.new",
         "run.sqlite",
+        "run.sqlite.new",
         "run.sqlite-journal",
         "run.sqlite-wal",
         "run.sqlite-shm",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from coati.runs.errors import NoRunError, RunError
-from coati.runs.layout import Layout, holds_run
+from coati.runs.errors import RunError
+from coati.runs.layout import Layout, require_run
 from coati.runs.schema import check_version
 from coati.runs.settings_file import read_settings
 from coati.runs.totals import Totals, read_totals
@@ -45,14 +45,19 @@ class SessionRow(NamedTuple):
 
 
 class RunReader:
-    """A run folder, read-only. ``connection`` is for questions of one's own; rows have column names."""
+    """A run folder, read-only. ``connection`` is for questions of one's own; rows have column names.
 
-    def __init__(self, folder: Path) -> None:
-        if not holds_run(folder):
-            raise NoRunError(f"there is no run in {folder}")
+    ``immutable``: this version wrote the log, and nobody writes it meanwhile. That spares SQLite's locks.
+    """
+
+    def __init__(self, folder: Path, *, immutable: bool = False) -> None:
+        require_run(folder)
         self.layout = Layout(folder)
-        check_version(self.layout.database)
         uri = f"{self.layout.database.absolute().as_uri()}?mode=ro"
+        if immutable:
+            uri += "&immutable=1"
+        else:
+            check_version(self.layout.database)
         try:
             self.connection = sqlite3.connect(uri, uri=True, isolation_level=None)
             self.connection.execute("SELECT 1 FROM about").fetchone()

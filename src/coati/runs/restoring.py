@@ -168,7 +168,7 @@ class Tail:
         return links
 
 
-def in_flight(connection: Connection, strategy: str = "") -> list[Request]:
+def in_flight(connection: Connection, strategy: str) -> list[Request]:
     """Return what a strategy chose and never observed, in the order of choice."""
     return [_request(row) for row in connection.execute(_IN_FLIGHT, (strategy,))]
 

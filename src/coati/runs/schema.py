@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+from coati.runs.durable import write_whole
 from coati.runs.errors import RunError, RunVersionError
 from coati.runs.iso_times import to_iso
 from coati.version import __version__
@@ -301,9 +303,9 @@ def share(connection: sqlite3.Connection) -> None:
 
 
 def create_database(path: Path, now: float) -> None:
-    """Make an empty database; a kill leaves a whole one or a file that is no run."""
-    connection = sqlite3.connect(path, isolation_level=None)
-    try:
+    """Make an empty database, which is there whole or not at all."""
+    # A kill within a transaction would leave a file that looks like a run, and a journal that empties it.
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.executescript(_SCRIPT)
         about = {
             "run_id": uuid.uuid4().hex,
@@ -313,8 +315,11 @@ def create_database(path: Path, now: float) -> None:
         }
         connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
         connection.execute("COMMIT")
-    finally:
-        connection.close()
+        image = connection.serialize()
+    # What another attempt left beside it is not for this one.
+    for suffix in ("-journal", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    write_whole(path, (image,))
 
 
 def check_version(path: Path) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from coati.runs.skip_reasons import Reason
 
-# How many URLs are listed for one reason. A large site may link to a million pages elsewhere; after so many
+# How many URLs are listed for one reason. A large site may link to a million pages elsewhere; after this many
 # they are only counted, and one that is met again may then be counted again.
 MAX_LISTED = 50_000
 

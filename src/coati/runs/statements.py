@@ -7,8 +7,8 @@ import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.runs.errors import NoRunError, explained
-from coati.runs.layout import Layout, holds_run
+from coati.runs.errors import explained
+from coati.runs.layout import Layout, require_run
 from coati.runs.lock import lock_run
 from coati.runs.schema import check_version
 
@@ -104,8 +104,7 @@ class StatementTable:
 @contextmanager
 def statement_table(folder: Path) -> Iterator[StatementTable]:
     """Open the statements of a run that nobody writes; raises `coati.runs.errors.RunError` otherwise."""
-    if not holds_run(folder):
-        raise NoRunError(f"there is no run in {folder}")
+    require_run(folder)
     layout = Layout(folder)
     check_version(layout.database)
     lock = lock_run(layout)

@@ -36,14 +36,14 @@ from coati.model import LinkList, Method, Page, Refused, Target
 from coati.runs.background_sync import BackgroundSync
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
-from coati.runs.errors import NoRunError, RunWriteError, explained
+from coati.runs.errors import RunWriteError, explained
 from coati.runs.failed_urls import next_retry, retries
 from coati.runs.files_csv import listing_lines
 from coati.runs.group_table import write_groups
 from coati.runs.host_answers import HostAnswer, host_answers
 from coati.runs.host_pauses import HostPauses
 from coati.runs.last_answers import PastAnswer, last_answers
-from coati.runs.layout import Layout, holds_run
+from coati.runs.layout import Layout, holds_run, require_run
 from coati.runs.lock import lock_run
 from coati.runs.log import LoggedPage, RunLog, storable_texts, whole_links
 from coati.runs.old_versions import let_old_versions_go
@@ -164,8 +164,7 @@ class RunStore:
     @classmethod
     def open(cls, folder: Path, now: float) -> Self:
         """Resume a run: puts right what a kill left behind. Raises `coati.runs.errors.RunError`."""
-        if not holds_run(folder):
-            raise NoRunError(f"there is no run in {folder}")
+        require_run(folder)
         layout = Layout(folder)
         with explained(folder):
             layout.state.mkdir(exist_ok=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HITS_PER_PAGE = 50
 # More repetitions of a word do not make a page more alike.
 _MOST_COUNTED = 3
-# A page is found that has so many of the words of a query.
+# A page is found that has this share of the words of a query.
 _SHARE_OF_WORDS = 0.75
 
 
@@ -61,7 +61,7 @@ class WebEngine:
         return self._ranked(words, np.ones(len(asked)), least, noise, query.text)
 
     def _ranked(self, words: Numbers, weights: Floats, least: int, noise: float, text: str) -> Numbers:
-        """Return the sites with so many of the words at least, the best first."""
+        """Return the sites with at least ``least`` of the words, the best first."""
         scores, having = np.zeros(self._sites), np.zeros(self._sites, int)
         for word, weight in zip(words.tolist(), weights.tolist(), strict=True):
             sites, counts = self._with_word.row(word), self._with_word.counts_of(word)

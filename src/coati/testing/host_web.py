@@ -150,6 +150,11 @@ class HostWeb:
         place = self.find(url)
         return place is not None and self._goal.holds(self.facts(*place))
 
+    def relevant_pages(self) -> int:
+        """Count the relevant pages; some 3 microseconds per page of the web."""
+        holds, facts = self._goal.holds, self.facts
+        return sum(holds(facts(host, page)) for host, size in enumerate(self._sizes) for page in range(size))
+
     def sample(self, pages: int, seed: int) -> Iterator[LabelledPage]:
         """Draw pages at random, each as if it had been found on a page that links to it in its host."""
         for turn in range(pages):

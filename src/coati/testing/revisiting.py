@@ -31,7 +31,7 @@ class RevisitInTurn:
 
     Its registry row would need all out-links (`coati.assembly.Need`): the score of a visit is how many links
     came or went at the last one, and its reward how many did this time. What failed or leads elsewhere is
-    not visited again, and nothing is after so many ``visits``.
+    not visited again, and nothing is after ``visits`` visits.
 
     >>> from coati.model import EVERY_HOST, NO_LINKS
     >>> crawl = RevisitInTurn(["http://example.org/"], every_seconds=60.0)

@@ -32,9 +32,9 @@ from coati.testing.sample_region import (
 )
 from coati.testing.site import Response
 
-_DATASETS_A_PAGE = 8
+_DATASETS_PER_PAGE = 8
 _NEWS = 60
-_NEWS_A_PAGE = 10
+_NEWS_PER_PAGE = 10
 _PEOPLE = 40
 _OLD_YEARS = range(2004, 2009)
 _BULLETINS = 10
@@ -154,9 +154,9 @@ def write_catalogue(office: Office) -> None:
     )
     formats = [(f"/data/?format={name}", name.upper()) for name in MEDIA_TYPES if name != "pdf"]
     filters += section("By format", link_list(formats, "facet"), "box")
-    starts = range(0, len(office.datasets), _DATASETS_A_PAGE)
+    starts = range(0, len(office.datasets), _DATASETS_PER_PAGE)
     for number, start in enumerate(starts, start=1):
-        entries = _entries(office.datasets[start : start + _DATASETS_A_PAGE])
+        entries = _entries(office.datasets[start : start + _DATASETS_PER_PAGE])
         path = f"/data/?page={number}" if number > 1 else "/data/"
         content = entries + pagination("/data/", len(starts), number)
         office.add_page(path, page("Data catalogue", content, trail=trail, side=filters, kind="catalogue"))
@@ -252,12 +252,12 @@ def write_reports(office: Office) -> None:
 def write_news(office: Office) -> None:
     """Write the press releases and the pages that list them, older ones behind."""
     trail: list[Anchor] = [("/news/", "News")]
-    starts = range(0, len(office.news), _NEWS_A_PAGE)
+    starts = range(0, len(office.news), _NEWS_PER_PAGE)
     for number, start in enumerate(starts, start=1):
         teasers = "".join(
             f'<article class="teaser"><time>{item.date}</time>'
             f'<h2><a href="{item.path}">{escape(item.title)}</a></h2></article>'
-            for item in office.news[start : start + _NEWS_A_PAGE]
+            for item in office.news[start : start + _NEWS_PER_PAGE]
         )
         path = f"/news/?page={number}" if number > 1 else "/news/"
         content = f'<div class="teasers">{teasers}</div>{pagination("/news/", len(starts), number)}'

@@ -6,11 +6,15 @@ base URL to whatever makes the site. Several sites at once get an address of the
 
 The server also answers as a proxy (``GET http://any.host/ HTTP/1.1``), so that sites under made-up host names
 can be crawled, too.
+
+A test that interrupts a crawl amid its work must not count on its speed: `SiteServer.hold_after` lets the
+server answer some more requests and keep the later ones waiting, so that the crawl cannot be done before.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 import struct
 import threading
@@ -70,6 +74,7 @@ class SiteServer:
     proxy_url: str
     requests: list[SeenRequest] = field(default_factory=list)
     latency: Latency = 0.0
+    _listening: _Listening | None = field(default=None, repr=False)
 
     @property
     def site(self) -> Site:
@@ -85,6 +90,23 @@ class SiteServer:
         """Count the requests for one URL."""
         return sum(seen.url == url for seen in self.requests)
 
+    @property
+    def connections(self) -> int:
+        """How many connections are open. A client that was killed has none left before long."""
+        return 0 if self._listening is None else len(self._listening.connections)
+
+    def hold_after(self, answers: int) -> None:
+        """Answer this many more requests; those that follow wait for the next call of this or `release`."""
+        self._let_through(answers)
+
+    def release(self) -> None:
+        """Answer what waits, and every request that follows."""
+        self._let_through(math.inf)
+
+    def _let_through(self, answers: float) -> None:
+        if self._listening is not None:
+            self._listening.let_through(answers)
+
 
 @contextmanager
 def serve(*make_sites: MakeSite, latency: Latency = 0.0, port: int = 0) -> Iterator[SiteServer]:
@@ -97,7 +119,7 @@ def serve(*make_sites: MakeSite, latency: Latency = 0.0, port: int = 0) -> Itera
     (True, 0)
     """
     loop = asyncio.new_event_loop()
-    listening = _Listening()
+    listening = _Listening(loop)
     thread = threading.Thread(target=loop.run_forever, name="site server", daemon=True)
     thread.start()
     try:
@@ -117,7 +139,7 @@ async def _start(
         raise UsageError("there is no site to serve")
     base_urls = await listening.open([_address(number) for number in range(len(make_sites))], port)
     sites = [make(base_url) for make, base_url in zip(make_sites, base_urls, strict=True)]
-    server = SiteServer(sites, base_urls[0], latency=latency)
+    server = SiteServer(sites, base_urls[0], latency=latency, _listening=listening)
     listening.answers = _Answers(server)
     return server
 
@@ -128,12 +150,33 @@ def _address(number: int) -> str:
 
 
 class _Listening:
-    """The sockets of a server and the connections that it has open."""
+    """The sockets of a server, the connections that it has open, and which of them may be answered."""
 
-    def __init__(self) -> None:
+    def __init__(self, loop: AbstractEventLoop) -> None:
         self.answers: _Answers | None = None
         self.connections: set[_Connection] = set()
+        self._loop = loop
         self._servers: list[Server] = []
+        self._answers_left = math.inf
+        self._held: list[_Connection] = []
+
+    def let_through(self, answers: float) -> None:
+        """Set how many requests are answered from now on; for any thread but that of the server."""
+        asyncio.run_coroutine_threadsafe(self._let_through(answers), self._loop).result()
+
+    async def _let_through(self, answers: float) -> None:
+        self._answers_left = answers
+        held, self._held = self._held, []
+        for connection in held:
+            connection.answer()
+
+    def may_answer(self, connection: _Connection) -> bool:
+        """Tell whether a request is answered now; if not, it is kept for later."""
+        if self._answers_left <= 0:
+            self._held.append(connection)
+            return False
+        self._answers_left -= 1
+        return True
 
     async def open(self, hosts: Sequence[str], port: int) -> list[str]:
         """Bind each address, all on one port; returns their base URLs."""
@@ -277,13 +320,14 @@ class _Connection(asyncio.Protocol):
 
     def _answer_in(self, delay_seconds: float) -> None:
         if delay_seconds > 0:
-            self._loop.call_later(delay_seconds, self._answer)
+            self._loop.call_later(delay_seconds, self.answer)
         else:
-            self._answer()
+            self.answer()
 
-    def _answer(self) -> None:
+    def answer(self) -> None:
+        """Answer the request that waits, unless its client is gone or answers are held back."""
         answers = self._listening.answers
-        if answers is not None and self._transport is not None:
+        if answers is not None and self._transport is not None and self._listening.may_answer(self):
             self._send(answers.get(self._url))
 
     def _refuse(self, status: HTTPStatus) -> None:

@@ -35,8 +35,8 @@ class SiteParameters:
     pages_with_targets: float = 0.1
     # Mean number of links from the start page to a target (2.6 to 87); the deep ones by pagination.
     target_depth: float = 4.0
-    # Pages without targets that lie deeper than all targets, as a share of all pages; below 0: so many that
-    # lie nearer to the start than most. This decides when a breadth-first crawl has the targets.
+    # Pages without targets that lie deeper than all targets, as a share of all pages; below 0: this share
+    # lies nearer to the start than most. This decides when a breadth-first crawl has the targets.
     barren_depth: float = 0.0
     # Sections with targets stand last among the sections (1), first (-1), or in turns with the others (0).
     # This decides when a depth-first crawl has them.

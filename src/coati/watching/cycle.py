@@ -62,6 +62,8 @@ SELECT url FROM (
 ) WHERE place <= ? GROUP BY url HAVING sum(missing) = ? AND max(chosen_event) > ?
 """
 _NAMED = 3
+# New links that wait for more cycles than this are many.
+_MANY_CYCLES = 24
 _NONE_LEFT = "no page is left to visit, so no cycle begins, and the known files are not checked either"
 _LAST_EVENT = "SELECT max(coalesce(max(chosen_event), 0), coalesce(max(observed_event), 0)) FROM requests"
 _RUN_ID = "SELECT value FROM about WHERE name = 'run_id'"
@@ -149,6 +151,7 @@ def run_cycle(
             *result.messages,
             *_pages_gone(folder, before),
             *([_NONE_LEFT] if none_left else []),
+            *_backlog(sum(site.links_waiting for site in watching), options.follow),
         ),
         changes=tuple(publish(folder, known)),
     )
@@ -220,6 +223,14 @@ def _clock_behind(last_logged: float, now: float, every: float) -> list[str]:
     then, here = to_iso(last_logged), to_iso(now)
     told = f"the last cycle was at {then}, and the clock says {here}: nothing is visited before that time."
     return [told + " If the clock was wrong then, begin another watch with --out"]
+
+
+def _backlog(waiting: int, follow: int) -> list[str]:
+    """Say that more new links come than are followed."""
+    if not follow or waiting <= _MANY_CYCLES * follow:
+        return []
+    told = f"{waiting:,} new links wait to be followed, for more than {waiting // follow:,} cycles."
+    return [told + " Pages take turns, so that none is left out; raise --follow to keep up"]
 
 
 def _last_event(folder: Path) -> int:

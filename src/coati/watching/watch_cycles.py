@@ -13,17 +13,17 @@ from coati.errors import ConfigError
 from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
-from coati.jobs.options import AskingOptions, plain_values
+from coati.jobs.options import plain_values
 from coati.jobs.own_thread import run_beside_loop
 from coati.jobs.runs import Run
 from coati.live.stop_signal import StopSignal
 from coati.runs.changes_file import Change
 from coati.settings.run_file import read_values
 from coati.stop_reasons import StopReason
-from coati.units import parse_seconds
 from coati.watching.cycle import CycleResult
 from coati.watching.notifying import ChangeListeners
 from coati.watching.watch import WatchPlace, find_watch, next_cycle, watch_once
+from coati.watching.watch_options import WATCH_OPTIONS, WatchKeywords
 
 if TYPE_CHECKING:
     from coati.live.progress import OnProgress, Progress
@@ -93,21 +93,13 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     *,
     cycles: int | None = 1,
     out: str | Path | None = None,
-    every: float | str | None = None,
-    per_cycle: int | None = None,
-    per_site: int | None = None,
-    follow: int | None = None,
-    check: int | None = None,
-    scheduler: str | None = None,
-    relevant: str | None = None,
-    keep_versions: int | None = None,
     command: str = "",
     notify: str = "",
     on_cycle: Callable[[CycleResult], None] | None = None,
     on_progress: OnProgress | None = None,
     stop: StopSignal | None = None,
     show_progress: bool | None = None,
-    **asking: Unpack[AskingOptions],
+    **options: Unpack[WatchKeywords],
 ) -> WatchResult:
     """Find new and changed files on known sites with few requests, and return the changes.
 
@@ -116,22 +108,13 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     None runs until ``stop`` is set. ``command`` and ``notify`` are told of each change, as by ``--exec`` and
     ``--notify``. Others are the settings of ``coati watch``; what is left out stays as it was.
     """
-    given = {
-        "every": parse_seconds(every) if isinstance(every, str) else every,
-        "per_cycle": per_cycle,
-        "per_site": per_site,
-        "follow": follow,
-        "check": check,
-        "scheduler": scheduler,
-        "relevant": relevant,
-        "keep_versions": keep_versions,
-    }
+    given = plain_values(options)
     sources = [source] if isinstance(source, str | Path) else list(source)
     place = find_watch(
         [Path(each) for each in sources],
-        {name: value for name, value in given.items() if value is not None},
+        {name: value for name, value in given.items() if name in WATCH_OPTIONS},
         None if out is None else Path(out),
-        read_values(plain_values(asking)),
+        read_values({name: value for name, value in given.items() if name not in WATCH_OPTIONS}),
     )
     stop = stop or StopSignal()
     view = CrawlView(place.known.settings.budget)

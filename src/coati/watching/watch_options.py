@@ -1,71 +1,110 @@
-"""The options of a watch, stored in its folder as ``watch.toml`` so that it resumes without options."""
+"""The options of a watch, declared once, and stored in its folder as ``watch.toml``.
+
+The command, `coati.watch` and the file take them from the fields of `WatchOptions`: a field's name is the key
+in the file; with dashes it is the option (``--per-cycle``). A watch resumes with those that it had.
+"""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from coati.errors import ConfigError, unknown_name
+from coati.jobs.options import AskingOptions
 from coati.runs.durable import write_whole
+from coati.settings.setting_types import INTEGER, SECONDS, TEXT, SettingType, above_zero, at_least, choice
+from coati.strategies.revisits.relevance import FORMS
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.toml_writer import to_toml
 from coati.units import format_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from coati.settings.run_settings import RunSettings
 
+T = TypeVar("T")
+
 FILE_NAME = "watch.toml"
 DEFAULT_SCHEDULER = "arrivals"
+
+_NAMES = {name: row.summary for name, row in SCHEDULERS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOption:
+    """What is known about one option beside its value; ``shown_default`` is the default in words."""
+
+    kind: SettingType
+    about: str
+    shown_default: str
+
+    def read(self, name: str, value: object) -> object:
+        """Bring a value to its form; the error names the option."""
+        try:
+            return self.kind.read(value)
+        except ConfigError as error:
+            raise ConfigError(f"{name}: {error}") from None
+
+
+def _option(default: T, kind: SettingType, about: str, shown_default: str | None = None) -> T:
+    shown = str(default) if shown_default is None else shown_default
+    made: T = field(default=default, metadata={"option": WatchOption(kind, about, shown)})
+    return made
 
 
 @dataclass(frozen=True, slots=True)
 class WatchOptions:
-    """What a watch was told.
-
-    ``sources`` are the folders of crawls or the list that it began from. In each cycle it visits
-    ``per_cycle`` pages (``per_site`` of one site at most), follows ``follow`` new links and asks about
-    ``check`` known files. ``relevant`` says which links count (`coati.strategies.revisits.relevance`). Of a
-    file that changes, the ``keep_versions`` newest versions are kept; None: all.
-    """
+    """What a watch was told; ``sources`` are the folders of crawls or the list that it began from."""
 
     sources: tuple[str, ...] = ()
-    every: float = 3600.0
-    per_cycle: int = 50
-    per_site: int | None = None
-    follow: int = 50
-    check: int = 20
-    scheduler: str = DEFAULT_SCHEDULER
-    relevant: str = ""
-    keep_versions: int | None = None
+    every: float = _option(3600.0, SECONDS, "Length of a cycle.", "1 h")
+    per_cycle: int = _option(50, at_least(INTEGER, 1), "Pages to visit per cycle.")
+    per_site: int | None = _option(None, above_zero(INTEGER), "Most pages of one site per cycle.", "")
+    follow: int = _option(50, at_least(INTEGER, 0), "New links to follow per cycle.")
+    check: int = _option(20, at_least(INTEGER, 0), "Known files to check per cycle.")
+    scheduler: str = _option(
+        DEFAULT_SCHEDULER,
+        choice("scheduler", _NAMES),
+        f"How to choose the pages to visit: {', '.join(_NAMES)}.",
+    )
+    relevant: str = _option("", TEXT, f"Which new links count: {FORMS}.", "all")
+    keep_versions: int | None = _option(
+        None, above_zero(INTEGER), "How many versions of a changed file to keep.", "all"
+    )
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what no watch could keep to."""
-        if self.scheduler not in SCHEDULERS:
-            raise unknown_name("scheduler", self.scheduler, SCHEDULERS)
-        for name in ("per_cycle", "every"):
-            if getattr(self, name) <= 0:
-                raise ConfigError(f"{name} must be above 0")
-        if self.keep_versions is not None and self.keep_versions < 1:
-            raise ConfigError("keep_versions must be at least 1")
-        if min(self.follow, self.check) < 0:
-            raise ConfigError("follow and check cannot be below 0")
+        """Bring each value to its form; raises `ConfigError` for what no watch could keep to."""
+        for name, option in WATCH_OPTIONS.items():
+            object.__setattr__(self, name, option.read(name, getattr(self, name)))
+        if self.every <= 0:
+            raise ConfigError("every must be above 0")
+
+
+WATCH_OPTIONS: dict[str, WatchOption] = {
+    each.name: each.metadata["option"] for each in fields(WatchOptions) if each.metadata
+}
 
 
 class CycleOptions(TypedDict, total=False):
-    """The options of a single cycle, by name."""
+    """The options of a single cycle as keyword arguments."""
 
     per_cycle: int
-    per_site: int
+    per_site: int | None
     follow: int
     check: int
     scheduler: str
     relevant: str
-    keep_versions: int
+    keep_versions: int | None
+
+
+class WatchKeywords(CycleOptions, AskingOptions, total=False):
+    """What `coati.watch` takes by name: the options of a watch, and how sites are asked."""
+
+    every: float | str
 
 
 def read_options(folder: Path, given: Mapping[str, object], notes: list[str]) -> WatchOptions:

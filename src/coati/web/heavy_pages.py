@@ -44,9 +44,9 @@ _MANY_TAGS = 1 << 14
 _MANY_COPIES = 1 << 18
 _LONG_TAG_CHARS = 1 << 12
 
-# Faster than ignoring case; and most tags are ruled out by their first letter.
+# Faster than ignoring case; and most tags are ruled out by their first two characters.
 _FORMATTING = re.compile(
-    r"<(?=[bBcCeEfFiInNsStTuU])"
+    r"<(?=[bBcCeEfFiInNsStTuU][\s/iIoOmMtT])"
     r"(?:[bB](?:[iI][gG])?|[iIuU]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[nN][oO][bB][rR]"
     r"|[sS](?:[mM][aA][lL]{2}|[tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))?|[tT]{2})[\s/][^>]*"
 )

@@ -276,36 +276,65 @@ def ltr(past: Past, k: int) -> list[int]:
         for at, page, new in past.visits:
             if at >= cycle - WINDOW_HOURS:
                 queries.setdefault(at, []).append((features(past, page, at)[:4], new))
-        past.weights, past.trained = _ascend(list(queries.values()), past.weights), cycle
+        rng = np.random.default_rng([0, int(past.made.moments()[cycle])])
+        past.weights, past.trained = _ascend(list(queries.values()), rng), cycle
     pages = range(len(past.made.urls))
     scores = [float(np.dot(past.weights, features(past, page, cycle)[:4])) for page in pages]
     return select(past, scores, k)
 
 
-def _ascend(queries: list[list[tuple[list[float], int]]], weights: list[float]) -> list[float]:
-    best = _ndcg(queries, weights)
-    for _ in range(25):
-        before = best
-        for place in range(4):
-            tried = [-weights[place], *(s * 0.05 * 2.0**power for power in range(25) for s in (1, -1))]
-            moved = [[w + step * (at == place) for at, w in enumerate(weights)] for step in tried]
-            values = [_ndcg(queries, other) for other in moved]
-            if max(values) > best:
-                best = max(values)
-                changed = moved[values.index(best)]
-                weights = [w / sum(map(abs, changed)) for w in changed]
-        if best - before < 0.001:
+Queries = list[list[tuple[list[float], int]]]
+
+
+def _ascend(queries: Queries, rng: np.random.Generator) -> list[float]:
+    """Start five times from equal weights; the first best end counts."""
+    ends = [_climb(queries, rng) for _ in range(5)]
+    return next(weights for best, weights in ends if best == max(ends)[0])
+
+
+def _climb(queries: Queries, rng: np.random.Generator) -> tuple[float, list[float]]:
+    weights = [0.25] * 4
+    best = begun = _ndcg(queries, weights)
+    in_vain = 0
+    while in_vain < 3:
+        for place in map(int, rng.permutation(4)):
+            in_vain += 1
+            for direction in (1, -1, 0):
+                ends = _line(queries, weights, place, direction)
+                value = max(each for each, _ in ends)
+                if value > best:
+                    best, in_vain = value, 0
+                    changed = next(end for each, end in ends if each == value)
+                    weights = [weight / sum(map(abs, changed)) for weight in changed]
+                    break
+        if best - begun < 0.001:
             break
-    return weights
+    return best, weights
 
 
-def _ndcg(queries: list[list[tuple[list[float], int]]], weights: list[float]) -> float:
+def _line(
+    queries: Queries, weights: list[float], place: int, direction: int
+) -> list[tuple[float, list[float]]]:
+    """Move a weight by steps that double, or to nothing; returns what each end is worth."""
+    size, ends = abs(weights[place]), []
+    step = 0.001 if size == 0 or size / 2 >= 0.001 else 0.05 * size
+    moved = 0.0
+    for _ in range(25 if direction else 1):
+        moved += step
+        step *= 2
+        end = list(weights)
+        end[place] = weights[place] + direction * moved if direction else 0.0
+        ends.append((_ndcg(queries, end), end))
+    return ends
+
+
+def _ndcg(queries: Queries, weights: list[float]) -> float:
     values = []
     for query in queries:
         gains = [2 ** math.log(1 + new) - 1 for _, new in query]
         if not any(gains):
             continue
-        scores = [round(float(np.dot(weights, row)), 9) for row, _ in query]
+        scores = [round(sum(w * x for w, x in zip(weights, row, strict=True)), 9) for row, _ in query]
         order = sorted(range(len(query)), key=lambda place: -scores[place])
         gained = sum(gains[place] / math.log2(rank + 2) for rank, place in enumerate(order))
         ideal = sum(gain / math.log2(rank + 2) for rank, gain in enumerate(sorted(gains, reverse=True)))

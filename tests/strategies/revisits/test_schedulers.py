@@ -9,6 +9,7 @@ import pytest
 
 from coati.strategies.revisits.boosted_ranking import BoostedRanking
 from coati.strategies.revisits.exploring import RATIOS, BanditShare
+from coati.strategies.revisits.learning_to_rank import CoordinateAscent, Queries, ascend
 from coati.strategies.revisits.predicting import Example
 from coati.strategies.revisits.scheduler import Scheduler
 from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
@@ -54,6 +55,40 @@ def test_a_bandit_takes_the_first_of_equal_shares() -> None:
         taken.append(shares.choose())
         shares.pay(7)
     assert taken == [*RATIOS, *RATIOS, 0.6, 0.7]
+
+
+def ranked(weights: list[float], cycles: int) -> list[Example]:
+    """Return visits whose new links are a linear function of what was known of the pages."""
+    rng, examples = Random(1), []
+    for cycle in range(cycles):
+        for _ in range(5):
+            mean, age = rng.random() * 9, float(rng.randrange(1, 30))
+            own = np.array([mean, rng.random(), age, mean * age])
+            examples.append(Example(BEGIN + HOUR * cycle, own, max(round(float(own @ weights)), 0)))
+    return examples
+
+
+@pytest.mark.parametrize("weights", [[3.0, 0, 0, 0], [0, 0, 0, 0.2], [0, 0, 1.0, 0], [5.0, 0, -1.0, 0]])
+def test_coordinate_ascent_finds_the_order_that_there_is(weights: list[float]) -> None:
+    queries = Queries(ranked(weights, 60))
+    found = ascend(queries, np.random.default_rng(0))
+    equal = queries.ndcg(queries.features.sum(axis=2))
+    assert queries.ndcg(queries.features @ found) > max(equal, 0.99)
+
+
+def test_a_linear_ranking_forgets_what_has_left_the_window() -> None:
+    ranking = CoordinateAscent(0)
+    # Those that waited least bring most; later all wait for an hour.
+    for example in ranked([5.0, 0, -1.0, 0], 60):
+        ranking.add(example)
+    ranking.train(BEGIN, BEGIN + 60 * HOUR)
+    young, old = np.array([[4.0, 0.5, 1.0, 4.0]]), np.array([[4.0, 0.5, 20.0, 80.0]])
+    assert ranking.predict(young, 0) > ranking.predict(old, 0)
+    for cycle in range(60, 120):
+        for mean in (1.0, 2.0, 3.0):
+            ranking.add(Example(BEGIN + HOUR * cycle, np.array([mean, 0.0, 1.0, mean]), int(mean)))
+    ranking.train(BEGIN + 60 * HOUR, BEGIN + 120 * HOUR)
+    assert ranking.predict(young, 0) < ranking.predict(old, 0)
 
 
 def test_boosted_trees_rank_what_brought_more_first() -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Sequence
+from random import Random
 
 import pytest
 
@@ -18,8 +19,9 @@ from coati.model import (
 from coati.readers.listed import PAGES_OF_SITEMAP, SITEMAPS_OF_INDEX, SITEMAPS_OF_ROBOTS
 from coati.strategies.revisits.by_age import RoundRobin
 from coati.strategies.revisits.departures import VISITS_UNTIL_BARREN
+from coati.strategies.revisits.fair_queue import FairQueue, Followed
 from coati.strategies.revisits.file_checks import FileChecks
-from coati.strategies.revisits.following import MOST_WAITING, Followed, Following, shape_of
+from coati.strategies.revisits.following import MOST_WAITING, Following, shape_of
 from coati.strategies.revisits.scheduler import DATED, EXPLORED, FIRST_LOOK
 from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteWatchSettings
 from coati.strategies.revisits.watch import Watch, WatchSettings
@@ -211,6 +213,50 @@ def test_what_waits_goes_with_the_shape_that_is_left_alone() -> None:
         assert left == [False, False, True]
 
 
+def test_a_queue_that_is_restored_or_redone_takes_the_same_turns() -> None:
+    rng = Random(1)
+
+    def fill(queue: FairQueue, numbers: range) -> None:
+        for number in numbers:
+            queue.push(
+                Followed(f"u{number}", f"p{number % 7 * (number % 3)}", (number * 37 % 100 - 20) / 100)
+            )
+
+    queue, redone = FairQueue(), FairQueue()
+    fill(queue, range(60))
+    fill(redone, range(60))
+    for _ in range(25):
+        link = queue.pop()
+        assert redone.take(link.url) == link
+    dropped = {f"u{rng.randrange(60)}" for _ in range(10)}
+    for each in (queue, redone):
+        each.keep(lambda url: url not in dropped)
+    restored = FairQueue.load(unpack(pack({"queue": queue.save()}))["queue"])
+    assert queue.in_order() == redone.in_order() == restored.in_order()
+    for each in (queue, redone, restored):
+        fill(each, range(60, 80))
+    orders = [[each.pop() for _ in range(len(each))] for each in (queue, redone, restored)]
+    assert orders[0] == orders[1] == orders[2]
+    assert not queue
+    with pytest.raises(IndexError):
+        queue.pop()
+
+
+def test_a_page_with_more_links_than_can_be_followed_does_not_hold_up_others() -> None:
+    front, quiet = ROOT + "front", ROOT + "quiet"
+    watch = Watch([front, quiet], RoundRobin(), WatchSettings(per_cycle=2))
+    strategy = SiteWatch(watch, value, SiteWatchSettings(follow_per_cycle=2))
+    followed = []
+    for hour in range(12):
+        files = [f"{chr(97 + hour)}{number}.csv" for number in range(10)]
+        shown = {"front": page(*files), "quiet": page(*["quiet.csv"] * (hour > 9))}
+        asked = run_cycle(strategy, hour, lambda name, now=shown: now.get(name) or target())  # type: ignore[misc]
+        followed.append(names(asked, FOLLOW))
+    assert "quiet.csv" in followed[10]
+    # What waits of the front page is not forgotten.
+    assert [len(each) for each in followed[1:]] == [2] * 11
+
+
 def test_a_followed_page_that_holds_several_files_is_watched_from_then_on() -> None:
     strategy = site_watch()
     run_cycle(strategy, 0, lambda _: page())
@@ -360,7 +406,7 @@ def test_a_date_far_ahead_does_not_hide_the_true_ones_after_it() -> None:
     strategy = watch_of_dates(6)
     whys = [
         run_cycle(strategy, hour, lambda name, date=date: dated(e=date) if name == "s.xml" else page())  # type: ignore[misc]
-        for hour, date in enumerate((1.0, 1e10, HOUR + 1))
+        for hour, date in enumerate((1.0, 1e10, HOUR + 2))
     ]
     assert [names(why, DATED) for why in whys] == [[], [], ["e"]]
 
@@ -390,6 +436,22 @@ def test_a_day_and_a_time_of_one_change_hasten_a_page_once() -> None:
                 answers["feed.xml"] = dated(a=second)
             told += names(run_cycle(strategy, hour, lambda name, now=answers: now.get(name) or page()), DATED)  # type: ignore[misc]
         assert told == ["a"]
+
+
+def test_a_time_before_the_visit_hastens_nothing_where_a_cycle_takes_a_day() -> None:
+    day = 24 * HOUR
+    urls = [ROOT + name for name in ("s.xml", "feed.xml", "a", "b", "c", "d")]
+    strategy = SiteWatch(Watch(urls, RoundRobin(), WatchSettings(per_cycle=4, every_seconds=day)), value)
+    # It changes at two, and is visited at three because of the sitemap; the feed tells a day later.
+    sitemap, feed = [1.0, *[day] * 4], [1.0, 1.0, *[day + 2 * HOUR] * 3]
+    told = []
+    for number in range(5):
+        now = number * day + 3 * HOUR
+        answers = {ROOT + "s.xml": dated(a=sitemap[number]), ROOT + "feed.xml": dated(a=feed[number])}
+        while isinstance(request := strategy.choose(now, EVERY_HOST), Request):
+            told += [(number, request.url)] if request.arm == DATED else []
+            strategy.observe(request.id, answers.get(request.url) or page(), now)
+    assert told == [(1, ROOT + "a")]
 
 
 def test_a_day_hastens_a_page_that_was_visited_on_that_day() -> None:

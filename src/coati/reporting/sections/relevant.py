@@ -8,7 +8,7 @@ from sqlite3 import Connection, Row
 
 from coati.reporting.charts import bar
 from coati.reporting.run_facts import RunFacts
-from coati.reporting.safe_html import Html, element, joined, web_link
+from coati.reporting.safe_html import Html, Part, element, joined, web_link
 from coati.reporting.tables import Cell, Column, table
 from coati.units import format_count
 
@@ -23,10 +23,10 @@ SELECT requests.url, requests.host, pages.title, pages.facts FROM requests
 JOIN pages ON pages.request = requests.id WHERE requests.new_target AND pages.relevant
 ORDER BY requests.observed_event LIMIT ?
 """
-_HOSTS = "SELECT * FROM host_totals ORDER BY targets DESC, requests, host LIMIT ?"
+_HOSTS = "SELECT * FROM host_totals ORDER BY targets DESC, requests = 0, requests, host LIMIT ?"
 
 
-def relevant_pages(connection: Connection, _facts: RunFacts) -> Html:
+def relevant_pages(connection: Connection, facts: RunFacts) -> Html:
     """Show the hosts that gave most, what the pages are about, and the first of them."""
     rows = connection.execute(_PAGES, (_PAGES_COUNTED,)).fetchall()
     if not rows:
@@ -49,10 +49,16 @@ def relevant_pages(connection: Connection, _facts: RunFacts) -> Html:
         _hosts_table(hosts),
         *(_counts("By type of schema.org", "Type", types) if types else ()),
         *_counts("By syntax", "Syntax", syntaxes),
-        element("h3", f"The first {format_count(min(len(rows), _PAGES_SHOWN))}"),
+        element("h3", _pages_title(facts.totals.relevant_pages)),
         _pages_table(rows[:_PAGES_SHOWN]),
         id="files",
     )
+
+
+def _pages_title(pages: int) -> str:
+    if pages <= _PAGES_SHOWN:
+        return "One by one"
+    return f"The first {format_count(_PAGES_SHOWN)} of {format_count(pages, 'page')}"
 
 
 def _counted(rows: list[Row]) -> tuple[Counter[str], Counter[str]]:
@@ -77,23 +83,25 @@ def _counts(title: str, name: str, counts: Counter[str]) -> list[Html]:
 
 
 def _hosts_table(rows: list[Row]) -> Html:
-    columns = (
+    columns = [
         Column("Host"),
         Column("Relevant", numeric=True),
         Column("Pages", numeric=True),
         Column("Requests", numeric=True),
-        Column("No longer requested because", wide=True),
-    )
-    cells = [
-        (
+    ]
+    cells: list[list[Cell | Part]] = [
+        [
             row["host"],
             Cell(format_count(row["targets"]), row["targets"]),
             Cell(format_count(row["pages"]), row["pages"]),
             Cell(format_count(row["requests"]), row["requests"]),
-            row["ended"] or "",
-        )
+        ]
         for row in rows
     ]
+    # A column in which nothing stands would only ask a question.
+    if any(row["ended"] for row in rows):
+        columns.append(Column("No longer requested because", wide=True))
+        cells = [[*line, row["ended"] or ""] for line, row in zip(cells, rows, strict=True)]
     return table(columns, cells, "Hosts")
 
 

@@ -21,7 +21,7 @@ _QUERY_TERMS = 5
 
 
 class Action(IntEnum):
-    """An arm of the bandit; the last two are the user's word."""
+    """An arm of the bandit, or the user's word."""
 
     KEYWORDS = 0
     RELATED = 1
@@ -29,6 +29,7 @@ class Action(IntEnum):
     FORWARD = 3
     ACCEPTED = 4
     REJECTED = 5
+    PUT_OFF = 6
 
     @property
     def label(self) -> str:
@@ -43,6 +44,7 @@ _LABELS = {
     Action.FORWARD: "links of a repository to other sites",
     Action.ACCEPTED: "accepted by you",
     Action.REJECTED: "rejected by you",
+    Action.PUT_OFF: "checks that were put off",
 }
 
 DISCOVERY_ACTIONS = (Action.KEYWORDS, Action.RELATED, Action.BACKLINKS, Action.FORWARD)

@@ -36,6 +36,7 @@ from coati.strategies.discovery.site_checks import CheckState, SiteChecks, site_
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.task_strategy import TaskStrategy
 from coati.strategies.discovery.tasks import HostsBut, Stage, Task
+from coati.strategies.discovery.topic import Topic
 from coati.strategies.strategy import Explained, Reason
 from coati.web.dataset_files import is_dataset_file
 from coati.web.page_words import words_in, words_of_facts
@@ -103,6 +104,7 @@ class Dsdd(TaskStrategy):
         self._wishes = wishes
         self._asked_of: dict[str, int] = {}
         self._stop_words = start_model.stop_words
+        self._topic = Topic(settings.words, {*self._stop_words, *words_in(" ".join(settings.data_words))})
         self._possible = possible_actions(settings)
         self._met = MetUrls()
         self._pages = AnalysedPages()
@@ -206,7 +208,12 @@ class Dsdd(TaskStrategy):
         decided = check is not None and (check.state is CheckState.VERIFIED or check.by_user)
         if decided or is_dataset_file(url):
             return False
-        return self._want(Task(url, Stage.CANDIDATE, 0, depth, found_by.arm, found_by.score))
+        found = Task(url, Stage.CANDIDATE, 0, depth, found_by.arm, found_by.score, self._told_of(url))
+        return self._want(found)
+
+    def _told_of(self, url: str) -> float:
+        """Return how much the links to a page say of the topic: nothing counts here."""
+        return 0.0
 
     def _candidate_answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
         arm = task.arm or 0
@@ -224,9 +231,13 @@ class Dsdd(TaskStrategy):
         if arm == Action.BACKLINKS and task.depth == 0:
             for url in page.external:
                 self._propose(url, task, depth=1)
+        self._looked_at(number, page, urls)
+        return [Settlement(request_id, float(page.relevant))]
+
+    def _looked_at(self, number: int, page: AnalysedPage, urls: list[str]) -> None:
+        """Do what follows from the look of a page, which links to ``urls``."""
         if page.relevant:
             self._check_site(number, page, urls)
-        return [Settlement(request_id, float(page.relevant))]
 
     def _analyse(self, url: str, arm: int, outcome: Page) -> tuple[AnalysedPage, list[str]]:
         """Judge a page by its words; returns it with everything that it links to."""
@@ -400,9 +411,7 @@ class Dsdd(TaskStrategy):
     def _pull(self, action: Action, score: float | None) -> None:
         """Make the queries of an action, or propose the links that it follows."""
         blank = Task("", Stage.QUERY, arm=int(action), score=score)
-        # An arm that was pulled and brought nothing must not look untried.
-        self._found.setdefault(int(action), 0)
-        self._rewards.setdefault(int(action), 0.0)
+        self._note_pull(action)
         if action is Action.KEYWORDS:
             for term in self._next_terms(self._settings.terms_per_pull):
                 self._used_terms.add(term)
@@ -412,6 +421,11 @@ class Dsdd(TaskStrategy):
         for number in seeds:
             self._used_seeds[action].add(number)
             self._pull_from(action, self._pages[number], blank)
+
+    def _note_pull(self, action: Action) -> None:
+        """Take note of a pull: an arm that brought nothing must not look untried."""
+        self._found.setdefault(int(action), 0)
+        self._rewards.setdefault(int(action), 0.0)
 
     def _pull_from(self, action: Action, seed: AnalysedPage, blank: Task) -> None:
         if action is Action.FORWARD:
@@ -461,13 +475,10 @@ class Dsdd(TaskStrategy):
         data_words = self._settings.data_words
         without = {*self._stop_words, *topic, *self._used_terms, *map(str.lower, data_words)}
         seeds = self._seeds()[: self._settings.seeds_per_pull]
-        terms = self._terms([self._pages[number].words for number in seeds], without, most)
+        terms = frequent_terms([self._pages[number].words for number in seeds], without, most)
         if not terms and not self._used_terms:
             return [data_words[0]]
         return terms
-
-    def _terms(self, seeds: Sequence[Mapping[str, int]], without: set[str], most: int) -> list[str]:
-        return frequent_terms(seeds, without, most)
 
     # The crawl within the repositories
 
@@ -518,13 +529,23 @@ class Dsdd(TaskStrategy):
         numbers = [number for check in self._checks for number in check.pages]
         scores = self._topic_scores(numbers)
         found = [self._finding(check, scores) for check in self._checks]
-        return sorted(found, key=lambda finding: (finding.state != CheckState.VERIFIED, -finding.score))
+        found.sort(key=self._order)
+        return sorted(found, key=lambda finding: finding.state is not CheckState.VERIFIED)
+
+    def _order(self, finding: Finding) -> tuple[float, ...]:
+        """Return what findings are ordered by, the smallest first."""
+        return (-finding.score,)
 
     def _finding(self, check: SiteCheck, scores: Mapping[int, float]) -> Finding:
         pages = [self._pages[number] for number in check.pages]
         without = {*self._stop_words, *words_in(self._settings.words)}
         terms = frequent_terms([page.words for page in pages], without, _TERMS_TOLD)
-        return Finding.of_check(check, pages, [scores[number] for number in check.pages], terms)
+        topic = max(map(self._topic_of, check.pages), default=0.0)
+        return Finding.of_check(check, pages, [scores[number] for number in check.pages], terms, topic)
+
+    def _topic_of(self, number: int) -> float:
+        """Return how much a page speaks of the topic."""
+        return self._topic.score(self._pages[number].words)
 
     def counts(self) -> tuple[int, int, int]:
         """Count the pages that were analysed, the sites that were checked, and those that were verified."""

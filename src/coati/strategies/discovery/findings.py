@@ -17,8 +17,9 @@ class Finding:
     """A site that was checked, and what speaks for it.
 
     ``url`` is its page that fits the topic best, ``score`` how well that does (BM25), ``margin`` what the
-    classifier made of it. ``files`` counts the different files of data that ``fetched`` pages link to, and
-    ``dataset_pages`` those among the pages that link to some.
+    classifier made of it, ``topic`` how much the site speaks of the topic (0 to 1). ``files`` counts the
+    different files of data that ``fetched`` pages link to, and ``dataset_pages`` those among the pages that
+    link to some.
     """
 
     site: str
@@ -35,6 +36,7 @@ class Finding:
     pages_found: int
     decided_at: int
     terms: tuple[str, ...] = ()
+    topic: float = 0.0
 
     @classmethod
     def of_check(
@@ -43,6 +45,7 @@ class Finding:
         pages: Sequence[AnalysedPage],
         scores: Sequence[float],
         terms: Sequence[str] = (),
+        topic: float = 0.0,
     ) -> Finding:
         """Sum up a check by its best page."""
         best = max(range(len(pages)), key=lambda place: scores[place], default=None)
@@ -63,4 +66,5 @@ class Finding:
             pages_found=len(pages),
             decided_at=check.decided_at,
             terms=tuple(terms),
+            topic=topic,
         )

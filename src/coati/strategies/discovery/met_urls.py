@@ -43,6 +43,10 @@ class MetUrls:
         self._numbers[url_hash(url)] = number
         return True
 
+    def __contains__(self, url: str) -> bool:
+        """Tell whether a URL was met."""
+        return url_hash(url) in self._numbers
+
     def on_page(self, page: Page) -> list[str]:
         """Return the URLs on a page: the new ones as they stand there, then the known ones by age."""
         new = [url for url in page.links.urls if self.meet(url)]

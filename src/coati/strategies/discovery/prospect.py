@@ -8,9 +8,13 @@ It differs from DSDD in what the paper leaves on the table:
   fail after a few pages, not after 200.
 - **Files speak.** A page that links to files of data has its site checked, whatever its words are.
 - **Best first.** Within a check, links go first whose address has words that led to files on other sites.
-- **Contrast.** Terms for queries are those that verified pages have and other analysed pages have not.
+- **The topic.** What a verified site pays depends on how much it speaks of the topic
+  (`coati.strategies.discovery.topic`), and one that does not has its check put off. To check some of these is
+  an arm as well, which is pulled when the others bring too little. So are checks of pages on the topic that
+  the classifier did not think much of. Sites on the topic stand first in the results.
+- **Contrast.** Terms for queries are those that pages on the topic have and other pages have not.
 - **Small batches**, so that the next choice knows more, and one page per site and batch. A site whose pages
-  were refused twice waits; its other pages have their turn when nothing else is left.
+  were refused twice waits; its other pages have their turn when a pull finds no new page.
 - **The API first.** Where a page of the site shows catalogue software (`coati.shortcuts`), its API is the
   first page of the check: one answer that lists enough files of data verifies the site. The home page comes
   next: that is where software shows, and a page that was found deep inside may link to nothing.
@@ -19,15 +23,22 @@ It differs from DSDD in what the paper leaves on the table:
 
 from __future__ import annotations
 
-import math
+import zlib
 from collections import Counter
 from dataclasses import replace
-from itertools import takewhile
-from typing import TYPE_CHECKING
+from heapq import nlargest
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING, NamedTuple
 
-from coati.model import Page
+import numpy as np
+
+from coati.bandits.batched_ucb import BatchedUcb
+from coati.learners.sigmoid import sigmoid
+from coati.model import Page, Redirect
 from coati.readers.listed import is_api
-from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd
+from coati.strategies.discovery.actions import DISCOVERY_ACTIONS, Action
+from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd, Variant
+from coati.strategies.discovery.settings import OffTopic
 from coati.strategies.discovery.site_checks import CheckState, site_of
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
@@ -36,11 +47,12 @@ from coati.web.page_words import words_in
 from coati.web.urls import origin_of, path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from coati.model import Hosts, Later, Outcome, Request, Settlement
     from coati.strategies.discovery.analysed_pages import AnalysedPage
     from coati.strategies.discovery.dsdd import UserJudgements
+    from coati.strategies.discovery.findings import Finding
     from coati.strategies.discovery.settings import DiscoverySettings
     from coati.strategies.discovery.site_checks import SiteCheck
     from coati.strategies.discovery.start_model import StartModel
@@ -50,7 +62,7 @@ if TYPE_CHECKING:
 _BATCH = 4
 # A check looks at this many pages, and at this many more for each file that it found.
 _PATIENCE, _PAGES_PER_FILE = 8, 6
-# A site whose pages were refused by the classifier this often waits until nothing else is left.
+# A site whose pages were refused by the classifier this often waits until a pull finds nothing.
 _LOOKS_PER_SITE = 2
 # Words of addresses that promise files before anything is learnt, and what that promise counts.
 _PROMISING = frozenset(
@@ -60,7 +72,22 @@ _PROMISING = frozenset(
 _PROMISE = 0.5
 # What the home page of a site promises: less than an API, more than most words.
 _HOME_PROMISE = 0.75
-_CONTRAST_PAGES = 200
+# A site is on the topic from this score on; what one without a word of it is worth; and how much of a page's
+# score the texts of links to it can give.
+_ON_TOPIC = 0.5
+_OFF_TOPIC_WORTH = 0.2
+_TOLD_BY_LINKS = 0.6
+# Terms are given up, until the topic tells others, when they found no page in this many pulls in a row.
+_DRY_PULLS = 3
+# A page on the topic is checked later that the classifier refused by no more than this.
+_DOUBTED_MARGIN = -1.0
+
+
+class PutOff(NamedTuple):
+    """A page whose site is checked later: its number, and what is needed of its links, packed."""
+
+    number: int
+    links: bytes
 
 
 class Prospect(Dsdd):
@@ -83,8 +110,21 @@ class Prospect(Dsdd):
         # Files of the answer that is being read: nobody looks for links in them.
         self._no_pages: set[str] = set()
         self._verified_at = 0
+        # The action that was pulled last, the pages before it, the pulls of keywords in a row that found no
+        # page, and the version of the topic whose terms were given up for that.
+        self._pulled, self._pages_before, self._dry_pulls, self._terms_ended = -1, 0, 0, -1.0
+        # By site; of those that were checked in the end, only the name is kept.
+        self._put_off: dict[str, PutOff] = {}
+        self._checked_late: set[str] = set()
+        # How much the links to a page say of the topic, where they say anything.
+        self._told: dict[str, float] = {}
+        # By page, how much it speaks of the topic, and the version of the topic that says so.
+        self._topics: dict[int, tuple[float, float]] = {}
         small = replace(settings, seeds_per_pull=_BATCH, terms_per_pull=_BATCH)
-        super().__init__(start_urls, small, start_model, wishes=wishes)
+        variant = Variant((*DISCOVERY_ACTIONS, Action.PUT_OFF))
+        super().__init__(start_urls, small, start_model, variant, wishes)
+        self._possible |= {Action.PUT_OFF}
+        self._policy = BatchedUcb(rare=True)
 
     def _propose(self, url: str, found_by: Task, depth: int = 0) -> bool:
         site = site_of(url)
@@ -96,6 +136,14 @@ class Prospect(Dsdd):
         return proposed
 
     def _plan_next(self) -> bool:
+        dry, self._pages_before = len(self._pages) == self._pages_before, len(self._pages)
+        if self._pulled == Action.KEYWORDS:
+            self._dry_pulls = self._dry_pulls + 1 if dry else 0
+            if self._dry_pulls == _DRY_PULLS:
+                self._dry_pulls, self._terms_ended = 0, self._topic.version
+        self._pulled = -1
+        if dry and not self._crawling and self._propose_skipped():
+            return True
         return super()._plan_next() or (not self._crawling and self._propose_skipped())
 
     def _propose_skipped(self) -> bool:
@@ -108,11 +156,14 @@ class Prospect(Dsdd):
             for site in [site for site, urls in of_sites.items() if urls]:
                 url = of_sites[site].pop()
                 arm, depth = self._skipped.pop(url)
-                check = self._checks.of_site(site)
-                # A check that ran out of links proved little.
-                if check is None or check.fetched < _PATIENCE:
+                if self._undecided(site):
                     super()._propose(url, Task(url, Stage.CANDIDATE, arm=arm), depth)
         return bool(self._queue)
+
+    def _undecided(self, site: str) -> bool:
+        """Tell whether no real check has met a site: one that ran out of links proved little."""
+        check = self._checks.of_site(site)
+        return check is None or (check.fetched < _PATIENCE and check.state is CheckState.REJECTED)
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Ask as all do, until its patience is at an end.
@@ -132,16 +183,25 @@ class Prospect(Dsdd):
         ended = patience is not None and since >= patience and not self._queue.count(Stage.CHECK)
         return since if ended else 0
 
+    def _query_answered(self, task: Task, outcome: Outcome) -> Sequence[Settlement]:
+        self._count(task.arm or 0, 0.0)
+        if isinstance(outcome, Page):
+            self._note_told(outcome)
+        return super()._query_answered(task, outcome)
+
     def _worth(self, page: AnalysedPage) -> float:
         return 0.0
 
     def _analyse(self, url: str, arm: int, outcome: Page) -> tuple[AnalysedPage, list[str]]:
+        self._note_told(outcome, site_of(url))
         page, urls = super()._analyse(url, arm, outcome)
         page.relevant = page.relevant or any(map(is_dataset_file, urls))
         return page, urls
 
     def _candidate_answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
         self._note_apis(outcome)
+        if isinstance(outcome, Redirect) and task.worth > self._told_of(outcome.location):
+            self._told[outcome.location] = task.worth
         return super()._candidate_answered(task, request_id, outcome)
 
     def _note_apis(self, outcome: Outcome) -> None:
@@ -163,7 +223,7 @@ class Prospect(Dsdd):
         # An answer that lists files of both kinds was counted twice.
         check.dataset_pages = min(check.dataset_pages, check.fetched)
         self._no_pages = set()
-        self._count(check.arm, 0.0)
+        self._count(self._paying_arm(check), 0.0)
         if isinstance(outcome, Page):
             words = _words_of(task.url)
             self._fetched_with.update(words)
@@ -208,32 +268,120 @@ class Prospect(Dsdd):
         super()._decide(check, state)
         if state is CheckState.VERIFIED:
             self._verified_at = self._turn
-        if state is CheckState.VERIFIED and check.arm in self._used_seeds:
-            self._rewards[check.arm] = self._rewards.get(check.arm, 0.0) + 1
-            self._found.setdefault(check.arm, 0)
+            self._put_off.pop(check.site, None)
+        arm = self._paying_arm(check)
+        if state is not CheckState.VERIFIED or check.by_user or arm in (Action.ACCEPTED, Action.REJECTED):
+            return
+        topic = max(map(self._topic_of, check.pages), default=0.0)
+        self._rewards[arm] = self._rewards.get(arm, 0.0) + self._worth_of(topic)
+        self._found.setdefault(arm, 0)
+        page = self._pages[check.pages[0]]
+        if not (page.relevant and arm == Action.PUT_OFF):
+            # The others were learnt from when they were put off.
+            self._topic.learn(page.words)
 
     def _rank_seeds(self) -> list[int]:
-        """Return the best page of each verified site; where there are none, the most promising pages."""
+        """Return the best page of each verified site, those on the topic first.
+
+        Where there are none, the most promising pages, one per site.
+        """
+        verified = self._checks.in_state(CheckState.VERIFIED)
+        best = [max(check.pages, key=self._topic_of) for check in verified if check.pages]
+        if best:
+            return sorted(best, key=lambda number: -self._topic_of(number))
         seeds: dict[str, int] = {}
         for number in super()._rank_seeds():
             seeds.setdefault(self._pages[number].site, number)
         return list(seeds.values())
 
-    def _terms(self, seeds: Sequence[Mapping[str, int]], without: set[str], most: int) -> list[str]:
-        """Return the words that verified pages have and other analysed pages have not."""
-        verified = {number for check in self._checks.in_state(CheckState.VERIFIED) for number in check.pages}
-        others = [number for number in range(len(self._pages)) if number not in verified][-_CONTRAST_PAGES:]
-        here = Counter(word for seed in seeds for word in seed if word not in without)
-        there = Counter(word for number in others for word in self._pages[number].words)
+    def _next_terms(self, most: int) -> list[str]:
+        """Return terms for keyword queries that were not used: those that tell the topic, best first."""
+        terms = (term for term in self._topic.terms if term not in self._used_terms)
+        found = list(islice(terms, most))
+        return found if found or self._used_terms else [self._settings.data_words[0]]
 
-        def contrast(word: str) -> float:
-            share = (here[word] + 0.5) / (len(seeds) + 1)
-            other = (there[word] + 0.5) / (len(others) + 1)
-            # A word that one page alone has leads to that page.
-            return share * math.log(share / other) if here[word] > 1 or len(seeds) == 1 else -1.0
+    # The topic
 
-        ranked = sorted(here, key=lambda word: (-contrast(word), word))
-        return [word for word in ranked if contrast(word) > 0][:most]
+    def _told_of(self, url: str) -> float:
+        return self._told.get(url, 0.0)
+
+    def _note_told(self, outcome: Page, own_site: str = "") -> None:
+        """Take note of what a page says of the topic where it links to other sites.
+
+        The first link to a URL counts: a log has no others.
+        """
+        for place, url in enumerate(outcome.links.urls):
+            if url in self._met or url in self._told or site_of(url) == own_site:
+                continue
+            link = outcome.links.link(place)
+            told = self._topic.share(words_in(f"{link.anchor} {link.context}"))
+            if told:
+                self._told[url] = _TOLD_BY_LINKS * told
+
+    def _topic_of(self, number: int) -> float:
+        page = self._pages[number]
+        version, score = self._topics.get(number, (-1.0, 0.0))
+        if version != self._topic.version:
+            score = self._topic.score(page.words)
+            self._topics[number] = (self._topic.version, score)
+        return max(score, self._told.get(page.url, 0.0))
+
+    def _worth_of(self, topic: float) -> float:
+        """Return what a site is worth that speaks this much of the topic."""
+        if self._settings.off_topic is OffTopic.EQUAL:
+            return 1.0
+        return _OFF_TOPIC_WORTH + (1 - _OFF_TOPIC_WORTH) * topic
+
+    def _order(self, finding: Finding) -> tuple[float, ...]:
+        return (-round(finding.topic, 2), -finding.score)
+
+    def _looked_at(self, number: int, page: AnalysedPage, urls: list[str]) -> None:
+        """Check the site of a page on the topic, and put off what promises less."""
+        check = self._checks.of_site(page.site)
+        known = check is not None and (check.by_user or check.state is CheckState.VERIFIED)
+        topic = self._topic_of(number)
+        on_topic = topic >= _ON_TOPIC
+        # What verifies its site by itself costs nothing.
+        whole = len(set(filter(is_dataset_file, urls))) >= self._settings.files_to_verify
+        wanted = on_topic or whole or self._settings.off_topic is OffTopic.EQUAL
+        if known or (page.relevant and wanted):
+            self._put_off.pop(page.site, None)
+            super()._looked_at(number, page, urls)
+            return
+        if page.relevant:
+            self._topic.learn(page.words)
+        doubted = on_topic and page.margin > _DOUBTED_MARGIN
+        later = page.relevant and self._settings.off_topic is OffTopic.LATER
+        if self._undecided(page.site) and (doubted or later):
+            inside = [url for url in urls if site_of(url) == page.site or is_dataset_file(url)]
+            links = "\n".join(inside[: self._settings.check_pages])
+            self._put_off.setdefault(page.site, PutOff(number, zlib.compress(links.encode(), level=1)))
+
+    def _has_work(self, action: Action) -> bool:
+        if action is Action.PUT_OFF:
+            return bool(self._put_off)
+        if action is Action.KEYWORDS and self._terms_ended == self._topic.version:
+            return False
+        return super()._has_work(action)
+
+    def _pull(self, action: Action, score: float | None) -> None:
+        self._pulled = int(action)
+        if action is not Action.PUT_OFF:
+            super()._pull(action, score)
+            return
+        self._note_pull(action)
+        for site in nlargest(_BATCH, self._put_off, key=self._promise_of_site):
+            number, links = self._put_off.pop(site)
+            self._checked_late.add(site)
+            self._check_site(number, self._pages[number], zlib.decompress(links).decode().splitlines())
+
+    def _promise_of_site(self, site: str) -> float:
+        number = self._put_off[site].number
+        return self._worth_of(self._topic_of(number)) * sigmoid(2 * self._pages[number].margin)
+
+    def _paying_arm(self, check: SiteCheck) -> int:
+        """Return the arm that a check is charged to, and that is paid for its result."""
+        return int(Action.PUT_OFF) if check.site in self._checked_late else check.arm
 
     def save(self) -> State:
         """Return everything."""
@@ -245,6 +393,13 @@ class Prospect(Dsdd):
             "skipped": [[url, arm, depth] for url, (arm, depth) in self._skipped.items()],
             "apis": sorted(self._apis),
             "verified_at": self._verified_at,
+            "pulls": [self._pulled, self._pages_before, self._dry_pulls, self._terms_ended],
+            "topic": self._topic.save(),
+            "told": list(self._told.items()),
+            "checked_late": sorted(self._checked_late),
+            "put_off": [[site, put_off.number] for site, put_off in self._put_off.items()],
+            "put_off_links": b"".join(put_off.links for put_off in self._put_off.values()),
+            "put_off_sizes": np.array([len(put_off.links) for put_off in self._put_off.values()], np.uint32),
         }
 
     def load(self, state: State) -> None:
@@ -256,6 +411,16 @@ class Prospect(Dsdd):
         self._skipped = {url: (arm, depth) for url, arm, depth in state["skipped"]}
         self._apis = set(state["apis"])
         self._verified_at = state["verified_at"]
+        self._pulled, self._pages_before, self._dry_pulls, self._terms_ended = state["pulls"]
+        self._topic.load(state["topic"])
+        self._topics = {}
+        self._told = dict(state["told"])
+        self._checked_late = set(state["checked_late"])
+        self._put_off = {}
+        at = 0
+        for (site, number), size in zip(state["put_off"], state["put_off_sizes"].tolist(), strict=True):
+            self._put_off[site] = PutOff(number, state["put_off_links"][at : at + size])
+            at += size
 
 
 def _words_of(url: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 # How "data" and "dataset" are said in a query, by language.
 _DATA_WORDS = {
@@ -19,13 +20,21 @@ _DATA_WORDS = {
 }
 
 
+class OffTopic(StrEnum):
+    """What becomes of sites that look like repositories and do not speak of the topic."""
+
+    LATER = "later"
+    NEVER = "never"
+    EQUAL = "equal"
+
+
 @dataclass(frozen=True, slots=True)
 class DiscoverySettings:
     """The parameters of discovery.
 
     ``words`` are the user's topic. The engines are names of providers, by what they can be asked for.
     ``crawl_after``: after this many requests nothing new is looked for, and the verified repositories are
-    looked through breadth-first; None leaves that to ``coati harvest``.
+    looked through breadth-first; None leaves that to ``coati harvest``. ``off_topic`` is for prospect.
     """
 
     words: str = ""
@@ -42,6 +51,7 @@ class DiscoverySettings:
     check_depth: int = 3
     check_pages: int = 200
     crawl_after: int | None = None
+    off_topic: OffTopic = OffTopic.LATER
 
     @property
     def data_words(self) -> tuple[str, str]:

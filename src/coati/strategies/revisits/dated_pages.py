@@ -36,6 +36,8 @@ class DatedPages:
 
     def __init__(self) -> None:
         self._dates: dict[str, float] = {}
+        # When each dated page was visited: a cycle, which is what a watch keeps, may be a day long.
+        self._visited: dict[str, float] = {}
         self._told_by: dict[str, str] = {}
         self._in_vain: dict[str, int] = {}
 
@@ -44,7 +46,7 @@ class DatedPages:
     ) -> list[str]:
         """Learn from a visit to a list; returns the watched pages that have changed since their last visit.
 
-        ``last_visit`` tells the time of it, None for a page that is not watched.
+        ``last_visit`` tells in which cycle that was, by its beginning; None for a page that is not watched.
         """
         if not isinstance(outcome, Page):
             return []
@@ -52,6 +54,7 @@ class DatedPages:
         for page, date in _entries(url, outcome):
             visited = last_visit(page)
             if date <= now + _AHEAD_SECONDS and visited is not None:
+                visited = max(visited, self._visited.get(page, 0.0))
                 before = self._dates.get(page)
                 self._dates[page] = date if before is None else max(date, before)
                 if before is not None and date > before and _latest(date) > visited:
@@ -61,8 +64,10 @@ class DatedPages:
         self._told_by.update(dict.fromkeys(changed, url))
         return changed
 
-    def learn(self, page: str, new_links: float) -> None:
+    def learn(self, page: str, new_links: float, now: float) -> None:
         """Note what a visit brought to a page that may have been dated later."""
+        if page in self._dates:
+            self._visited[page] = now
         told_by = self._told_by.pop(page, None)
         if told_by is not None:
             self._in_vain[told_by] = 0 if new_links else self._in_vain.get(told_by, 0) + 1
@@ -71,13 +76,14 @@ class DatedPages:
         """Return everything."""
         return {
             "dates": [list(pair) for pair in self._dates.items()],
+            "visited": [list(pair) for pair in self._visited.items()],
             "told_by": [list(pair) for pair in self._told_by.items()],
             "in_vain": [list(pair) for pair in self._in_vain.items()],
         }
 
     def load(self, state: State) -> None:
         """Take over a saved state."""
-        self._dates = dict(state["dates"])
+        self._dates, self._visited = dict(state["dates"]), dict(state["visited"])
         self._told_by, self._in_vain = dict(state["told_by"]), dict(state["in_vain"])
 
 

@@ -1,4 +1,4 @@
-"""New links that wait to be followed, the most promising first, and what following taught about their shapes.
+"""New links that wait to be followed, page by page in turn, and what following taught about their shapes.
 
 A page that makes new addresses on every visit (a clock, a session, an advertisement) would be followed for
 ever. So addresses are told apart by their shape: one of which many were followed and none led to a file is
@@ -8,16 +8,13 @@ alone the first, second, fourth, eighth and so on are followed, and a file among
 
 from __future__ import annotations
 
-import heapq
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
+from coati.strategies.revisits.fair_queue import FairQueue, Followed
 from coati.web.urls import host_of, path_of, query_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-# What waits beyond this is dropped, the least promising first: a bound on memory, not on what is good.
+# What waits beyond this is dropped, what comes last in turn first: a bound on memory, not on what is good.
 MOST_WAITING = 10_000
 
 # So many links of a shape are followed in a row before it is left alone: as many for each file that it ever
@@ -27,16 +24,6 @@ _MOST_BARREN, _MOST_FILES = 40, 9
 
 # From the beginning of a run alone, and never back over it: time grows with the length of an address.
 _NUMBERS = re.compile(r"(?<![0-9a-f])[a-f]*+[0-9][0-9a-f]*+")
-
-
-class Followed(NamedTuple):
-    """A link to follow: where it stood, how many links from a watched page it is, and how often it moved."""
-
-    url: str
-    page: str
-    score: float
-    depth: int = 1
-    hops: int = 0
 
 
 def shape_of(url: str) -> str:
@@ -63,9 +50,7 @@ class Following:
     """
 
     def __init__(self) -> None:
-        self._heap: list[tuple[float, int, str]] = []
-        self._items: dict[str, Followed] = {}
-        self._pushed = 0
+        self._queue = FairQueue()
         self.dropped = 0
         # Of each shape: how many were followed since one led to a file, how many did, how many were left.
         self._barren: dict[str, int] = {}
@@ -73,17 +58,15 @@ class Following:
         self._left: dict[str, int] = {}
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self._queue)
 
     def push(self, link: Followed) -> None:
         """Let a link wait, unless it waits already."""
-        if link.url in self._items:
-            return
-        self._items[link.url] = link
-        self._pushed += 1
-        heapq.heappush(self._heap, (-link.score, self._pushed, link.url))
-        if len(self._items) > MOST_WAITING:
-            self._drop_worst()
+        self._queue.push(link)
+        if len(self) > MOST_WAITING:
+            kept = {each.url for each in self._queue.in_order()[: MOST_WAITING * 9 // 10]}
+            self.dropped += len(self) - len(kept)
+            self._queue.keep(kept.__contains__)
 
     def leaves_alone(self, url: str) -> bool:
         """Tell whether a new link is not worth following; to be asked once per link."""
@@ -97,15 +80,12 @@ class Following:
         return self._barren.get(shape, 0) >= _MOST_BARREN * (1 + self._files.get(shape, 0))
 
     def pop(self) -> Followed:
-        """Take the most promising link; there must be one."""
-        while True:
-            url = heapq.heappop(self._heap)[2]
-            if url in self._items:
-                return self._items.pop(url)
+        """Take the link whose turn it is; there must be one."""
+        return self._queue.pop()
 
     def take(self, url: str) -> Followed | None:
         """Take a given link; None if it does not wait."""
-        return self._items.pop(url, None)
+        return self._queue.take(url)
 
     def learn(self, url: str, *, led_to_file: bool) -> None:
         """Note what following a link brought."""
@@ -118,21 +98,11 @@ class Following:
         was_barren = self._is_barren(shape)
         self._barren[shape] = self._barren.get(shape, 0) + 1
         if self._is_barren(shape) and not was_barren:
-            self._items = {url: link for url, link in self._items.items() if shape_of(url) != shape}
-
-    def _drop_worst(self) -> None:
-        kept = heapq.nsmallest(MOST_WAITING * 9 // 10, self._live())
-        self.dropped += len(self._items) - len(kept)
-        self._items = {url: self._items[url] for *_, url in kept}
-        self._heap = kept
-
-    def _live(self) -> Iterable[tuple[float, int, str]]:
-        return (entry for entry in self._heap if entry[2] in self._items)
+            self._queue.keep(lambda url: shape_of(url) != shape)
 
     def save(self) -> dict[str, Any]:
-        """Return everything, in the order of `pop`."""
-        waiting = [list(self._items[url]) for *_, url in sorted(self._live())]
-        return {"waiting": waiting, "dropped": self.dropped, "shapes": self._save_shapes()}
+        """Return everything."""
+        return {"queue": self._queue.save(), "dropped": self.dropped, "shapes": self._save_shapes()}
 
     def _save_shapes(self) -> list[list[Any]]:
         kept = (self._barren, self._files, self._left)
@@ -141,9 +111,7 @@ class Following:
 
     def load(self, state: dict[str, Any]) -> None:
         """Take over a saved queue."""
-        self._heap, self._items, self._pushed = [], {}, 0
-        for link in state["waiting"]:
-            self.push(Followed(*link))
+        self._queue = FairQueue.load(state["queue"])
         self.dropped = state["dropped"]
         for shape, *counts in state["shapes"]:
             for kept, count in zip((self._barren, self._files, self._left), counts, strict=True):

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-# As in RankLib: the first step, by what it grows, how often, and the gain that is worth another round.
-_STEP, _GROWTH, _STEPS, _TOLERANCE, _ROUNDS = 0.05, 2.0, 25, 0.001, 25
-STEPS = np.array([0.0, *(sign * _STEP * _GROWTH**power for power in range(_STEPS) for sign in (1, -1))])
+# As in RankLib: how often to begin from equal weights, the first step (or the part of a weight that is
+# smaller), how often it doubles, and the gain in all without which a start is given up.
+_STARTS, _STEP, _PART, _STEPS, _TOLERANCE = 5, 0.001, 0.05, 25, 0.001
+# The sum of steps that double.
+_TOTALS = 2.0 ** np.arange(1, _STEPS + 1) - 1
 
 
 class Queries:
@@ -57,35 +59,47 @@ class Queries:
         return float((gained / self._ideal).mean())
 
 
-def ascend(queries: Queries, weights: Floats) -> Floats:
-    """Change one weight after the other as long as that makes NDCG larger."""
-    best = queries.ndcg(queries.features @ weights)
-    for _ in range(_ROUNDS):
-        before = best
-        for place in range(len(weights)):
+def ascend(queries: Queries, rng: np.random.Generator) -> Floats:
+    """Return the best weights of several starts, all from equal weights, in other orders of the features."""
+    found = [_ascend_once(queries, rng) for _ in range(_STARTS)]
+    return max(found, key=lambda each: each[1])[0]
+
+
+def _ascend_once(queries: Queries, rng: np.random.Generator) -> tuple[Floats, float]:
+    """Change one weight after the other until nearly all in a row gain nothing."""
+    weights = np.full(OWN, 1 / OWN)
+    best = begun = queries.ndcg(queries.features @ weights)
+    in_vain = 0
+    while in_vain < OWN - 1:
+        for place in rng.permutation(OWN).tolist():
+            before = best
             weights, best = _ascend_along(queries, weights, place, best)
-        if best - before < _TOLERANCE:
+            in_vain = 0 if best > before else in_vain + 1
+        if best - begun < _TOLERANCE:
             break
-    return weights
+    return weights, best
 
 
 def _ascend_along(queries: Queries, weights: Floats, place: int, best: float) -> tuple[Floats, float]:
+    """Search along one weight: upwards, if that gains nothing downwards, else without the feature."""
     scores, column = queries.features @ weights, queries.features[:, :, place]
-    # A weight of nothing is tried, too.
-    steps = [-weights[place], *STEPS[1:]]
-    values = [queries.ndcg(scores + step * column) for step in steps]
-    first = int(np.argmax(values))
-    if values[first] <= best:
-        return weights, best
-    changed = weights.copy()
-    changed[place] += steps[first]
-    return changed / np.abs(changed).sum(), values[first]
+    weight = abs(weights[place])
+    first = _STEP if not weight or weight / 2 >= _STEP else _PART * weight
+    for steps in (first * _TOTALS, -first * _TOTALS, [-weights[place]]):
+        values = [queries.ndcg(scores + step * column) for step in steps]
+        chosen = int(np.argmax(values))
+        if values[chosen] > best:
+            changed = weights.copy()
+            changed[place] += steps[chosen]
+            return changed / np.abs(changed).sum(), values[chosen]
+    return weights, best
 
 
 class CoordinateAscent:
     """Linear weights for an order (`coati.strategies.revisits.predicting.Predictor`)."""
 
-    def __init__(self) -> None:
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
         self._examples: list[Example] = []
         self._weights = np.full(OWN, 1 / OWN)
 
@@ -94,11 +108,15 @@ class CoordinateAscent:
         self._examples.append(example)
 
     def train(self, since: float, now: float) -> None:
-        """Ascend from the weights that there are."""
+        """Find weights from scratch.
+
+        To begin from the weights that there are would be faster, and would never forget: as soon as pages
+        that were just visited seem best, no other is visited that could tell otherwise.
+        """
         self._examples = [example for example in self._examples if example.moment >= since]
         queries = Queries(self._examples)
         if len(queries):
-            self._weights = ascend(queries, self._weights)
+            self._weights = ascend(queries, np.random.default_rng([self._seed, int(now)]))
 
     def predict(self, own: Floats, now: float) -> Floats:
         """Return a score for each page."""

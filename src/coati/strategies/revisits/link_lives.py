@@ -31,7 +31,7 @@ def _spread() -> Spread:
 
 
 SPREAD = _spread()
-# What is known before any link was seen to leave: this mean life, as if so many links had left.
+# What is known before any link was seen to leave: this mean life, as if this many links had left.
 _FIRST_MEAN_HOURS = 12.0
 _PRIOR_LINKS = 5.0
 

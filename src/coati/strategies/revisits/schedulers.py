@@ -105,8 +105,9 @@ SCHEDULERS: Mapping[str, SchedulerRow] = {
     ),
     "ltr": SchedulerRow(
         "watches: the page that a linear ranking puts first (WSDM 2018)",
-        lambda _: Predicting(CoordinateAscent()),
+        lambda given: Predicting(CoordinateAscent(given.seed)),
         _modules("predicting", "learning_to_rank"),
+        seeded=True,
     ),
     "ltr-gbdt": SchedulerRow(
         "watches: the page that boosted trees rank first; needs the extra ranking",

@@ -26,8 +26,9 @@ from coati.model import (
 )
 from coati.strategies.deferrals import Deferrals
 from coati.strategies.revisits.dated_pages import DatedPages
+from coati.strategies.revisits.fair_queue import Followed
 from coati.strategies.revisits.file_checks import FileChecks
-from coati.strategies.revisits.following import Followed, Following
+from coati.strategies.revisits.following import Following
 from coati.strategies.revisits.offered_pages import OfferedPages
 from coati.web.urls import url_hash
 
@@ -121,6 +122,11 @@ class SiteWatch:
         self._spent = (0, 0, 0)
         self._files_on: dict[str, int] = {}
 
+    @property
+    def links_waiting(self) -> int:
+        """How many new links wait to be followed."""
+        return len(self._following)
+
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Ask for what waits after an outage, a page of the cycle, a new link, a known file."""
         again = self._deferred.take(now, idle=not (self._visits or self._asked))
@@ -204,7 +210,7 @@ class SiteWatch:
                 self._push_list(url, visit.url)
             self._note_news(outcome)
             for settlement in settled:
-                self._dated.learn(visit.url, settlement.reward)
+                self._dated.learn(visit.url, settlement.reward, now)
             for url in self._dated.observe(visit.url, outcome, now, self.watch.last_visit):
                 self.watch.hasten(url)
             return [settlement._replace(request_id=request_id) for settlement in settled]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Rounding is no variance.
 _LEAST_GAIN = 1e-12
 # Leaves draw from one seed; their draws at one turn must differ.
-_DRAWS_A_TURN = 1_000_003
+_DRAWS_PER_TURN = 1_000_003
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class TreeFrontier:
         found = []
         for leaf in sorted(self._awake):
             waiting = self._waiting[leaf]
-            place = draw(seed, turn * _DRAWS_A_TURN + leaf, len(waiting))
+            place = draw(seed, turn * _DRAWS_PER_TURN + leaf, len(waiting))
             found.append(LeafPick(leaf, place, waiting[place]))
         return found
 
