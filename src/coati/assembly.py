@@ -290,7 +290,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
     ),
     "scent": StrategyRow(
         "our own and the default: learns from all features of a link which lead to targets",
-        _scent(Aim.TARGETS_A_REQUEST),
+        _scent(Aim.TARGETS_PER_REQUEST),
         _SCENT,
         _SCENT_SETTINGS,
         _LISTED_LINKS,
@@ -298,7 +298,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
     ),
     "scent-bytes": StrategyRow(
         "scent for slow or metered lines: most targets per byte",
-        _scent(Aim.TARGETS_A_BYTE),
+        _scent(Aim.TARGETS_PER_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
         _LISTED_LINKS,
@@ -306,7 +306,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
     ),
     "scent-volume": StrategyRow(
         "scent for large files: most bytes of targets per byte",
-        _scent(Aim.BYTES_A_BYTE),
+        _scent(Aim.BYTES_PER_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
         _LISTED_LINKS,

@@ -26,7 +26,7 @@ def row(path: str, tag_path: tuple[str, ...] = FILES) -> np.ndarray:
     return np.array(keys.row(Link(START + path, tag_path, path), source), np.uint32)
 
 
-def scores(aim: Aim = Aim.TARGETS_A_REQUEST, *, expect_errors: bool = True) -> LinkScores:
+def scores(aim: Aim = Aim.TARGETS_PER_REQUEST, *, expect_errors: bool = True) -> LinkScores:
     return LinkScores(aim, 0.15, CHAINS, ChainSettings(), expect_errors=expect_errors)
 
 
@@ -89,7 +89,7 @@ def test_one_row_scores_as_many_do_under_every_aim(
         assert 0 <= scored < math.inf
         assert 0 <= expected.target <= 1
         assert 0 <= expected.behind(-0.3) < math.inf
-        if aim is not Aim.TARGETS_A_BYTE:
+        if aim is not Aim.TARGETS_PER_BYTE:
             assert scored <= 1
 
 
@@ -131,20 +131,20 @@ def per_byte(aim: Aim) -> LinkScores:
     return own
 
 
-@pytest.mark.parametrize("aim", [Aim.TARGETS_A_BYTE, Aim.BYTES_A_BYTE])
+@pytest.mark.parametrize("aim", [Aim.TARGETS_PER_BYTE, Aim.BYTES_PER_BYTE])
 def test_of_two_pages_with_as_many_files_the_smaller_one_is_worth_more_bytes(aim: Aim) -> None:
     own = per_byte(aim)
     assert score(own, row("light/new.html"), 0.0) > 1.2 * score(own, row("heavy/new.html"), 0.0)
 
 
 def test_requests_do_not_care_for_size() -> None:
-    own = per_byte(Aim.TARGETS_A_REQUEST)
+    own = per_byte(Aim.TARGETS_PER_REQUEST)
     light, heavy = (score(own, row(f"{folder}/new.html"), 0.0) for folder in ("light", "heavy"))
     assert light == pytest.approx(heavy, rel=0.2)
 
 
 def test_many_targets_for_few_bytes_means_small_files_and_much_volume_large_ones() -> None:
-    few_bytes, volume = per_byte(Aim.TARGETS_A_BYTE), per_byte(Aim.BYTES_A_BYTE)
+    few_bytes, volume = per_byte(Aim.TARGETS_PER_BYTE), per_byte(Aim.BYTES_PER_BYTE)
     small, large = row("small/new.csv"), row("large/new.zip")
     assert score(few_bytes, small, 0.0) > 10 * score(few_bytes, large, 0.0)
     assert score(volume, large, 0.0) > score(volume, small, 0.0)
@@ -155,9 +155,9 @@ def test_many_targets_for_few_bytes_means_small_files_and_much_volume_large_ones
 @pytest.mark.parametrize(
     ("aim", "expected"),
     [
-        (Aim.TARGETS_A_REQUEST, 0.5),
-        (Aim.TARGETS_A_BYTE, BYTES_UNIT / 4_000),
-        (Aim.BYTES_A_BYTE, 0.75),
+        (Aim.TARGETS_PER_REQUEST, 0.5),
+        (Aim.TARGETS_PER_BYTE, BYTES_UNIT / 4_000),
+        (Aim.BYTES_PER_BYTE, 0.75),
     ],
 )
 def test_what_the_crawl_had_so_far_is_in_the_unit_of_a_score(aim: Aim, expected: float) -> None:
@@ -181,7 +181,7 @@ def test_what_was_saved_scores_and_learns_the_same(aim: Aim) -> None:
 
 def test_an_extension_that_was_never_tried_keeps_a_chance_whatever_others_were() -> None:
     def expected(untried: float) -> tuple[float, float]:
-        own = LinkScores(Aim.TARGETS_A_REQUEST, 0.15, CHAINS, ChainSettings(), untried=untried)
+        own = LinkScores(Aim.TARGETS_PER_REQUEST, 0.15, CHAINS, ChainSettings(), untried=untried)
         learnt(own, "files/{}.zip", DEAD, times=200)
         never, dead = (own.expect(row(f"files/new.{extension}")).target for extension in ("csv", "zip"))
         many = own.score_all(np.stack([row("files/new.csv")] * 20).T, hope=0.0)

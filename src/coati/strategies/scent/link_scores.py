@@ -54,9 +54,9 @@ _FEW = 6
 class Aim(StrEnum):
     """What is to be had for what."""
 
-    TARGETS_A_REQUEST = "targets a request"
-    TARGETS_A_BYTE = "targets a byte"
-    BYTES_A_BYTE = "bytes of targets a byte"
+    TARGETS_PER_REQUEST = "targets per request"
+    TARGETS_PER_BYTE = "targets per byte"
+    BYTES_PER_BYTE = "bytes of targets per byte"
 
 
 class LinkOutcome(NamedTuple):
@@ -111,7 +111,7 @@ class LinkScores:
         self.untried = UntriedExtensions(untried)
         self._aim = aim
         self._expect_errors = expect_errors
-        self._sizes = None if aim is Aim.TARGETS_A_REQUEST else SizeMeans(classes=2)
+        self._sizes = None if aim is Aim.TARGETS_PER_REQUEST else SizeMeans(classes=2)
         # Targets so far, and what was paid for them in the unit of a score.
         self._gained = 0.0
         self._paid = 0.0
@@ -147,7 +147,7 @@ class LinkScores:
         paid = size / BYTES_UNIT
         self._paid += paid
         if answer.target:
-            self._gained += paid if self._aim is Aim.BYTES_A_BYTE else 1.0
+            self._gained += paid if self._aim is Aim.BYTES_PER_BYTE else 1.0
 
     def learn_place(self, row: Row) -> None:
         """Learn that a link was of no use, and blame the place where it stood alone."""
@@ -203,7 +203,7 @@ class LinkScores:
         gained = target * self._sizes.expected(_TARGETS, keys) + hoped * self._sizes.overall(_TARGETS)
         useless = np.maximum(1 - target - page, 0)
         paid = gained + page * self._sizes.expected(_PAGES, keys) + useless * _USELESS_BYTES
-        if self._aim is Aim.BYTES_A_BYTE:
+        if self._aim is Aim.BYTES_PER_BYTE:
             return np.asarray(gained / paid, np.float32)
         return np.asarray(BYTES_UNIT * targets / paid, np.float32)
 

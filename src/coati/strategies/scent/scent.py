@@ -11,7 +11,7 @@ found. Three things are learnt of rows, each fetch being one example:
 
 From these follows a link's score, the expected targets per request (`link_scores`); the value is raised by
 some of its doubt, for a kind of link that nobody tried may be good. Where bytes are scarce, scores are
-targets, or bytes of targets, a byte (`Aim`).
+targets, or bytes of targets, per byte (`Aim`).
 
 Before anything is learnt there is general knowledge: what data files end with, and words such as "download"
 in a dozen languages (`data_words`). It only decides what is tried first.
@@ -87,7 +87,7 @@ class ScentSettings:
     ``word_visits`` is how many visits the words of a link count for.
     """
 
-    aim: Aim = Aim.TARGETS_A_REQUEST
+    aim: Aim = Aim.TARGETS_PER_REQUEST
     exploration: float = 0.4
     caution: float = 0.4
     discount: float = 0.8
@@ -116,7 +116,7 @@ class ScentSettings:
 
 # The labels that the words of a link stand for: about two targets per request, and hardly any.
 _GOOD, _BAD = 1.0, 0.05
-# The best kind is scored again before it is used; if it fell, so are the next best, at most so often.
+# The best kind is scored again before it is used; if it fell, so are the next best, at most this many times.
 _TRIES = 4
 _NEXT_BEST = 64
 # A score that fell by less than this share, or by less than this, is still the best.
@@ -316,7 +316,7 @@ class Scent:
 
     def outlook(self, requests: int) -> Outlook | None:
         """Return what the best links promise by what is known now; None where bytes are scarce."""
-        if self._settings.aim is not Aim.TARGETS_A_REQUEST:
+        if self._settings.aim is not Aim.TARGETS_PER_REQUEST:
             return None
         kinds, links = self._kinds.waiting()
         if not len(kinds):
@@ -394,7 +394,7 @@ class Scent:
         kind = self._kinds.best()
         if kind is None:
             return number
-        if self._settings.aim is Aim.TARGETS_A_REQUEST:
+        if self._settings.aim is Aim.TARGETS_PER_REQUEST:
             # By what is known now: the links of a list are alike, and what one of them brought is not yet in
             # the score that the others were given when they came.
             return number if score >= self._judge(kind, self._settings.exploration)[0] else None
@@ -466,7 +466,7 @@ class Scent:
         if not every or self._step % every:
             return False
         # What is poor is said in targets per request.
-        poor = self._settings.poor if self._settings.aim is Aim.TARGETS_A_REQUEST else 0.0
+        poor = self._settings.poor if self._settings.aim is Aim.TARGETS_PER_REQUEST else 0.0
         return best < max(self._settings.dry * self._scores.so_far, poor)
 
     def _refresh(self) -> None:
@@ -696,7 +696,7 @@ class Scent:
 
 
 def _best_of(scores: npt.NDArray[np.float32], links: npt.NDArray[np.intp], requests: int) -> Outlook:
-    """Add up the scores of the best links; each kind has a score and so many links."""
+    """Add up the scores of the best links; each kind has a score and a number of links."""
     order = np.argsort(-scores, kind="stable")
     before = np.cumsum(links[order]) - links[order]
     taken = np.clip(requests - before, 0, links[order])
