@@ -14,6 +14,7 @@ import pytest
 
 from coati.bandits.slice_choice import SliceSizes
 from coati.errors import ConfigError
+from coati.fleet import client
 from coati.fleet.client import FleetHarvest, FleetHarvested, Listeners, harvest_fleet
 from coati.fleet.client_lease import take_client_lease
 from coati.fleet.cluster import Finished, OwnProcess
@@ -331,6 +332,31 @@ def test_workers_that_are_not_there_are_waited_for(store_url: str) -> None:
     cluster = Late(a_org=[crawled("a.org")])
     assert scripted_harvest(cluster, store_url).slices == 1
     assert cluster.looks >= 5
+
+
+def test_it_says_once_that_no_worker_is_there_and_again_when_all_are_gone_again(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Gone(Scripted):
+        """Has no worker before each slice until it was waited for three times."""
+
+        waits = 0
+
+        def places(self) -> int:
+            return 1 if self.waits >= 3 else 0
+
+        def wait(self, seconds: float) -> Finished | None:
+            finished = super().wait(seconds)
+            self.waits += 1
+            if finished is not None and self.script["a.org"]:
+                self.waits = 0
+            return finished
+
+    monkeypatch.setattr(client, "_WORKER_SECONDS", 0.0)
+    events: list[FleetEvent] = []
+    cluster = Gone(a_org=[crawled("a.org", done=False), crawled("a.org")])
+    assert scripted_harvest(cluster, store_url, events).slices == 2
+    assert [event.what.value for event in events] == 2 * ["no_workers", "sent", "ended"]
 
 
 def test_workers_of_another_version_end_it_before_anything_runs(store_url: str) -> None:

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Generator, Iterator
+from concurrent.futures import CancelledError
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from distributed import Status
 
 from coati.bandits.slice_choice import SliceSizes
 from coati.errors import ConfigError
 from coati.fleet import dask_cluster
 from coati.fleet.client import FleetHarvest, harvest_fleet
 from coati.fleet.dask_cluster import DaskCluster
-from coati.fleet.orders import SliceOrder
+from coati.fleet.orders import SliceOrder, SliceResult
 from coati.harvesting.sites import HarvestSite
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import RunSettings
 from coati.testing.server import SiteServer, serve
 from coati.web.rules import Scope
-from tests.fleet.test_client import files_harvest, make
+from tests.fleet.test_client import crawled, files_harvest, make
+from tests.waiting import PATIENCE_SECONDS, wait_until
 
 if TYPE_CHECKING:
     from distributed import LocalCluster
+
+
+IN_THIS_PROCESS = {
+    "processes": False,
+    "protocol": "tcp",
+    "host": "127.0.0.1",
+    "dashboard_address": "127.0.0.1:0",
+}
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +50,7 @@ def dask() -> Iterator[LocalCluster]:
     """Start a scheduler and a worker in this process."""
     from distributed import LocalCluster
 
-    options = {"processes": False, "protocol": "tcp", "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
-    with LocalCluster(n_workers=1, threads_per_worker=3, **options) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=3, **IN_THIS_PROCESS) as cluster:
         yield cluster
 
 
@@ -103,13 +116,24 @@ class OneAfterTheOther:
     def __init__(self) -> None:
         self.worker = "tcp://first"
         self.futures: list[Stranded] = []
+        self.loop = self
 
     def scheduler_info(self, **_: object) -> dict[str, object]:
         return {"workers": {self.worker: {"nthreads": 4}}}
 
     def submit(self, *_: object, workers: list[str] | None, **__: object) -> Stranded:
-        self.futures.append(Stranded(workers))
+        self.futures.append(Stranded(self, workers))
         return self.futures[-1]
+
+    def add_callback(
+        self, call: Callable[[str, Stranded], Coroutine[None, None, None]], site: str, future: Stranded
+    ) -> None:
+        future.taking_in = call(site, future)
+        future.taking_in.send(None)
+
+    async def gather(self, future: Stranded, **_: object) -> None:
+        await future
+        raise CancelledError
 
     def run(self, *_: object, **__: object) -> dict[str, object]:
         return {}
@@ -121,18 +145,26 @@ class Stranded:
     """A slice that nobody gets."""
 
     status = "pending"
+    taking_in: Coroutine[None, None, None]
 
-    def __init__(self, workers: list[str] | None) -> None:
+    def __init__(self, client: OneAfterTheOther, workers: list[str] | None) -> None:
+        self.client = client
         self.workers = workers
-        self._done: list[Callable[[Stranded], None]] = []
 
-    def add_done_callback(self, call: Callable[[Stranded], None]) -> None:
-        self._done.append(call)
+    def __await__(self) -> Generator[None]:
+        yield
 
     def cancel(self) -> None:
         self.status = "cancelled"
-        for call in self._done:
-            call(self)
+        with suppress(StopIteration):
+            self.taking_in.send(None)
+
+
+def slice_order(site: str) -> SliceOrder:
+    settings = with_values(RunSettings(), {"types": "data"})
+    return SliceOrder(
+        store="memory://x", site=HarvestSite(site, (f"https://{site}/",), Scope.HOST), settings=settings
+    )
 
 
 def test_a_slice_that_was_for_a_worker_that_is_gone_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,9 +172,7 @@ def test_a_slice_that_was_for_a_worker_that_is_gone_comes_back(monkeypatch: pyte
     monkeypatch.setattr(DaskCluster, "_connected", lambda _: dask)
     monkeypatch.setattr(dask_cluster, "_LOOK_SECONDS", -1.0)
     cluster = DaskCluster("tcp://somewhere:1")
-    settings = with_values(RunSettings(), {"types": "data"})
-    site = HarvestSite("a.org", ("https://a.org/",), Scope.HOST)
-    order = SliceOrder(store="memory://x", site=site, settings=settings)
+    order = slice_order("a.org")
     cluster.send(order, apart=True)
     assert dask.futures[0].workers == ["tcp://first"]
     assert cluster.wait(0.0) is None
@@ -157,3 +187,92 @@ def test_a_slice_that_was_for_a_worker_that_is_gone_comes_back(monkeypatch: pyte
     cluster.send(order, apart=True)
     assert dask.futures[1].workers == ["tcp://second"]
     assert cluster.wait(0.0) is None
+
+
+def ended_at_once(order: SliceOrder) -> SliceResult:
+    return crawled(order.site.name)
+
+
+def test_what_a_worker_had_brought_when_it_died_does_not_hold_up_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The worker dies after its slice ended, and before the client has fetched what it returned."""
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(dask_cluster, "slice_task", ended_at_once)
+    monkeypatch.setattr(dask_cluster, "_LOOK_SECONDS", -1.0)
+    fetches, is_dead = threading.Event(), threading.Event()
+    with LocalCluster(n_workers=1, threads_per_worker=3, **IN_THIS_PROCESS) as dask:
+        gather = dask.scheduler.handlers["gather"]
+
+        async def gather_from_the_dead(**asked: object) -> object:
+            fetches.set()
+            await asyncio.to_thread(is_dead.wait)
+            return await gather(**asked)
+
+        dask.scheduler.handlers["gather"] = gather_from_the_dead
+        with closing(DaskCluster(dask.scheduler_address)) as cluster:
+            cluster.send(slice_order("a.org"), apart=True)
+            fetches.wait()
+            dask.sync(dask.workers[0].close)
+            wait_until(lambda: not cluster.workers())
+            is_dead.set()
+            dask.scale(2)
+            dask.wait_for_workers(1)
+            cluster.send(slice_order("b.org"))
+            second = cluster.wait(PATIENCE_SECONDS)
+            assert second is not None
+            assert (second.site, second.result) == ("b.org", crawled("b.org"))
+            monkeypatch.setattr(dask_cluster, "_STRANDED_SECONDS", -1.0)
+            first = cluster.wait(PATIENCE_SECONDS)
+    assert first is not None
+    assert (first.site, first.result, first.worker_died) == ("a.org", None, True)
+
+
+class Nanny:
+    """One of Dask's, as far as a cluster looks at it."""
+
+    def __init__(self, status: Status) -> None:
+        self.status = status
+
+
+class TwoNannies:
+    """Two workers on this machine, as Dask has them; it starts those that are missing when it is asked."""
+
+    def __init__(self) -> None:
+        self.worker_spec = {0: "a worker", 1: "a worker"}
+        self.workers = {0: Nanny(Status.running), 1: Nanny(Status.running)}
+        self.asked: list[int] = []
+
+    def scale(self, workers: int) -> None:
+        self.asked.append(workers)
+        self.workers = {**{name: Nanny(Status.running) for name in self.worker_spec}, **self.workers}
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+
+def test_nannies_that_ended_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dask import config
+
+    local = TwoNannies()
+    monkeypatch.setattr("distributed.LocalCluster", lambda **_: local)
+    monkeypatch.setattr("distributed.Client", lambda *_, **__: OneAfterTheOther())
+    monkeypatch.setattr(dask_cluster, "_LOOK_SECONDS", -1.0)
+    timeout = "distributed.deploy.lost-worker-timeout"
+    before = config.get(timeout)
+    with closing(DaskCluster("local:2")) as cluster:
+        # One that restarts its worker is not to be ended, however long that takes.
+        assert config.get(timeout) == "365 days"
+        cluster.places()
+        assert local.asked == []
+        local.workers[0].status = Status.closed
+        cluster.places()
+        cluster.places()
+        assert local.asked == [2]
+        # Dask has forgotten it.
+        del local.workers[1]
+        cluster.places()
+        assert local.asked == [2, 2]
+        assert [nanny.status for nanny in local.workers.values()] == [Status.running] * 2
+    assert config.get(timeout) == before

@@ -67,18 +67,21 @@ def events_to(file: Path | None, *, quiet: bool) -> Iterator[Callable[[FleetEven
 
 def _words(event: FleetEvent) -> str:
     data = event.data
+    words = ""
     match event.what.value:
         case "died":
-            return f"A worker died at {data['site']}: {data['error']}"
+            words = f"A worker died at {data['site']}: {data['error']}"
         case "failed":
-            return f"Failed: {data.get('site', 'the client')}: {data['error']}"
+            words = f"Failed: {data.get('site', 'the client')}: {data['error']}"
         case "quarantined":
-            return f"{data['site']} is in quarantine: {data['deaths']} workers died while crawling it."
+            words = f"{data['site']} is in quarantine: {data['deaths']} workers died while crawling it."
         case "left_out":
-            return f"Worker {data['worker']} gets no more slices: {data['why']}."
+            words = f"Worker {data['worker']} gets no more slices: {data['why']}."
+        case "no_workers":
+            words = "There is no worker: waiting for one."
         case "stopping" if data["reason"] == StopReason.INTERRUPTED.value:
-            return "Stopping: publishing what is under way. Press Ctrl-C again to stop at once."
-    return ""
+            words = "Stopping: publishing what is under way. Press Ctrl-C again to stop at once."
+    return words
 
 
 def say_wait(lease: Lease) -> None:

@@ -6,6 +6,7 @@ was killed is started again by the same command. One client at a time has the st
 
 from __future__ import annotations
 
+import math
 import time
 import tomllib
 from collections.abc import Callable, Sequence
@@ -43,6 +44,8 @@ _READERS: Final = 16
 _TICK_SECONDS: Final = 1.0
 # How long a slice that could not reach the store waits for its next try.
 _STORE_SECONDS: Final = 30.0
+# Workers that die are mostly back within this; then it is said that nobody is there.
+_WORKER_SECONDS: Final = 15.0
 
 # After these a site is left for another harvest.
 _LEFT: Final = frozenset(
@@ -183,6 +186,8 @@ class FleetClient:
         self._sent_at: dict[int, float] = {}
         self._begun = time.monotonic()
         self._renew_at = self._begun + harvest.times.term / 4
+        # When it is to be said that there is no worker, unless one is seen until then.
+        self._missed_at = self._begun + _WORKER_SECONDS
         self._slices = self._deaths = self._session_requests = self._errors = 0
         self._stop: StopReason | None = None
 
@@ -297,7 +302,7 @@ class FleetClient:
         return max(0.0, min(_TICK_SECONDS, wakes_at - time.time()))
 
     def _look_around(self) -> None:
-        """Renew the lease, give up what is overdue, and say how far it is."""
+        """Renew the lease, give up what is overdue, and say how far it is and whether nobody is there."""
         now = time.monotonic()
         if now >= self._renew_at:
             self._renew_at = now + self._harvest.times.term / 4
@@ -309,6 +314,11 @@ class FleetClient:
         most = self._harvest.sizes.seconds + times.transfer + 2 * times.grace + 2 * times.patience
         for number in [number for number, sent in self._sent_at.items() if now - sent > most]:
             self._lose(number, "it does not come back")
+        if self._cluster.places():
+            self._missed_at = now + _WORKER_SECONDS
+        elif now >= self._missed_at:
+            self._missed_at = math.inf
+            self._tell(FleetEventKind.NO_WORKERS)
         if self._listeners.on_progress is not None:
             self._listeners.on_progress(self._progress())
 

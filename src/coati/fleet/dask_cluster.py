@@ -12,6 +12,7 @@ import signal
 import tempfile
 import time
 import uuid
+from concurrent.futures import CancelledError
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -36,10 +37,18 @@ _RECONNECT_SECONDS: Final = 600.0
 _SLICES_PER_WORKER: Final = 16
 # Dask looks at the stack of every thread a hundred times per second, unless it is told not to.
 _QUICK: Final = {"distributed.worker.profile.enabled": False}
-# Dask has workers give memory back at once that the next page needs: a tenth of their time.
-_KEEPS_MEMORY: Final = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}
+# For processes on this machine, as long as they run.
+_LOCAL_SETTINGS: Final = {
+    # Dask has workers give memory back at once that the next page needs: a tenth of their time.
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
+    # Nannies restart workers that die, however long that takes. Dask ends each nanny that has no worker
+    # fifteen seconds after a death, also one whose next worker has just died, unless it is told not to.
+    "distributed.deploy.lost-worker-timeout": "365 days",
+}
 # The crawls that rest in the process of a worker.
 _RESTING: Final = RestingCrawls()
+# The states of a nanny that does nothing any more.
+_ENDED: Final = frozenset({"closed", "failed"})
 # How often it is looked who is there.
 _LOOK_SECONDS: Final = 2.0
 # A slice whose worker is gone comes back within this, or Dask has nobody whom it would give it to.
@@ -99,6 +108,7 @@ class DaskCluster:
         self._address = address
         self._at_once = at_once
         self._local: LocalCluster | None = None
+        self._exits = contextlib.ExitStack()
         self._finished: queue.Queue[Finished] = queue.Queue()
         self._left_out: set[str] = set()
         # Slices that are out and have a worker of their own, apart from others or because the crawl rests
@@ -106,13 +116,13 @@ class DaskCluster:
         self._apart: dict[str, str] = {}
         self._pinned: dict[str, str] = {}
         self._rests_at: dict[str, str] = {}
-        # What is out to a worker of its own, and since when that worker is gone.
-        self._futures: dict[str, Future[SliceResult]] = {}
+        # What is out to certain workers only, to whom, and since when all of these are gone.
+        self._futures: dict[str, tuple[Future[SliceResult], list[str]]] = {}
         self._gone_since: dict[str, float] = {}
         self._threads: dict[str, int] = {}
         self._looked_at = -math.inf
-        self._client = self._connected()
         try:
+            self._client = self._connected()
             self._require_version()
             # Also those that come later.
             self._client.register_worker_callbacks(load_libraries)
@@ -141,10 +151,17 @@ class DaskCluster:
             # A worker that was asked for may be gone by now.
             allow_other_workers=order.site.name in self._pinned,
         )
-        if order.site.name in self._pinned:
-            self._futures[order.site.name] = future
-        # The future is kept by its callback until it is done.
-        future.add_done_callback(lambda done: self._finished.put(_finished(order.site.name, done)))
+        if allowed is not None:
+            self._futures[order.site.name] = future, allowed
+        client.loop.add_callback(self._take_in, order.site.name, future)
+
+    async def _take_in(self, site: str, future: Future[SliceResult]) -> None:
+        """Wait for a slice, in the loop of Dask's client.
+
+        What a slice returns stays on its worker until it is fetched. If the worker dies before, Dask runs the
+        slice again: fetching may take as long as a slice, and others are not to wait for it.
+        """
+        self._finished.put(await _finished(site, future))
 
     def wait(self, seconds: float) -> Finished | None:
         self._take_stranded_back(time.monotonic())
@@ -169,8 +186,8 @@ class DaskCluster:
         workers are gone for a moment, it keeps such slices for ever.
         """
         workers = self._look()
-        for site, future in self._futures.items():
-            if self._pinned[site] in workers:
+        for site, (future, allowed) in self._futures.items():
+            if not workers.keys().isdisjoint(allowed):
                 continue
             if now - self._gone_since.setdefault(site, now) > _STRANDED_SECONDS:
                 future.cancel()
@@ -202,19 +219,28 @@ class DaskCluster:
             self._left_out.add(worker)
 
     def close(self) -> None:
-        with contextlib.suppress(OSError, TimeoutError):
-            self._client.close()
-        if self._local is not None:
-            self._local.close()
+        self._exits.close()
 
     def _look(self) -> dict[str, int]:
         """Return who is there, and how many slices each takes; looked up from time to time."""
         now = time.monotonic()
         if now - self._looked_at > _LOOK_SECONDS:
             self._looked_at = now
+            self._replace_nannies()
             workers = self._client.scheduler_info(n_workers=-1).get("workers", {})
             self._threads = {address: int(info["nthreads"]) for address, info in workers.items()}
         return self._threads
+
+    def _replace_nannies(self) -> None:
+        """Start those again that ended, as they do when their worker cannot be started."""
+        if self._local is None:
+            return
+        nannies = self._local.workers
+        for name, nanny in list(nannies.items()):
+            if nanny.status.name in _ENDED:
+                nannies.pop(name, None)
+        if len(nannies) < len(self._local.worker_spec):
+            self._local.scale(len(self._local.worker_spec))
 
     def _connected(self) -> Client:
         import dask.config
@@ -223,20 +249,23 @@ class DaskCluster:
         if starts_here(self._address) and self._local is None:
             workers = int(self._address.partition(":")[2])
             per_worker = _SLICES_PER_WORKER if self._at_once is None else math.ceil(self._at_once / workers)
-            with dask.config.set(_KEEPS_MEMORY):
-                self._local = LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=per_worker,
-                    processes=True,
-                    dashboard_address=":0",
-                    local_directory=os.environ.get("DASK_TEMPORARY_DIRECTORY") or tempfile.gettempdir(),
-                    silence_logs=logging.ERROR,
-                    config=_QUICK,
-                )
+            self._exits.enter_context(dask.config.set(_LOCAL_SETTINGS))
+            self._local = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=per_worker,
+                processes=True,
+                dashboard_address=":0",
+                local_directory=os.environ.get("DASK_TEMPORARY_DIRECTORY") or tempfile.gettempdir(),
+                silence_logs=logging.ERROR,
+                config=_QUICK,
+            )
+            self._exits.callback(self._local.close)
         try:
-            return Client(self._local or self._address, timeout=_CONNECT_SECONDS, set_as_default=False)
+            client = Client(self._local or self._address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise ConfigError(f"no Dask scheduler answers at {self._address}: {error}") from None
+        self._exits.callback(_close, client)
+        return client
 
     def _running_client(self) -> Client:
         """Return a client that is connected; the scheduler may have been restarted."""
@@ -271,12 +300,18 @@ class DaskCluster:
                 )
 
 
-def _finished(site: str, future: Future[SliceResult]) -> Finished:
+def _close(client: Client) -> None:
+    with contextlib.suppress(OSError, TimeoutError):
+        client.close()
+
+
+async def _finished(site: str, future: Future[SliceResult]) -> Finished:
     from distributed import KilledWorker
 
-    if future.status == "finished":
-        return Finished(site, future.result())
-    if future.status == "cancelled":
-        return Finished(site, worker_died=False)
-    error = future.exception()
-    return Finished(site, error=error, worker_died=isinstance(error, KilledWorker))
+    try:
+        return Finished(site, await future.client.gather(future, asynchronous=True))
+    except (OSError, CancelledError) as error:
+        # Unless the slice itself ended so, it was cancelled, or the scheduler went away.
+        return Finished(site, error=error if future.status == "error" else None)
+    except Exception as error:  # noqa: BLE001 - slices end by whatever strategies and stores raise
+        return Finished(site, error=error, worker_died=isinstance(error, KilledWorker))

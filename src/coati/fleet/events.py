@@ -20,6 +20,7 @@ class FleetEventKind(StrEnum):
     FAILED = "failed"
     QUARANTINED = "quarantined"
     LEFT_OUT = "left_out"
+    NO_WORKERS = "no_workers"
     STOPPING = "stopping"
 
 
