@@ -174,6 +174,7 @@ def test_a_quota_of_queries_and_then_more_of_it(coati: Coati, web: tuple[Path, P
     assert _queries("rain") > 1
     report = Path("rain/report.html").read_text(encoding="utf-8")
     assert "It asked its search engines as often as it may" not in report
+    assert "Every query and every page that it wanted to check was requested." in report
 
 
 def _queries(folder: str) -> int:

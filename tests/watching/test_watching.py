@@ -237,6 +237,7 @@ def test_the_report_has_a_calendar_and_says_why_pages_are_visited(site: Script, 
     folder = crawled.with_name("site.watch")
     report = (folder / "report.html").read_text(encoding="utf-8")
     assert report.count('class="calendar"') == 2
+    assert "The last cycle was finished." in report
     assert report.count('class="shade4"') == 2
     assert "1 new, 0 changed, 0 gone" in report
     assert "2 × waited longest" in report

@@ -14,6 +14,15 @@ _UNSAID = StopWords(
     "It ended without a recorded reason; everything that was counted is saved.",
     RESUME,
 )
+_CYCLE_DONE = StopWords(
+    "the last cycle was finished",
+    "The last cycle was finished.",
+    "The next cycle visits pages again: run the same command, or use --every.",
+)
+_SEARCH_DONE = StopWords(
+    "nothing was left to request",
+    "Every query and every page that it wanted to check was requested.",
+)
 
 
 def end_of(facts: RunFacts) -> StopWords:
@@ -25,7 +34,7 @@ def end_of(facts: RunFacts) -> StopWords:
         return StopReason.KILLED.words
     if reason is None:
         return _UNSAID
-    return _said_at_start(facts, reason) or _could_do_more(facts, reason) or words_for(reason)
+    return _said_at_start(facts, reason) or _finished(facts, reason) or words_for(reason)
 
 
 def _said_at_start(facts: RunFacts, reason: str) -> StopWords | None:
@@ -35,9 +44,13 @@ def _said_at_start(facts: RunFacts, reason: str) -> StopWords | None:
     return facts.failed_start
 
 
-def _could_do_more(facts: RunFacts, reason: str) -> StopWords | None:
-    """Say what ended a search that had more to ask."""
+def _finished(facts: RunFacts, reason: str) -> StopWords | None:
+    """Say what being finished means for a watch and for a search; None for a crawl."""
     # What one session left says nothing of a later one that was cut short.
     if reason != StopReason.FINISHED:
         return None
-    return words_for_search(facts.queries_waiting, facts.gave_up_after)
+    if facts.watches:
+        return _CYCLE_DONE
+    if facts.words:
+        return words_for_search(facts.queries_waiting, facts.gave_up_after) or _SEARCH_DONE
+    return None
