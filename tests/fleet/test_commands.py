@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from coati.cli.fleet_harvest import show_harvest
+from coati.fleet.client import FleetHarvested
 from coati.fleet.deaths import is_quarantined, quarantine
 from coati.fleet.objects import ObjectStore
+from coati.fleet.store_jobs import StoreHarvest
+from coati.stop_reasons import StopReason
 from coati.testing.server import SiteServer, serve
 from tests.cli.commands import Coati, coati
 from tests.fleet.test_client import make
@@ -108,3 +112,14 @@ def test_a_store_without_a_harvest_is_refused(coati: Coati, command: list[str]) 
     more = [] if command == ["fleet", "status"] else ["a.org"]
     said = coati(*command, "empty", *more)
     assert (said.code, "holds no" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("stop", "more"), [("INTERRUPTED", ""), ("BUDGET_REQUESTS", " with a larger budget")]
+)
+def test_only_a_spent_budget_has_to_be_larger(
+    stop: str, more: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = FleetHarvested(StopReason[stop], "out", [], resumed=False, slices=0, deaths=0)
+    show_harvest(StoreHarvest(ended, [], "out/report.html"), "table")
+    assert capsys.readouterr().err == f"Next: to continue, run the same command{more}.\n"

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from coati.cli.harvest_result import SiteColumns, print_sites
+from coati.cli.harvest_result import SiteColumns, print_sites, say_next
 from coati.cli.terminal import say
 from coati.harvesting.folder import sums_of
 from coati.jobs.live_progress import CrawlView, shown
@@ -45,7 +45,7 @@ def harvest_with_fleet(
         on_event = stack.enter_context(events_to(events, quiet=settings.quiet))
         on_progress = stack.enter_context(shown(view, quiet=settings.quiet))
         done = run_in_store(harvest, cluster_address, Listeners(on_progress, on_event, say_wait))
-    _show(done, settings.format)
+    show_harvest(done, settings.format)
     return done.exit_code
 
 
@@ -89,7 +89,8 @@ def say_wait(lease: Lease) -> None:
     say(f"The store is locked by {lease.owner}: waiting to see whether it is still running.", err=True)
 
 
-def _show(done: StoreHarvest, form: str) -> None:
+def show_harvest(done: StoreHarvest, form: str) -> None:
+    """Print what a harvest on many machines brought: one object per site and one for all, or a table."""
     harvested, sites = done.harvested, done.sites
     sums = sums_of(sites)
     left_alone = [site.site for site in harvested.sites if site.quarantined]
@@ -115,5 +116,4 @@ def _show(done: StoreHarvest, form: str) -> None:
         best = sites[0].site
         pull = shlex.join(["coati", "pull", harvested.store, best, "--out", best])
         say(f"Next: for a folder with the files of a site: {pull}", err=True)
-    if harvested.stop.resumable:
-        say("Next: to continue, run the same command with a larger budget.", err=True)
+    say_next(harvested.stop, "the same command")

@@ -62,7 +62,7 @@ def show_files(harvested: FilesHarvested, form: str, again: str = "") -> None:
     ]
     print_sites(rows, SiteColumns("site"), "sites.csv")
     away = sum(site.stop_reason in _AWAY for site in harvested.sites)
-    _say_next(harvested.stop, again or f"`coati harvest {layout.folder}`", away)
+    say_next(harvested.stop, again or f"`coati harvest {layout.folder}`", away)
 
 
 def show_pages(harvested: PagesHarvested, form: str) -> None:
@@ -99,7 +99,7 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
     say(f"  report:     {harvested.folder / 'report.html'}")
     rows = [(host.host, host.relevant, host.requests, host.ended or "") for host in harvested.hosts]
     print_sites(rows, SiteColumns("host", "relevant", "no longer requested because"), "run.sqlite")
-    _say_next(harvested.stop, f"`coati harvest {harvested.folder}`")
+    say_next(harvested.stop, f"`coati harvest {harvested.folder}`")
 
 
 def _say_extraction(extraction: Extraction, folder: Path) -> None:
@@ -122,7 +122,8 @@ def _say_total(stop: StopReason, sums: dict[str, object], folder: Path) -> None:
     say(json.dumps({**why, **sums, "folder": str(folder)}))
 
 
-def _say_next(stop: StopReason, again: str, away: int = 0) -> None:
+def say_next(stop: StopReason, again: str, away: int = 0) -> None:
+    """Say how to continue, where something is left; ``again`` is what to run."""
     if away:
         sites = format_count(away, "site")
         why = f"{sites} stopped responding or asked for a pause"
