@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import os
 import socket
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,6 +14,7 @@ from typing import Final
 from coati.errors import ConfigError
 from coati.fleet.leases import HeldLease, Lease, LeaseHeldError, LeaseLostError, Leases
 from coati.fleet.objects import ObjectStore, StoreError
+from coati.fleet.patience import pause_for
 
 CLIENT: Final = "coati-client"
 # How often it is looked whether a client that may be dead has renewed its lease, or has ended.
@@ -30,16 +30,12 @@ def client_name() -> str:
     return f"{user}@{socket.gethostname()}:{os.getpid()}"
 
 
-def _pause(seconds: float) -> None:
-    threading.Event().wait(seconds)
-
-
 def take_client_lease(
     store: ObjectStore,
     what: str,
     term_seconds: float,
     on_wait: Callable[[Lease], None] = lambda _: None,
-    pause: Callable[[float], None] = _pause,
+    pause: Callable[[float], None] = pause_for,
     clock: Callable[[], float] = time.time,
 ) -> HeldLease:
     """Become the client of a store.

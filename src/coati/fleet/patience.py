@@ -16,7 +16,8 @@ _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 15.0
 
 
-def _pause(seconds: float) -> None:
+def pause_for(seconds: float) -> None:
+    """Wait this long."""
     threading.Event().wait(seconds)
 
 
@@ -26,7 +27,7 @@ class Patience:
 
     seconds: float = 600.0
     clock: Callable[[], float] = time.monotonic
-    pause: Callable[[float], None] = _pause
+    pause: Callable[[float], None] = pause_for
 
     def until_done(self, work: Callable[[], T]) -> T:
         """Do some work, again while the store fails; raises the last `StoreError` when patience is over.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from coati.fleet.crawl_thread import CrawlThread, crawl_thread
+from coati.fleet.patience import pause_for
 from coati.fleet.site_crawl import RestingCrawls
 
 # What a process ends with whose slice does not end.
@@ -21,10 +21,6 @@ _STUCK: Final = 70
 def worker_name() -> str:
     """Say who works here: the machine and the process."""
     return f"{socket.gethostname()}:{os.getpid()}"
-
-
-def _pause(seconds: float) -> None:
-    threading.Event().wait(seconds)
 
 
 def _end_process() -> None:
@@ -43,6 +39,6 @@ class Worker:
     thread: Callable[[], CrawlThread] = crawl_thread
     scratch: Path | None = None
     resting: RestingCrawls = field(default_factory=lambda: RestingCrawls(0))
-    pause: Callable[[float], None] = _pause
+    pause: Callable[[float], None] = pause_for
     clock: Callable[[], float] = time.time
     end_process: Callable[[], None] = _end_process
