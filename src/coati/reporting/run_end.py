@@ -20,7 +20,7 @@ _CYCLE_DONE = StopWords(
     "The next cycle visits pages again: run the same command, or use --every.",
 )
 _SEARCH_DONE = StopWords(
-    "nothing was left to request",
+    StopReason.FINISHED.value,
     "Every query and every page that it wanted to check was requested.",
 )
 
