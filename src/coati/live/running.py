@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
 import threading
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from coati.live.drive import Drive
 from coati.live.engine_settings import engine_settings
 from coati.live.event_loop import CrawlLoop
 from coati.live.spider import LiveSpider
+from coati.machine_errors import leave_closed_terminal
 from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
         timers.extend(loop.call_later(_TERM_SECONDS, drive.let_go) for drive in drives)
 
     def hang_up() -> None:
-        _leave_terminal()
+        leave_closed_terminal()
         terminate()
 
     handlers = {signal.SIGINT: interrupt, signal.SIGTERM: terminate, signal.SIGHUP: hang_up}
@@ -159,10 +159,3 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
         for kind, handler in zip(kinds, before, strict=True):
             loop.remove_signal_handler(kind)
             signal.signal(kind, handler)
-
-
-def _leave_terminal() -> None:
-    """Let what is still to be said go nowhere: a terminal that was closed takes no more, and would raise."""
-    for stream in (1, 2):
-        if os.isatty(stream):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
