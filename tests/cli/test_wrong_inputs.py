@@ -236,7 +236,8 @@ def test_a_damaged_run_is_told_in_one_line(desk: Coati, damage: Callable[[Path],
 def test_damaged_settings_are_told_in_one_line(desk: Coati, damage: str, command: str) -> None:
     path = Path("run/run.toml")
     name = damage.partition(" ")[0]
-    kept = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith(f"{name} =")]
+    lines = path.read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if not line.startswith(f"{name} =")]
     path.write_text("\n".join([damage, *kept]), encoding="utf-8")
     said = desk(*shlex.split(command), "." if command == "runs" else "run")
     assert said.code == (0 if command == "runs" else 2)
