@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
-from contextlib import contextmanager
+import stat
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from coati.errors import WriteError
@@ -53,6 +55,15 @@ def is_of_the_machine(error: OSError | sqlite3.Error) -> bool:
 def is_full(error: OSError | sqlite3.Error) -> bool:
     """Tell whether there is no room left."""
     return error.errno in _FULL if isinstance(error, OSError) else _code(error) == sqlite3.SQLITE_FULL
+
+
+def leave_closed_terminal() -> None:
+    """Let what is still to be said go nowhere: a terminal that was closed takes no more, and would raise."""
+    for stream in (1, 2):
+        with suppress(OSError):  # who has no such stream has nothing to leave
+            # A device; `isatty` is false for a terminal that is gone.
+            if stat.S_ISCHR(os.fstat(stream).st_mode):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 @contextmanager

@@ -353,6 +353,9 @@ class Site:
     def spent(self) -> Spent:
         return Spent(0, 0, 0)
 
+    def seconds_before(self) -> float:
+        return 0.0
+
     def expects(self) -> float | None:
         return 0.5
 
@@ -364,6 +367,9 @@ class Site:
 
     def stop(self, reason: StopReason) -> None:
         self.stopped = reason
+
+    def let_go(self) -> None:
+        raise AssertionError("slices finish what is in flight")
 
 
 def test_a_slice_whose_time_is_over_rests_then_ends_and_its_process_ends_if_it_does_not_answer() -> None:

@@ -101,6 +101,13 @@ class SliceTurns:
     def leaves(self) -> None:
         """What it brought stands in the log."""
 
+    def arrives(self, _size_bytes: int) -> bool:
+        """Whoever gives out slices counts the bytes of all sites."""
+        return True
+
+    def seconds_left(self) -> None:
+        """Whoever gives out slices ends them when the time is over."""
+
     def on_event(self, event: Event) -> None:
         """Learn how long hosts are to be left alone."""
         seconds = event.data.get("seconds")
