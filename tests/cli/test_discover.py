@@ -134,7 +134,7 @@ def test_repositories_that_do_not_speak_of_the_topic_are_named_so(
     options = ["--search", f"local={index}", "--archive", archive, "--offline", "--start-model", model]
     said = coati("discover", "dataset", "volcano", *options, "--quiet", "--out", "later")
     assert "6 repositories verified" in said.out
-    assert "none of these repositories speaks of the topic" in said.err
+    assert "none of these repositories speaks much of the topic" in said.err
     said = coati(
         "discover", "dataset", "volcano", *options, "--quiet", "--out", "never", "--off-topic", "never"
     )
