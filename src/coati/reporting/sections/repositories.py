@@ -51,8 +51,8 @@ def repositories(connection: Connection) -> tuple[Html, ...]:
 
 _BEST_FIRST = (
     "Sites with enough different data files, those that speak of the topic most first. Topic is how many of"
-    " your words a site has, in any form, or of the words that go with them. Words that pages of all kinds have,"
-    " such as “data”, count less than others."
+    " your words a site has, in any form, or of the words that go with them. Words that pages of all"
+    " kinds have, such as “data”, count less than others."
 )
 
 
