@@ -162,7 +162,7 @@ def _files_table(rows: list[Row], facts: RunFacts) -> Html:
 
 
 def _where(row: Row) -> Html:
-    name = "" if row["title"] == row["file"] else breakable(f"{shortened(row['file'], 90)} · ")
+    name = "" if row["file"] in row["title"] else breakable(f"{shortened(row['file'], 90)} · ")
     return element("small", name, web_link(row["url"], "on the web"))
 
 

@@ -75,7 +75,7 @@ def _volume_chart(curve: Curve, noun: str) -> Html:
         Line(f"{noun}s", "found", [(point.requests, point.target_bytes) for point in curve.points]),
         Line("the rest", "rest", [(point.requests, point.other_bytes) for point in curve.points]),
     ]
-    axes = Axes("Bytes received against requests made", "requests", "received", _whole, format_bytes)
+    axes = Axes("Bytes received against requests made", "requests", "received", _whole, _round_size)
     return line_chart(axes, lines)
 
 
@@ -124,6 +124,10 @@ def ways_table(ways: list[FoundBy], *, files: bool = True) -> Html:
         if way.requests
     ]
     return table(columns, cells, f"Ways by which {'files' if files else 'pages'} were found")
+
+
+def _round_size(value: float) -> str:
+    return format_bytes(value).replace(".0 ", " ")
 
 
 def _whole(value: float) -> str:
