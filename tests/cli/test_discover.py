@@ -71,6 +71,8 @@ def test_the_report_shows_them_and_how_they_were_reached(coati: Coati, web: tupl
     ):
         assert text in page
     assert "6 repositories were verified in" in page
+    # Also the only action has its name beside the line.
+    assert ">keyword search<" in page.partition("Which action found most")[2].partition("<svg")[0]
     assert "coati harvest --from FOLDER" in page
     assert ">queries<" in page
     assert "start addresses" not in page

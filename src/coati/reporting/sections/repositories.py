@@ -56,6 +56,12 @@ _BEST_FIRST = (
 )
 
 
+_BEST_PAGES = (
+    "Pages that link to data files, the best for the topic first. Fit is how well a page's words match yours"
+    " and those that pages of verified sites share (BM25); it only compares pages of this search."
+)
+
+
 def _never_read(connection: Connection) -> list[Html]:
     """List the sites that let no page be read: one of them may be a repository."""
     sites = sites_never_read(connection)
@@ -165,7 +171,7 @@ def _dataset_pages(connection: Connection) -> list[Html]:
         )
         for row in rows
     ]
-    what = element("p", "Pages that link to data files, the best for the topic first. Fit is BM25.")
+    what = element("p", _BEST_PAGES)
     return [element("h3", "Pages with data"), what, table(columns, cells, "Pages that link to data files")]
 
 
@@ -183,8 +189,8 @@ def _arms(connection: Connection) -> list[Html]:
         for (label, line), style in zip(points.items(), _STYLES, strict=False)
     ]
     axes = Axes("What each action found", "pages found", "that looked like a repository", _whole, _whole)
-    caption = "A steeper line means that an action finds more; the bandit prefers it."
-    chart = element("figure", line_chart(axes, lines), element("figcaption", caption))
+    caption = "A steeper line means that an action finds more, so it is chosen more often."
+    chart = element("figure", line_chart(axes, lines, legend=True), element("figcaption", caption))
     return [element("h3", "Which action found most"), chart]
 
 
