@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+from coati.jobs.runs import open_run
 from coati.reporting.page import report_page
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
@@ -77,6 +78,7 @@ def test_files_with_one_title_have_their_names_behind_it(tmp_path: Path) -> None
     assert {"Prices (p.csv)", "Prices (p.xlsx)"} <= {each["title"] for each in package["resources"]}
     with RunReader(folder) as run:
         assert "Prices (p.xlsx)" in report_page(run)
+    assert {"Prices (p.csv)", "Rents"} <= {each.title for each in open_run(folder).files()}
 
 
 def test_a_file_that_nothing_names_says_its_own_title(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from sqlite3 import Connection, Row
 
 from coati.reporting.charts import Axes, Line, bar, line_chart
 from coati.reporting.found_repositories import all_sites, has_repositories
-from coati.reporting.safe_html import Html, element, joined, shortened, web_link
+from coati.reporting.safe_html import Html, breakable, element, joined, shortened, web_link
 from coati.reporting.tables import Cell, Column, table
 from coati.reporting.unread_sites import sites_never_read
 from coati.units import format_count
@@ -110,7 +110,7 @@ def _row(row: Row, most: int) -> tuple[Cell | Html | str, ...]:
         bar(row["files"], most),
         Cell(format_count(row["pages_fetched"]), row["pages_fetched"]),
         shortened(row["formats"], 60) or "-",
-        f"{shortened(how, 120)}{marked}{software}",
+        breakable(f"{shortened(how, 120)}{marked}{software}"),
     )
 
 
