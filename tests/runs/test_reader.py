@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from coati.jobs.merging import merge
 from coati.runs.errors import RunError, RunVersionError
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
@@ -36,6 +37,8 @@ def test_a_killed_run_is_read_where_nothing_can_be_written(tmp_path: Path) -> No
     before = content(folder)
     with RunReader(folder) as run:
         assert run.totals().requests == requests
+    (merged,) = merge([folder], tmp_path / "all.sqlite").sites
+    assert merged.requests == requests
     assert content(folder) == before
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from coati.runs.errors import RunError
@@ -16,7 +17,6 @@ from coati.stop_reasons import words_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _CURVE = """
 SELECT sum(charged) OVER log, sum(new_target) OVER log, sum(size_bytes) OVER log,
@@ -65,6 +65,11 @@ class RunReader:
                 raise RunError(f"the database in {folder} cannot be read: {error}") from error
             self._closing = closing.pop_all()
         self.connection.row_factory = sqlite3.Row
+
+    @property
+    def open_file(self) -> Path:
+        """The file that is read: the log, or a copy of it where SQLite needed one."""
+        return Path(self.connection.execute("PRAGMA database_list").fetchone()["file"])
 
     @property
     def settings(self) -> dict[str, Any]:
