@@ -54,7 +54,7 @@ format: setup ## let ruff reformat and mend what it can
 bench: setup ## run the benchmarks
 	@$(BIN)/python -m benchmarks.run $(if $(ARCHIVES),--archives $(ARCHIVES))
 
-lock: ## resolve requirements.lock anew
+lock: ## resolve requirements.lock again
 	@$(PYTHON) -m venv --clear $(LOCKER)
 	@$(LOCKER)/bin/python -m pip --disable-pip-version-check -qq install uv
 	@$(LOCKER)/bin/uv pip compile pyproject.toml --quiet --upgrade --no-header --generate-hashes \

@@ -305,6 +305,19 @@ def test_a_watched_page_is_explained_by_its_visits(site: Script, crawled: Path, 
     assert as_json["watched"]["visits"] == 22
 
 
+def test_a_page_that_is_known_and_not_watched_is_explained(site: Script, crawled: Path, coati: Coati) -> None:
+    site.routes["/data"] = page("/a.csv", "/old")
+    cycle(crawled)
+    said = coati("explain", "/old", "--run", "site.watch").out
+    assert "a watch visits the pages that files hung on, and follows links that are new" in said
+    assert "expected more from other links" not in said
+    assert "same place" not in said
+    report = Path("site.watch/report.html").read_text(encoding="utf-8")
+    assert "<code>coati explain PAGE --run FOLDER</code>" in report
+    # Nobody is to do anything about addresses that a watch leaves alone.
+    assert "not requested" not in report
+
+
 def test_a_site_that_moved_is_told_as_such(site: Script, coati: Coati) -> None:
     site.routes["/"] = page(*(f"/p{number}" for number in range(12)))
     for number in range(12):
