@@ -47,14 +47,14 @@ lint: setup ## ruff, mypy and the import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-format: setup ## let ruff reformat and mend what it can
+format: setup ## let ruff reformat and fix what it can
 	@$(BIN)/ruff check --fix-only
 	@$(BIN)/ruff format
 
 bench: setup ## run the benchmarks
 	@$(BIN)/python -m benchmarks.run $(if $(ARCHIVES),--archives $(ARCHIVES))
 
-lock: ## resolve requirements.lock anew
+lock: ## resolve requirements.lock again
 	@$(PYTHON) -m venv --clear $(LOCKER)
 	@$(LOCKER)/bin/python -m pip --disable-pip-version-check -qq install uv
 	@$(LOCKER)/bin/uv pip compile pyproject.toml --quiet --upgrade --no-header --generate-hashes \

@@ -45,7 +45,7 @@ from coati.testing.site_parameters import SiteParameters
 _CHOICES = 20_000
 _AT_ONCE = 32
 _CORES = 2
-# Of each of so many sites, one per place, before anything is measured.
+# Of each of this many sites, one per place, before anything is measured.
 _WARM_REQUESTS = 5
 
 

@@ -62,12 +62,12 @@ def small(**changes: object) -> Experiment:
 
 
 def comparable(study: Study) -> list[dict[str, Any]]:
-    """Give every number but those that a clock made."""
+    """Return every number but those that a clock made."""
     return [each for each in objects(study) if each["measure"] != "late_cost_ratio"]
 
 
 def briefly_trained(variant: Variant) -> Variant:
-    """Give a variant that learns from at most 50 pages before it crawls."""
+    """Return a variant that learns from at most 50 pages before it crawls."""
     hosts = variant.settings.hosts
     hosts = replace(hosts, training_pages=min(50, hosts.training_pages))
     return replace(variant, settings=replace(variant.settings, hosts=hosts))

@@ -5,7 +5,7 @@ loses no record that `Archive.add` returned for: what the index does not know ye
 archive is next opened for writing, and an unfinished end is cut off. The WARC files alone are
 enough to build the index again (`reindex`).
 
-An archive may hold a URL at several moments: a history. Each look-up takes a time (``as_of``) and gives the
+An archive may hold a URL at several moments: a history. Each look-up takes a time (``as_of``) and returns the
 newest capture that is not later; without one, the newest of all. An answer that may pass, such as an outage,
 does not count beside one that lasts (`coati.archive.record.Entry.passing`).
 """
@@ -350,7 +350,7 @@ class Archive:
         )
 
     def _recover(self) -> None:
-        """Index what was written before a crash, and go on in the last volume if it is sound."""
+        """Index what was written before a crash, and continue in the last volume if it is sound."""
         sound = ""
         for name in self._volumes.names():
             known = self._index.indexed_bytes(name)

@@ -128,9 +128,9 @@ class Index:
 
     @classmethod
     def open(cls, path: Path, *, writable: bool) -> Index:
-        """Open an index; raises `ArchiveError` that says how to mend it where it cannot be used."""
+        """Open an index; raises `ArchiveError` that says how to rebuild it where it cannot be used."""
         if not path.is_file():
-            raise ArchiveError(f"{path} is missing; {_mend(path)}")
+            raise ArchiveError(f"{path} is missing; {_how_to_rebuild(path)}")
         try:
             connection, version = _connect(path, "rw" if writable else "ro")
         except sqlite3.OperationalError as error:
@@ -142,7 +142,7 @@ class Index:
             raise _damaged(path, error) from error
         if version not in {_VERSION, _VERSION_WITHOUT_HISTORY}:
             connection.close()
-            raise ArchiveError(f"{path} has version {version}, not {_VERSION}; {_mend(path)}")
+            raise ArchiveError(f"{path} has version {version}, not {_VERSION}; {_how_to_rebuild(path)}")
         try:
             if version == _VERSION_WITHOUT_HISTORY:
                 connection.executescript(_UPGRADE if writable else _READ_OLDER)
@@ -327,8 +327,8 @@ def _for_writing(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _damaged(path: Path, error: Exception) -> ArchiveError:
-    return ArchiveError(f"{path} cannot be read ({error}); {_mend(path)}")
+    return ArchiveError(f"{path} cannot be read ({error}); {_how_to_rebuild(path)}")
 
 
-def _mend(path: Path) -> str:
+def _how_to_rebuild(path: Path) -> str:
     return f"build it again with `coati archive reindex {path.parent}`"

@@ -1,6 +1,6 @@
 """Which of many sites gets the next slice of one budget, where slices run elsewhere and at once.
 
-Who is worth most decides `coati.bandits.site_choice`. Added is what slices need:
+`coati.bandits.site_choice` decides which site is worth most. Here is what slices need beyond that:
 
 - A slice reserves its requests, so that the budget is kept while many are out. The first slice of a site is
   short; later ones are as long as all before together, up to a bound. So little is spent on sites that hold
@@ -130,7 +130,7 @@ class SliceChoice:
             self._choice.wake(site)
 
     def limit(self, seconds: float) -> Limit | None:
-        """Say which part of the budget is spent, after so many seconds."""
+        """Say which part of the budget is spent after this many seconds."""
         return self._budget.spent(self.requests, self.bytes, seconds, self.targets)
 
     def choose(self, now: float, suspects_at_once: int = 1) -> ChosenSlice | None:

@@ -22,14 +22,14 @@ class Importing:
     """
 
     def __enter__(self) -> None:
-        """Take over from whoever would raise a KeyboardInterrupt; who ignores Ctrl-C goes on doing so."""
+        """Take over from what would raise a KeyboardInterrupt; a program that ignores Ctrl-C still does."""
         gc.disable()
         self._before = _signal.getsignal(_signal.SIGINT)
         if self._before is _signal.default_int_handler:
             _signal.signal(_signal.SIGINT, _end)
 
     def __exit__(self, *_: object) -> None:
-        """Give it back."""
+        """Restore the old handler."""
         from coati.garbage_collection import spare_imported_modules
 
         if self._before is _signal.default_int_handler:

@@ -130,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and give the exit code; a command returns one where it is not 0."""
+    """Run a command and return the exit code; a command returns one where it is not 0."""
     try:
         result = coati.main(arguments, prog_name="coati", standalone_mode=False)
     except click.ClickException as error:

@@ -21,7 +21,7 @@ from coati.web.urls import host_of, normalise
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-# So many words tell nearly as much as all of them, and fit into a small file.
+# This many words tell nearly as much as all of them, and fit into a small file.
 MOST_WORDS = 5_000
 _LEAST_HOSTS = 3
 _MAX_FILE_BYTES = 4 << 20

@@ -71,7 +71,7 @@ def _wait_for(lease: Lease, leases: Leases, pause: Callable[[float], None]) -> N
 
 
 def put_down(lease: HeldLease) -> None:
-    """Give the lease of this client back, if it still has it and the store is there; else it runs out."""
+    """Release the lease of this client, if it still has it and the store is there; else it expires."""
     with suppress(LeaseLostError, StoreError):
         lease.release()
 

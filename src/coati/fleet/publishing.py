@@ -26,7 +26,7 @@ from coati.runs.reader import RunReader
 _CHUNK_BYTES: Final = 1 << 20
 _UPLOADS: Final = 8
 
-# The database is sent whole again where the pages sent since are more than this share of it, or so many.
+# The database is sent whole again where the pages sent since are more than this share of it, or this many.
 _WHOLE_SHARE: Final = 0.5
 _MOST_DELTAS: Final = 16
 

@@ -28,7 +28,7 @@ _LAST_EVENT = "SELECT coalesce(max(observed_event), 0) FROM requests"
 
 
 def pause_between_publications(wanted: float, cpu_seconds: float) -> float:
-    """Return how long to wait after a publication that took so much CPU time; ``wanted`` is the least.
+    """Return how long to wait after a publication that took this much CPU time; ``wanted`` is the least.
 
     >>> pause_between_publications(30.0, 0.01), pause_between_publications(30.0, 1.5)
     (30.0, 75.0)

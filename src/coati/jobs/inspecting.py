@@ -104,7 +104,7 @@ class Inspection:
 
     @property
     def exit_code(self) -> int:
-        """What the command ends with: 0, or 3 and 4 where the start page could not be had."""
+        """What the command ends with: 0, or 3 and 4 where the start page could not be fetched."""
         outcome = self.outcome
         if isinstance(outcome, Refused):
             return REFUSED

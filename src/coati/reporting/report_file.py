@@ -11,7 +11,7 @@ from coati.runs.reader import RunReader
 
 
 def write_report(folder: Path) -> Path:
-    """Write the report of a run in place of an older one, and give its path.
+    """Write the report of a run in place of an older one, and return its path.
 
     The run may be going on meanwhile. Raises `coati.runs.RunError` if there is no run, or no room.
     """

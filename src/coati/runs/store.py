@@ -79,7 +79,7 @@ __all__ = ["Recorded", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_
 # background, so that a crawl loses at most the last second.
 _SYNC_SECONDS = 1.0
 
-# A snapshot is due after this many events (two a request), and after this share of all events: so snapshots
+# A snapshot is due after this many events (two per request), and after this share of all events: so snapshots
 # cost a constant share of the run, however long it gets, and the tail to redo stays short.
 _SNAPSHOT_EVENTS = 2_000
 _SNAPSHOT_SHARE = 0.1
@@ -131,7 +131,7 @@ class RunStore:
             self._files = TargetFiles(layout, self._log)
             self._files.by_folder = _keeps_folders(self.settings)
             self._background = BackgroundSync(self._sync_pages)
-            self._mend()
+            self._repair()
             connection = self._log.connection
             with self._log.transaction():
                 self._session = Session(connection, now)
@@ -441,9 +441,9 @@ class RunStore:
         method = fetched.request.method.value
         self.totals.add(row.kind, method, fetched.charged, row.size_bytes, new_target=new_target)
 
-    def _mend(self) -> None:
+    def _repair(self) -> None:
         self.messages += repair_warc(self._log, self._warc)
-        removed = self._files.mend()
+        removed = self._files.remove_unfinished()
         if removed:
             self.messages.append(
                 f"{removed} files were not recorded before the crawl ended and will be fetched again"

@@ -28,7 +28,7 @@ class MadeSite:
         self._responder = Responder(site)
 
     def span(self) -> None:
-        """Return nothing: it does not change."""
+        """Have no time span: the site does not change."""
 
     def respond(
         self, request: Request, now: float | None = None, observed: dict[str, float] | None = None

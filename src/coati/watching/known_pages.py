@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # Pages beyond this are not watched: those with the fewest files.
 MOST_PAGES = 5_000
-# Where these are fewer, the other pages of the crawl are watched as well: so many cost one cycle.
+# Where these are fewer, the other pages of the crawl are watched as well: this many cost one cycle.
 _LEAST_PAGES = 50
 
 # What a link promises where no crawl has learnt it: it ends like a wanted file, like a page, or like neither.

@@ -1,7 +1,7 @@
 """Report changes to others: a command or a web hook for each. Each change is reported at least once.
 
-A change is noted as told after it was. So one may be told again after a power cut, and never not at all; its
-id lets the other side know it again. What could not be told is tried again after the next cycle.
+A change is noted as reported afterwards, so it may be reported twice after a power cut, but never not at all;
+its id lets the other side recognise it. What could not be reported is tried again after the next cycle.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ChangeListeners:
 
 
 def tell_changes(folder: Path, listeners: ChangeListeners) -> list[str]:
-    """Tell what was not told yet; returns what went wrong, in words."""
+    """Report what was not reported yet; returns what went wrong, in words."""
     if not listeners:
         return []
     told = _told(folder)
@@ -60,7 +60,7 @@ def tell_changes(folder: Path, listeners: ChangeListeners) -> list[str]:
         if change.id not in told:
             trouble = _tell(change, folder, listeners)
             if trouble:
-                wrong.append(f"{change.what} {change.url} was not told: {trouble}")
+                wrong.append(f"{change.what} {change.url} was not reported: {trouble}")
             else:
                 append_lines(folder / TOLD, f"{change.id}\n".encode())
     return wrong
@@ -72,7 +72,7 @@ def _told(folder: Path) -> set[str]:
 
 
 def _tell(change: Change, folder: Path, listeners: ChangeListeners) -> str:
-    """Tell one change to everybody; returns what went wrong, else nothing."""
+    """Report one change to everybody; returns what went wrong, else nothing."""
     command = listeners.command
     trouble = "" if command is None else command.run(_values(change, folder), change.as_json())
     if trouble:

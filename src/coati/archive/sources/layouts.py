@@ -36,7 +36,7 @@ def open_source(paths: Sequence[Path], layout: str, options: SourceOptions) -> t
             raise UsageError(f"there is nothing at {path}")
         if not path.is_file() and not path.is_dir():
             # A pipe is read once, and would be waited for.
-            raise UsageError(f"{path} is neither a file nor a folder; write what it gives into a file first")
+            raise UsageError(f"{path} is neither a file nor a folder; write its output to a file first")
     if layout == "auto":
         layout = detect_layout(paths)
     if layout in {"warc", "wacz"}:

@@ -1,8 +1,7 @@
 """WARC files of other tools: wget, Heritrix, Browsertrix, warcio and our own.
 
-What is read: HTTP responses, resources with a web address, and revisits. Everything else (requests,
-metadata, notes of the tools to themselves) is passed over, as is "not modified": it says nothing
-new.
+What is read: HTTP responses, resources with a web address, and revisits. Everything else (requests, metadata,
+notes of the tools to themselves) is skipped, as is "not modified": it says nothing new.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The captures in one WARC file, whatever the condition of the file.
 
-A damaged gzip member is passed over by looking for the next signature, damage in a file that is not
+A damaged gzip member is skipped by looking for the next signature, damage in a file that is not
 compressed by looking for the next version line. A capture that is not whole is damage too: half a
 page would be taken for the page.
 """
@@ -76,7 +76,7 @@ def read_captures(file: WarcFile, report: Report) -> Iterator[Capture]:
 
 
 def _leap(damages: int) -> int:
-    """Say how much is passed over after this many false starts in a row.
+    """Say how much is skipped after this many false starts in a row.
 
     Each may be as long as headers may be. A file that is made of nothing else would be read over and over.
     """

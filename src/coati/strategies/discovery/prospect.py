@@ -168,7 +168,7 @@ class Prospect(Dsdd):
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Ask as all do, until its patience is at an end.
 
-        What is planned then waits: who resumes the search with more patience goes on with it.
+        What is planned then waits, and is asked for if the search is resumed with more patience.
         """
         taught = all(url in self._taught for url, _ in self._wishes.judged)
         return None if taught and self.gave_up_after else super().choose(now, hosts)

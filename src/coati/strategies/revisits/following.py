@@ -17,7 +17,7 @@ from coati.web.urls import host_of, path_of, query_of
 # What waits beyond this is dropped, what comes last in turn first: a bound on memory, not on what is good.
 MOST_WAITING = 10_000
 
-# So many links of a shape are followed in a row before it is left alone: as many for each file that it ever
+# This many links of a shape are followed in a row before it is left alone: as many for each file that it ever
 # brought (up to a limit), and once more. A site's news pages hold a file in every tenth to twentieth case:
 # fewer would give up on some of them, and in the long run on all, as a row of forty without a file comes.
 _MOST_BARREN, _MOST_FILES = 40, 9
