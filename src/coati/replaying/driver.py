@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from coati.errors import UsageError
-from coati.model import EVERY_HOST, Later, Page, Refused, Request
+from coati.model import EVERY_HOST, Page, Refused, Request
 from coati.readers.listed_links import ListedLinks
 from coati.replaying.clock import SimulatedClock
 from coati.replaying.trace import Trace
 from coati.stop_reasons import StopReason
+from coati.strategies.strategy import next_try
 from coati.web.out_links import with_out_links
 
 if TYPE_CHECKING:
@@ -105,8 +106,9 @@ def replay(
             break
         request = strategy.choose(clock.now, EVERY_HOST)
         if not isinstance(request, Request):
-            if isinstance(request, Later) and request.at <= end:
-                clock.wait(request.at)
+            at = next_try(request)
+            if at <= end and request is not None:
+                clock.wait(at)
                 continue
             stop = FINISHED if request is None else HISTORY_OVER
             break
