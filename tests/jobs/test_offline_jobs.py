@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -55,6 +56,7 @@ def test_a_replay_returns_every_run_and_tells_how_it_goes(archives: Path) -> Non
     assert found.spread("own_order:mine", "auc") == found.spread("bfs", "auc")
     assert found.spread("bfs", "requests_to_90_pct").median == pytest.approx(80)
     assert "tiny" in found._repr_html_()
+    assert not re.search(r"\.\d{5}", found._repr_html_())
     found.write("out")
     lines = Path("out/results.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["seed"] for line in lines] == [None, 0, 1, 0, 1]

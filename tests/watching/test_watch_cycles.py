@@ -43,7 +43,7 @@ def test_it_looks_first_and_then_tells_what_changed(site: Script) -> None:
     assert second.folder == Path("site.watch")
     assert second.run.summary.targets == 2
     assert "b.csv" in second._repr_html_()
-    assert "nothing" in first._repr_html_()
+    assert "none" in first._repr_html_()
 
 
 @pytest.mark.usefixtures("site")

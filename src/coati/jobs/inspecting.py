@@ -128,6 +128,8 @@ class Inspection:
         }
 
     def _repr_html_(self) -> str:
+        if isinstance(self.outcome, Refused | Failure):
+            return pairs_table(self.final_url, [("could not be inspected", self.outcome.reason)])
         pairs: list[tuple[str, object]] = [
             ("software", ", ".join(shown.title for shown in self.software) or "none that Coati knows"),
             ("links on the start page", f"{self.links:,}"),
