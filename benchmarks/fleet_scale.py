@@ -165,7 +165,7 @@ def simulate(sites: int, places: int, hours: float, seed: int) -> Simulated:
         begun = time.process_time()
         while choice.out < places and (chosen := choice.choose(now)) is not None:
             seen.choices.append(time.process_time() - begun)
-            asked = choice.tally(chosen.site).requests
+            asked = choice.counts_of(chosen.site).requests
             requests = min(chosen.requests, int(web.urls[chosen.site]) - asked)
             lasts = _TURN_SECONDS + min(chosen.seconds, requests * _DELAY_SECONDS) * chance.uniform(1.0, 1.2)
             heapq.heappush(ends, (now + lasts, chosen.site, requests))
@@ -185,7 +185,7 @@ def simulate(sites: int, places: int, hours: float, seed: int) -> Simulated:
 def _end(
     choice: SliceChoice, web: SimulatedSites, seen: Simulated, site: int, requests: int, now: float
 ) -> None:
-    before = choice.tally(site)
+    before = choice.counts_of(site)
     asked = before.requests + requests
     targets, promise = web.found(site, asked), web.promise(site, asked)
     begun = time.process_time()

@@ -403,10 +403,10 @@ def _dsdd_row(
     summary: str, actions: tuple[Action, ...] = DISCOVERY_ACTIONS, *, learns: bool = True
 ) -> StrategyRow:
     def build(given: StrategyInputs) -> Strategy:
-        from coati.strategies.discovery.dsdd import Dsdd, Variant
+        from coati.strategies.discovery.dsdd import Dsdd, DsddVariant
 
         settings = given.settings
-        variant = Variant(actions, learns)
+        variant = DsddVariant(actions, learns)
         return Dsdd(given.start_urls, settings.discovery, settings.start_model, variant, _wishes(settings))
 
     return _discovery_row(summary, build, "coati.strategies.discovery.dsdd")

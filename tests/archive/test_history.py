@@ -11,7 +11,7 @@ from warcio.archiveiterator import ArchiveIterator
 from coati.archive.archive import Archive
 from coati.archive.description import FILE_NAME as DESCRIPTION
 from coati.archive.exports.warc import export_warc
-from coati.archive.importing import Importing, import_source
+from coati.archive.importing import ImportOptions, import_source
 from coati.archive.index import FILE_NAME as INDEX
 from coati.archive.link_cache import LinkCache
 from coati.archive.record import Entry, Record
@@ -144,7 +144,7 @@ def test_a_history_survives_an_export_and_an_import(tmp_path: Path) -> None:
     with Archive.open(folder) as archive:
         export_warc(archive, tmp_path / "a.warc.gz")
     _, source = open_source([tmp_path / "a.warc.gz"], "auto", SourceOptions(start_url=ROOT))
-    summary = import_source(source, tmp_path / "b", Importing())
+    summary = import_source(source, tmp_path / "b", ImportOptions())
     assert (summary.captures, summary.damaged) == (len(records), 0)
     assert view(tmp_path / "b")[2:] == view(folder)[2:]
 

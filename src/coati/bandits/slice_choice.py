@@ -91,7 +91,7 @@ class SliceChoice:
         self._members: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
             self._members.setdefault(group, []).append(number)
-        self._tallies = [SiteCounts()] * len(self._groups)
+        self._counts = [SiteCounts()] * len(self._groups)
         self._over: set[int] = set()
         # The requests that are reserved for each slice that is out, and their sum.
         self._out: dict[int, int] = {}
@@ -116,14 +116,14 @@ class SliceChoice:
         """How many sites are not over."""
         return len(self._groups) - len(self._over)
 
-    def tally(self, site: int) -> SiteCounts:
+    def counts_of(self, site: int) -> SiteCounts:
         """Return what is known of a site."""
-        return self._tallies[site]
+        return self._counts[site]
 
-    def resume(self, site: int, tally: SiteCounts, *, over: bool = False) -> None:
+    def resume(self, site: int, counts: SiteCounts, *, over: bool = False) -> None:
         """Take over what was published of a site earlier; ``over``: it is not to be crawled on."""
         self._unheard.discard(site)
-        self._count(site, tally)
+        self._count(site, counts)
         if over:
             self.end(site)
         else:
@@ -153,10 +153,10 @@ class SliceChoice:
         """Return when the next site that sleeps may be chosen; None if none sleeps."""
         return self._asleep[0][0] if self._asleep else None
 
-    def ended(self, site: int, tally: SiteCounts, now: float, free_at: float = 0.0) -> None:
+    def ended(self, site: int, counts: SiteCounts, now: float, free_at: float = 0.0) -> None:
         """Learn how a run stands after its slice; the site is left alone until ``free_at``."""
         self._suspects.discard(site)
-        self._count(site, tally)
+        self._count(site, counts)
         self._back(site, now, free_at)
 
     def held(self, site: int, now: float, until: float) -> None:
@@ -200,7 +200,7 @@ class SliceChoice:
         sizes = self._sizes
         is_suspect = site in self._suspects
         most = self._first if is_suspect else sizes.most_requests
-        wanted = max(self._first, min(self._tallies[site].requests, most))
+        wanted = max(self._first, min(self._counts[site].requests, most))
         requests = min(wanted, requests_left)
         self._choice.pull(site)
         self._out[site] = requests
@@ -238,10 +238,10 @@ class SliceChoice:
                 if self._groups[site] not in self._busy:
                     self._choice.wake(site)
 
-    def _count(self, site: int, tally: SiteCounts) -> None:
-        before = self._tallies[site]
-        self.requests += tally.requests - before.requests
-        self.targets += tally.targets - before.targets
-        self.bytes += tally.bytes - before.bytes
-        self._tallies[site] = tally
-        self._choice.resume(site, tally.requests, tally.targets, tally.promises)
+    def _count(self, site: int, counts: SiteCounts) -> None:
+        before = self._counts[site]
+        self.requests += counts.requests - before.requests
+        self.targets += counts.targets - before.targets
+        self.bytes += counts.bytes - before.bytes
+        self._counts[site] = counts
+        self._choice.resume(site, counts.requests, counts.targets, counts.promises)

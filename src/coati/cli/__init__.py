@@ -15,7 +15,7 @@ import os
 _INTERRUPTED = 130
 
 
-class Importing:
+class ImportGuard:
     """While this is entered, Ctrl-C ends the program with a line, since there is nothing to save yet.
 
     The garbage collector pauses, and later leaves out what was imported: modules stay until the end.
@@ -45,6 +45,6 @@ def _end(*_: object) -> None:
 
 def main() -> None:
     """Run the command that the program was started with, and exit with its code."""
-    with Importing():
+    with ImportGuard():
         from coati.cli.main import main as run_command
     run_command()

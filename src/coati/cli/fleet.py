@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coati.cli.terminal import say
-from coati.fleet.status import FleetStatus, Since, SiteStatus
+from coati.fleet.status import FleetStatus, SiteStatus, StatusChange
 from coati.fleet.store_access import describe_store, free_site, store_log
 from coati.harvesting.folder import sums_of
 from coati.runs.iso_times import to_iso
@@ -60,7 +60,7 @@ def status(store: str, follow: bool, every: str, form: str) -> None:
         before = now
 
 
-def _say_json(found: FleetStatus, since: Since | None) -> None:
+def _say_json(found: FleetStatus, since: StatusChange | None) -> None:
     for site in found.sites:
         say(json.dumps({"kind": "site", **_flat(site)}))
     say(json.dumps({**_total(found), **({} if since is None else since._asdict())}))
@@ -108,7 +108,7 @@ def _total(found: FleetStatus) -> dict[str, object]:
     }
 
 
-def _print(found: FleetStatus, since: Since | None) -> None:
+def _print(found: FleetStatus, since: StatusChange | None) -> None:
     sums = sums_of([site.summary for site in found.sites])
     done = sum(site.done for site in found.sites)
     say(f"{found.store}")

@@ -21,7 +21,7 @@ from typing import NamedTuple, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
-from coati.cli import Importing
+from coati.cli import ImportGuard
 from coati.cli.terminal import say
 from coati.errors import CoatiError, WriteError
 from coati.machine_errors import is_of_the_machine
@@ -91,7 +91,7 @@ class LazyGroup(click.Group):
             return None
         module, _, attribute = COMMANDS[cmd_name].place.partition(":")
         if module not in sys.modules:
-            with Importing():
+            with ImportGuard():
                 importlib.import_module(module)
         command = getattr(sys.modules[module], attribute)
         if not isinstance(command, click.Command):

@@ -23,7 +23,7 @@ from coati.experiments.spec import (
     WatchedHistory,
 )
 from coati.model import Kind
-from coati.replaying.driver import Answering
+from coati.replaying.driver import ReplaySource
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
 from coati.web.media import parse_types
@@ -47,14 +47,14 @@ OpenHistory = Callable[[int], "History"]
 """Makes a history of pages from a seed."""
 
 
-class MadeSite(Answering, Protocol):
+class MemberSite(ReplaySource, Protocol):
     """A generated site: what answers, where it begins, and how many URLs it has."""
 
     start_url: str
     urls: int
 
 
-OpenMadeSite = Callable[[SitesTogether, int, int], MadeSite]
+OpenMemberSite = Callable[[SitesTogether, int, int], MemberSite]
 """Makes one of the generated sites that share a budget, from a seed and its number."""
 
 _ARCHIVE_FILE = "archive.toml"
@@ -87,7 +87,7 @@ class SiteFacts:
 class History(NamedTuple):
     """A history to be watched: what answers, which pages are watched, and when each cycle begins."""
 
-    site: Answering
+    site: ReplaySource
     pages: tuple[str, ...]
     moments: tuple[float, ...]
 
@@ -100,7 +100,7 @@ class Generators:
     open_web: OpenWeb
     open_history: OpenHistory
     open_topic: OpenTopic
-    open_made_site: OpenMadeSite
+    open_member_site: OpenMemberSite
 
 
 class Places:

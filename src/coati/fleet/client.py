@@ -19,7 +19,7 @@ from coati.bandits.slice_choice import ChosenSlice, SiteCounts, SliceChoice, Sli
 from coati.errors import ConfigError
 from coati.fleet.client_lease import put_down, take_client_lease
 from coati.fleet.closing import send_once
-from coati.fleet.cluster import Cluster, Finished
+from coati.fleet.cluster import Cluster, FinishedSlice
 from coati.fleet.deaths import has_last_try, is_quarantined
 from coati.fleet.events import FleetEvent, FleetEventKind, OnFleetEvent
 from coati.fleet.generations import Chain, RunState
@@ -217,7 +217,7 @@ class FleetClient:
                 self._errors += state.errors
                 if is_left_alone:
                     self._quarantined.add(number)
-                self._choice.resume(number, _tally(state), over=state.done or is_left_alone)
+                self._choice.resume(number, _counts(state), over=state.done or is_left_alone)
 
     def _read_state(self, site: HarvestSite) -> tuple[RunState, bool]:
         newest = Chain(self._store, f"sites/{site.name}").newest()
@@ -322,7 +322,7 @@ class FleetClient:
         if self._listeners.on_progress is not None:
             self._listeners.on_progress(self._progress())
 
-    def _take_in(self, finished: Finished) -> None:
+    def _take_in(self, finished: FinishedSlice) -> None:
         number = self._numbers[finished.site]
         if self._sent_at.pop(number, None) is None:
             # Given up already.
@@ -383,7 +383,7 @@ class FleetClient:
             generation=result.generation,
             messages=list(result.messages),
         )
-        self._choice.ended(number, _tally(state), time.time(), state.free_at)
+        self._choice.ended(number, _counts(state), time.time(), state.free_at)
         reached = bool(state.pages or state.targets)
         again = self._health.hear(result.by, result.site, reached=reached)
         for worker in self._health.without_network():
@@ -442,7 +442,7 @@ class FleetClient:
 _UNREACHED: Final = frozenset({StopReason.START_UNREACHABLE, StopReason.REFUSED, StopReason.RATE_LIMITED})
 
 
-def _tally(state: RunState) -> SiteCounts:
+def _counts(state: RunState) -> SiteCounts:
     return SiteCounts(state.requests, state.targets, state.bytes, state.promises)
 
 

@@ -15,7 +15,7 @@ from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult
 from coati.fleet.overtime import Overtime
 from coati.fleet.parquet_tables import write_tables
 from coati.fleet.patience import Patience
-from coati.fleet.site_crawl import Ended, SiteCrawl
+from coati.fleet.site_crawl import CrawlEnd, SiteCrawl
 from coati.fleet.worker import Worker
 from coati.harvesting.folder import summary_of
 from coati.reporting.page import report_page
@@ -67,7 +67,7 @@ class SliceCrawl:
         self._patience.until_done(lambda: self._lease.release(free_at))
         return self._result(after, worker, ended)
 
-    def _begin(self, worker: Worker) -> Future[Ended] | None:
+    def _begin(self, worker: Worker) -> Future[CrawlEnd] | None:
         """Begin the crawl, or let it go on; None if nothing is left to do."""
         thread, turns, order = worker.thread(), self._crawl.turns, self._order
         if (reason := order.ends) is not None:
@@ -76,7 +76,7 @@ class SliceCrawl:
             thread.call(lambda: turns.begin(order.requests, lambda: self._lease.seconds_to_ask, self._rested))
         return self._crawl.start(thread)
 
-    def _attend(self, running: Future[Ended], worker: Worker) -> None:
+    def _attend(self, running: Future[CrawlEnd], worker: Worker) -> None:
         """Renew the lease and publish while the crawl runs, and see that it rests or ends."""
         times = self._order.times
         now = time.monotonic()
@@ -131,7 +131,7 @@ class SliceCrawl:
         except (LeaseLostError, ChainBrokenError):
             self._crawl.stop.set()
 
-    def _publish_end(self, ended: Ended | None, free_at: float) -> Manifest:
+    def _publish_end(self, ended: CrawlEnd | None, free_at: float) -> Manifest:
         """Publish the slice; of a crawl that ended, also its report."""
         last = self._publisher.manifest
         store, place = self._publisher.store, self._order.place
@@ -175,7 +175,7 @@ class SliceCrawl:
             promises=self._crawl.turns.promises,
         )
 
-    def _result(self, after: Manifest, worker: Worker, ended: Ended | None = None) -> SliceResult:
+    def _result(self, after: Manifest, worker: Worker, ended: CrawlEnd | None = None) -> SliceResult:
         before = self._before.state
         messages = tuple(self._crawl.messages)
         self._crawl.messages.clear()

@@ -14,10 +14,10 @@ from coati.archive.exports.cdxj import export_cdxj
 from coati.archive.exports.sb_kit import KitExport, export_kit
 from coati.archive.exports.wacz import export_wacz
 from coati.archive.exports.warc import export_warc
-from coati.archive.importing import Importing, ImportSummary, import_source
+from coati.archive.importing import ImportOptions, ImportSummary, import_source
 from coati.archive.inventory import ArchiveContents, OutsideLinks, count_contents, find_outside_links
 from coati.archive.sources.layouts import open_source
-from coati.archive.sources.source import Damaged, SourceOptions
+from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.errors import UsageError, unknown_name
 from coati.jobs.notebook_tables import pairs_table
 from coati.model import Kind
@@ -74,7 +74,7 @@ class ImportedArchive:
     layout: str
     imported: ImportSummary
     archive: ArchiveSummary
-    damaged: tuple[Damaged, ...]
+    damaged: tuple[DamagedPart, ...]
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON can say it."""
@@ -101,7 +101,7 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
     keep_target_bodies: bool = True,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
-    on_damage: Callable[[Damaged], None] | None = None,
+    on_damage: Callable[[DamagedPart], None] | None = None,
 ) -> ImportedArchive:
     """Import a site that another tool has saved: WARC or WACZ files, a replica, a static folder.
 
@@ -122,16 +122,16 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
         and place != Path(given[0]).resolve()
     ):
         raise UsageError(f"{place} lies in the folder that is imported; choose a place outside of it")
-    damaged: list[Damaged] = []
+    damaged: list[DamagedPart] = []
 
-    def take(part: Damaged) -> None:
+    def take(part: DamagedPart) -> None:
         if len(damaged) < _MAX_LISTED:
             damaged.append(part)
         if on_damage is not None:
             on_damage(part)
 
     told = on_progress or (lambda _done, _total: None)
-    how = Importing(keep_target_bodies, overwrite, take, told, time.time())
+    how = ImportOptions(keep_target_bodies, overwrite, take, told, time.time())
     imported = import_source(source, place, how)
     return ImportedArchive(layout, imported, describe_archive(place, links=False), tuple(damaged))
 

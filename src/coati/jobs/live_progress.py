@@ -132,7 +132,7 @@ class CrawlView:
         brought = (
             f" ({best.reward:,.0f} targets from {best.pulls:,} {'page' if best.pulls == 1 else 'pages'})"
         )
-        return shortened(best.label, width - len(brought)) + brought
+        return shortened_path(best.label, width - len(brought)) + brought
 
     def expected(self) -> str:
         """Say what further requests would bring."""
@@ -158,10 +158,10 @@ class CrawlView:
         return "; ".join(part for part in parts if part)
 
 
-def shortened(path: str, width: int) -> str:
+def shortened_path(path: str, width: int) -> str:
     """Cut a tag path to a width; its end says most.
 
-    >>> shortened("html > body > div#page > ul.downloads > li > a", 28)
+    >>> shortened_path("html > body > div#page > ul.downloads > li > a", 28)
     '… > ul.downloads > li > a'
     """
     if len(path) <= width:

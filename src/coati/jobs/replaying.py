@@ -26,7 +26,7 @@ from coati.experiments.quantiles import quantile
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
 from coati.jobs.notebook_tables import rows_table
 from coati.replaying.charts import draw_curves
-from coati.replaying.example_pages import example_pages, joined
+from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.site import ReplaySite
 from coati.runs.iso_times import to_iso
 from coati.units import parse_bytes, parse_seconds
@@ -274,4 +274,4 @@ def _example_pages(
                     f" sites"
                 )
             found.append(example_pages(ReplaySite(other)))
-    return joined(found)
+    return join_examples(found)

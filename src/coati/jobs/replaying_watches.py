@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coati.archive.archive import Archive
-from coati.archive.watched_pages import watched_pages
+from coati.archive.watched_pages import pages_to_watch
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.errors import ConfigError, UsageError
 from coati.jobs.notebook_tables import rows_table
@@ -113,7 +113,7 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: WatchCallbacks) -
             likely_extensions=extensions,
             start_model=model,
         )
-        urls = plan.start_urls or watched_pages(opened)
+        urls = plan.start_urls or pages_to_watch(opened)
         site = ReplaySite(
             opened, start_urls=urls, progress=lambda *far: told.on_progress("extracting links", *far)
         )

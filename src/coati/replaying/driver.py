@@ -66,7 +66,7 @@ class ReplayOptions:
 _USUAL = ReplayOptions()
 
 
-class Answering(Protocol):
+class ReplaySource(Protocol):
     """What a strategy is driven over: an archived site, or a history in memory."""
 
     @property
@@ -83,7 +83,7 @@ class Answering(Protocol):
 
 
 def replay(
-    site: Answering,
+    site: ReplaySource,
     strategy: Strategy,
     budget: Budget,
     early_stop: EarlyStop | None = None,
@@ -138,7 +138,7 @@ def _with_known_links(options: ReplayOptions, listed: ListedLinks, url: str, out
     return listed.told(url, outcome) if options.listed_links else outcome
 
 
-def _clock(site: Answering, options: ReplayOptions) -> tuple[SimulatedClock, float]:
+def _clock(site: ReplaySource, options: ReplayOptions) -> tuple[SimulatedClock, float]:
     """Return the clock of a run, and the time after which nothing can change any more."""
     if not options.history:
         return options.clock or SimulatedClock(options.begin or 0.0), math.inf

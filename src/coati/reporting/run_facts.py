@@ -10,7 +10,7 @@ from typing import Any
 
 from coati.reporting.found_repositories import left_to_search, site_counts
 from coati.reporting.start_page import failed_start
-from coati.reporting.watched_pages import is_watch
+from coati.reporting.watched_pages import is_watch_run
 from coati.runs.changes_file import read_changes
 from coati.runs.errors import RunError
 from coati.runs.iso_times import from_iso
@@ -85,7 +85,7 @@ class RunFacts:
     @property
     def watches(self) -> bool:
         """Whether the run is a watch, in cycles, of pages that are known."""
-        return is_watch(self.settings)
+        return is_watch_run(self.settings)
 
     @property
     def noun(self) -> str:
@@ -159,7 +159,7 @@ def read_facts(run: RunReader) -> RunFacts:
         queries=ask(_QUERIES).fetchone()[0],
         queries_waiting=queries_waiting,
         gave_up_after=gave_up_after,
-        changes=len(read_changes(run.layout.folder)) if is_watch(settings) else 0,
+        changes=len(read_changes(run.layout.folder)) if is_watch_run(settings) else 0,
     )
 
 

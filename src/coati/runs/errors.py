@@ -48,7 +48,7 @@ class RunWriteError(RunError):
 
 
 @contextmanager
-def explained(folder: Path) -> Iterator[None]:
+def explaining_errors(folder: Path) -> Iterator[None]:
     """Turn what a disk and a database raise into a `RunError` of one line that says what to do."""
     try:
         yield

@@ -36,7 +36,7 @@ from coati.model import LinkList, Method, Page, Refused, Target
 from coati.runs.background_sync import BackgroundSync
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
-from coati.runs.errors import RunWriteError, explained
+from coati.runs.errors import RunWriteError, explaining_errors
 from coati.runs.failed_urls import next_retry, retries
 from coati.runs.files_csv import listing_lines
 from coati.runs.group_table import write_groups
@@ -123,7 +123,7 @@ class RunStore:
         self._failure: str | None = None
         self._closed = False
         self._settlements: list[tuple[str, Settlement]] = []
-        with explained(self.folder), ExitStack() as undo:
+        with explaining_errors(self.folder), ExitStack() as undo:
             self._log = RunLog(layout.database)
             undo.callback(self._log.connection.close)
             self._warc = PageWarc(layout.warc, f"coati {__version__}")
@@ -151,12 +151,12 @@ class RunStore:
     def create(cls, folder: Path, settings: Mapping[str, object], now: float) -> Self:
         """Begin a run in a folder that holds none; ``settings`` go into ``run.toml``."""
         layout = Layout(folder)
-        with explained(folder):
+        with explaining_errors(folder):
             layout.state.mkdir(parents=True, exist_ok=True)
         with _locked(layout) as lock:
             if holds_run(folder):
                 raise UsageError(f"{folder} holds a run already; resume it, or choose another folder")
-            with explained(folder):
+            with explaining_errors(folder):
                 write_settings(layout.settings, settings)
                 create_database(layout.database, now)
             return cls(layout, lock, now)
@@ -166,7 +166,7 @@ class RunStore:
         """Resume a run: puts right what a kill left behind. Raises `coati.runs.errors.RunError`."""
         require_run(folder)
         layout = Layout(folder)
-        with explained(folder):
+        with explaining_errors(folder):
             layout.state.mkdir(exist_ok=True)
         with _locked(layout) as lock:
             check_version(layout.database)
@@ -366,7 +366,7 @@ class RunStore:
         self._closed = True
         try:
             if self._failure is None:
-                with explained(self.folder):
+                with explaining_errors(self.folder):
                     self._warc.sync()
                     with self._transaction(durable=True):
                         note_synced(self._log, self._warc)
@@ -490,7 +490,7 @@ class RunStore:
         if self._failure is not None:
             raise RunWriteError(self._failure)
         try:
-            with explained(self.folder):
+            with explaining_errors(self.folder):
                 yield
         except UsageError:
             raise

@@ -17,7 +17,7 @@ _RICH_SHARES = (0.3, 0.6)
 _POOR_SHARES = (0.005, 0.05)
 
 
-class MadeSite:
+class RichOrPoorSite:
     """A generated site that answers the requests of a replay; ``urls`` is how many it has."""
 
     def __init__(self, seed: int, number: int, *, rich: bool) -> None:

@@ -50,7 +50,7 @@ class ChangeListeners:
         return bool(self.command or self.hook)
 
 
-def tell_changes(folder: Path, listeners: ChangeListeners) -> list[str]:
+def report_changes(folder: Path, listeners: ChangeListeners) -> list[str]:
     """Report what was not reported yet; returns what went wrong, in words."""
     if not listeners:
         return []
@@ -58,7 +58,7 @@ def tell_changes(folder: Path, listeners: ChangeListeners) -> list[str]:
     wrong = []
     for change in read_changes(folder):
         if change.id not in told:
-            trouble = _tell(change, folder, listeners)
+            trouble = _report(change, folder, listeners)
             if trouble:
                 wrong.append(f"{change.what} {change.url} was not reported: {trouble}")
             else:
@@ -71,7 +71,7 @@ def _told(folder: Path) -> set[str]:
     return set(path.read_text(encoding="ascii", errors="replace").split()) if path.is_file() else set()
 
 
-def _tell(change: Change, folder: Path, listeners: ChangeListeners) -> str:
+def _report(change: Change, folder: Path, listeners: ChangeListeners) -> str:
     """Report one change to everybody; returns what went wrong, else nothing."""
     command = listeners.command
     trouble = "" if command is None else command.run(_values(change, folder), change.as_json())

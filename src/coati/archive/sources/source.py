@@ -19,7 +19,7 @@ from coati.web.media import TargetTypes
 MAX_BODY_BYTES = 256 * 1024 * 1024
 
 
-class Damaged(NamedTuple):
+class DamagedPart(NamedTuple):
     """A part of a source that could not be used; ``where`` names the file and the place in it."""
 
     where: str
@@ -31,7 +31,7 @@ class Damaged(NamedTuple):
         return f"{self.where}{of_url}: {self.reason}"
 
 
-Report = Callable[[Damaged], None]
+Report = Callable[[DamagedPart], None]
 """Told of each damaged part as it is met."""
 
 Progress = Callable[[int, int], None]
@@ -57,5 +57,5 @@ class Source(Protocol):
         """Return the records in the order in which the source has them, URLs in normal form."""
 
 
-def unreported(_damaged: Damaged) -> None:
+def unreported(_damaged: DamagedPart) -> None:
     """Take the report of a pass over a source that is not the one that counts."""

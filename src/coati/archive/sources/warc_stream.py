@@ -16,7 +16,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from coati.archive.gzip_members import SIGNATURE, find, member_length
 from coati.archive.sources.digests import block_can_be_checked
-from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Report
+from coati.archive.sources.source import MAX_BODY_BYTES, DamagedPart, Report
 
 # A file may hold both: gzip members, and records that are not compressed.
 _RECORD_START = re.compile(rb"\x1f\x8b\x08|WARC/1\.")
@@ -68,7 +68,7 @@ def read_captures(file: WarcFile, report: Report) -> Iterator[Capture]:
             except _DamageError as damage:
                 # The places between the damage and the next sound record are part of it.
                 if not damages:
-                    report(Damaged(f"{file.name}, byte {damage.offset}", str(damage), damage.url))
+                    report(DamagedPart(f"{file.name}, byte {damage.offset}", str(damage), damage.url))
                 damages += 1
                 start = find(data, _RECORD_START, max(start + 1, damage.offset) + _leap(damages))
             else:
