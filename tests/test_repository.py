@@ -145,3 +145,13 @@ def test_what_says_that_it_returns_something_does() -> None:
                     if says and isinstance(node.returns, ast.Constant) and node.returns.value is None:
                         wrong.append(f"{path}:{node.lineno} {node.name}")
     assert not wrong
+
+
+def test_a_name_of_a_class_stands_for_one_thing() -> None:
+    places: dict[str, list[str]] = {}
+    for path, text in texts():
+        if path.suffix == ".py" and path.parts[0] == "src":
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places.setdefault(node.name, []).append(path.as_posix())
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

@@ -9,7 +9,7 @@ import pytest
 from coati.archive.archive import Archive
 from coati.archive.importing import ImportOptions, ImportSummary, import_source
 from coati.archive.record import ArchiveMeta, Entry, Record
-from coati.archive.sources.source import DamagedPart, Progress, Report, Source
+from coati.archive.sources.source import DamagedPart, Progress, Report, SiteSource
 from coati.errors import ArchiveError, UsageError
 from tests.archive.samples import META, SITE, Reports, make, page
 
@@ -39,7 +39,7 @@ class Given:
 def test_records_are_imported(tmp_path: Path) -> None:
     seen = []
     how = ImportOptions(progress=lambda done, total: seen.append((done, total)))
-    source: Source = Given(SITE)
+    source: SiteSource = Given(SITE)
     summary = import_source(source, tmp_path / "a", how)
     assert summary == ImportSummary(len(SITE), len(SITE), 0, 4, 0, has_start=True)
     assert seen[-1] == (len(SITE), len(SITE))

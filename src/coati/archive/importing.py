@@ -16,7 +16,7 @@ from coati.archive.archive import Archive, holds_nothing
 from coati.archive.description import FILE_NAME, lock_archive
 from coati.archive.kinds import kind_of
 from coati.archive.record import ArchiveMeta, Record
-from coati.archive.sources.source import DamagedPart, Progress, Report, Source
+from coati.archive.sources.source import DamagedPart, Progress, Report, SiteSource
 from coati.errors import ArchiveError, UsageError
 from coati.machine_errors import writing_to
 from coati.model import Kind
@@ -54,7 +54,7 @@ class ImportSummary:
     has_start: bool
 
 
-def import_source(source: Source, destination: Path, how: ImportOptions) -> ImportSummary:
+def import_source(source: SiteSource, destination: Path, how: ImportOptions) -> ImportSummary:
     """Read a source into a new archive; raises `ArchiveError` where nothing in it is readable."""
     _check_place(destination, overwrite=how.overwrite)
     meta = source.meta()
@@ -70,7 +70,7 @@ def import_source(source: Source, destination: Path, how: ImportOptions) -> Impo
     return summary
 
 
-def _build(source: Source, folder: Path, meta: ArchiveMeta, how: ImportOptions) -> ImportSummary:
+def _build(source: SiteSource, folder: Path, meta: ArchiveMeta, how: ImportOptions) -> ImportSummary:
     damages = _Count(how.report)
     repeated = undated = 0
     with Archive.create(folder, meta) as archive:

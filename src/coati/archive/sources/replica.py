@@ -48,7 +48,7 @@ _MAX_SIZE_BYTES = 1 << 50
 
 
 class Replica:
-    """A folder in the replica layout (`coati.archive.sources.source.Source`)."""
+    """A folder in the replica layout (`coati.archive.sources.source.SiteSource`)."""
 
     def __init__(self, folder: Path, options: SourceOptions) -> None:
         self._folder = folder

@@ -60,7 +60,7 @@ class _Capture(NamedTuple):
 
 
 class SnapshotTables:
-    """A folder of snapshot tables (`coati.archive.sources.source.Source`)."""
+    """A folder of snapshot tables (`coati.archive.sources.source.SiteSource`)."""
 
     def __init__(self, folder: Path, options: SourceOptions) -> None:
         self._folder = folder

@@ -47,7 +47,7 @@ class SourceOptions:
     types: TargetTypes | None = None
 
 
-class Source(Protocol):
+class SiteSource(Protocol):
     """One site in another layout; constructing it opens nothing that needs to be closed."""
 
     def meta(self) -> ArchiveMeta:

@@ -34,7 +34,7 @@ _INDEX_NAMES = ("index.html", "index.htm")
 
 
 class StaticFolder:
-    """A folder of static files (`coati.archive.sources.source.Source`).
+    """A folder of static files (`coati.archive.sources.source.SiteSource`).
 
     The folder itself stands where the start URL's last slash is: with the start URL
     ``http://example.org/docs/start.html`` its file ``a.csv`` is ``http://example.org/docs/a.csv``.

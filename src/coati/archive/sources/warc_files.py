@@ -31,7 +31,7 @@ _MAX_LOOKED_AT = 2000
 
 
 class WarcFiles:
-    """One or several WARC files of one site (`coati.archive.sources.source.Source`)."""
+    """One or several WARC files of one site (`coati.archive.sources.source.SiteSource`)."""
 
     def __init__(
         self,
