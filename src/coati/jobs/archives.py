@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.errors import UsageError, unknown_name
 from coati.jobs.notebook_tables import pairs_table
 from coati.model import Kind
+from coati.units import format_iso
 from coati.web.media import parse_types
 from coati.web.urls import normalise
 
@@ -57,7 +57,8 @@ class ArchiveSummary:
     def history(self) -> str:
         """How many captures there are, and from when to when."""
         span = self.contents.span
-        return f"{self.contents.captures:,}{'' if span is None else ' from ' + ' to '.join(map(_iso, span))}"
+        when = "" if span is None else f" from {format_iso(span[0])} to {format_iso(span[1])}"
+        return f"{self.contents.captures:,}{when}"
 
     def _repr_html_(self) -> str:
         kinds = ", ".join(f"{self.contents.kinds[kind]:,} {kind.value}" for kind in Kind)
@@ -196,7 +197,7 @@ def _facts(opened: Archive, contents: ArchiveContents, outside: OutsideLinks | N
         "digest": opened.digest(),
         "records": contents.records,
         "captures": contents.captures,
-        "captured": None if contents.span is None else [_iso(moment) for moment in contents.span],
+        "captured": None if contents.span is None else [format_iso(moment) for moment in contents.span],
         "bodies": contents.bodies,
         "kinds": {kind.value: contents.kinds[kind] for kind in Kind},
         "size_bytes": {kind.value: contents.bytes_by_kind[kind] for kind in Kind},
@@ -216,10 +217,6 @@ def _facts(opened: Archive, contents: ArchiveContents, outside: OutsideLinks | N
             "examples": [link._asdict() for link in outside.refresh_examples],
         }
     return facts
-
-
-def _iso(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _definition(opened: Archive) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from coati.jobs.notebook_tables import rows_table
 from coati.replaying.charts import draw_coverage
 from coati.replaying.site import ReplaySite
 from coati.replaying.watch_replay import WatchStudy, WatchTruth, snapshot_times
+from coati.runs.durable import write_json_lines
 from coati.settings.relevance_model import relevance_model
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.watch import WatchSettings
@@ -79,8 +79,7 @@ class WatchReplayResults:
         """Write ``results.jsonl``, and coverage over time as PNG and SVG."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        lines = [json.dumps(row) for row in self.rows()]
-        (folder / "results.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_json_lines(folder / "results.jsonl", self.rows())
         for form in ("png", "svg"):
             draw_coverage(self.runs, folder / f"coverage.{form}", self.site)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from coati.file_lock import is_held
 from coati.reporting.found_repositories import left_to_search, site_counts
 from coati.reporting.start_page import failed_start
 from coati.reporting.watched_pages import is_watch_run
@@ -174,16 +174,4 @@ def _settings(run: RunReader) -> Mapping[str, Any]:
 def _stage(layout: Layout, sessions: tuple[SessionRow, ...]) -> RunStage:
     if sessions and sessions[-1].ended_at is not None:
         return RunStage.ENDED
-    return RunStage.GOING if _is_written(layout) else RunStage.CUT_OFF
-
-
-def _is_written(layout: Layout) -> bool:
-    """Tell whether a process holds the writer's lock; a lock of a killed one is gone with it."""
-    try:
-        with layout.lock.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
+    return RunStage.GOING if is_held(layout.lock) else RunStage.CUT_OFF
