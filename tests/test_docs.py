@@ -125,7 +125,7 @@ def test_every_error_is_documented() -> None:
     for module in pkgutil.walk_packages(coati.__path__, "coati."):
         if not module.name.endswith("__main__"):
             _import(module.name)
-    missing = [error.__name__ for error in _family(CoatiError) if f"{error.__name__}`" not in page]
+    missing = [error.__name__ for error in _family(CoatiError) if f".{error.__name__}`" not in page]
     assert missing == []
 
 

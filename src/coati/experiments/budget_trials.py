@@ -175,17 +175,8 @@ def describe_together(together: SitesTogether, files: Sequence[Path]) -> SiteFac
     """Sum up the sites that share a budget, from their records."""
     records = [SiteRecord.read(file) for file in files]
     urls, targets = sum(each.urls for each in records), sum(each.targets for each in records)
-    facts = f"{together!r} {modules_digest(_SPENDING)}"
-    return SiteFacts(
-        name=together.name,
-        archive=Path(),
-        digest=hashlib.sha256(facts.encode()).hexdigest(),
-        start_url="",
-        totals=SiteTotals(urls, targets, 0, 0),
-        available=urls,
-        generated=not together.folders,
-        scale=f"{len(records)} sites",
-    )
+    scale, generated = f"{len(records)} sites", not together.folders
+    return SiteFacts.without_archive(together, _SPENDING, (urls, targets), scale, generated=generated)
 
 
 def run_budget_trial(_: WorkerCache, task: tuple[Trial, Path]) -> TrialResult:

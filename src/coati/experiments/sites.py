@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -82,6 +83,22 @@ class SiteFacts:
     generated: bool = False
     scale: str = ""
     types: str = ""
+
+    @classmethod
+    def without_archive(
+        cls,
+        site: GeneratedWeb | SearchedTopic | SitesTogether,
+        made_by: tuple[str, ...],
+        counts: tuple[int, int],
+        scale: str,
+        *,
+        start_url: str = "",
+        generated: bool = True,
+    ) -> Self:
+        """Sum up what no single archive holds, by its URLs and targets; the modules ``made_by`` decide it."""
+        digest = hashlib.sha256(f"{site!r} {modules_digest(made_by)}".encode()).hexdigest()
+        totals = SiteTotals(*counts, 0, 0)
+        return cls(site.name, Path(), digest, start_url, totals, counts[0], generated=generated, scale=scale)
 
 
 class History(NamedTuple):
