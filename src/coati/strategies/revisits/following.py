@@ -44,7 +44,7 @@ class Following:
 
     >>> queue = Following()
     >>> for url, score in (("http://a.org/x", 0.1), ("http://a.org/y.csv", 0.9)):
-    ...     queue.push(Followed(url, "http://a.org/", score))
+    ...     queue.push(LinkToFollow(url, "http://a.org/", score))
     >>> queue.pop().url, len(queue)
     ('http://a.org/y.csv', 1)
     """
