@@ -81,6 +81,18 @@ def test_a_part_of_an_experiment_needs_nothing_that_it_does_not_use(archives: Pa
     assert "tiny" in found._repr_html_()
 
 
+def test_rows_are_compared_with_the_same_seeds(archives: Path) -> None:
+    Path("tiny.toml").write_text(FILE.replace('"curve_ratio"]', '"auc_ratio"]').replace("tres-light", "random"))
+    found = coati.experiment("tiny.toml", archives=archives, jobs=0, sites=["tiny"], parquet=False)
+    (table,) = (table for table in found.tables() if table.title.startswith("bfs against"))
+    area = {(run.strategy, run.seed): run.values["auc"] for run in found.study.results.values()}
+    best = area["clairvoyant", None]
+    of_seeds = [(area["random", seed] - area["bfs", None]) / best for seed in (0, 1)]
+    differences = {row[0]: row[-1] for row in table.rows}
+    assert table.header[-1] == "difference of auc_ratio"
+    assert differences["random"] == f"{sum(of_seeds) / 2:+.4f}"
+
+
 def test_a_site_may_be_crawled_for_other_types(archives: Path) -> None:
     found = coati.experiment(
         "tiny.toml", archives=archives, jobs=0, strategies=["bfs", "dfs"], seeds=1, parquet=False

@@ -90,3 +90,30 @@ def test_what_was_expected_within_the_tolerance_changes_nothing() -> None:
     assert learnt.predict(row(1, 2)) == before
     assert learnt.learn(row(1, 2), (False, False), tolerance=0.02)
     assert learnt.predict(row(1, 2))[0] < before[0]
+
+
+def test_what_is_kept_of_predictions_is_what_a_twin_predicts_that_kept_nothing() -> None:
+    learnt, rows = model(bits=12), [row(key, key % 5 + 700) for key in range(1, 600)]
+    for at, keys in enumerate(rows):
+        learnt.learn(keys, (at % 2 == 0, at % 3 == 0))
+    # More than are kept, and some of them twice.
+    told = [learnt.predict(keys) for keys in (*rows, *rows[-10:])]
+    assert told == [twin_of(learnt).predict(keys) for keys in (*rows, *rows[-10:])]
+    assert not learnt.learn(rows[-1], (False, False), tolerance=1.0)
+    assert learnt.predict(rows[-1]) == told[-1]
+    assert learnt.learn(rows[-1], (False, False))
+    after = learnt.predict(rows[-1])
+    assert after[0] < told[-1][0]
+    assert after == twin_of(learnt).predict(rows[-1])
+    learnt.set_prior(int(rows[-1][0]), (5.0, 5.0))
+    assert learnt.predict(rows[-1]) == twin_of(learnt).predict(rows[-1]) != after
+    other = model()
+    other.predict(rows[-1])
+    other.load(learnt.save())
+    assert other.predict(rows[-1]) == learnt.predict(rows[-1])
+
+
+def twin_of(learnt: HashedLogistic) -> HashedLogistic:
+    twin = model()
+    twin.load(learnt.save())
+    return twin

@@ -24,6 +24,15 @@ def test_keys_that_share_a_place_part_when_the_table_grows() -> None:
     assert table.take(keys(5, 21)).tolist() == [[1, 1], [7, 7]]
 
 
+def test_numbers_can_be_read_into_an_array() -> None:
+    table = HashedTable(3, bits=4)
+    table.put(keys(5, 6, 5), np.arange(9, dtype=np.float32).reshape(3, 3))
+    read = np.ones((4, 3), np.float32)
+    table.take_into(keys(6, 5, 0), read[:3])
+    assert read.tolist() == [[3, 4, 5], [6, 7, 8], [0, 0, 0], [1, 1, 1]]
+    assert table.take(keys(6, 5, 0)).tolist() == read[:3].tolist()
+
+
 def test_it_grows_no_further_than_it_may() -> None:
     table = HashedTable(2, bits=4, most_bits=6)
     for key in range(1, 500):

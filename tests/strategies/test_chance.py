@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coati.strategies.chance import draw
+from coati.strategies.chance import draw, draw_many
 
 
 @given(st.integers(), st.integers(0, 2**62), st.integers(1, 2**40))
@@ -13,6 +13,12 @@ def test_a_draw_is_below_its_bound_and_always_the_same(seed: int, counter: int, 
     drawn = draw(seed, counter, below)
     assert 0 <= drawn < below
     assert draw(seed, counter, below) == drawn
+
+
+@given(st.integers(), st.integers(0, 2**62), st.integers(1, 40), st.integers(0, 20))
+def test_many_at_once_are_the_same_as_one_by_one(seed: int, counter: int, bits: int, count: int) -> None:
+    one_by_one = [draw(seed, counter + at, 1 << bits) for at in range(count)]
+    assert draw_many(seed, counter, bits, count) == one_by_one
 
 
 def test_draws_are_those_of_every_machine_and_version() -> None:

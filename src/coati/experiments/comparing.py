@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     from coati.experiments.runner import Study
     from coati.experiments.spec import Variant
 
-_REQUESTS, _GAP, _WATCH_GAP = "requests_to_90_pct", "gap_closed", "watch_gap_closed"
+_REQUESTS, _AREA = "requests_to_90_pct", "auc_ratio"
+_GAP, _WATCH_GAP = "gap_closed", "watch_gap_closed"
 
 # A difference of less than this share of the requests is neither won nor lost.
 _EVEN = 0.005
 
 
 def wins_table(study: Study, own: str) -> Table:
-    """Compare the median requests to 90 % of the targets of one row with every other row's, site by site."""
+    """Compare one row with every other, site by site: requests to 90 % of the targets, area under the curve."""
     variants = {variant.label: variant for variant in study.experiment.variants}
+    areas = _AREA in study.experiment.measures
     rows = []
     for label, other in variants.items():
         if label == own:
@@ -35,14 +37,42 @@ def wins_table(study: Study, own: str) -> Table:
         }
         known = {site: ratio for site, ratio in ratios.items() if math.isfinite(ratio)}
         if known:
-            rows.append((label, *_counted(known)))
-    notes = (
-        f"{own}'s median requests to 90 % of the targets over each other row's; within {_EVEN:.1%} is even.",
-    )
-    return Table(f"{own} against the others", ("against", *_HEADER), tuple(rows), notes)
+            area = (_area_difference(study, other, variants[own]),) if areas else ()
+            rows.append((label, *_counted(known), *area))
+    notes = [
+        f"{own}'s median requests to 90 % of the targets over each other row's; within {_EVEN:.1%} is even."
+    ]
+    if areas:
+        notes.append(
+            f"difference of {_AREA}: each other row less {own} with the same seed, mean over seeds, then mean and "
+            "standard error over sites."
+        )
+    header = ("against", *_HEADER, *((f"difference of {_AREA}",) if areas else ()))
+    return Table(f"{own} against the others", header, tuple(rows), tuple(notes))
 
 
 _HEADER = ("won", "even", "lost", "mean ratio", "worst ratio")
+
+
+def _area_difference(study: Study, variant: Variant, other: Variant) -> str:
+    """Return what a row has more than another with the same seeds, in words; empty where nothing is known."""
+    of_sites = []
+    for site in study.sites:
+        own, theirs = (
+            {result.seed: value_of(study, result, _AREA) for result in study.of(site.name, row)}
+            for row in (variant, other)
+        )
+        # The one run of a row that needs no seed is compared with every seed of the other.
+        pairs = ((own.get(seed, own.get(None)), theirs.get(seed, theirs.get(None))) for seed in own | theirs)
+        differences = [mine - yours for mine, yours in pairs if mine is not None and yours is not None]
+        if differences:
+            of_sites.append(statistics.fmean(differences))
+    if not of_sites:
+        return ""
+    mean = f"{statistics.fmean(of_sites):+.4f}"
+    if len(of_sites) == 1:
+        return mean
+    return f"{mean} ± {statistics.stdev(of_sites) / math.sqrt(len(of_sites)):.4f}"
 
 
 def _counted(ratios: dict[str, float]) -> tuple[str, ...]:

@@ -37,12 +37,16 @@ class HashedTable:
 
     def __init__(self, numbers: int, bits: int = 18, most_bits: int = 20) -> None:
         self._most = 1 << most_bits
+        self._item = np.dtype((np.void, numbers * np.dtype(np.float32).itemsize))
         self._writes = 0
         self._resize(np.zeros((1 << bits, numbers), np.float32))
 
     def _resize(self, cells: Cells) -> None:
         self._cells = cells
-        self._mask = np.uint32(len(cells) - 1)
+        # The same with all numbers of a place as one item: to write items takes a third of the time.
+        self._items = cells.view(self._item)[:, 0]
+        # As an array: of a number numpy would make one at each call.
+        self._mask = np.array(len(cells) - 1, np.uint32)
         self._look_every = max(1, len(cells) // _LOOK)
 
     def __len__(self) -> int:
@@ -53,9 +57,14 @@ class HashedTable:
         """Return the numbers of keys, along a new last axis."""
         return self._cells.take(keys & self._mask, axis=0)
 
+    def take_into(self, keys: Keys, out: Cells) -> None:
+        """Write the numbers of keys into an array, which takes less time than to make one."""
+        # Every place exists; this mode spares numpy the question, and a copy.
+        self._cells.take(keys & self._mask, 0, out, "clip")
+
     def put(self, keys: Keys, cells: Cells) -> None:
         """Write the numbers of keys."""
-        self._cells[keys & self._mask] = cells
+        self._items.put(keys & self._mask, cells.view(self._item))
         self._cells[0] = 0
         self._writes += 1
         if not self._writes % self._look_every:

@@ -19,6 +19,7 @@ The chains of a row are weighted by how sure each is, and how alike the values a
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,11 +35,16 @@ if TYPE_CHECKING:
     Row = npt.NDArray[np.uint32]
     Rows = npt.NDArray[np.uint32]
     Values = npt.NDArray[np.float32]
+    # How much of a value went to each key, then to each chain's root; `ValueChains.revise` wants it back.
+    Share = npt.NDArray[np.float32]
 
 # The smallest variances that a chain may claim: as a weight, so that no chain silences all others, and as
 # doubt, so that nothing divides by zero.
 _LEAST_WEIGHED = 1e-3
 _LEAST_DOUBT = 1e-5
+# The same, and others, as arrays: of a number numpy would make one at each call.
+_ZERO_32, _FEW_32 = np.array(0, np.float32), np.array(1e-6, np.float32)
+_WEIGHED_32, _DOUBT_32 = np.array(_LEAST_WEIGHED, np.float32), np.array(_LEAST_DOUBT, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +65,6 @@ class ChainSettings:
     fresh: float = 5.0
     within: float = 0.5
     tail: float = 0.2
-
-
-# How much of a value went to each key, then to each chain's root; `ValueChains.revise` wants it back.
-Share = tuple[float, ...]
 
 
 class Evidence(NamedTuple):
@@ -95,7 +97,15 @@ class ValueChains:
         settings: ChainSettings | None = None,
         table: HashedTable | None = None,
     ) -> None:
-        self._settings = settings or ChainSettings()
+        self._settings = settings = settings or ChainSettings()
+        self._numbers = (
+            settings.strength,
+            settings.within,
+            settings.tail,
+            settings.prior_mean,
+            settings.prior_variance,
+        )
+        self._arrays = tuple(np.array(number, np.float32) for number in self._numbers)
         self._chains = [tuple(chain) for chain in chains]
         columns = sorted({column for chain in chains for column in chain})
         self._take = np.array(columns)
@@ -103,17 +113,24 @@ class ValueChains:
         self._places = [tuple(columns.index(column) for column in chain) for chain in self._chains]
         self._upwards = [chain[::-1] for chain in self._places]
         # Level by level each chain's place. Chains end together: where one is shorter its root stands for
-        # what is missing, and taken out of itself a root says nothing.
+        # what is missing, and taken out of itself a root says nothing. Below the last is one without values.
         longest = max(len(chain) for chain in chains)
         self._grid = np.array(
             [
-                [len(columns) + at] * (1 + longest - len(place)) + list(place)
+                [len(columns) + at] * (1 + longest - len(place)) + list(place) + [len(columns) + len(chains)]
                 for at, place in enumerate(self._places)
             ]
         ).T
         # Of each key, and of the root of each chain, the count, sum and sum of squares of its values.
         self._table = table or HashedTable(3)
-        self._roots = np.zeros((len(chains), 3), np.float32)
+        # What is worked on: the statistics of one row's keys, and behind them those of the roots, which stay.
+        self._stats = np.zeros((len(columns) + len(chains), 3), np.float32)
+        self._taken, self._roots = self._stats[: len(columns)], self._stats[len(columns) :]
+        self._counts, self._totals, self._squares = self._stats.T
+        # How much of its statistics each of them keeps; 1 but while something is learnt.
+        # Python's own array is the fast one for a number at a time; both are the same memory.
+        self._kept_of = array("f", [1.0] * len(self._stats))
+        self._kept = np.frombuffer(self._kept_of, np.float32)[:, None]
         self._priors: dict[int, float] = {}
 
     def set_prior(self, key: int, value: float, count: float) -> None:
@@ -126,13 +143,8 @@ class ValueChains:
 
     def predict(self, row: Row) -> tuple[float, float]:
         """Return one row's value and its standard deviation."""
-        within, tail = self._settings.within, self._settings.tail
-        weights = weighted = sure = 0.0
-        for mean, variance, doubt in self._descend(self._places, self._table.take(row[self._take]).tolist()):
-            weight = 1 / (doubt + within * variance + _LEAST_WEIGHED)
-            weights += weight
-            weighted += weight * (mean + tail * variance)
-            sure += 1 / (doubt + _LEAST_DOUBT)
+        self._table.take_into(row[self._take], self._taken)
+        weights, weighted, sure = self._descend(self._stats.tolist())
         return weighted / weights, (len(self._chains) / sure) ** 0.5
 
     def predict_all(self, columns: Rows) -> tuple[Values, Values]:
@@ -141,68 +153,76 @@ class ValueChains:
         It is `predict`, level by level over all rows, with few operations that each run over neighbours in
         memory: their number is what a small batch costs.
         """
-        settings = self._settings
-        stats = np.empty((3, len(self._take) + len(self._roots), columns.shape[1]), np.float32)
-        stats[:, : len(self._take)] = self._table.take(columns[self._take]).transpose(2, 0, 1)
-        stats[:, len(self._take) :] = self._roots.T[..., None]
-        inside = stats.take(self._grid, axis=1)
-        around = inside.copy()
-        around[:, :-1] -= inside[:, 1:]
-        np.maximum(around, 0, out=around)
-        # Where nothing was counted nothing is known, whatever rounding left of the sums.
-        around[1:] *= around[0] > 0
-        around *= 1 / (around[0] + np.float32(settings.strength))
+        strength, within, tail, mean, variance = self._arrays
+        taken = len(self._taken)
+        stats = np.empty((3, len(self._stats) + 1, columns.shape[1]), np.float32)
+        stats[:, :taken] = self._table.take(columns[self._take]).transpose(2, 0, 1)
+        stats[:, taken:-1] = self._roots.T[..., None]
+        stats[:, -1] = 0
+        levels = stats.take(self._grid, axis=1)
+        # What is outside of the next key, and at least 0. Numpy is fast in comparing arrays of one shape, and
+        # not in comparing one with a number.
+        inside = levels[:, 1:]
+        around = np.maximum(levels[:, :-1], inside)
+        around -= inside
         counts, totals, squares = around
+        # Where nothing was counted nothing is known, whatever rounding left of the sums.
+        around *= (counts > 0) / (counts + strength)
         kept = 1 - counts
         means = np.empty_like(totals)
-        mean = np.float32(settings.prior_mean)
         for own, total, rest in zip(means, totals, kept, strict=True):
             mean = np.multiply(rest, mean, out=own)
             mean += total
-        spread = counts * means
-        spread -= totals
-        spread -= totals
-        spread *= means
-        spread += squares
-        np.maximum(spread, 0, out=spread)
-        variance = before = np.float32(settings.prior_variance)
+        less = totals - counts * means
+        less += totals
+        less *= means
+        spread = np.maximum(squares, less)
+        spread -= less
+        before = variance
         for own, rest in zip(spread, kept, strict=True):
             before = variance
             variance = rest * before
             variance += own
-        doubt = before / (inside[0, -1] + 1)
-        weight = 1 / (doubt + np.float32(settings.within) * variance + np.float32(_LEAST_WEIGHED))
-        sure = 1 / (doubt + np.float32(_LEAST_DOUBT))
-        mean += np.float32(settings.tail) * variance
-        return (weight * mean).sum(0) / weight.sum(0), np.sqrt(len(self._chains) / sure.sum(0))
+        doubt = before / (levels[0, -2] + 1)
+        mean += tail * variance
+        # Weights, weighted values and inverse doubts side by side, so that they are summed up at once.
+        sums = np.empty((3, *doubt.shape), np.float32)
+        weight = np.divide(1, doubt + within * variance + _WEIGHED_32, out=sums[0])
+        np.multiply(weight, mean, out=sums[1])
+        np.divide(1, doubt + _DOUBT_32, out=sums[2])
+        weights, weighted, sure = np.add.reduce(sums, 1)
+        return weighted / weights, np.sqrt(len(self._chains) / sure)
 
     def evidence(self, row: Row) -> list[Evidence]:
         """Return what each chain says; the weights sum up to 1."""
-        stats = self._table.take(row).tolist()
+        self._table.take_into(row[self._take], self._taken)
+        stats = self._stats.tolist()
+        ends: list[tuple[float, float]] = []
+        whole = self._descend(stats, ends)[0]
         found = []
-        for chain, (mean, variance, doubt) in zip(
-            self._chains, self._descend(self._chains, stats), strict=True
-        ):
-            seen = [column for column in chain if stats[column][0]] or [chain[0]]
-            visits, total, _ = stats[seen[-1]]
+        for chain, places, (mean, weight) in zip(self._chains, self._places, ends, strict=True):
+            seen = [at for at, place in enumerate(places) if stats[place][0]] or [0]
+            column = chain[seen[-1]]
+            visits, total, _ = stats[places[seen[-1]]]
             own = total / visits if visits else mean
-            visits -= self._priors.get(int(row[seen[-1]]), 0.0)
-            weight = 1 / (doubt + self._settings.within * variance + _LEAST_WEIGHED)
-            found.append(Evidence(seen[-1], max(0.0, visits), own, mean, weight))
-        whole = sum(part.weight for part in found)
-        return [part._replace(weight=part.weight / whole) for part in found]
+            visits -= self._priors.get(int(row[column]), 0.0)
+            found.append(Evidence(column, max(0.0, visits), own, mean, weight / whole))
+        return found
 
     def _descend(
-        self, chains: Sequence[Sequence[int]], stats: Sequence[Sequence[float]]
-    ) -> list[tuple[float, float, float]]:
-        """Walk each chain from its root to its last key; gives mean, variance within, and doubt."""
-        # The hot loop of a crawl: one loop for all chains, comparisons instead of calls of max().
-        settings = self._settings
-        strength = settings.strength
-        found = []
-        for root, chain in zip(self._roots.tolist(), chains, strict=True):
-            count, total, squares = root
-            mean, variance = settings.prior_mean, settings.prior_variance
+        self, stats: list[list[float]], ends: list[tuple[float, float]] | None = None
+    ) -> tuple[float, float, float]:
+        """Walk each chain from its root to its last key; each chain's mean and weight go to ``ends``.
+
+        Returns the sum of the weights, the weighted sum of the values, and the sum of the inverse doubts.
+        """
+        # The hot loop of a crawl: one loop for all chains, comparisons instead of calls of max(), and no
+        # integers among the floats, since they would have to be converted.
+        strength, within, tail, prior_mean, prior_variance = self._numbers
+        weights = weighted = sure = 0.0
+        for root, chain in enumerate(self._places, len(self._taken)):
+            count, total, squares = stats[root]
+            mean, variance = prior_mean, prior_variance
             for place in chain:
                 inner_count, inner_total, inner_squares = stats[place]
                 count -= inner_count
@@ -211,76 +231,77 @@ class ValueChains:
                     squares = squares - inner_squares if squares > inner_squares else 0.0
                     weight = count + strength
                     mean = (total + strength * mean) / weight
-                    spread = squares - mean * (2 * total - count * mean)
+                    spread = squares - mean * (2.0 * total - count * mean)
                     variance = ((spread if spread > 0 else 0.0) + strength * variance) / weight
                 count, total, squares = inner_count, inner_total, inner_squares
-            doubt = variance / (count + 1)
+            doubt = variance / (count + 1.0)
             if count > 0:
                 weight = count + strength
                 mean = (total + strength * mean) / weight
-                spread = squares - mean * (2 * total - count * mean)
+                spread = squares - mean * (2.0 * total - count * mean)
                 variance = ((spread if spread > 0 else 0.0) + strength * variance) / weight
-            found.append((mean, variance, doubt))
-        return found
-
-    def _stats(self, row: Row) -> Values:
-        """Return the statistics of the keys that chains are made of, then those of the roots."""
-        return np.concatenate((self._table.take(row[self._take]), self._roots))
-
-    def _write(self, row: Row, stats: Values) -> None:
-        count = len(self._take)
-        self._table.put(row[self._take], stats[:count])
-        self._roots = stats[count:]
+            weight = 1 / (doubt + within * variance + _LEAST_WEIGHED)
+            weights += weight
+            weighted += weight * (mean + tail * variance)
+            sure += 1 / (doubt + _LEAST_DOUBT)
+            if ends is not None:
+                ends.append((mean, weight))
+        return weights, weighted, sure
 
     # --- learning -------------------------------------------------------------------------------
 
     def learn(self, row: Row, value: float) -> Share:
         """Add one value to the keys of a row."""
-        stats = self._stats(row)
-        counts = stats[:, 0].tolist()
-        share = self._share(counts)
+        keys, stats = row[self._take], self._stats
+        self._table.take_into(keys, self._taken)
+        counts = self._counts.tolist()
+        shares = self._shares(counts)
         memory = self._settings.memory
-        if max(counts) >= memory:
-            kept = [
-                memory / (memory + part) if count >= memory else 1.0
-                for count, part in zip(counts, share, strict=True)
-            ]
-            stats *= np.array(kept, np.float32)[:, None]
-        stats += np.array(share, np.float32)[:, None] * np.array([1.0, value, value * value], np.float32)
-        self._write(row, stats)
+        full = [place for place, count in enumerate(counts) if count >= memory]
+        if full:
+            for place in full:
+                self._kept_of[place] = memory / (memory + shares[place])
+            stats *= self._kept
+            for place in full:
+                self._kept_of[place] = 1.0
+        share = np.array(shares, np.float32)
+        stats += share[:, None] * np.array([1.0, value, value * value], np.float32)
+        self._table.put(keys, self._taken)
         return share
 
     def revise(self, row: Row, before: float, after: float, share: Share) -> None:
         """Replace a value that was learnt; that some of it has faded since is left out of account."""
-        stats = self._stats(row)
+        keys, stats = row[self._take], self._stats
+        self._table.take_into(keys, self._taken)
         change = np.array([0.0, after - before, after * after - before * before], np.float32)
-        stats += np.array(share, np.float32)[:, None] * change
+        stats += share[:, None] * change
         # What no values could give, because some have faded, is cut off.
-        count, total, squares = stats.T
-        np.maximum(total, 0, out=total)
-        np.maximum(squares, total * total / np.maximum(count, 1e-6), out=squares)
-        self._write(row, stats)
+        total, squares = self._totals, self._squares
+        np.maximum(total, _ZERO_32, out=total)
+        np.maximum(squares, total * total / np.maximum(self._counts, _FEW_32), out=squares)
+        self._table.put(keys, self._taken)
 
-    def _share(self, counts: list[float]) -> Share:
+    def _shares(self, counts: list[float]) -> list[float]:
+        """Return how much of a value goes to each key, then to each root."""
         fresh = self._settings.fresh
-        less = [fresh / (fresh + count) for count in counts]
         shares = [0.0] * len(self._take)
         for chain in self._upwards:
             share = 1.0
             for place in chain:
                 # A key of two chains takes the larger share.
-                shares[place] = max(shares[place], share)
-                share *= less[place]
+                if share > shares[place]:  # noqa: PLR1730 - max() takes longer than all else here
+                    shares[place] = share
+                share *= fresh / (fresh + counts[place])
             shares.append(share)
-        return tuple(shares)
+        return shares
 
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> dict[str, Any]:
         """Return the statistics."""
-        return {**self._table.save("chains"), "chains_roots": self._roots}
+        return {**self._table.save("chains"), "chains_roots": self._roots.copy()}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over saved statistics."""
         self._table.load(state, "chains")
-        self._roots = state["chains_roots"].copy()
+        self._roots[:] = state["chains_roots"]

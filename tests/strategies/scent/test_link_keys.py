@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import re
+from zlib import crc32
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coati.model import Link
-from coati.strategies.scent.data_words import Meaning, meaning_of
-from coati.strategies.scent.link_keys import COLUMNS, NOTHING, SPECIFIC, Key, LinkKeys
+from coati.strategies.scent.data_words import Meaning, meaning_of, words_of
+from coati.strategies.scent.link_keys import COLUMNS, NOTHING, SPECIFIC, Key, LinkKeys, key_of
 from coati.web.likely_extensions import DATA_EXTENSIONS
 
 PATH = ("html", "body", "div.main", "ul.files", "li", "a")
@@ -114,3 +119,112 @@ def test_a_file_type_may_be_named_by_the_anchor_or_around_it() -> None:
     assert named("Report (PDF, 2 MB)") == named("Report", "Report: PDF") == named("PDF", "PDF") != NOTHING
     assert named("Report", "Report as CSV") not in {NOTHING, named("PDF")}
     assert named("Report") == named("Report", "Report") == named("Report", "x " * 100 + "pdf") == NOTHING
+
+
+LETTERS, DIGITS = re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
+
+
+@given(st.text(max_size=60) | st.text("aZ09_-. ٣é", max_size=30))
+def test_words_are_runs_of_letters(text: str) -> None:
+    assert words_of(text) == LETTERS.findall(text)
+
+
+segments = st.text("ab12._-é٣", max_size=12) | st.sampled_from(
+    ["", "data", "login.html", "a.csv", "x.7z", "b."]
+)
+addresses = st.builds(
+    lambda folders, query: "http://a.test/" + "/".join(folders) + query,
+    st.lists(segments, min_size=1, max_size=25),
+    st.sampled_from(["", "", "?b=1&a=2", "?page12=3", "?"]),
+)
+places = st.lists(st.sampled_from(["html", "div.row-12", "ul.é", "a#x7"]), max_size=5).map(tuple)
+anchors = st.text("aB1 .é", max_size=80) | st.sampled_from(["", "Data", "Get CSV 2020", "contact us"])
+found = st.lists(st.builds(Link, addresses, places, anchors, anchors), max_size=12)
+
+
+@given(found)
+def test_a_link_is_described_as_if_it_were_the_first(links: list[Link]) -> None:
+    maker = LinkKeys(DATA_EXTENSIONS)
+    source = maker.source("http://a.test/b/")
+    for link in (*links, *links):
+        row = maker.row(link, source)
+        assert row == LinkKeys(DATA_EXTENSIONS).row(link, source)
+        for column, key in plain_keys(link).items():
+            assert row[column] == key, column
+
+
+def plain_keys(link: Link) -> dict[Key, int]:
+    """Describe a link by the definitions of its keys, without anything that saves time."""
+    before, _, query = link.url.partition("?")
+    folder, _, raw = before.removeprefix("http://").rpartition("/")
+    host, *inner = fold(folder).split("/")
+    name = fold(raw)
+    stem, dot, extension = name.rpartition(".")
+    if not dot or len(extension) > 8:
+        stem, extension = name, ""
+    extension = extension.lower()
+    names = {part.partition("=")[0] for part in query.split("&")}
+    parameters = "?" + fold("&".join(sorted(names))) if query else ""
+    shape = LETTERS.sub("a", stem)[:12] + "." + extension + parameters
+    words = LETTERS.findall(stem)
+    directory = key_of(Key.DIRECTORY, "/".join([host, *inner]))
+    kind = extension + "?" if query else extension
+    tokens = [fold(element) for element in link.tag_path]
+    tail = key_of(Key.TAIL, ">".join(tokens[-3:]))
+    anchor = fold(link.anchor[:60].lower())
+    anchor_words = LETTERS.findall(anchor)
+    around = link.context[:120].lower() if link.context not in {"", link.anchor} else anchor
+    types = [word for word in LETTERS.findall(around) if word in DATA_EXTENSIONS]
+    meaning = meaning_of(anchor_words, before)
+    folder_extension = also(Key.DIRECTORY_EXTENSION, directory, kind)
+    return {
+        Key.TOP: key_of(Key.TOP, host + "/" + "/".join(inner[:1])),
+        Key.SECOND: key_of(Key.SECOND, host + "/" + "/".join(inner[:2])),
+        Key.DIRECTORY: directory,
+        Key.SHAPE: also(Key.SHAPE, directory, shape),
+        Key.EXTENSION: key_of(Key.EXTENSION, kind),
+        Key.FIRST_WORD: also(Key.FIRST_WORD, directory, words[0].lower() if words else ""),
+        Key.FILE_NAME: key_of(Key.FILE_NAME, name + parameters),
+        Key.DEPTH: key_of(Key.DEPTH, str(1 + len(inner))),
+        Key.PARAMETERS: key_of(Key.PARAMETERS, parameters),
+        Key.ELEMENT: key_of(Key.ELEMENT, tokens[-1] if tokens else ""),
+        Key.TAIL: tail,
+        Key.TAG_PATH: key_of(Key.TAG_PATH, ">".join(tokens)),
+        Key.DIRECTORY_EXTENSION: folder_extension,
+        Key.DIRECTORY_ANCHOR: also(Key.DIRECTORY_ANCHOR, folder_extension, anchor),
+        Key.ANCHOR: key_of(Key.ANCHOR, anchor),
+        Key.ANCHOR_LENGTH: key_of(Key.ANCHOR_LENGTH, str(min(5, len(anchor_words)))),
+        Key.ANCHOR_WORD_1: key_of(Key.ANCHOR_WORD_1, anchor_words[0]) if anchor_words else NOTHING,
+        Key.URL_WORD_2: key_of(Key.URL_WORD_1, words[1].lower()) if len(words) > 1 else NOTHING,
+        Key.FOLDER_FILE: also(Key.FOLDER_FILE, key_of(Key.FOLDER, inner[-1] if inner else ""), shape),
+        Key.SEGMENT_2: key_of(Key.SEGMENT_1, inner[1]) if len(inner) > 1 else NOTHING,
+        Key.TAIL_EXTENSION: also(Key.TAIL_EXTENSION, tail, kind),
+        Key.MEANING: key_of(Key.MEANING, meaning.name),
+        Key.NAMED_TYPE: key_of(Key.NAMED_TYPE, types[0]) if types else NOTHING,
+        Key.INNER_TOP: key_of(Key.INNER_TOP, inner[1] if len(inner) > 1 else ""),
+        Key.INNER: key_of(Key.INNER, "/".join(inner[1:])),
+        Key.INNER_SHAPE: also(Key.INNER_SHAPE, key_of(Key.INNER, "/".join(inner[1:])), shape),
+    }
+
+
+def fold(text: str) -> str:
+    return DIGITS.sub("0", text)
+
+
+def also(column: Key, key: int, text: str) -> int:
+    return crc32(text.encode(), key ^ (column << 24)) or 1
+
+
+def test_an_address_may_be_as_deep_as_it_likes() -> None:
+    deep = "http://a.test/" + "b/" * 5_000
+    assert keys(deep)[Key.DIRECTORY] == key_of(Key.DIRECTORY, "a.test" + "/b" * 5_000)
+
+
+def test_words_for_tails_are_those_of_the_crawl_that_was_loaded() -> None:
+    maker = LinkKeys(DATA_EXTENSIONS)
+    link = Link("http://a.test/a.csv", PATH)
+    tail = maker.row(link, maker.source("http://a.test/"))[Key.TAIL]
+    maker.load(LinkKeys(DATA_EXTENSIONS).save())
+    assert not maker.tail_text(tail)
+    maker.row(link, maker.source("http://a.test/"))
+    assert maker.tail_text(tail) == "ul.files > li > a"

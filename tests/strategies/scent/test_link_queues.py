@@ -34,8 +34,17 @@ class Frontier(RuleBasedStateMachine):
         self.kinds.push(kind, self.links)
         queue.append(self.links)
         self.kinds.set_score(kind, score / 10)
-        self.scores[key] = score / 10
+        self.scores[key] = self.kinds.score(kind)
         self.links += 1
+
+    @precondition(lambda self: self.queues)
+    @rule(data=st.data(), score=st.integers(0, 50))
+    def score_many(self, data: st.DataObject, score: int) -> None:
+        keys = data.draw(st.lists(st.sampled_from(sorted(self.queues)), min_size=1, max_size=5, unique=True))
+        kinds = [self.kinds.place(row(key)) for key in keys]
+        self.kinds.set_scores(np.array(kinds), np.full(len(kinds), score / 10, np.float32))
+        for key, kind in zip(keys, kinds, strict=True):
+            self.scores[key] = self.kinds.score(kind)
 
     @precondition(lambda self: self.queues)
     @rule()
@@ -88,6 +97,11 @@ class Frontier(RuleBasedStateMachine):
         assert (self.kinds.best() is None) == (not self.queues)
         for key, queue in self.queues.items():
             assert self.kinds.first(self.kinds.place(row(key))) == queue[0]
+
+    @invariant()
+    def the_best_is_the_first_with_the_highest_score(self) -> None:
+        scores = [self.kinds.score(kind) for kind in range(max(1, self.kinds.blocks) * BLOCK)]
+        assert self.kinds.best() == (scores.index(max(scores)) if self.queues else None)
 
     def _forget_if_empty(self, key: int) -> None:
         if not self.queues[key]:
@@ -224,3 +238,21 @@ def test_the_best_of_a_block_are_those_with_the_highest_scores() -> None:
     best = kinds.best_in(0, 5)
     assert sorted(key * 7 % 50 for key in best.tolist()) == [45, 46, 47, 48, 49]
     assert len(kinds.best_in(0, 500)) == 50
+
+
+def test_kinds_beyond_the_first_blocks_are_found_too() -> None:
+    kinds = LinkQueues(2, seed=5)
+    for key in range(4 * BLOCK):
+        kinds.push(kinds.place(row(key + 1)), key)
+        kinds.set_score(key, key % 300 / 300)
+    twin = LinkQueues(2, seed=5)
+    twin.load(unpack(pack(kinds.save())))
+    order = sorted(range(4 * BLOCK), key=lambda kind: (-(kind % 300), kind))
+    for each in (kinds, twin):
+        for expected in order[:50]:
+            assert each.best() == expected
+            each.take(each.first(expected))
+        ties = [each.tie(kind) for kind in range(4 * BLOCK)]
+        again = each.place(row(9_999))
+        assert ties.count(each.tie(again)) < 3
+    assert kinds.tie(order[49]) == twin.tie(order[49])

@@ -208,8 +208,11 @@ def test_an_arm_has_a_name_that_a_user_understands() -> None:
     strategy.observe(must_ask(strategy).id, page(Link(START + "stats/2020.csv", FILES)), 0.0)
     request = must_ask(strategy)
     assert request.arm is not None
-    assert strategy.arm_label(request.arm) == "/stats/*.csv in ul.files > li > a"
-    assert strategy.arm_label(99_999) == "other links"
+    twin = Scent([START])
+    twin.load(unpack(pack(strategy.save())))
+    for each in (strategy, twin):
+        assert each.arm_label(request.arm) == "/stats/*.csv in ul.files > li > a"
+        assert each.arm_label(99_999) == "other links"
 
 
 def test_explains_a_waiting_link_in_words() -> None:

@@ -95,7 +95,7 @@ class ApiPages:
 
     def lists(self, row: Row) -> bool:
         """Tell whether a link is like one that an API listed."""
-        return int(row[Key.TAIL]) in self._listed
+        return bool(self._listed) and int(row[Key.TAIL]) in self._listed
 
     def row(self, number: int) -> Row:
         """Return what a page is described by."""
@@ -107,6 +107,8 @@ class ApiPages:
 
     def best(self) -> tuple[int, float] | None:
         """Return the page that is worth most, and how much; the oldest among equals."""
+        if not self._waiting:
+            return None
         asked = ((number, row) for number, row in self._waiting.items() if not self._is_given_up(row))
         scored = [(self.score(row), -number) for number, row in asked]
         if not scored:

@@ -55,6 +55,21 @@ _CHORE = (
 PAGE_EXTENSIONS = frozenset({"", "html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "do", "cfm"})
 
 _WORD = re.compile(r"[^\W\d_]+")
+# Everything but letters, as a space.
+_LETTERS = b"".join(each if each.isalpha() else b" " for each in map(bytes, zip(range(256))))
+_NONE, _GOOD, _BAD = Meaning.NONE, Meaning.DATA, Meaning.CHORE
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text: runs of letters.
+
+    >>> words_of("plot_2d-Tabelle.für"), words_of("a.b7")
+    (['plot', 'd', 'Tabelle', 'für'], ['a', 'b'])
+    """
+    if text.isascii():
+        # The same without a search, which is the larger part of describing a link.
+        return text.encode().translate(_LETTERS).decode().split()
+    return _WORD.findall(text)
 
 
 def meaning_of(anchor_words: Iterable[str], path: str) -> Meaning:
@@ -63,18 +78,17 @@ def meaning_of(anchor_words: Iterable[str], path: str) -> Meaning:
     >>> meaning_of(["statistik", "herunterladen"], "/x"), meaning_of([], "/privacy.html")
     (<Meaning.DATA: 1>, <Meaning.CHORE: 2>)
     """
-    found = Meaning.NONE
+    found = _NONE
     for word in anchor_words:
         meaning = _meaning_of_word(word)
-        if meaning is Meaning.CHORE:
+        if meaning is _BAD:
             return meaning
-        if meaning is Meaning.DATA:
+        if meaning is _GOOD:
             found = meaning
-    if found is Meaning.NONE:
-        name = path.rstrip("/").rpartition("/")[2].lower()
-        for word in _WORD.findall(name):
+    if found is _NONE and path:
+        for word in words_of(path.rstrip("/").rpartition("/")[2].lower()):
             meaning = _meaning_of_word(word)
-            if meaning is not Meaning.NONE:
+            if meaning is not _NONE:
                 return meaning
     return found
 
@@ -82,5 +96,5 @@ def meaning_of(anchor_words: Iterable[str], path: str) -> Meaning:
 @lru_cache(maxsize=1 << 14)
 def _meaning_of_word(word: str) -> Meaning:
     if word.startswith(_CHORE):
-        return Meaning.CHORE
-    return Meaning.DATA if word.startswith(_DATA) else Meaning.NONE
+        return _BAD
+    return _GOOD if word.startswith(_DATA) else _NONE

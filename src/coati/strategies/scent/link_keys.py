@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from coati.strategies.scent.data_words import PAGE_EXTENSIONS, Meaning, meaning_of
+from coati.strategies.scent.data_words import PAGE_EXTENSIONS, Meaning, meaning_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -85,7 +85,7 @@ SPECIFIC = np.array([
 NOTHING = 0
 
 _DIGITS = re.compile(r"\d+")
-_WORDS = re.compile(r"[^\W\d_]+")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _MAX_EXTENSION = 8
 _MAX_ANCHOR = 60
 _MAX_CONTEXT = 120
@@ -93,6 +93,7 @@ _MAX_SHAPE = 12
 # Anchors of this many words and more are alike.
 _LONG = 5
 _MOST_TAILS = 10_000
+_DEEP = 16
 
 
 class Likeness(IntEnum):
@@ -106,18 +107,53 @@ class Likeness(IntEnum):
 class _Directory(NamedTuple):
     top: int
     second: int
-    whole: int
-    segments: tuple[int, int, int]
-    depth: int
+    segment_1: int
+    segment_2: int
     inner_top: int
+    # Those above are, from the third directory on, the same as of the folder above it.
+    whole: int
     inner: int
+    name: int
+    depth: int
 
 
 class _Path(NamedTuple):
     element: int
     tail: int
     whole: int
-    tail_text: str
+
+
+class _Extension(NamedTuple):
+    """``shape``, ``kind`` and ``name`` are what other keys are made of, encoded."""
+
+    key: int
+    likeness: int
+    shape: bytes
+    kind: bytes
+    name: bytes
+    meaning: Meaning
+    # It is too long for an extension, and belongs to the stem.
+    none: bool
+
+
+class _Stem(NamedTuple):
+    """``name`` is a key of which only the end is missing: what comes behind the stem."""
+
+    name: int
+    first_word: bytes
+    word_1: int
+    word_2: int
+    shape: bytes
+    meaning: Meaning
+
+
+class _Anchor(NamedTuple):
+    key: int
+    encoded: bytes
+    length: int
+    words: tuple[int, int, int, int]
+    meaning: Meaning
+    named_type: int
 
 
 class Source(NamedTuple):
@@ -132,83 +168,93 @@ class LinkKeys:
 
     def __init__(self, likely_extensions: Collection[str]) -> None:
         self._likely = frozenset(likely_extensions)
-        self._directory = lru_cache(maxsize=1 << 14)(_directory_keys)
-        self._path = lru_cache(maxsize=1 << 14)(_path_keys)
+        # Described once for many links: a link takes a third of the time that its parts would take.
         self._tails: dict[int, str] = {}
+        self._directory = lru_cache(maxsize=1 << 14)(_directory_keys)
+        self._source_directory = lru_cache(maxsize=1 << 10)(_source_directory_key)
+        self._path = lru_cache(maxsize=1 << 14)(partial(_path_keys, self._tails))
+        self._stem = lru_cache(maxsize=1 << 12)(_stem_keys)
+        self._anchor = lru_cache(maxsize=1 << 12)(partial(_anchor_keys, self._likely))
+        self._extension = lru_cache(maxsize=1 << 10)(partial(_extension_keys, self._likely))
 
     def source(self, url: str) -> Source:
         """Describe the page where links are found."""
-        path = url.partition("?")[0]
+        folder = url.partition("?")[0].rpartition("/")[0]
         # A port is no property of a page: a site that is served on another one is crawled the same way.
         host, _, rest = url.partition("://")[2].partition("/")
         page = crc32(f"{host.partition(':')[0]}/{rest}".encode())
-        return Source(key_of(_SOURCE_DIRECTORY, _fold(path.rpartition("/")[0])), page)
+        return Source(self._source_directory(folder), page)
 
     def row(self, link: Link, source: Source) -> list[int]:
         """Describe a link: `COLUMNS` keys."""
-        before, _, query = link.url.partition("?")
+        # This is done for every new link: whatever can be is kept, and nothing is called that can be spared.
+        url, tag_path, anchor_text, context, _ = link
+        before, _, query = url.partition("?")
         folder, _, raw = before.partition("://")[2].rpartition("/")
-        directory = self._directory(folder)
-        name = _fold(raw)
-        stem, dot, extension = name.rpartition(".")
-        if not dot or len(extension) > _MAX_EXTENSION:
-            stem, extension = name, ""
-        extension = extension.lower()
-        # Not folded: "7z" and "h5" are extensions.
-        ending = raw.rpartition(".")[2].lower() if extension else ""
-        parameters = _parameter_names(query) if query else ""
-        words = _WORDS.findall(stem)[:2]
-        path = self._path(link.tag_path)
-        if path.tail not in self._tails and len(self._tails) < _MOST_TAILS:
-            self._tails[path.tail] = path.tail_text
-        anchor = _fold(link.anchor[:_MAX_ANCHOR].lower())
-        anchor_words = _WORDS.findall(anchor)
-        folder_key = directory.whole
-        # What several keys are made of is encoded once: this is done for every new link.
-        anchor_bytes = _bytes(anchor)
-        kind = _bytes(extension + "?" if query else extension)
-        shape = _bytes(_shape(stem) + "." + extension + parameters)
-        folder_extension = _also(_DIRECTORY_EXTENSION, folder_key, kind)
-        row = [
-            directory.top,
-            directory.second,
-            folder_key,
-            _also(_SHAPE, folder_key, shape),
-            _key(_EXTENSION, kind),
-            _also(_FIRST_WORD, folder_key, _bytes(words[0].lower() if words else "")),
-            key_of(_FILE_NAME, name + parameters),
-            directory.depth,
-            key_of(_PARAMETERS, parameters),
-            path.element,
-            path.tail,
-            path.whole,
+        top, second, segment_1, segment_2, inner_top, directory, inner, folder_name, depth = self._directory(
+            folder
+        )
+        element, tail, whole_path = self._path(tag_path)
+        dot = raw.rfind(".")
+        ending = raw[dot:] if dot >= 0 else ""
+        extension, likeness, shape, kind, name, ending_meaning, too_long = self._extension(
+            ending + "?" if query else ending
+        )
+        name_begun, first_word, word_1, word_2, stem_shape, stem_meaning = self._stem(
+            raw if too_long or dot < 0 else raw[:dot]
+        )
+        anchor, anchor_bytes, length, anchor_words, meaning, named_type = self._anchor(
+            anchor_text[:_MAX_ANCHOR]
+        )
+        if meaning is _NO_MEANING:
+            if not raw:
+                meaning = meaning_of((), folder)
+            else:
+                meaning = ending_meaning if stem_meaning is _NO_MEANING else stem_meaning
+        if context and context != anchor_text:
+            named_type = _named_type(self._likely, words_of(context[:_MAX_CONTEXT].lower()))
+        shape = stem_shape + shape
+        parameters_key = _NO_PARAMETERS
+        if query:
+            parameters = _parameter_names(query)
+            shape += parameters
+            name += parameters
+            parameters_key = _key(_PARAMETERS, parameters)
+        folder_extension = crc32(kind, directory ^ _DIRECTORY_EXTENSION_MARK) or 1
+        return [
+            top,
+            second,
+            directory,
+            crc32(shape, directory ^ _SHAPE_MARK) or 1,
+            extension,
+            crc32(first_word, directory ^ _FIRST_WORD_MARK) or 1,
+            crc32(name, name_begun) or 1,
+            depth,
+            parameters_key,
+            element,
+            tail,
+            whole_path,
             source.directory,
-            _mix(source.page, path.tail),
+            (source.page * _SPREAD + tail) & _32_BITS or 1,
             folder_extension,
-            _also(_DIRECTORY_ANCHOR, folder_extension, anchor_bytes),
-            _key(_ANCHOR, anchor_bytes),
-            _LENGTHS[min(len(anchor_words), _LONG)],
-            NOTHING, NOTHING, NOTHING, NOTHING,
-            NOTHING, NOTHING,
-            _also(_FOLDER_FILE, directory.segments[2], shape),
-            *directory.segments,
-            _also(_TAIL_EXTENSION, path.tail, kind),
-            _MEANINGS[meaning_of(anchor_words, before)],
-            _LIKENESSES[self._likeness(ending, query)],
-            NOTHING,
-            directory.inner_top,
-            directory.inner,
-            _also(_INNER_SHAPE, directory.inner, shape),
-        ]  # fmt: skip
-        for column, word in enumerate(anchor_words[:4], _ANCHOR_WORD):
-            row[column] = _word_key(_ANCHOR_WORD, word)
-        for column, word in enumerate(words, _URL_WORD):
-            row[column] = _word_key(_URL_WORD, word.lower())
-        for word in anchor_words if link.context in {"", link.anchor} else _around(link):
-            if word in self._likely:
-                row[_NAMED_TYPE] = key_of(_NAMED_TYPE, word)
-                break
-        return row
+            crc32(anchor_bytes, folder_extension ^ _DIRECTORY_ANCHOR_MARK) or 1,
+            anchor,
+            length,
+            *anchor_words,
+            word_1,
+            word_2,
+            crc32(shape, folder_name ^ _FOLDER_FILE_MARK) or 1,
+            segment_1,
+            segment_2,
+            folder_name,
+            crc32(kind, tail ^ _TAIL_EXTENSION_MARK) or 1,
+            _MEANINGS[meaning],
+            likeness,
+            named_type,
+            inner_top,
+            inner,
+            crc32(shape, inner ^ _INNER_SHAPE_MARK) or 1,
+        ]
 
     def tail_text(self, key: int) -> str:
         """Return the end of a tag path in words; empty if it is not known."""
@@ -228,44 +274,126 @@ class LinkKeys:
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over the words."""
-        self._tails = dict(state["key_tails"])
-
-    def _likeness(self, extension: str, query: str) -> Likeness:
-        if extension in self._likely:
-            return Likeness.FILE
-        return Likeness.PAGE if extension in PAGE_EXTENSIONS and not query else Likeness.UNKNOWN
+        self._tails.clear()
+        self._tails.update(state["key_tails"])
+        # A path that was described before brings the words for its tail along only once.
+        self._path.cache_clear()
 
 
 def _directory_keys(folder: str) -> _Directory:
-    segments = _fold(folder).split("/")
-    host, inner = segments[0], segments[1:]
-    places = [key_of(_SEGMENT, segment) for segment in inner[:2]]
-    places += [NOTHING] * (2 - len(places))
-    places.append(key_of(_FOLDER, segments[-1] if inner else ""))
+    parent, _, name = folder.rpartition("/")
+    depth = parent.count("/")
+    if 1 < depth < _DEEP:
+        # Where every page has a folder of its own, most is known from the folder above.
+        above = _folder_above(parent)
+        name_bytes = _fold(name)
+        return _Directory(
+            above.top,
+            above.second,
+            above.segment_1,
+            above.segment_2,
+            above.inner_top,
+            crc32(b"/" + name_bytes, above.whole) or 1,
+            crc32(b"/" + name_bytes, above.inner) or 1,
+            _key(_FOLDER, name_bytes),
+            _depth_key(depth + 1),
+        )
+    whole = _fold(folder)
+    host, *inner = whole.split(b"/")
     return _Directory(
-        key_of(_TOP, host + "/" + "/".join(inner[:1])),
-        key_of(_SECOND, host + "/" + "/".join(inner[:2])),
-        key_of(_DIRECTORY, "/".join(segments)),
-        (places[0], places[1], places[2]),
-        key_of(_DEPTH, str(len(segments))),
-        key_of(_INNER_TOP, inner[1] if len(inner) > 1 else ""),
-        key_of(_INNER, "/".join(inner[1:])),
+        _key(_TOP, host + b"/" + b"/".join(inner[:1])),
+        _key(_SECOND, host + b"/" + b"/".join(inner[:2])),
+        _key(_SEGMENT, inner[0]) if inner else NOTHING,
+        _key(_SEGMENT, inner[1]) if len(inner) > 1 else NOTHING,
+        _key(_INNER_TOP, inner[1] if len(inner) > 1 else b""),
+        _key(_DIRECTORY, whole),
+        _key(_INNER, b"/".join(inner[1:])),
+        _key(_FOLDER, inner[-1] if inner else b""),
+        _depth_key(len(inner)),
     )
 
 
-def _path_keys(tag_path: tuple[str, ...]) -> _Path:
-    tokens = _fold("\0".join(tag_path)).split("\0")
-    return _Path(
-        key_of(_ELEMENT, tokens[-1]),
-        key_of(_TAIL, ">".join(tokens[-3:])),
-        key_of(_TAG_PATH, ">".join(tokens)),
-        " > ".join(any_number(token) for token in tag_path[-3:]),
+def _path_keys(tails: dict[int, str], tag_path: tuple[str, ...]) -> _Path:
+    """Describe a place on a page; the words for its tail go to ``tails``."""
+    tokens = [_fold_element(element) for element in tag_path] or [b""]
+    tail = _key(_TAIL, b">".join(tokens[-3:]))
+    if tail not in tails and len(tails) < _MOST_TAILS:
+        tails[tail] = " > ".join(any_number(token) for token in tag_path[-3:])
+    return _Path(_key(_ELEMENT, tokens[-1]), tail, _key(_TAG_PATH, b">".join(tokens)))
+
+
+def _extension_keys(likely: Collection[str], raw: str) -> _Extension:
+    """Describe what a name ends with: a dot and an extension, or nothing; ``?`` stands for a query."""
+    dotted, query, _ = raw.partition("?")
+    folded = _fold(dotted).decode("utf-8", "surrogatepass")
+    # The dot does not count.
+    too_long = len(folded) > _MAX_EXTENSION + 1
+    if too_long:
+        dotted = folded = ""
+    extension = folded[1:].lower()
+    # Not folded: "7z" and "h5" are extensions.
+    likeness = _LIKENESSES[_likeness(likely, dotted[1:].lower(), query=bool(query))]
+    kind = _bytes(extension + query)
+    return _Extension(
+        _key(_EXTENSION, kind),
+        likeness,
+        b"." + _bytes(extension),
+        kind,
+        _bytes(folded),
+        meaning_of((), extension),
+        too_long,
     )
 
 
-def _around(link: Link) -> list[str]:
-    """Return the words of a link's anchor and of what stands around it."""
-    return _WORDS.findall(link.context[:_MAX_CONTEXT].lower())
+def _anchor_keys(likely: frozenset[str], text: str) -> _Anchor:
+    lower = text.lower()
+    encoded = _fold(lower)
+    words = words_of(lower)
+    keys = [_word_key(_ANCHOR_WORD, word) for word in words[:4]]
+    keys += [NOTHING] * (4 - len(keys))
+    return _Anchor(
+        _key(_ANCHOR, encoded),
+        encoded,
+        _LENGTHS[min(len(words), _LONG)],
+        (keys[0], keys[1], keys[2], keys[3]),
+        meaning_of(words, ""),
+        _named_type(likely, words),
+    )
+
+
+def _named_type(likely: frozenset[str], words: list[str]) -> int:
+    if likely.isdisjoint(words):
+        return NOTHING
+    return key_of(_NAMED_TYPE, next(word for word in words if word in likely))
+
+
+# Beyond `_DEEP` folders are described by themselves, however deep an address may be.
+_folder_above = lru_cache(maxsize=1 << 10)(_directory_keys)
+
+
+def _likeness(likely: Collection[str], extension: str, *, query: bool) -> Likeness:
+    if extension in likely:
+        return Likeness.FILE
+    return Likeness.PAGE if extension in PAGE_EXTENSIONS and not query else Likeness.UNKNOWN
+
+
+def _source_directory_key(folder: str) -> int:
+    return _key(_SOURCE_DIRECTORY, _fold(folder))
+
+
+def _stem_keys(raw: str) -> _Stem:
+    encoded = _fold(raw)
+    words = [word.lower() for word in words_of(raw)[:2]]
+    keys = [_word_key(_URL_WORD, word) for word in words]
+    keys += [NOTHING] * (2 - len(keys))
+    return _Stem(
+        crc32(encoded, _FILE_NAME + 1),
+        _bytes(words[0] if words else ""),
+        keys[0],
+        keys[1],
+        _shape(encoded.decode("utf-8", "surrogatepass")),
+        meaning_of((), raw),
+    )
 
 
 def any_number(text: str) -> str:
@@ -273,17 +401,26 @@ def any_number(text: str) -> str:
     return _DIGITS.sub("*", text)
 
 
-def _fold(text: str) -> str:
-    return _DIGITS.sub("0", text)
+def _fold(text: str) -> bytes:
+    """Encode a text with a 0 for each number."""
+    # Most texts have no number, and to see that takes a fifth of a search.
+    if text.isascii() and len(encoded := text.encode()) == len(encoded.translate(None, b"0123456789")):
+        return encoded
+    return _bytes(_DIGITS.sub("0", text))
 
 
-def _shape(stem: str) -> str:
-    return _WORDS.sub("a", stem)[:_MAX_SHAPE]
+# The elements of tag paths recur from path to path.
+_fold_element = lru_cache(maxsize=1 << 11)(_fold)
 
 
-def _parameter_names(query: str) -> str:
+def _shape(stem: str) -> bytes:
+    # Each word leaves a letter, so that what is beyond this many words is cut off.
+    return _bytes(_LETTERS.sub("a", stem, _MAX_SHAPE)[:_MAX_SHAPE])
+
+
+def _parameter_names(query: str) -> bytes:
     names = {part.partition("=")[0] for part in query.replace(";", "&").split("&")}
-    return "?" + _fold("&".join(sorted(names)))
+    return b"?" + _fold("&".join(sorted(names)))
 
 
 def key_of(column: int, text: str) -> int:
@@ -303,12 +440,9 @@ def _key(column: int, encoded: bytes) -> int:
     return crc32(encoded, column + 1) or 1
 
 
-def _also(column: int, key: int, encoded: bytes) -> int:
-    return crc32(encoded, key ^ (column << 24)) or 1
-
-
-def _mix(first: int, second: int) -> int:
-    return (first * 0x9E3779B1 + second) & 0xFFFFFFFF or 1
+@lru_cache(maxsize=1 << 6)
+def _depth_key(depth: int) -> int:
+    return key_of(Key.DEPTH, str(depth + 1))
 
 
 # What is looked up for each link: to ask an enumeration for a member takes as long as a hash.
@@ -327,6 +461,15 @@ _ANCHOR, _ANCHOR_WORD, _URL_WORD = (
 )
 _FOLDER_FILE, _TAIL_EXTENSION = int(Key.FOLDER_FILE), int(Key.TAIL_EXTENSION)
 _NAMED_TYPE, _INNER_SHAPE = int(Key.NAMED_TYPE), int(Key.INNER_SHAPE)
+_NO_MEANING = Meaning.NONE
+_NO_PARAMETERS = _key(_PARAMETERS, b"")
+# A key of two aspects is the hash of one that begins with the other's key, marked with the column.
+_SHAPE_MARK, _FIRST_WORD_MARK = Key.SHAPE << 24, Key.FIRST_WORD << 24
+_DIRECTORY_EXTENSION_MARK, _DIRECTORY_ANCHOR_MARK = Key.DIRECTORY_EXTENSION << 24, Key.DIRECTORY_ANCHOR << 24
+_FOLDER_FILE_MARK, _TAIL_EXTENSION_MARK = Key.FOLDER_FILE << 24, Key.TAIL_EXTENSION << 24
+_INNER_SHAPE_MARK = Key.INNER_SHAPE << 24
+# Source and place are numbers both: one is spread over the 32 bits of a key, and the other added.
+_SPREAD, _32_BITS = 0x9E3779B1, 0xFFFFFFFF
 _LENGTHS = [key_of(Key.ANCHOR_LENGTH, str(length)) for length in range(_LONG + 1)]
 _MEANINGS = {meaning: key_of(Key.MEANING, meaning.name) for meaning in Meaning}
 _LIKENESSES = {likeness: key_of(Key.FILE_LIKE, likeness.name) for likeness in Likeness}

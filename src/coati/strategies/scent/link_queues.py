@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coati.strategies.chance import draw
+from coati.strategies.chance import draw_many
 from coati.strategies.scent.link_keys import NOTHING
 
 if TYPE_CHECKING:
@@ -29,15 +29,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Row = npt.NDArray[np.uint32]
+    Floats = npt.NDArray[np.float32]
 
 BLOCK = 256
 _NONE = -1
+_NOTHING = array("i", [_NONE])
 # How many links of a kind are passed over at most.
 _MOST_PASSED = 64
 # Below every score: a place where nothing waits.
 EMPTY = -1.0
+_EMPTY_32 = np.array(EMPTY, np.float32)
 # Ties are broken by less than any difference that means something.
-_TIE_STEPS = 1 << 16
+_TIE_BITS = 16
 _TIE_STEP = 1e-9
 
 
@@ -57,14 +60,17 @@ class LinkQueues:
     def __init__(self, columns: int, seed: int = 0) -> None:
         self._seed = seed
         self._made = 0
+        self._drawn: list[int] = []
         # One kind a column: what has the same key in one of the rows is found at a glance.
         self._keys = np.zeros((columns, BLOCK), np.uint32)
-        self._scores = np.full(BLOCK, EMPTY, np.float32)
+        self._score_of, self._scores = _both(np.full(BLOCK, EMPTY, np.float32))
         # A small amount that decides between kinds with equal scores.
-        self._ties = np.zeros(BLOCK, np.float32)
-        self._block_best = np.full(1, EMPTY, np.float32)
-        self._first = array("i", [_NONE]) * BLOCK
-        self._last = array("i", [_NONE]) * BLOCK
+        self._tie_of, self._ties = _both(np.zeros(BLOCK, np.float32))
+        self._best_of, self._block_best = _both(np.full(1, EMPTY, np.float32))
+        # The kind that has it, the one in the lowest place among equals; _NONE where it has to be looked for.
+        self._best_in = [_NONE]
+        self._first = _NOTHING * BLOCK
+        self._last = _NOTHING * BLOCK
         # For each URL number its kind while it waits, and its neighbours in the queue.
         self._kind_of = array("i")
         self._before = array("i")
@@ -100,7 +106,10 @@ class LinkQueues:
             if kind == len(self._scores):
                 self._grow()
         self._keys[:, kind] = row
-        self._ties[kind] = draw(self._seed, self._made, _TIE_STEPS) * _TIE_STEP
+        if not self._drawn:
+            # Many at once, the next one last: one by one they would take longer than all else here.
+            self._drawn = draw_many(self._seed, self._made, _TIE_BITS, BLOCK)[::-1]
+        self._tie_of[kind] = self._drawn.pop() * _TIE_STEP
         self._made += 1
         self._place_of[row_hash] = kind
         self._hash_of[kind] = row_hash
@@ -129,13 +138,16 @@ class LinkQueues:
 
     def holds(self, kind: int, row: Row) -> bool:
         """Tell whether links with this row wait in this place: it may have gone to another kind."""
-        return self._first[kind] != _NONE and bool((self._keys[:, kind] == row).all())
+        return self._first[kind] != _NONE and self._hash_of[kind] == _hash(row)
 
     def push(self, kind: int, number: int) -> None:
         """Let a link wait behind the others of its kind."""
-        for links in (self._kind_of, self._before, self._behind):
-            if number >= len(links):
-                links.extend(array("i", [_NONE]) * (number + 1 - len(links)))
+        missing = number + 1 - len(self._kind_of)
+        if missing > 0:
+            nothing = _NOTHING if missing == 1 else _NOTHING * missing
+            self._kind_of += nothing
+            self._before += nothing
+            self._behind += nothing
         self._kind_of[number] = kind
         last = self._last[kind]
         self._last[kind] = number
@@ -178,15 +190,20 @@ class LinkQueues:
     def skip_ahead(self, kind: int) -> None:
         """Put some of a kind's links behind the others: one, and twice as many each further time."""
         passed = self._passed[kind] = min(_MOST_PASSED, 2 * self._passed.get(kind, 0) or 1)
+        first, last, behind = self._first[kind], self._last[kind], self._behind
+        number = first
         for _ in range(passed):
-            first, last = self._first[kind], self._last[kind]
-            if first == last:
-                return
-            self._first[kind] = self._behind[first]
-            self._before[self._behind[first]] = _NONE
-            self._behind[first] = _NONE
-            self._link(last, first)
-            self._last[kind] = first
+            number = behind[number]
+            if number == _NONE:
+                # Once around: whoever is passed over twice stands where it stood.
+                number = first
+        if number == first:
+            return
+        # All that were passed over go behind the last, in their order.
+        self._link(last, first)
+        last_passed = self._before[number]
+        behind[last_passed] = self._before[number] = _NONE
+        self._first[kind], self._last[kind] = number, last_passed
 
     def stop_skipping(self, kind: int) -> None:
         """Take a kind's links one after the other again."""
@@ -203,50 +220,61 @@ class LinkQueues:
 
     def score(self, kind: int) -> float:
         """Return the score that a kind was given last."""
-        return float(self._scores[kind])
+        return self._score_of[kind]
 
     def set_score(self, kind: int, score: float) -> None:
         """Give a kind its score."""
         block = kind // BLOCK
-        before, best = self._scores[kind], self._block_best[block]
-        self._scores[kind] = score
-        now = self._scores[kind]
-        if now >= best:
-            self._block_best[block] = now
+        before, best = self._score_of[kind], self._best_of[block]
+        self._score_of[kind] = score
+        # As it is kept, which is less precise.
+        now = self._score_of[kind]
+        if now > best:
+            self._best_of[block] = now
+            self._best_in[block] = kind
+        elif now == best:
+            self._best_in[block] = min(kind, self._best_in[block])
         elif before == best:
-            start = block * BLOCK
-            self._block_best[block] = self._scores[start : start + BLOCK].max()
+            self._best_of[block] = self._score_of[self._find_best(block)]
+
+    def _find_best(self, block: int) -> int:
+        start = block * BLOCK
+        kind = self._best_in[block] = start + int(self._scores[start : start + BLOCK].argmax())
+        return kind
 
     def tie(self, kind: int) -> float:
         """Return what breaks a tie for or against a kind; the owner adds it to the score."""
-        return float(self._ties[kind])
+        return self._tie_of[kind]
 
     def best(self) -> int | None:
         """Return the kind with the highest score, the one in the lowest place among equals."""
         block = int(self._block_best.argmax())
-        if self._block_best[block] == EMPTY:
+        if self._best_of[block] == EMPTY:
             return None
-        start = block * BLOCK
-        return start + int(self._scores[start : start + BLOCK].argmax())
+        kind = self._best_in[block]
+        return self._find_best(block) if kind == _NONE else kind
 
     def waiting_in(self, block: int) -> npt.NDArray[np.intp]:
         """Return the kinds of a block that have links waiting."""
         start = block * BLOCK
-        return start + np.flatnonzero(self._scores[start : start + BLOCK] != EMPTY)
+        waiting: npt.NDArray[np.intp] = (self._scores[start : start + BLOCK] != _EMPTY_32).nonzero()[0]
+        waiting += start
+        return waiting
 
     def best_in(self, block: int, most: int) -> npt.NDArray[np.intp]:
         """Return the kinds of a block with the highest scores."""
         waiting = self.waiting_in(block)
         if len(waiting) > most:
-            waiting = waiting[np.argpartition(self._scores[waiting], len(waiting) - most)[-most:]]
+            waiting = waiting[self._scores.take(waiting).argpartition(len(waiting) - most)[-most:]]
         return waiting
 
-    def set_scores(self, kinds: npt.NDArray[np.intp], scores: npt.NDArray[np.float32]) -> None:
+    def set_scores(self, kinds: npt.NDArray[np.intp], scores: Floats) -> None:
         """Give many kinds their scores; ties are broken here."""
-        self._scores[kinds] = scores + self._ties[kinds]
-        first, last = int(kinds.min()) // BLOCK, int(kinds.max()) // BLOCK
-        within = self._scores[first * BLOCK : (last + 1) * BLOCK]
-        self._block_best[first : last + 1] = within.reshape(-1, BLOCK).max(1)
+        self._scores.put(kinds, scores + self._ties.take(kinds))
+        first, last = int(np.minimum.reduce(kinds)) // BLOCK, int(np.maximum.reduce(kinds)) // BLOCK
+        within = self._scores[first * BLOCK : (last + 1) * BLOCK].reshape(-1, BLOCK)
+        np.maximum.reduce(within, 1, out=self._block_best[first : last + 1])
+        self._best_in[first : last + 1] = [_NONE] * (last + 1 - first)
 
     def _grow(self) -> None:
         # By an eighth: doubling would leave half of the memory empty at worst.
@@ -254,10 +282,12 @@ class LinkQueues:
         self._keys = np.concatenate(
             [self._keys, np.zeros((len(self._keys), more * BLOCK), np.uint32)], axis=1
         )
-        self._scores = np.concatenate([self._scores, np.full(more * BLOCK, EMPTY, np.float32)])
-        self._ties = np.concatenate([self._ties, np.zeros(more * BLOCK, np.float32)])
-        self._block_best = np.concatenate([self._block_best, np.full(more, EMPTY, np.float32)])
-        nothing = array("i", [_NONE]) * (more * BLOCK)
+        empty = np.full(more * BLOCK, EMPTY, np.float32)
+        self._score_of, self._scores = _both(np.concatenate([self._scores, empty]))
+        self._tie_of, self._ties = _both(np.concatenate([self._ties, np.zeros_like(empty)]))
+        self._best_of, self._block_best = _both(np.concatenate([self._block_best, empty[:more]]))
+        self._best_in += [_NONE] * more
+        nothing = _NOTHING * (more * BLOCK)
         self._first.extend(nothing)
         self._last.extend(nothing)
         self._hash_of.extend(array("q", [0]) * (more * BLOCK))
@@ -285,10 +315,12 @@ class LinkQueues:
         while len(self._scores) < self._size:
             self._grow()
         self._made = state["kinds_made"]
+        self._drawn = []
         self._ties[: self._size] = state["kinds_ties"]
         self._keys[:, : self._size] = state["kinds_keys"]
         self._scores[: self._size] = state["kinds_scores"]
-        self._block_best = self._scores.reshape(-1, BLOCK).max(1)
+        np.maximum.reduce(self._scores.reshape(-1, BLOCK), 1, out=self._block_best)
+        self._best_in = [_NONE] * len(self._block_best)
         self._first[: self._size] = array("i", state["kinds_first"].tobytes())
         self._last[: self._size] = array("i", state["kinds_last"].tobytes())
         self._kind_of, self._before, self._behind = (
@@ -301,6 +333,15 @@ class LinkQueues:
             if self._first[kind] != _NONE:
                 self._hash_of[kind] = _hash(self._keys[:, kind])
                 self._place_of[self._hash_of[kind]] = kind
+
+
+def _both(numbers: Floats) -> tuple[array[float], Floats]:
+    """Return a copy of numbers as Python's array, for one at a time, and as numpy's; both are one memory.
+
+    To read or write one number of numpy's array takes three times as long.
+    """
+    single = array("f", numbers.tobytes())
+    return single, np.frombuffer(single, np.float32)
 
 
 def _hash(row: Row) -> int:

@@ -47,6 +47,7 @@ _USELESS_BYTES = 2_000.0
 BYTES_UNIT = 100_000.0
 # An answer that was expected but for this much of a probability teaches nothing.
 _SURE = 0.005
+_ZERO_32 = np.array(0, np.float32)
 # Up to this many rows are faster scored one by one than all at once.
 _FEW = 6
 
@@ -90,7 +91,11 @@ class _Expected(NamedTuple):
 
     def behind(self, share: float) -> Floats:
         """Return the expected targets behind a page, with this share of the doubt added to its value."""
-        return np.expm1(np.maximum(self.values + np.float32(share) * self.doubts, 0)) * self.page
+        hoped = self.values + np.float32(share) * self.doubts
+        np.maximum(hoped, _ZERO_32, out=hoped)
+        np.expm1(hoped, out=hoped)
+        hoped *= self.page
+        return hoped
 
 
 class LinkScores:
@@ -158,7 +163,7 @@ class LinkScores:
     def score_all(self, columns: Rows, hope: float) -> list[tuple[float, Expected]]:
         """Return the score of each row, one a column, with ``hope`` of the doubt, and what is expected."""
         if self._sizes is None and columns.shape[1] <= _FEW:
-            each = [(row, self.expect(row)) for row in columns.T]
+            each = [(row, self.expect(row)) for row in columns.T.copy()]
             return [(self.score(row, one, hope), one) for row, one in each]
         expected = self._expect(columns)
         scores = self._scored(columns, expected, hope).tolist()
@@ -171,7 +176,7 @@ class LinkScores:
 
     def _expect(self, columns: Rows) -> _Expected:
         target, useless = self.odds.predict_all(columns)
-        target = np.maximum(target, self.untried.least_all(columns))
+        np.maximum(target, self.untried.least_all(columns), out=target)
         values, doubts = self.values.predict_all(columns)
         page = 1 - target
         if self._expect_errors:
@@ -183,7 +188,8 @@ class LinkScores:
         target, useless = self.odds.predict(row)
         target = max(target, self.untried.least(row))
         page = (1 - target) * (1 - useless if self._expect_errors else 1.0)
-        return Expected(target, page, *self.values.predict(row))
+        value, doubt = self.values.predict(row)
+        return Expected(target, page, value, doubt)
 
     def score(self, row: Row, expected: Expected, hope: float) -> float:
         """Score one row of which this is expected."""
@@ -197,7 +203,9 @@ class LinkScores:
         target, page, hoped = expected.target, expected.page, expected.behind(hope)
         targets = target + hoped
         if self._sizes is None:
-            return np.asarray(targets / (1 + hoped), np.float32)
+            hoped += 1
+            targets /= hoped
+            return targets
         keys = columns[_SIZE_KEYS]
         # A page says little about the size of the targets behind it.
         gained = target * self._sizes.expected(_TARGETS, keys) + hoped * self._sizes.overall(_TARGETS)

@@ -125,7 +125,11 @@ class PageLabels:
             ):
                 nearest -= 1
             del promises[nearest]
-            insort(promises, after, key=neg)
+            if after:
+                insort(promises, after, key=neg)
+            else:
+                # None is less. So it is for each link that was followed.
+                promises.append(after)
         value = _label(page.held + page.targets, promises)
         if abs(value - page.value) <= _SMALL:
             return
@@ -150,7 +154,7 @@ class PageLabels:
                 number,
                 page.request_id,
                 None if page.row is None else page.row.tolist(),
-                page.share,
+                None if page.share is None else page.share.tolist(),
                 page.value,
                 page.promises,
                 page.waiting,
@@ -174,7 +178,7 @@ class PageLabels:
             self._open[number] = _OpenPage(
                 request_id,
                 None if row is None else np.array(row, np.uint32),
-                None if share is None else tuple(share),
+                None if share is None else np.array(share, np.float32),
                 value,
                 list(promises),
                 waiting,

@@ -145,6 +145,8 @@ _OTHER_LINKS = "other links"
 _NOTHING = Expected(0.0, 1.0, 0.0, 0.0)
 
 
+# What is looked up for each request, without asking an enumeration.
+_DIRECTORY_EXTENSION, _TAIL, _ELEMENT = int(Key.DIRECTORY_EXTENSION), int(Key.TAIL), int(Key.ELEMENT)
 # The last part of the tag path of what an index of a web archive knows.
 _HINT = key_of(Key.ELEMENT, ARCHIVED)
 # The kind of a page of an API, which stands in no place of the frontier.
@@ -197,7 +199,9 @@ class Scent:
         settings: ScentSettings | None = None,
         likely_extensions: Collection[str] = DATA_EXTENSIONS,
     ) -> None:
-        self._settings = settings or ScentSettings()
+        self._settings = settings = settings or ScentSettings()
+        # What is poor is said in targets per request.
+        self._poor = settings.poor if settings.aim is Aim.TARGETS_PER_REQUEST else 0.0
         self._keys = LinkKeys(likely_extensions)
         self._known = KnownUrls()
         self._kinds = LinkQueues(COLUMNS, seed)
@@ -218,7 +222,8 @@ class Scent:
         # What is asked for before all else: the start pages, and where redirects lead.
         self._at_once: list[_Sent] = []
         self._arms: dict[tuple[int, int], int] = {}
-        self._arm_labels: list[str] = []
+        # Of each arm its label; until somebody asks for it, the URL and the tail that it is made of.
+        self._arm_labels: list[str | tuple[int, int]] = []
         self._turn = 0
         # How many blocks of kinds were scored again in turn.
         self._refreshed = 0
@@ -325,7 +330,7 @@ class Scent:
 
     def arm_label(self, arm: int) -> str:
         """Name the links that share a directory, an extension and the end of their tag path."""
-        return self._arm_labels[arm] if 0 <= arm < len(self._arm_labels) else _OTHER_LINKS
+        return self._arm_label(arm) if 0 <= arm < len(self._arm_labels) else _OTHER_LINKS
 
     def explain(self, link: str | Link, source_url: str = "") -> Explained:
         """Say what score decides about a link, and what speaks for and against it.
@@ -421,7 +426,7 @@ class Scent:
     def _best_kind(self) -> tuple[int, Expected] | None:
         """Return the kind with the highest score that has not fallen since, and what is expected of it."""
         kinds = self._kinds
-        asked_for = self._asked_for()
+        asked_for = self._asked_for() if self._in_flight else set()
         self._lower(asked_for)
         tries = 0
         while (kind := kinds.best()) is not None:
@@ -465,9 +470,7 @@ class Scent:
         every = self._settings.sweep_every
         if not every or self._step % every:
             return False
-        # What is poor is said in targets per request.
-        poor = self._settings.poor if self._settings.aim is Aim.TARGETS_PER_REQUEST else 0.0
-        return best < max(self._settings.dry * self._scores.so_far, poor)
+        return best < max(self._settings.dry * self._scores.so_far, self._poor)
 
     def _refresh(self) -> None:
         kinds = self._kinds
@@ -489,7 +492,7 @@ class Scent:
 
     def _send(self, sent: _Sent) -> Request:
         url = self._known[sent.number]
-        request = Request(self._turn, Method.GET, url, self._arm(sent.row, url), sent.score)
+        request = Request(self._turn, Method.GET, url, self._arm(sent), sent.score)
         self._in_flight[self._turn] = sent
         self._turn += 1
         if sent.kind == _API and sent.row is not None:
@@ -497,17 +500,24 @@ class Scent:
             self._apis.sent(sent.row)
         return request
 
-    def _arm(self, row: Row | None, url: str) -> int | None:
-        if row is None:
+    def _arm(self, sent: _Sent) -> int | None:
+        if sent.row is None:
             return None
-        group = (int(row[Key.DIRECTORY_EXTENSION]), int(row[Key.TAIL]))
+        group = (sent.row.item(_DIRECTORY_EXTENSION), sent.row.item(_TAIL))
         arm = self._arms.get(group)
         if arm is None:
             if len(self._arms) >= _MOST_ARMS:
                 return _MOST_ARMS
             arm = self._arms[group] = len(self._arms)
-            self._arm_labels.append(self._keys.label(url, group[1]))
+            self._arm_labels.append((sent.number, group[1]))
         return arm
+
+    def _arm_label(self, arm: int) -> str:
+        label = self._arm_labels[arm]
+        if not isinstance(label, str):
+            number, tail = label
+            label = self._arm_labels[arm] = self._keys.label(self._known[number], tail)
+        return label
 
     # --- scoring --------------------------------------------------------------------------------
 
@@ -530,7 +540,7 @@ class Scent:
         target, page, _ = answer
         lessons = self._scores.lessons
         listed = sent.row is not None and self._apis.lists(sent.row)
-        if sent.row is not None and int(sent.row[Key.ELEMENT]) == _HINT and not (target or page):
+        if not (target or page) and sent.row is not None and sent.row.item(_ELEMENT) == _HINT:
             # Files that went are what an index of old is full of: they say nothing of the site's links.
             self._scores.learn_place(sent.row)
         else:
@@ -621,11 +631,12 @@ class Scent:
 
     def _new_links(self, page: int, links: PageLinks) -> list[tuple[int, int]]:
         """Let the links wait whose URLs were not met before; gives number and kind of each."""
-        known, kinds = self._known, self._kinds
+        known, kinds, most_kinds = self._known, self._kinds, self._settings.most_kinds
+        urls = links.urls
         source = None
         found = []
-        for index in known.news(links.urls):
-            url = links.urls[index]
+        for index in known.news(urls):
+            url = urls[index]
             number = known.add(url)
             if number is None:
                 continue
@@ -637,7 +648,7 @@ class Scent:
                 self._labels.meet(-1)
                 self._apis.push(number, row, link.tag_path)
                 continue
-            if len(kinds) >= self._settings.most_kinds:
+            if len(kinds) >= most_kinds:
                 row[SPECIFIC] = 0
             kind = kinds.place(row)
             kinds.push(kind, number)
@@ -662,7 +673,7 @@ class Scent:
             "in_flight": [[turn, sent.save()] for turn, sent in self._in_flight.items()],
             "deferred": self._deferred.save(_Sent.save),
             "at_once": [sent.save() for sent in self._at_once],
-            "arms": [[*group, self._arm_labels[arm]] for group, arm in self._arms.items()],
+            "arms": [[*group, self._arm_label(arm)] for group, arm in self._arms.items()],
             "turn": self._turn,
             "refreshed": self._refreshed,
             "sure": [[kind, *expected] for kind, expected in self._sure.items()],

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     Columns = npt.NDArray[np.uint32]
 
 _EXTENSION = int(Key.EXTENSION)
-_MASK = np.uint32((1 << 16) - 1)
+_LOW_BITS = (1 << 16) - 1
+_MASK = np.array(_LOW_BITS, np.uint32)
 # A try lowers the chance as this many misses would: from 1/4 to 1/16 to 1/28.
 _WEIGHT = 12.0
 # So many tries are counted; one more stands for what pages end with.
@@ -40,9 +41,9 @@ class UntriedExtensions:
     """The least probability of a target, by extension; ``chance`` is that of the first one that is tried."""
 
     def __init__(self, chance: float) -> None:
-        self._tries = np.zeros(int(_MASK) + 1, np.uint8)
+        self._tries = np.zeros(_LOW_BITS + 1, np.uint8)
         for extension in PAGE_EXTENSIONS:
-            self._tries[key_of(Key.EXTENSION, extension) & _MASK] = _PAGE
+            self._tries[key_of(Key.EXTENSION, extension) & _LOW_BITS] = _PAGE
         self._tries[NOTHING] = _PAGE
         self._firsts = 0
         self._hits = 0
@@ -54,16 +55,17 @@ class UntriedExtensions:
 
     def least(self, row: Row) -> float:
         """Return the least probability of a target for one row."""
-        return float(self._chances[self._tries[row[_EXTENSION] & _MASK]])
+        return self._chances.item(self._tries.item(row.item(_EXTENSION) & _LOW_BITS))
 
     def least_all(self, columns: Columns) -> npt.NDArray[np.float32]:
         """Return it for many rows, one a column."""
-        return np.asarray(self._chances[self._tries[columns[_EXTENSION] & _MASK]])
+        chances: npt.NDArray[np.float32] = self._chances.take(self._tries.take(columns[_EXTENSION] & _MASK))
+        return chances
 
     def tried(self, row: Row, *, target: bool) -> None:
         """Take note that a link was followed."""
-        place = row[_EXTENSION] & _MASK
-        tries = int(self._tries[place])
+        place = row.item(_EXTENSION) & _LOW_BITS
+        tries = self._tries.item(place)
         if tries >= _MOST_TRIES:
             return
         self._tries[place] = tries + 1
