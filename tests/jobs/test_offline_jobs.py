@@ -82,7 +82,8 @@ def test_a_part_of_an_experiment_needs_nothing_that_it_does_not_use(archives: Pa
 
 
 def test_rows_are_compared_with_the_same_seeds(archives: Path) -> None:
-    Path("tiny.toml").write_text(FILE.replace('"curve_ratio"]', '"auc_ratio"]').replace("tres-light", "random"))
+    text = FILE.replace('"curve_ratio"]', '"auc_ratio"]').replace("tres-light", "random")
+    Path("tiny.toml").write_text(text)
     found = coati.experiment("tiny.toml", archives=archives, jobs=0, sites=["tiny"], parquet=False)
     (table,) = (table for table in found.tables() if table.title.startswith("bfs against"))
     area = {(run.strategy, run.seed): run.values["auc"] for run in found.study.results.values()}

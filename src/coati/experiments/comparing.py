@@ -23,7 +23,7 @@ _EVEN = 0.005
 
 
 def wins_table(study: Study, own: str) -> Table:
-    """Compare one row with every other, site by site: requests to 90 % of the targets, area under the curve."""
+    """Compare one row with every other, site by site: requests to 90 % of the targets, and the area."""
     variants = {variant.label: variant for variant in study.experiment.variants}
     areas = _AREA in study.experiment.measures
     rows = []
@@ -44,8 +44,8 @@ def wins_table(study: Study, own: str) -> Table:
     ]
     if areas:
         notes.append(
-            f"difference of {_AREA}: each other row less {own} with the same seed, mean over seeds, then mean and "
-            "standard error over sites."
+            f"difference of {_AREA}: each other row less {own} with the same seed, mean over seeds, then mean"
+            " and standard error over sites."
         )
     header = ("against", *_HEADER, *((f"difference of {_AREA}",) if areas else ()))
     return Table(f"{own} against the others", header, tuple(rows), tuple(notes))
