@@ -4,7 +4,8 @@
 
 A test that fails once in ten runs hides a race, in the product or in itself. Every repetition of a file has
 circumstances of its own, which no test may notice: another time zone or locale, tests in another order, a
-parent that ignores Ctrl-C, no home to write to. ``--burners`` processes keep the processors busy meanwhile.
+parent that ignores Ctrl-C, no home to write to, processes that are stopped for a moment. ``--burners``
+processes keep the processors busy meanwhile.
 
 The record is ``benchmarks/repeated_tests.csv``, one row per run of a file. Files that were run less often
 come first, so that several calls with ``--minutes`` add up; the exit code is 1 where something failed.
@@ -18,10 +19,12 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -49,6 +52,7 @@ class Circumstances(NamedTuple):
     variables: Mapping[str, str] = {}
     shuffled: bool = False
     before: Callable[[], None] | None = None
+    stopped: bool = False
 
 
 # In the order of the repetitions of a file; afterwards it begins again.
@@ -59,7 +63,10 @@ CIRCUMSTANCES = {
     "behind UTC, C locale": Circumstances({"TZ": "America/St_Johns", "LC_ALL": "C"}),
     "signals ignored": Circumstances(before=_ignore_signals),
     "no home": Circumstances({"HOME": "/nowhere/at/all", "XDG_CACHE_HOME": "", "COLUMNS": "40"}),
+    "stopped now and then": Circumstances(stopped=True),
 }
+# How long a process of such tests runs before one of them is stopped, and how long it stays so.
+_RUNS_SECONDS, _STOPS_SECONDS = (0.05, 0.5), (0.05, 1.0)
 
 
 @contextmanager
@@ -73,6 +80,42 @@ def busy(burners: int) -> Iterator[None]:
         for process in processes:
             process.kill()
             process.wait()
+
+
+@contextmanager
+def stopped_now_and_then(process: subprocess.Popen[str], seed: int) -> Iterator[None]:
+    """Stop a process or one below it for a moment, again and again, as a busy machine does."""
+    over = threading.Event()
+    thread = threading.Thread(target=_stop_by_turns, args=(process.pid, Random(seed), over))
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _stop_by_turns(pid: int, rng: Random, over: threading.Event) -> None:
+    while not over.wait(rng.uniform(*_RUNS_SECONDS)):
+        chosen = rng.choice(_family_of(pid))
+        with suppress(ProcessLookupError):
+            os.kill(chosen, signal.SIGSTOP)
+            over.wait(rng.uniform(*_STOPS_SECONDS))
+            os.kill(chosen, signal.SIGCONT)
+
+
+def _family_of(pid: int) -> list[int]:
+    """Return a process and those below it, as far as they run."""
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        # The name stands in brackets and may hold spaces; the parent is the second field behind it.
+        with suppress(OSError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(folder.name))
+    family = [pid]
+    for member in family:
+        family += sorted(children.get(member, ()))
+    return family
 
 
 def files_of(places: tuple[str, ...]) -> list[str]:
@@ -100,23 +143,25 @@ def run_alone(file: str, repetition: int) -> dict[str, object]:
         command += ["-p", "benchmarks.shuffled_tests"]
     environment = {**os.environ, **chosen.variables, "SHUFFLE_SEED": str(repetition)}
     begun, cpu = time.monotonic(), _cpu_seconds()
-    done = subprocess.run(  # noqa: S603 - ourselves
+    process = subprocess.Popen(  # noqa: S603 - ourselves
         command,
         cwd=ROOT,
         env=environment,
-        preexec_fn=chosen.before,
-        capture_output=True,
+        preexec_fn=chosen.before,  # noqa: PLW1509 - no thread runs now
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
-        check=False,
     )
-    if done.returncode:
-        click.echo(done.stdout + done.stderr, err=True)
-    failed = [line.split(" ")[1] for line in done.stdout.splitlines() if line.startswith(_FAILED)]
+    with stopped_now_and_then(process, repetition) if chosen.stopped else nullcontext():
+        said, _ = process.communicate()
+    if process.returncode:
+        click.echo(said, err=True)
+    failed = [line.split(" ")[1] for line in said.splitlines() if line.startswith(_FAILED)]
     return {
         "commit": circumstances(ROOT)["commit"],
         "file": file,
         "circumstances": name,
-        "outcome": "failed" if done.returncode else "passed",
+        "outcome": "failed" if process.returncode else "passed",
         "seconds": round(time.monotonic() - begun, 1),
         "cpu seconds": round(_cpu_seconds() - cpu, 1),
         "load": round(os.getloadavg()[0], 1),

@@ -444,6 +444,7 @@ BOMBS: dict[str, Callable[[], str]] = {
     "one-text-for-all": lambda: (
         "<div>" * 500 + "text " * 3_000_000 + "".join(f"<a href=/{n}></a></div>" for n in range(500))
     ),
+    "nul-characters": lambda: "<p>" + "\0" * 16_700_000,
     "refresh": lambda: f'<meta http-equiv=refresh content="{"1" * 1_000_000}x">',
     "charset": lambda: "<meta " + "a" * 16_000 + "charset=" * 16,
 }

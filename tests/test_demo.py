@@ -18,6 +18,7 @@ def test_the_demo_runs_where_it_ran_before(tmp_path: Path, capsys: pytest.Captur
     found = {int(row[3]) for row in rows}
     assert len(found) == 1
     assert min(found) > 20
+    assert "Coati fetched all of this small site" in said
     report = re.search(r"The report: +(.+)", said)
     assert report is not None
     assert Path(report.group(1)).is_file()

@@ -6,4 +6,6 @@ FROM read_csv('harvest/sites/*/files.csv', filename = true, union_by_name = true
 -- What has come, changed and gone since.
 CREATE OR REPLACE TABLE changes AS
 SELECT regexp_extract(filename, 'watches/([^/]+)[.]watch/', 1) AS site, * EXCLUDE (filename)
-FROM read_json('watches/*/changes.jsonl', format = 'newline_delimited', filename = true, union_by_name = true);
+FROM read_json('watches/*/changes.jsonl', format = 'newline_delimited', filename = true, columns = {
+    id: 'VARCHAR', what: 'VARCHAR', url: 'VARCHAR', seen_at: 'TIMESTAMP', title: 'VARCHAR', file: 'VARCHAR',
+    found_on: 'VARCHAR', media_type: 'VARCHAR', size_bytes: 'BIGINT', sha256: 'VARCHAR', dated: 'VARCHAR'});

@@ -32,6 +32,6 @@ for site in harvest/sites/*/; do
 done
 
 # Readers of the old file keep it until they open it again.
-coati merge harvest watches --out all.sqlite --overwrite
+coati merge harvest watches --out all.sqlite --overwrite > /dev/null
 note $? "merging"
 exit "$failed"

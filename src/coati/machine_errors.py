@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
-from contextlib import contextmanager
+import stat
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, WriteError
@@ -65,6 +67,15 @@ def read_bounded(file: Path, most_bytes: int, what: str) -> bytes:
     if len(content) > most_bytes:
         raise ConfigError(f"{file} is too large for a {what}: {most_bytes >> 20} MiB at most")
     return content
+
+
+def leave_closed_terminal() -> None:
+    """Let what is still to be said go nowhere: a terminal that was closed takes no more, and would raise."""
+    for stream in (1, 2):
+        with suppress(OSError):  # who has no such stream has nothing to leave
+            # A device; `isatty` is false for a terminal that is gone.
+            if stat.S_ISCHR(os.fstat(stream).st_mode):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """``coati crawl`` as a user meets it: what it says, where things land, how it ends and goes on."""
 
 import json
+import re
 import signal
 import sqlite3
 import threading
@@ -229,6 +230,9 @@ def test_a_name_that_nobody_knows_ends_within_a_few_tries(coati: Coati) -> None:
     said = coati("crawl", "http://nobody.invalid/", *FAST, *PATIENT, "--limits", "allow_private=true")
     assert said.code == 3
     assert "the start page could not be reached (host not found)" in said.out
+    report = Path("nobody.invalid/report.html").read_text(encoding="utf-8")
+    assert "There was no response." in report
+    assert "0 of 1 address" in report
     assert "Check the URL in a browser" in said.err
 
 
@@ -255,7 +259,11 @@ def test_what_could_not_be_reached_is_told_and_asked_again(coati: Coati, own_por
     assert "1 address could not be reached at first; 1 still to be retried" in shown.out
     assert "Not reached yet; `coati crawl run` tries again" in shown.out
     assert "Errors" not in shown.out
-    assert "1 of them did not respond yet" in Path("run/report.html").read_text(encoding="utf-8")
+    report = Path("run/report.html").read_text(encoding="utf-8")
+    assert "1 of them did not respond yet" in report
+    # Nothing else failed, and what is told to have failed is not told to have not.
+    assert "No request failed" not in report
+    assert re.findall(r"\d+ of \d+ addresses", report) == ["2 of 6 addresses"]
     explained = coati("explain", "/b.csv", "--run", "run")
     assert "It could not be reached (connection refused) and will be requested again" in explained.out
     with scripted(SMALL, port=own_port):

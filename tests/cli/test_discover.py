@@ -71,6 +71,8 @@ def test_the_report_shows_them_and_how_they_were_reached(coati: Coati, web: tupl
     ):
         assert text in page
     assert "6 repositories were verified in" in page
+    # Also the only action has its name beside the line.
+    assert ">keyword search<" in page.partition("Which action found most")[2].partition("<svg")[0]
     assert "coati harvest --from FOLDER" in page
     assert ">queries<" in page
     assert "start addresses" not in page
@@ -134,7 +136,7 @@ def test_repositories_that_do_not_speak_of_the_topic_are_named_so(
     options = ["--search", f"local={index}", "--archive", archive, "--offline", "--start-model", model]
     said = coati("discover", "dataset", "volcano", *options, "--quiet", "--out", "later")
     assert "6 repositories verified" in said.out
-    assert "none of these repositories speaks of the topic" in said.err
+    assert "none of these repositories speaks much of the topic" in said.err
     said = coati(
         "discover", "dataset", "volcano", *options, "--quiet", "--out", "never", "--off-topic", "never"
     )

@@ -1,11 +1,13 @@
 """A disk that is full ends a crawl with a line that names what could not be written, and nothing is lost."""
 
 import errno
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from coati.archive.index import Index
 from coati.archive.volumes import Volumes
 from tests.cli.commands import Coati, coati
 from tests.live.scripted import Script, file, page, scripted
@@ -61,4 +63,21 @@ def test_an_archive_on_a_full_disk(
     assert f"coati: the archive {kept} could not be written: [Errno 28] No space left" in said.err
     assert "Traceback" not in said.err
     room = 1000
+    assert coati(*crawl).json["targets"] == 5
+
+
+def test_an_archive_that_cannot_begin_for_a_full_disk(
+    coati: Coati, site: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise error
+
+    crawl = ("crawl", site.start, "--delay", "0", "--out", "run", "--archive", "kept", "--format", "json")
+    with monkeypatch.context() as patched:
+        patched.setattr(Index, "create", full)
+        said = coati(*crawl)
+    assert said.code == 5
+    assert f"coati: {Path('kept').absolute()}: the disk is full" in said.err
     assert coati(*crawl).json["targets"] == 5

@@ -1,6 +1,7 @@
 import errno
 import importlib
 import os
+import pty
 import signal
 import sqlite3
 import subprocess
@@ -171,6 +172,44 @@ def test_control_c_ends_a_real_command_with_130() -> None:
     assert waiting.returncode == 130
 
 
+# `from` first: the module of the same name takes the place of the function in the package.
+WAIT_FOR_SIGNAL = """
+import importlib, sys, time
+from coati.cli import main
+import click
+def wait():
+    print('ready', flush=True)
+    time.sleep(60)
+importlib.import_module('coati.cli.main').LazyGroup.get_command = lambda *_: click.command()(wait)
+sys.argv = ['coati', 'probe']
+main()
+"""
+
+
+@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGHUP])
+def test_other_signals_end_every_command_as_control_c_does(kind: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", WAIT_FOR_SIGNAL], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as waiting:
+        assert waiting.stdout is not None
+        waiting.stdout.readline()
+        waiting.send_signal(kind)
+        _, complaint = waiting.communicate()
+    assert (waiting.returncode, complaint.strip()) == (130, b"coati: interrupted")
+
+
+def test_a_terminal_that_was_closed_is_told_nothing_more() -> None:
+    ours, terminal = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", WAIT_FOR_SIGNAL], stdout=terminal, stderr=terminal
+    ) as waiting:
+        os.close(terminal)
+        assert os.read(ours, 5) == b"ready"
+        os.close(ours)
+        waiting.send_signal(signal.SIGHUP)
+    assert waiting.returncode == 130
+
+
 def test_python_m_coati_is_the_same_command() -> None:
     shown = subprocess.run(
         [sys.executable, "-m", "coati", "--version"], capture_output=True, text=True, check=True
@@ -185,7 +224,7 @@ import os, sys
 class Finder:
     def find_spec(self, name, *_):
         if name == {module!r}:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.{kind})
 sys.meta_path.insert(0, Finder())
 """
 STARTS = {
@@ -194,24 +233,26 @@ STARTS = {
 }
 
 
+@pytest.mark.parametrize("kind", ["SIGINT", "SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize("module", ["click", "coati.cli.show"])
 @pytest.mark.parametrize("start", STARTS)
-def test_control_c_while_it_is_loaded_shows_no_traceback(start: str, module: str) -> None:
-    script = HEAR_CONTROL_C + INTERRUPT_IMPORT.format(module=module) + STARTS[start]
+def test_control_c_while_it_is_loaded_shows_no_traceback(start: str, module: str, kind: str) -> None:
+    script = HEAR_CONTROL_C + INTERRUPT_IMPORT.format(module=module, kind=kind) + STARTS[start]
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "coati: interrupted\n")
 
 
 def test_whoever_imports_it_as_a_library_has_an_own_handler() -> None:
-    script = HEAR_CONTROL_C + INTERRUPT_IMPORT.format(module="click") + "import coati.cli.main"
+    script = HEAR_CONTROL_C + INTERRUPT_IMPORT.format(module="click", kind="SIGINT") + "import coati.cli.main"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert "KeyboardInterrupt" in done.stderr
 
 
-def test_who_ignores_control_c_goes_on_doing_so() -> None:
-    ignore = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+@pytest.mark.parametrize("kind", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_who_ignores_control_c_goes_on_doing_so(kind: str) -> None:
+    ignore = f"import signal; signal.signal(signal.{kind}, signal.SIG_IGN)\n"
     start = "sys.argv = ['coati', '--version']; from coati.cli import main; main()"
-    script = ignore + INTERRUPT_IMPORT.format(module="click") + start
+    script = ignore + INTERRUPT_IMPORT.format(module="click", kind=kind) + start
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 

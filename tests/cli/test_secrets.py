@@ -254,6 +254,7 @@ def test_rules_are_not_fetched_from_another_site(site: Script, coati: Coati, lea
         ("harvest", f"http://jo:{SECRET}@site.test/", "--types", "data"),
         ("watch", f"http://jo:{SECRET}@site.test/"),
         ("discover", "words", "--search", f"searxng=http://jo:{SECRET}@localhost:1/", "--out", "found"),
+        ("discover", "words", "--search", f"searxng=http://localhost:1/?key={SECRET}", "--out", "found"),
         ("discover", "words", "--search", f"http://jo:{SECRET}@localhost:1/", "--out", "found"),
         ("crawl", "http://site.test/", "--types", f"http://jo:{SECRET}@site.test/"),
     ],

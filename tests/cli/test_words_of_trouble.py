@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.cli.commands import Coati, Said, coati
-from tests.live.scripted import Route, answer, file, page, scripted
+from tests.live.scripted import Exchange, Route, answer, file, page, scripted
 
 __all__ = ["coati"]
 
@@ -145,6 +147,20 @@ def test_a_look_at_a_site_that_asks_for_a_pause_was_not_interrupted(
     assert said.code == 4
     assert "the site asks for a pause" in said.out
     assert "interrupted" not in said.out
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", [("crawl", "--dry-run"), ("inspect",)])
+def test_a_look_at_a_site_that_hangs_ends_at_once(
+    coati: Coati, command: tuple[str, ...], kind: signal.Signals
+) -> None:
+    def hangs(exchange: Exchange) -> None:
+        os.kill(os.getpid(), kind)
+        exchange.connection.recv(1)
+
+    with scripted({"/": hangs, "/robots.txt": answer(404)}) as site:
+        said = coati(command[0], site.start, "--delay", 0, *command[1:])
+    assert (said.code, said.out, said.err.strip()) == (130, "", "coati: interrupted")
 
 
 @pytest.mark.parametrize(

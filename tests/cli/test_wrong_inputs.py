@@ -231,6 +231,29 @@ def test_a_damaged_run_is_told_in_one_line(desk: Coati, damage: Callable[[Path],
     assert not Path("all.sqlite").exists()
 
 
+@pytest.mark.parametrize("damage", ["urls = 3", "urls = [3]", 'seed = "x"'])
+@pytest.mark.parametrize("command", ["show", "merge --out all.sqlite", "crawl", "runs"])
+def test_damaged_settings_are_told_in_one_line(desk: Coati, damage: str, command: str) -> None:
+    path = Path("run/run.toml")
+    name = damage.partition(" ")[0]
+    lines = path.read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if not line.startswith(f"{name} =")]
+    path.write_text("\n".join([damage, *kept]), encoding="utf-8")
+    said = desk(*shlex.split(command), "." if command == "runs" else "run")
+    assert said.code == (0 if command == "runs" else 2)
+    assert f"run.toml cannot be read: {name} is" in said.out + said.err
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(("command", "file"), [("crawl", "run/run.toml"), ("harvest", "many/harvest.toml")])
+def test_settings_that_were_emptied_name_what_is_missing(desk: Coati, command: str, file: str) -> None:
+    path = Path(file)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("", encoding="utf-8")
+    said = desk(command, path.parent)
+    assert (said.code, "is damaged: it names no start URL" in said.err) == (2, True), said.err
+
+
 def test_damaged_runs_are_named_among_others(desk: Coati) -> None:
     shutil.copytree("run", "other")
     _without_tables(Path("run/run.sqlite"))

@@ -34,7 +34,8 @@ def test_the_first_night_takes_what_is_there_and_the_next_what_is_new(tmp_path: 
     with scripted(routes) as site, scripted({"/": page("/about"), "/about": page("/")}) as without:
         (tmp_path / "sites.txt").write_text(f"{site.start}\n{without.start}\n", encoding="utf-8")
         first = night(tmp_path)
-        assert (first.returncode, first.stderr) == (0, ""), first.stderr
+        assert (first.returncode, first.stdout, first.stderr) == (0, "", "")
+        _ask_duckdb(tmp_path, changes=[])
         assert [told["targets"] for told in told(tmp_path / "harvest.json")] == [1, 0, 1]
         asked = len(without.asked)
         site.routes["/data"] = page("/a.csv", "/b.csv")
@@ -43,19 +44,19 @@ def test_the_first_night_takes_what_is_there_and_the_next_what_is_new(tmp_path: 
         assert second.returncode == 0, second.stderr
         assert len(without.asked) == asked
     assert told(tmp_path / "watch.jsonl")[-1]["new"] == 1
-    _ask_duckdb(tmp_path)
+    _ask_duckdb(tmp_path, changes=[("new",)])
     (rows,) = ask_datasette(tmp_path / "all.sqlite", "/all/targets.json?_shape=objects")
     assert {row["file"] for row in rows["rows"]} == {"a.csv", "b.csv"}
 
 
-def _ask_duckdb(folder: Path) -> None:
+def _ask_duckdb(folder: Path, changes: list[tuple[str]]) -> None:
     """Load the night as the page says, in the folder of the job."""
     code = "import sys, duckdb; duckdb.connect('nightly.duckdb').execute(sys.stdin.read())"
     script = (NIGHTLY / "load.sql").read_text(encoding="utf-8")
     subprocess.run([sys.executable, "-c", code], cwd=folder, input=script, text=True, check=True)
     with duckdb.connect(str(folder / "nightly.duckdb"), read_only=True) as database:
         assert database.execute("SELECT file FROM files").fetchall() == [("files/a.csv",)]
-        assert database.execute("SELECT what FROM changes").fetchall() == [("new",)]
+        assert database.execute("SELECT what FROM changes").fetchall() == changes
 
 
 def test_a_folder_without_a_list_is_told(tmp_path: Path) -> None:

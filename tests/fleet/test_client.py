@@ -30,6 +30,8 @@ from coati.fleet.slices import run_slice
 from coati.fleet.status import fleet_status, write_fleet_report
 from coati.harvesting.files_harvest import FilesHarvest, harvest_files
 from coati.harvesting.sites import HarvestSite
+from coati.live.progress import Progress
+from coati.live.site_turns import Spent
 from coati.runs.reader import RunReader
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import RunSettings
@@ -125,6 +127,68 @@ def test_a_budget_is_kept_and_a_larger_one_continues(
         harvest(files_harvest(server, tmp_path, types="tables"), store_url)
 
 
+def test_a_budget_is_kept_where_results_are_lost(server: SiteServer, store_url: str, tmp_path: Path) -> None:
+    lost: set[str] = set()
+
+    class Loses(OwnProcess):
+        """Loses what came of the first slice of each site, as if its worker died after it was published."""
+
+        def wait(self, seconds: float) -> FinishedSlice | None:
+            finished = super().wait(seconds)
+            if finished is None or finished.site in lost:
+                return finished
+            lost.add(finished.site)
+            return FinishedSlice(finished.site, error=ConnectionError("killed"), worker_died=True)
+
+    cluster = Loses(1)
+    before = len(server.requests)
+    files = files_harvest(server, tmp_path, max_requests=60)
+    try:
+        fleet = harvest_fleet(
+            FleetHarvest(files=files, store=store_url, sizes=SliceSizes(10, 40, 60.0)), cluster
+        )
+    finally:
+        cluster.close()
+    assert len(lost) == SITES
+    assert sum(site.state.requests for site in fleet.sites) == 60
+    asked = [seen.url for seen in server.requests[before:] if not seen.url.endswith("robots.txt")]
+    assert len(asked) == 60
+
+
+class FirstProgress:
+    """Holds a server's answers back until progress is told; ``ended`` are slices that ended before that."""
+
+    def __init__(self, server: SiteServer, answers: int) -> None:
+        self._server = server
+        self.told: Progress | None = None
+        self.ended = 0
+        self.listeners = Listeners(self._on_progress, self._on_event)
+        server.hold_after(answers)
+
+    def _on_progress(self, progress: Progress) -> None:
+        if self.told is None and progress.requests:
+            self.told = progress
+            self._server.release()
+
+    def _on_event(self, event: FleetEvent) -> None:
+        if self.told is None and event.what.value == "ended":
+            self.ended += 1
+            self._server.release()
+
+
+def test_progress_counts_what_slices_have_done_before_they_end(
+    server: SiteServer, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coati.fleet.slice_crawl._REPORT_SECONDS", 0.01)
+    first = FirstProgress(server, 2 * SITES + 3)
+    files = files_harvest(server, tmp_path, max_requests=60)
+    fleet = harvest(files, store_url, first.listeners, SliceSizes(30, 40, 60.0))
+    assert first.ended == 0
+    assert first.told is not None
+    assert 0 < first.told.requests == first.told.session_requests < 2 * SITES + 3
+    assert sum(site.state.requests for site in fleet.sites) == 60
+
+
 def test_everything_can_be_read_as_one_table(server: SiteServer, tmp_path: Path) -> None:
     import duckdb
 
@@ -195,6 +259,9 @@ class Scripted:
     def wait(self, seconds: float) -> FinishedSlice | None:
         assert seconds < 2
         return self._finished.pop(0) if self._finished else None
+
+    def underway(self) -> dict[str, Spent]:
+        return {}
 
     def recall(self) -> None:
         pass

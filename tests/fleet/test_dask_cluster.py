@@ -24,7 +24,7 @@ from coati.settings.run_file import with_values
 from coati.settings.run_settings import RunSettings
 from coati.testing.server import SiteServer, serve
 from coati.web.rules import Scope
-from tests.fleet.test_client import crawled, files_harvest, make
+from tests.fleet.test_client import FirstProgress, crawled, files_harvest, make
 from tests.waiting import PATIENCE_SECONDS, wait_until
 
 if TYPE_CHECKING:
@@ -65,6 +65,19 @@ def test_a_harvest_on_a_cluster_that_runs(dask: LocalCluster, server: SiteServer
         cluster.close()
     assert sum(site.state.requests for site in fleet.sites) == 40
     assert fleet.slices >= 3
+
+
+def test_workers_tell_how_far_their_slices_are(
+    dask: LocalCluster, server: SiteServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coati.fleet.slice_crawl._REPORT_SECONDS", 0.01)
+    first = FirstProgress(server, 10)
+    files = files_harvest(server, tmp_path, max_requests=40)
+    plan = FleetHarvest(files=files, store=str(tmp_path / "store"), sizes=SliceSizes(30, 40, 60.0))
+    with closing(DaskCluster(dask.scheduler_address)) as cluster:
+        fleet = harvest_fleet(plan, cluster, first.listeners)
+    assert (first.ended, first.told is not None) == (0, True)
+    assert sum(site.state.requests for site in fleet.sites) == 40
 
 
 def test_a_cluster_of_another_version_is_refused(dask: LocalCluster, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,6 +130,9 @@ class OneAfterTheOther:
         self.worker = "tcp://first"
         self.futures: list[Stranded] = []
         self.loop = self
+
+    def subscribe_topic(self, *_: object) -> None:
+        """Nobody tells anything."""
 
     def scheduler_info(self, **_: object) -> dict[str, object]:
         return {"workers": {self.worker: {"nthreads": 4}}}

@@ -84,6 +84,16 @@ def test_a_slice_spends_its_requests_and_gives_the_site_back(order: SliceOrder, 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_slice_whose_result_was_lost_is_not_crawled_twice(order: SliceOrder) -> None:
+    first = run_slice(replace(order, known_requests=0), Worker("first"))
+    assert first.requests == 12
+    again = run_slice(replace(order, known_requests=0), Worker("second"))
+    assert (again.end, again.requests, again.state.requests) == (SliceEnd.CRAWLED, 0, 12)
+    # One that died on the way had published a part.
+    rest = run_slice(replace(order, known_requests=5), Worker("third"))
+    assert (rest.requests, rest.state.requests) == (5, 17)
+
+
 def test_a_crawl_that_rests_is_continued_where_it_is(order: SliceOrder, server: SiteServer) -> None:
     resting = RestingCrawls()
     worker = Worker("first", resting=resting)
@@ -353,6 +363,9 @@ class Site:
     def spent(self) -> Spent:
         return Spent(0, 0, 0)
 
+    def seconds_before(self) -> float:
+        return 0.0
+
     def expects(self) -> float | None:
         return 0.5
 
@@ -364,6 +377,9 @@ class Site:
 
     def stop(self, reason: StopReason) -> None:
         self.stopped = reason
+
+    def let_go(self) -> None:
+        raise AssertionError("slices finish what is in flight")
 
 
 def test_a_slice_whose_time_is_over_rests_then_ends_and_its_process_ends_if_it_does_not_answer() -> None:

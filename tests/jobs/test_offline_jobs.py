@@ -86,7 +86,7 @@ def test_rows_are_compared_with_the_same_seeds(archives: Path) -> None:
     Path("tiny.toml").write_text(text)
     found = coati.experiment("tiny.toml", archives=archives, jobs=0, sites=["tiny"], parquet=False)
     (table,) = (table for table in found.tables() if table.title.startswith("bfs against"))
-    area = {(run.strategy, run.seed): run.values["auc"] for run in found.study.results.values()}
+    area = {(run.strategy, run.seed): run.values["auc"] or math.nan for run in found.study.results.values()}
     best = area["clairvoyant", None]
     of_seeds = [(area["random", seed] - area["bfs", None]) / best for seed in (0, 1)]
     differences = {row[0]: row[-1] for row in table.rows}

@@ -16,9 +16,14 @@ class Site:
         self.rest = 0.0
         self.woken = 0
         self.ended: StopReason | None = None
+        self.gone = False
+        self.seconds = 0.0
 
     def spent(self) -> Spent:
         return self.before
+
+    def seconds_before(self) -> float:
+        return self.seconds
 
     def expects(self) -> float | None:
         return self.promise
@@ -35,6 +40,9 @@ class Site:
 
     def stop(self, reason: StopReason) -> None:
         self.ended = reason
+
+    def let_go(self) -> None:
+        self.gone = True
 
 
 ONE = Spent(1, 10, 0)
@@ -143,6 +151,36 @@ def test_time_ends_it_too() -> None:
     clock[0] = 11.0
     turns.observed(0, ONE)
     assert site.ended is StopReason.BUDGET_SECONDS
+
+
+def test_bodies_that_arrive_count_before_they_are_whole() -> None:
+    sites = [Site(0.9), Site(0.8)]
+    turns = turns_of(sites, at_once=2, budget=Budget(max_bytes=100))
+    assert turns.of(0).arrives(60)
+    assert turns.of(1).arrives(40)
+    # One is no longer read: its rest is for the others.
+    assert turns.of(1).arrives(-40)
+    assert turns.of(0).arrives(40)
+    assert (turns.limit, sites[0].gone) == (None, False)
+    assert not turns.of(1).arrives(1)
+    assert turns.limit is Limit.BYTES
+    assert [(site.ended, site.gone) for site in sites] == [(StopReason.BUDGET_BYTES, True)] * 2
+
+
+def test_the_time_of_earlier_sessions_counts() -> None:
+    clock = [0.0]
+    turns = SiteTurns(Budget(max_seconds=10.0), 2, seconds=lambda: clock[0])
+    assert turns.of(0).seconds_left() == 10.0
+    for number, seconds in enumerate((3.0, 6.0, 1.0)):
+        site = Site(0.9)
+        site.seconds = seconds
+        turns.joins(number, site)
+    assert turns.of(0).seconds_left() == 4.0
+    clock[0] = 5.0
+    assert turns.of(0).seconds_left() == -1.0
+    assert not turns.may_choose(0)
+    assert turns.limit is Limit.SECONDS
+    assert SiteTurns(Budget(), 1).of(0).seconds_left() is None
 
 
 def test_what_earlier_sessions_spent_counts() -> None:

@@ -7,10 +7,13 @@ import sqlite3
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from coati.harvesting.files_harvest import FilesHarvest, FilesHarvested, harvest_files
 from coati.live import Event, EventKind, StopReason
+from coati.settings.run_settings import RunSettings
 from tests.live.conftest import Deadline
 from tests.live.crawling import crawl_into
 from tests.live.scripted import Exchange, Route, answer, file, in_turn, page, pause, scripted
@@ -158,3 +161,34 @@ def test_a_budget_of_bytes_stops_a_body_that_exceeds_it(tmp_path: Path, *, packe
         resumed = crawl_into(tmp_path / "run", server.start, max_bytes=5_000_000)
     assert resumed.result.stop is StopReason.FINISHED
     assert resumed.result.progress.targets == 1
+
+
+def harvested(folder: Path, *starts: str, **settings: Any) -> FilesHarvested:  # noqa: ANN401 - a setting's
+    """Harvest the files of sites, all at once."""
+    chosen = RunSettings(delay=0.0, strategy="bfs", **settings)
+    return harvest_files(FilesHarvest(urls=starts, out=folder, settings=chosen, at_once=len(starts)))
+
+
+@pytest.mark.usefixtures("hardly_any_grace")
+def test_the_time_of_a_harvest_waits_for_nobody(tmp_path: Path, deadline: Deadline) -> None:
+    def time_is_over(exchange: Exchange) -> None:
+        deadline.comes()
+        hangs(exchange)
+
+    with scripted({**SITE, "/a.csv": in_turn(time_is_over, file())}) as server:
+        ended = harvested(tmp_path / "all", server.start, max_time=3600.0)
+        assert ended.stop is StopReason.BUDGET_SECONDS
+        resumed = harvested(tmp_path / "all", server.start)
+    assert (resumed.stop, resumed.sites[0].targets) == (StopReason.FINISHED, 1)
+
+
+def test_the_bytes_of_a_harvest_stop_a_body_that_exceeds_them(tmp_path: Path) -> None:
+    large = {**SITE, "/a.csv": file(b"a,b\n" * 500_000)}
+    with scripted(large) as server, scripted({**SITE, "/a.csv": hangs}) as other:
+        ended = harvested(tmp_path / "all", server.start, other.start, max_bytes=100_000)
+        assert ended.stop is StopReason.BUDGET_BYTES
+        assert sum(site.bytes for site in ended.sites) < 100_000
+        other.routes["/a.csv"] = file()
+        resumed = harvested(tmp_path / "all", server.start, other.start, max_bytes=5_000_000)
+    assert resumed.stop is StopReason.FINISHED
+    assert [site.targets for site in resumed.sites] == [1, 1]

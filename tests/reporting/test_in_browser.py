@@ -41,11 +41,21 @@ def listed(page: str) -> list[str]:
     return re.findall(r'<a class="file" href="files/([^"]*)"', table)
 
 
+def test_a_file_is_named_once(report: Path) -> None:
+    source = report.read_text(encoding="utf-8")
+    # With scripts the browser writes the list, without them the report has it.
+    for page in (dom_of(report).printed, source.partition('id="file-list"')[0]):
+        (table,) = re.findall(r'<table[^>]* class="files">(.*?)</table>', page, flags=re.DOTALL)
+        named = [row for row in table.replace("<wbr>", "").split("<tr") if ".csv)</a>" in row]
+        assert named
+        assert not [row for row in named if ".csv · " in row]
+
+
 def test_the_list_of_ten_thousand_files_can_be_searched_and_filtered(tmp_path: Path) -> None:
     report = write_report(fill_run(tmp_path / "run", requests=36_000))
     first = dom_of(report).printed
     assert listed(first) == [f"{3 * number}.csv" for number in range(50)]
-    assert "10,000 of 10,000 files, 10 MB" in first
+    assert "10,000 of 10,000 files, 10.0 MB" in first
     assert "Show 50 more of 9,950" in first
     found = dom_of(report, query="?find=29997&type=CSV").printed
     assert listed(found) == ["29997.csv"]
@@ -53,7 +63,7 @@ def test_the_list_of_ten_thousand_files_can_be_searched_and_filtered(tmp_path: P
     assert "Show 50 more" not in found
 
 
-# Writes into the page what only a browser can tell: what is too wide, blank, or broken within a word.
+# Writes into the page what only a browser can tell: what is too wide, blank, cut, or broken within a word.
 MEASURE = """
 const wide = document.documentElement.scrollWidth - innerWidth;
 const seen = (node) => node.getClientRects().length > 0;
@@ -72,11 +82,15 @@ for (let text; (text = texts.nextNode()); ) {
     if (lines.size > 1) broken.push(word[0]);
   }
 }
-document.body.append(`MEASURED ${JSON.stringify({ wide, blank, broken, words })} END`);
+const cut = [...document.querySelectorAll("svg.chart text")].filter((text) => {
+  const { x, width } = text.getBBox();
+  return x < 0 || x + width > text.ownerSVGElement.viewBox.baseVal.width;
+}).map((text) => text.textContent);
+document.body.append(`MEASURED ${JSON.stringify({ wide, blank, broken, cut, words })} END`);
 """
 
 
-def test_on_a_phone_no_column_is_blank_and_no_word_broken(report: Path, tmp_path: Path) -> None:
+def test_on_a_phone_no_column_is_blank_and_no_word_broken_or_cut(report: Path, tmp_path: Path) -> None:
     source = report.read_text(encoding="utf-8")
     measured = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", source)
     page = tmp_path / "report.html"
@@ -84,7 +98,7 @@ def test_on_a_phone_no_column_is_blank_and_no_word_broken(report: Path, tmp_path
     printed = dom_of(page, "--window-size=500,900").printed
     found = json.loads(printed.rpartition("MEASURED ")[2].partition(" END")[0])
     assert found.pop("words") > 300
-    assert found == {"wide": 0, "blank": 0, "broken": []}
+    assert found == {"wide": 0, "blank": 0, "broken": [], "cut": []}
 
 
 def test_a_page_that_asks_for_something_would_be_noticed(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def going(run: MadeRun) -> None:
 @pytest.mark.parametrize(
     ("treat", "words"),
     [
-        (nothing_asked, "There is no response yet"),
+        (nothing_asked, "There was no response"),
         (nothing_found, "No file of the wanted types was found"),
         (killed, "It was killed"),
         (going, "The run is still running"),
@@ -195,6 +195,14 @@ def test_every_stage_of_a_run_has_a_report(
         assert words in read(tmp_path / "run").text
     finally:
         run.store.close()
+
+
+def test_numbers_agree_with_their_nouns_and_nothing_is_drawn_of_nothing(tmp_path: Path) -> None:
+    run = MadeRun(tmp_path / "run", sample_site())
+    nothing_found(run)
+    page = read(tmp_path / "run")
+    assert "1 request made" in " ".join(page.text.split())
+    assert "Files found against requests made" not in page.text
 
 
 def test_a_killed_run_that_went_on_says_so(tmp_path: Path) -> None:

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from coati.runs.found_by import START_ADDRESSES, way_of
+from coati.runs.found_by import START_ADDRESSES, found_by, way_of
+from coati.runs.reader import RunReader
+from tests.runs.synthetic import START, new_store
+from tests.runs.test_store import fetch, page
 
 
 @pytest.mark.parametrize(
@@ -20,3 +25,13 @@ from coati.runs.found_by import START_ADDRESSES, way_of
 )
 def test_a_tag_path_says_by_its_first_part_how_a_link_was_found(tag_path: str | None, way: str) -> None:
     assert way_of(tag_path) == way
+
+
+def test_pages_that_cost_nothing_are_not_among_the_requests(tmp_path: Path) -> None:
+    with new_store(tmp_path) as store:
+        fetch(store, 0, START, page())
+        # It lists sitemaps, and was requested before the crawl.
+        fetch(store, 1, START + "robots.txt", page(), charged=0)
+    with RunReader(tmp_path) as run:
+        (way,) = found_by(run.connection)
+    assert (way.way, way.requests, way.pages) == (START_ADDRESSES, 1, 1)

@@ -446,6 +446,15 @@ def test_what_a_killed_creation_left_does_not_touch_the_next(tmp_path: Path) -> 
         assert dump(again) == expected
 
 
+def test_a_folder_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    new_store(tmp_path).close()
+    # As on a read-only medium, also for root.
+    Layout(tmp_path).lock.unlink()
+    Layout(tmp_path).lock.mkdir()
+    with pytest.raises(RunWriteError, match="writing failed"):
+        RunStore.open(tmp_path, 2.0)
+
+
 def test_a_log_of_another_version_says_why_not(tmp_path: Path) -> None:
     new_store(tmp_path).close()
     connection = sqlite3.connect(Layout(tmp_path).database)

@@ -6,6 +6,8 @@ import csv
 import json
 from pathlib import Path
 
+from coati.jobs.runs import open_run
+from coati.reporting.page import report_page
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
 from coati.testing import Response, Site
@@ -52,6 +54,31 @@ def test_a_download_button_gives_way_to_the_row_and_the_heading(tmp_path: Path) 
     assert len(first["sha256"]) == 64
     package = json.loads(Layout(folder).datapackage.read_text(encoding="utf-8"))
     assert {each["title"] for each in package["resources"]} >= {"Unemployment", "Prices"}
+
+
+def test_files_with_one_title_have_their_names_behind_it(tmp_path: Path) -> None:
+    page = (
+        "<h2>Prices</h2><p><a href=p.csv>CSV</a></p><p><a href=p.xlsx>Excel</a></p>"
+        "<h2>Rents</h2><p><a href=r.csv>CSV</a></p><h2>Wages</h2><p><a href=w.csv>w.csv</a></p>"
+        "<p><a href=again.csv>Rents (r.csv)</a></p>"
+    )
+    names = ("p.csv", "p.xlsx", "r.csv", "w.csv")
+    files = {START + name: Response.file("text/csv", name.encode()) for name in names}
+    files[START + "again.csv"] = files[START + "r.csv"]
+    folder = crawled(tmp_path / "run", Site(START, {START: Response.page(page)} | files))
+    titles = {row["url"].removeprefix(START): row["title"] for row in rows_of(folder)}
+    assert titles == {
+        "p.csv": "Prices (p.csv)",
+        "p.xlsx": "Prices (p.xlsx)",
+        "r.csv": "Rents",
+        "w.csv": "Wages (w.csv)",
+        "again.csv": "Rents (r.csv)",
+    }
+    package = json.loads(Layout(folder).datapackage.read_text(encoding="utf-8"))
+    assert {"Prices (p.csv)", "Prices (p.xlsx)"} <= {each["title"] for each in package["resources"]}
+    with RunReader(folder) as run:
+        assert "Prices (p.xlsx)" in report_page(run)
+    assert {"Prices (p.csv)", "Rents"} <= {each.title for each in open_run(folder).files()}
 
 
 def test_a_file_that_nothing_names_says_its_own_title(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from coati.readers.formats import Format
 from coati.readers.listed import Listed
 from coati.readers.registry import PageReader
-from coati.shortcuts.api_answer import MAX_ANSWER_BYTES
+from coati.shortcuts.api_answer import MAX_ANSWER_BYTES, MAX_VALUES, ApiAnswer
 from coati.shortcuts.registry import PROFILES
 from coati.shortcuts.shortcuts import Shortcuts
 from coati.web.titles import best_title
@@ -278,6 +278,16 @@ def test_an_answer_without_end_is_read_to_a_bound_and_marked() -> None:
     found = Shortcuts().read(HOST + ADDRESSES[0], body, "application/json", ())
     assert found.truncated
     assert list(found.listed) == []
+
+
+@pytest.mark.parametrize("value", ["{}", "[]", '{"a":1}', '"1"', "1.5"])
+def test_values_that_take_more_memory_than_a_catalogue_does_are_not_read(value: str) -> None:
+    filled = json.dumps({"results": [{"resources": []}] * 9})
+    assert ApiAnswer.of("http://a.test/", filled.encode(), "application/json", {}).json is not None
+    many = f"[{','.join([value] * MAX_VALUES)},{filled}]".encode()
+    assert len(many) < MAX_ANSWER_BYTES
+    answer = ApiAnswer.of("http://a.test/", many, "application/json", {})
+    assert (answer.truncated, answer.json) == (False, None)
 
 
 def test_paging_ends_where_nothing_more_is_listed_whatever_the_total_says() -> None:

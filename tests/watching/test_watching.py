@@ -12,6 +12,7 @@ from coati.errors import ConfigError, UsageError
 from coati.file_lock import FileLock
 from coati.jobs.runs import Run
 from coati.jobs.verifying import verify
+from coati.live.stop_signal import StopSignal
 from coati.runs.changes_file import read_changes
 from coati.runs.errors import RunLockedError
 from coati.runs.reader import RunReader
@@ -22,7 +23,7 @@ from coati.strategies.revisits.longest_waits import LongestWaits
 from coati.strategies.revisits.scheduler import DATED, EXPLORED
 from coati.watching.cycle import CycleResult
 from coati.watching.known_pages import read_known
-from coati.watching.notifying import TOLD, ChangeListeners
+from coati.watching.notifying import TOLD, UNREACHED, ChangeListeners
 from coati.watching.watch import WatchPlace, find_watch, watch_once
 from tests.cli.commands import Coati, coati
 from tests.live.scripted import Exchange, Route, Script, answer, file, page, scripted
@@ -199,6 +200,49 @@ def test_a_command_and_a_hook_are_told_at_least_once(site: Script, crawled: Path
     assert lines == [f"new {site.base}/c.csv"] * 2
 
 
+@pytest.mark.parametrize(
+    "response",
+    [
+        b"no HTTP\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: \x1b[2J\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"",
+    ],
+)
+def test_a_hook_that_fails_is_told_without_its_address_and_not_asked_for_every_change(
+    site: Script, crawled: Path, response: bytes
+) -> None:
+    cycle(crawled)
+    new = [f"/{number}.csv" for number in range(5)]
+    site.routes["/data"] = page(*new)
+    site.routes.update({path: file(path.encode()) for path in new})
+    with scripted({"*": lambda exchange: exchange.raw(response)}) as other:
+        listeners = ChangeListeners.named("", f"{other.base}/s3cretw0rd?key=s3cretw0rd")
+        messages = cycle(crawled, listeners).messages
+        assert len(other.asked) == UNREACHED
+    assert sum("the hook could not be reached: " in message for message in messages) == UNREACHED
+    assert messages[-1].endswith("other changes will be reported after the next cycle")
+    assert not [message for message in messages if "s3cretw0rd" in message]
+
+
+def test_nobody_is_told_more_after_a_stop(site: Script, crawled: Path) -> None:
+    cycle(crawled)
+    site.routes["/data"] = page("/a.csv", "/b.csv", "/c.csv", "/d.csv")
+    site.routes.update({"/c.csv": file(b"c\n1\n"), "/d.csv": file(b"d\n1\n")})
+    stop = StopSignal()
+
+    def hook(exchange: Exchange) -> None:
+        stop.set()
+        exchange.answer(200)
+
+    with scripted({"*": hook}) as other:
+        listeners = ChangeListeners.named("", other.base)
+        watch_once(place(crawled), lambda: float(next(hours)), listeners, stop=stop)
+        assert len(other.asked) == 1
+        cycle(crawled, listeners)
+        assert len(other.asked) == 2
+
+
 def test_before_its_time_no_cycle_begins_and_nobody_waits(site: Script, crawled: Path) -> None:
     cycle(crawled)
     cycle(crawled)
@@ -259,6 +303,19 @@ def test_a_watched_page_is_explained_by_its_visits(site: Script, crawled: Path, 
     assert said.out.count("chosen:") == 3
     as_json = json.loads(coati("explain", "/data", "--run", "site.watch", "--format", "json").out)
     assert as_json["watched"]["visits"] == 22
+
+
+def test_a_page_that_is_known_and_not_watched_is_explained(site: Script, crawled: Path, coati: Coati) -> None:
+    site.routes["/data"] = page("/a.csv", "/old")
+    cycle(crawled)
+    said = coati("explain", "/old", "--run", "site.watch").out
+    assert "a watch visits the pages that files hung on, and follows links that are new" in said
+    assert "expected more from other links" not in said
+    assert "same place" not in said
+    report = Path("site.watch/report.html").read_text(encoding="utf-8")
+    assert "<code>coati explain PAGE --run FOLDER</code>" in report
+    # Nobody is to do anything about addresses that a watch leaves alone.
+    assert "not requested" not in report
 
 
 def test_a_site_that_moved_is_told_as_such(site: Script, coati: Coati) -> None:

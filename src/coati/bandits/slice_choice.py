@@ -159,16 +159,15 @@ class SliceChoice:
         self._count(site, counts)
         self._back(site, now, free_at)
 
-    def held(self, site: int, now: float, until: float) -> None:
-        """Learn that somebody else holds a site; it cost nothing."""
-        self._choice.undo_pull(site)
+    def held(self, site: int, now: float, until: float, counts: SiteCounts | None = None) -> None:
+        """Learn that nothing came of a slice, and how the run stands if that is known; it is tried again."""
+        self._count(site, self._counts[site] if counts is None else counts)
         self._back(site, now, until)
 
-    def died(self, site: int, now: float, until: float = 0.0) -> None:
+    def died(self, site: int, now: float, until: float = 0.0, counts: SiteCounts | None = None) -> None:
         """Learn that the worker of a slice is gone; it is tried again, as a suspect."""
         self._suspects.add(site)
-        self._choice.undo_pull(site)
-        self._back(site, now, until)
+        self.held(site, now, until, counts)
 
     def end(self, site: int) -> None:
         """Do not choose a site any more."""

@@ -3,6 +3,9 @@
 What every command needs takes a tenth of a second to import, and what a crawl needs a second. An import that
 is interrupted shows a traceback, or lets a library say that it is broken. So `main` imports before it runs
 anything, and until that is done Ctrl-C ends the program at once.
+
+SIGTERM and SIGHUP do what Ctrl-C does, in every command and at every moment. A process that does not hear
+them leaves its workers behind, and the first process of a container would ignore them.
 """
 
 from __future__ import annotations
@@ -13,6 +16,14 @@ import gc
 import os
 
 _INTERRUPTED = 130
+_INTERRUPTS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
+
+
+def _hang_up(*_: object) -> None:
+    from coati.machine_errors import leave_closed_terminal
+
+    leave_closed_terminal()
+    raise KeyboardInterrupt
 
 
 class ImportGuard:
@@ -24,27 +35,36 @@ class ImportGuard:
     def __enter__(self) -> None:
         """Take over from what would raise a KeyboardInterrupt; a program that ignores Ctrl-C still does."""
         gc.disable()
-        self._before = _signal.getsignal(_signal.SIGINT)
-        if self._before is _signal.default_int_handler:
-            _signal.signal(_signal.SIGINT, _end)
+        raising = (_signal.default_int_handler, _hang_up)
+        handlers = {kind: _signal.getsignal(kind) for kind in _INTERRUPTS}
+        self._before = {kind: handler for kind, handler in handlers.items() if handler in raising}
+        for kind in self._before:
+            _signal.signal(kind, _end)
 
     def __exit__(self, *_: object) -> None:
         """Restore the old handler."""
         from coati.garbage_collection import spare_imported_modules
 
-        if self._before is _signal.default_int_handler:
-            _signal.signal(_signal.SIGINT, self._before)
+        for kind, handler in self._before.items():
+            _signal.signal(kind, handler)
         spare_imported_modules()
         gc.enable()
 
 
 def _end(*_: object) -> None:
-    os.write(2, b"coati: interrupted\n")
-    os._exit(_INTERRUPTED)
+    try:
+        os.write(2, b"coati: interrupted\n")
+    finally:
+        # Also where the terminal was closed.
+        os._exit(_INTERRUPTED)
 
 
 def main() -> None:
     """Run the command that the program was started with, and exit with its code."""
+    for kind, handler in ((_signal.SIGTERM, _signal.default_int_handler), (_signal.SIGHUP, _hang_up)):
+        # Who started it by `nohup` wants it to go on.
+        if _signal.getsignal(kind) == _signal.SIG_DFL:
+            _signal.signal(kind, handler)
     with ImportGuard():
         from coati.cli.main import main as run_command
     run_command()

@@ -16,6 +16,7 @@ from coati.search.registry import ENGINES
 from coati.settings.discovery import DEFAULT_SEARCH
 from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason, words_for_search
+from coati.strategies.discovery.topic import ON_TOPIC
 from coati.units import format_count
 
 if TYPE_CHECKING:
@@ -182,7 +183,9 @@ def _next_steps(run: DiscoveryRun) -> list[str]:
             " try other words, or --accept URL with a repository that you know"
         )
     else:
-        if not any(repository.topic for repository in found.repositories):
-            steps.append("none of these repositories speaks of the topic: try other words or another engine")
+        if all(repository.topic < ON_TOPIC for repository in found.repositories):
+            steps.append(
+                "none of these repositories speaks much of the topic: try other words or another engine"
+            )
         steps.append(f"`coati harvest --from {run.folder} --types data` collects the files")
     return steps

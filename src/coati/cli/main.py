@@ -127,7 +127,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = INTERRUPTED
     if code == INTERRUPTED:
         # A further one, while Python tidies up, would only add a traceback.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for kind in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(kind, signal.SIG_IGN)
     sys.exit(code)
 
 

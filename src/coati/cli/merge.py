@@ -33,4 +33,4 @@ def merge(runs: tuple[Path, ...], out: Path, *, overwrite: bool, form: str) -> N
     for site in merged.sites:
         counts = f"{format_count(site.targets, 'target')} from {format_count(site.requests, 'request')}"
         say(f"{site.name}: {counts} ({site.folder})")
-    say(f"{format_count(len(merged.sites), 'site')} in {merged.file}")
+    say(f"{format_count(len(merged.sites), 'run')} in {merged.file}")

@@ -89,7 +89,7 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
     if summary.report:
         say(f"  {'report:':<12}{summary.report}")
     _section(
-        "Groups of links with most targets",
+        "Groups of links with most targets; one counts for its own link and for that of its page",
         [
             f"{_brought(row):>6,.0f} targets from {_requests(row['pulls'])}  {_end_of(str(row['label']))}"
             for row in details["groups"]

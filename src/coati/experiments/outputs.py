@@ -53,7 +53,8 @@ def provenance(study: Study) -> str:
     experiment = study.experiment
     limits = [f"{key} {value:,}" for key, value in _limits(study).items()]
     budget = f" Budget: {', '.join(limits)}." if limits else ""
-    seeds = f"seeds {experiment.seeds[0]} to {experiment.seeds[-1]}"
+    first, *others = experiment.seeds
+    seeds = f"seeds {first} to {others[-1]}" if others else f"seed {first}"
     code = joint_digest(variant.strategy for variant in rows(experiment))
     return f"\nCommit {commit()}, code {code}, {seeds}.{budget}\n"
 

@@ -189,7 +189,9 @@ def _notes(study: Study) -> list[str]:
     notes = [f"{name}: {measure(name).meaning}." for name in experiment.measures]
     count = len(experiment.seeds)
     spread = "least to most" if count < 4 else "quartiles"  # noqa: PLR2004 - fewer have no quartiles
-    notes.append(f"Medians over {count} seeds ({experiment.seeds[0]} to {experiment.seeds[-1]}) [{spread}].")
+    if count > 1:
+        seeds = f"{count} seeds ({experiment.seeds[0]} to {experiment.seeds[-1]})"
+        notes.append(f"Medians over {seeds} [{spread}].")
     for strategy, fewer in experiment.fewer_seeds.items():
         if fewer < count and any(variant.strategy == strategy for variant in experiment.variants):
             notes.append(f"{strategy}: {fewer} seeds only, as it takes long.")

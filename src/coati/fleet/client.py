@@ -30,6 +30,7 @@ from coati.fleet.worker_health import WorkerHealth
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.sites import HarvestSite
 from coati.live.progress import Progress
+from coati.live.site_turns import Spent
 from coati.settings.run_file import require_named_hosts, require_no_hidden, to_toml_values
 from coati.stop_reasons import StopReason
 from coati.toml_writer import to_toml
@@ -286,6 +287,7 @@ class FleetClient:
             settings=self._harvest.files.settings,
             per_site=self._harvest.files.per_site,
             requests=chosen.requests,
+            known_requests=self._states[chosen.site].requests,
             seconds=self._slice_seconds(chosen.seconds),
             times=self._harvest.times,
             last_try=chosen.site in self._last_tries,
@@ -337,11 +339,24 @@ class FleetClient:
             # The scheduler or the store went away; that says nothing about the site.
             wait = 0.0 if finished.error is None else _STORE_SECONDS
             self._tell(FleetEventKind.FAILED, site=finished.site, error=str(finished.error or "cancelled"))
-            self._choice.held(number, time.time(), time.time() + wait)
+            self._choice.held(number, time.time(), time.time() + wait, self._lost_counts(number))
         else:
             self._tell(FleetEventKind.FAILED, site=finished.site, error=repr(finished.error))
             self._deaths += 1
-            self._choice.died(number, time.time(), time.time())
+            self._choice.died(number, time.time(), time.time(), self._lost_counts(number))
+
+    def _lost_counts(self, number: int) -> SiteCounts:
+        """Return how a run stands whose slice brings no result: it may have published something."""
+        with suppress(StoreError):
+            state, _ = self._read_state(self._sites[number])
+            self._take_state(number, state)
+        return _counts(self._states[number])
+
+    def _take_state(self, number: int, state: RunState) -> None:
+        before = self._states[number]
+        self._session_requests += max(0, state.requests - before.requests)
+        self._errors += state.errors - before.errors
+        self._states[number] = state
 
     def _take_result(self, number: int, result: SliceResult) -> None:
         now = time.time()
@@ -368,9 +383,7 @@ class FleetClient:
     def _take_crawled(self, number: int, result: SliceResult) -> None:
         state = result.state
         self._slices += 1
-        self._session_requests += result.requests
-        self._errors += state.errors - self._states[number].errors
-        self._states[number] = state
+        self._take_state(number, state)
         self._tell(
             FleetEventKind.ENDED,
             site=result.site,
@@ -397,7 +410,7 @@ class FleetClient:
         self._deaths += 1
         self._tell(FleetEventKind.DIED, site=self._sites[number].name, error=why)
         # The lease of the one that died is still there for a while.
-        self._choice.died(number, time.time(), time.time())
+        self._choice.died(number, time.time(), time.time(), self._lost_counts(number))
 
     def _end(self, reason: StopReason) -> None:
         self._stop = reason
@@ -423,15 +436,25 @@ class FleetClient:
         return time.monotonic() - self._begun
 
     def _progress(self) -> Progress:
-        choice = self._choice
+        choice, underway = self._choice, self._underway()
         return Progress(
-            requests=choice.requests,
-            targets=choice.targets,
-            bytes=choice.bytes,
+            requests=choice.requests + underway.requests,
+            targets=choice.targets + underway.targets,
+            bytes=choice.bytes + underway.bytes,
             errors=self._errors,
             in_flight=choice.out,
             seconds=self._seconds,
-            session_requests=self._session_requests,
+            session_requests=self._session_requests + underway.requests,
+        )
+
+    def _underway(self) -> Spent:
+        """Return what the slices that are out have spent so far, as far as they were heard of."""
+        heard = self._cluster.underway()
+        known = [(spent, self._states[self._numbers[site]]) for site, spent in heard.items()]
+        return Spent(
+            sum(max(0, spent.requests - state.requests) for spent, state in known),
+            sum(max(0, spent.bytes - state.bytes) for spent, state in known),
+            sum(max(0, spent.targets - state.targets) for spent, state in known),
         )
 
     def _tell(self, what: FleetEventKind, **data: object) -> None:

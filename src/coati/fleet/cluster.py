@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
@@ -12,6 +12,7 @@ from coati.fleet.orders import SliceOrder, SliceResult
 from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slices import run_slice
 from coati.fleet.worker import Worker
+from coati.live.site_turns import Spent
 
 
 class FinishedSlice(NamedTuple):
@@ -41,6 +42,9 @@ class Cluster(Protocol):
     def wait(self, seconds: float) -> FinishedSlice | None:
         """Wait for a slice to come back; None if none does within the time."""
 
+    def underway(self) -> Mapping[str, Spent]:
+        """Return what the runs of slices had spent in all when they were heard of last, by site."""
+
     def recall(self) -> None:
         """Let every slice that is out end soon, and be published."""
 
@@ -59,7 +63,8 @@ class OwnProcess:
     ) -> None:
         self._places = places
         self._crawl = crawl
-        self._worker = Worker(resting=RestingCrawls())
+        self._worker = Worker(resting=RestingCrawls(), report=self._hear)
+        self._underway: dict[str, Spent] = {}
         self._pool = ThreadPoolExecutor(places, thread_name_prefix="coati-slice")
         self._finished: queue.Queue[FinishedSlice] = queue.Queue()
 
@@ -78,6 +83,12 @@ class OwnProcess:
             return self._finished.get(timeout=max(0.0, seconds))
         except queue.Empty:
             return None
+
+    def _hear(self, order: SliceOrder, spent: Spent) -> None:
+        self._underway[order.site.name] = spent
+
+    def underway(self) -> Mapping[str, Spent]:
+        return self._underway.copy()
 
     def recall(self) -> None:
         crawl_thread().stop_all()

@@ -12,6 +12,7 @@ import signal
 import tempfile
 import time
 import uuid
+from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +26,7 @@ from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slices import run_slice
 from coati.fleet.worker import Worker
 from coati.garbage_collection import spare_imported_modules
+from coati.live.site_turns import Spent
 from coati.version import __version__
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ _RESTING: Final = RestingCrawls()
 _ENDED: Final = frozenset({"closed", "failed"})
 # How often it is looked who is there.
 _LOOK_SECONDS: Final = 2.0
+# What workers tell of slices that are out, and nobody waits for.
+_UNDERWAY: Final = "coati-underway"
 # A slice whose worker is gone comes back within this, or Dask has nobody whom it would give it to.
 _STRANDED_SECONDS: Final = 15.0
 
@@ -72,7 +76,12 @@ def slice_task(order: SliceOrder) -> SliceResult:
     dask_worker = get_worker()
     # Dask removes what dead workers leave in its folders.
     scratch = Path(dask_worker.local_directory)
-    return run_slice(order, Worker(name=dask_worker.address, scratch=scratch, resting=_RESTING))
+
+    def report(order: SliceOrder, spent: Spent) -> None:
+        dask_worker.log_event(_UNDERWAY, [order.store, order.site.name, *spent])
+
+    worker = Worker(name=dask_worker.address, scratch=scratch, resting=_RESTING, report=report)
+    return run_slice(order, worker)
 
 
 def coati_version() -> str:
@@ -120,6 +129,9 @@ class DaskCluster:
         self._futures: dict[str, tuple[Future[SliceResult], list[str]]] = {}
         self._gone_since: dict[str, float] = {}
         self._threads: dict[str, int] = {}
+        # The store of each slice that was sent, and what was heard of its run.
+        self._stores: dict[str, str] = {}
+        self._underway: dict[str, Spent] = {}
         self._looked_at = -math.inf
         try:
             self._client = self._connected()
@@ -141,6 +153,7 @@ class DaskCluster:
 
     def send(self, order: SliceOrder, *, apart: bool = False) -> None:
         client = self._running_client()
+        self._stores[order.site.name] = order.store
         allowed = self._allowed(order.site.name, apart=apart)
         future = client.submit(
             slice_task,
@@ -206,6 +219,15 @@ class DaskCluster:
             return [home]
         return workers if self._left_out else None
 
+    def _hear(self, event: tuple[float, Sequence[Any]]) -> None:
+        store, site, *spent = event[1]
+        # Others may use these workers for a store of their own.
+        if self._stores.get(site) == store:
+            self._underway[site] = Spent(*spent)
+
+    def underway(self) -> Mapping[str, Spent]:
+        return self._underway.copy()
+
     def recall(self) -> None:
         with contextlib.suppress(OSError, TimeoutError):
             self._client.run(recall_slices, on_error="ignore")
@@ -265,6 +287,7 @@ class DaskCluster:
         except (OSError, TimeoutError, ValueError) as error:
             raise ConfigError(f"no Dask scheduler answers at {self._address}: {error}") from None
         self._exits.callback(_close, client)
+        client.subscribe_topic(_UNDERWAY, self._hear)
         return client
 
     def _running_client(self) -> Client:

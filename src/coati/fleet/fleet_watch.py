@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from coati.bandits.slice_choice import ChosenSlice, SliceSizes
+from coati.bandits.slice_choice import ChosenSlice, SiteCounts, SliceSizes
 from coati.errors import ConfigError
 from coati.fleet.client import FleetClient, FleetHarvest, Listeners, stored_settings
 from coati.fleet.client_lease import put_down, take_client_lease
@@ -19,6 +19,7 @@ from coati.fleet.objects import ObjectStore, open_store
 from coati.fleet.orders import SliceOrder, SliceResult, SliceTimes
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.sites import HarvestSite
+from coati.live.site_turns import Spent
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
@@ -125,6 +126,14 @@ class _CycleClient(FleetClient):
 
     def _read_states(self) -> None:
         """What the crawls brought does not count here."""
+
+    def _lost_tally(self, number: int) -> SiteCounts:
+        """Nor does what a cycle brought of which nothing is heard."""
+        return SiteCounts()
+
+    def _underway(self) -> Spent:
+        """Nor is it known what a watch had before."""
+        return Spent(0, 0, 0)
 
     def _order(self, chosen: ChosenSlice) -> SliceOrder:
         site = self._sites[chosen.site]

@@ -36,6 +36,8 @@ class SliceOrder:
     """Which site, out of which store, and how much.
 
     ``settings`` are those of the whole harvest, ``per_site`` is what one site may get of it at most.
+    ``known_requests`` is how many the run had made, as far as is known. What it has made beyond these is of
+    the slice already, so that one whose result was lost is not crawled twice.
     ``ends``: the crawl is to end now, for this reason. ``last_try``: the site is in quarantine, and is tried
     nevertheless.
     ``watch``: not the crawl of the site goes on, but a cycle of its watch is run.
@@ -47,6 +49,7 @@ class SliceOrder:
     settings: RunSettings
     per_site: Budget = field(default_factory=Budget)
     requests: int = 300
+    known_requests: int | None = None
     seconds: float = 300.0
     times: SliceTimes = field(default_factory=SliceTimes)
     ends: StopReason | None = None

@@ -24,6 +24,8 @@ from coati.runs.reader import RunReader
 
 # Publishing takes time in proportion to the run; no more than this share of a core goes into it.
 _PUBLISHING_SHARE: Final = 0.02
+# How often a slice says what it has spent so far, for whoever looks at it.
+_REPORT_SECONDS: Final = 5.0
 _LAST_EVENT = "SELECT coalesce(max(observed_event), 0) FROM requests"
 
 
@@ -70,11 +72,21 @@ class SliceCrawl:
     def _begin(self, worker: Worker) -> Future[CrawlEnd] | None:
         """Begin the crawl, or let it go on; None if nothing is left to do."""
         thread, turns, order = worker.thread(), self._crawl.turns, self._order
+        requests = self._requests_left()
         if (reason := order.ends) is not None:
             thread.call(lambda: turns.end(reason))
         else:
-            thread.call(lambda: turns.begin(order.requests, lambda: self._lease.seconds_to_ask, self._rested))
+            thread.call(lambda: turns.begin(requests, lambda: self._lease.seconds_to_ask, self._rested))
         return self._crawl.start(thread)
+
+    def _requests_left(self) -> int:
+        """Return how many requests of the slice nobody has made yet."""
+        order, made = self._order, self._before.state.requests
+        return (
+            order.requests
+            if order.known_requests is None
+            else order.requests - max(0, made - order.known_requests)
+        )
 
     def _attend(self, running: Future[CrawlEnd], worker: Worker) -> None:
         """Renew the lease and publish while the crawl runs, and see that it rests or ends."""
@@ -83,14 +95,17 @@ class SliceCrawl:
         renew_at, publish_at = now + times.term / 4, now + times.publish
         ends: tuple[Future[Any], ...] = running, self._rested
         overtime = Overtime(self._crawl.turns, worker, times)
-        act_at = now + self._order.seconds
+        act_at, report_at = now + self._order.seconds, now + _REPORT_SECONDS
         while True:
-            wait_seconds = max(0.0, min(renew_at, publish_at, act_at) - time.monotonic())
+            wait_seconds = max(0.0, min(renew_at, publish_at, act_at, report_at) - time.monotonic())
             if wait(ends, wait_seconds, FIRST_COMPLETED).done:
                 return
             now = time.monotonic()
             if now >= act_at:
                 act_at = now + overtime.act(now)
+            if now >= report_at:
+                worker.report(self._order, self._crawl.turns.spent)
+                report_at = now + _REPORT_SECONDS
             if now >= renew_at:
                 self._renew(worker)
                 renew_at = time.monotonic() + times.term / 4

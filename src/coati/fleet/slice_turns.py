@@ -27,11 +27,12 @@ class SliceTurns:
     """The turns of a site: within a slice all are its own, as long as its lease holds.
 
     So a worker that cannot reach the store any more, or that was away, does not go on asking a site that is
-    somebody else's by now. Everything but ``pace_seconds`` and ``promises`` is for the loop of the crawl.
+    somebody else's by now. Everything but ``pace_seconds``, ``promises`` and ``spent`` is for the loop of the
+    crawl.
 
     ``promises`` is what the crawl promises, counted as `coati.live.site_turns` does. ``pace_seconds`` is how
     long its hosts are to be left alone between two requests, ``rest_seconds`` how long they were to be when
-    it rested.
+    it rested. ``spent`` is what the run has spent in all, as of the last request.
     """
 
     def __init__(self, pace_seconds: float, promises: Promises) -> None:
@@ -45,6 +46,7 @@ class SliceTurns:
         self.pace_seconds = pace_seconds
         self.rest_seconds = 0.0
         self.promises = promises
+        self.spent = Spent(0, 0, 0)
 
     def begin(self, requests: int, seconds_to_ask: Callable[[], float], rested: Future[None]) -> None:
         """Let the crawl make this many requests, while there are seconds to ask; ``rested`` ends then."""
@@ -95,11 +97,20 @@ class SliceTurns:
         """Learn what a request brought; one that cost nothing is as if it had not been made."""
         self._requests_left -= brought.requests
         self._more_attempts = 0
+        if self._site is not None:
+            self.spent = self._site.spent()
         if brought.requests and self._site is not None:
             self.promises = self.promises.after(brought.targets, self._site.expects())
 
     def leaves(self) -> None:
         """What it brought stands in the log."""
+
+    def arrives(self, _size_bytes: int) -> bool:
+        """Whoever gives out slices counts the bytes of all sites."""
+        return True
+
+    def seconds_left(self) -> None:
+        """Whoever gives out slices ends them when the time is over."""
 
     def on_event(self, event: Event) -> None:
         """Learn how long hosts are to be left alone."""

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from coati.fleet.crawl_thread import CrawlThread, crawl_thread
+from coati.fleet.orders import SliceOrder
 from coati.fleet.patience import pause_for
 from coati.fleet.site_crawl import RestingCrawls
+from coati.live.site_turns import Spent
 
 # What a process ends with whose slice does not end.
 _STUCK: Final = 70
@@ -27,11 +29,16 @@ def _end_process() -> None:
     os._exit(_STUCK)
 
 
+def _to_nobody(_order: SliceOrder, _spent: Spent) -> None:
+    """Nobody wants to know."""
+
+
 @dataclass(frozen=True, slots=True)
 class Worker:
     """Where slices run; ``scratch`` is where runs are while they are crawled, ``clock`` is that of watches.
 
     ``resting`` keeps crawls open between slices; none, unless there is one.
+    ``report`` is told from time to time what the run of a slice has spent in all.
     ``end_process`` is for a slice that does not end: nothing else stops code that never returns.
     """
 
@@ -41,4 +48,5 @@ class Worker:
     resting: RestingCrawls = field(default_factory=lambda: RestingCrawls(0))
     pause: Callable[[float], None] = pause_for
     clock: Callable[[], float] = time.time
+    report: Callable[[SliceOrder, Spent], None] = _to_nobody
     end_process: Callable[[], None] = _end_process

@@ -13,7 +13,7 @@ from coati.harvesting.folder import HarvestLayout
 from coati.harvesting.pages_harvest import PagesHarvest, usual_settings
 from coati.harvesting.seeds import Seeds, read_seeds, seeds_in, seeds_of_discovery
 from coati.runs.layout import Layout, holds_run
-from coati.runs.settings_file import read_settings
+from coati.runs.settings_file import read_settings, require_start_urls
 from coati.settings.run_file import read_values, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 
@@ -79,9 +79,11 @@ def _place(where: HarvestSource, given: Mapping[str, object]) -> tuple[Path, See
     """Find the folder, the addresses, and what a harvest in that folder was begun with."""
     source = where.source
     if isinstance(source, Path) and source.is_dir() and where.discovery is None:
-        if not HarvestLayout(source).settings.is_file():
+        path = HarvestLayout(source).settings
+        if not path.is_file():
             raise ConfigError(f"there is no harvest in {source} to resume; give a file with addresses")
-        begun = read_settings(HarvestLayout(source).settings)
+        begun = read_settings(path)
+        require_start_urls(path, begun)
         return source, Seeds(str(source), tuple(begun["urls"])), begun
     seeds = _seeds(where)
     if ("types" in given) == bool(given.get("goal")):

@@ -26,6 +26,7 @@ from coati.jobs.run_place import RunPlace, find_place, forget_failed_start
 from coati.live.event_files import events_logged, events_written
 from coati.live.event_lines import end_lines
 from coati.live.stop_signal import StopSignal
+from coati.machine_errors import writing_to
 from coati.reporting.report_file import write_report
 from coati.runs.errors import RunError, RunWriteError
 from coati.runs.layout import holds_run
@@ -250,7 +251,8 @@ def _archive(settings: RunSettings) -> Iterator[Archive | None]:
                 f"{settings.url} is not in the archive {folder}, and --offline allows no requests"
             )
     elif (folder / ARCHIVE_FILE).is_file():
-        opened = Archive.open(folder, writable=True)
+        with writing_to(folder):
+            opened = Archive.open(folder, writable=True)
     else:
         meta = ArchiveMeta(
             name=host_of(settings.url),
@@ -259,7 +261,8 @@ def _archive(settings: RunSettings) -> Iterator[Archive | None]:
             blocked_extensions=Rules(settings.url).blocked_extensions,
             origin="coati crawl",
         )
-        opened = Archive.create(folder, meta)
+        with writing_to(folder):
+            opened = Archive.create(folder, meta)
     try:
         yield opened
     finally:

@@ -170,12 +170,13 @@ def inspect_site(url: str, settings: RunSettings) -> Inspection:
     result = crawl(
         replace(plan, new_strategy=lambda: strategy, shortcuts=shortcuts, budget=budget, defers=False)
     )
+    otherwise = not_requested(result)
     final_url, reading = seen.last(settings.url)
     software = [] if reading is None else recognise(final_url, reading.headers, reading.body or b"")
     return Inspection(
         url=settings.url,
         final_url=final_url,
-        outcome=not_requested(result) if reading is None else reading.outcome,
+        outcome=otherwise if reading is None else reading.outcome,
         requests=result.progress.requests,
         links=strategy.start_links,
         software=[SoftwareShown(*found) for found in software],

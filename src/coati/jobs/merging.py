@@ -226,22 +226,28 @@ def _write(
 
 def _add(database: sqlite3.Connection, name: str, folder: Path, shown: str) -> MergedSite:
     summary = RunSummary.read(folder)
-    database.execute("ATTACH ? AS run", (f"{Layout(folder).database.absolute().as_uri()}?mode=ro",))
-    try:
-        (run_id,) = database.execute("SELECT value FROM run.about WHERE name = 'run_id'").fetchone()
-        row = (
-            *(name, summary.start_url, shown, summary.types, summary.strategy, summary.started_at),
-            *(summary.stop_reason, summary.requests, summary.pages, summary.targets, summary.target_bytes),
-            *(summary.errors, run_id),
-        )
-        database.execute(f"INSERT INTO sites VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
-        for table in _TABLES:
-            database.execute(table.insert, {"site": name, "files": f"{shown}/files/"})
-    except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):
-            raise
-        raise RunError(f"the database in {folder} cannot be read: {error}") from error
-    finally:
-        with suppress(sqlite3.Error):
-            database.execute("DETACH run")
+    with RunReader(folder) as run:
+        database.execute("ATTACH ? AS run", (f"{run.open_file.as_uri()}?mode=ro",))
+        try:
+            _copy(database, name, shown, summary)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            raise RunError(f"the database in {folder} cannot be read: {error}") from error
+        finally:
+            with suppress(sqlite3.Error):
+                database.execute("DETACH run")
     return MergedSite(name, str(folder), summary.start_url, summary.requests, summary.targets)
+
+
+def _copy(database: sqlite3.Connection, name: str, shown: str, summary: RunSummary) -> None:
+    """Copy the tables of the run that is attached."""
+    (run_id,) = database.execute("SELECT value FROM run.about WHERE name = 'run_id'").fetchone()
+    row = (
+        *(name, summary.start_url, shown, summary.types, summary.strategy, summary.started_at),
+        *(summary.stop_reason, summary.requests, summary.pages, summary.targets, summary.target_bytes),
+        *(summary.errors, run_id),
+    )
+    database.execute(f"INSERT INTO sites VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
+    for table in _TABLES:
+        database.execute(table.insert, {"site": name, "files": f"{shown}/files/"})

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from coati.errors import ConfigError, UsageError
 from coati.runs.layout import Layout, holds_run, is_free
 from coati.runs.reader import RunReader
-from coati.runs.settings_file import read_settings
+from coati.runs.settings_file import read_settings, require_start_urls
 from coati.settings.credentials import header_of_address
 from coati.settings.discovery import DEFAULT_SEARCH, search_settings
 from coati.settings.live_settings import live_settings
@@ -200,11 +200,13 @@ def _lists(settings: RunSettings) -> Iterator[tuple[str, tuple[object, ...]]]:
 
 def _stored(folder: Path) -> dict[str, object]:
     """Read the settings of the run in a folder."""
+    path = Layout(folder).settings
     try:
-        values = read_values(read_settings(Layout(folder).settings))
+        values = read_values(read_settings(path))
         with_values(RunSettings(), values)
     except ConfigError as error:
-        raise ConfigError(f"{Layout(folder).settings}: {error}") from None
+        raise ConfigError(f"{path}: {error}") from None
+    require_start_urls(path, values)
     return values
 
 

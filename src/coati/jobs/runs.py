@@ -17,10 +17,13 @@ from coati.reporting.report_file import write_report
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
+from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
 
-_FILES = """
-SELECT file, url, title, media_type, size_bytes, sha256, fetched_at, found_on FROM targets ORDER BY request
-"""
+_FILES = f"""
+{SHARED_TITLES}
+SELECT file, url, {TELLING_TITLE} AS title, media_type, size_bytes, sha256, fetched_at, found_on
+FROM targets ORDER BY request
+"""  # noqa: S608 - our own text
 
 # Runs stand in a folder, or in folders of projects; deeper than this nobody means to look.
 _DEPTH = 3

@@ -28,10 +28,14 @@ def crawl_starts_only(plan: CrawlPlan, urls: Sequence[str]) -> CrawlResult:
 
 
 def not_requested(result: CrawlResult) -> Failure:
-    """Return what is told of an address for which a crawl ended too early."""
-    if result.stop is StopReason.RATE_LIMITED:
-        return Failure(HTTPStatus.TOO_MANY_REQUESTS, 0, result.stop.value)
-    return Failure(0, 0, "interrupted")
+    """Return what is told of an address for which a crawl ended too early.
+
+    Raises `KeyboardInterrupt` where that was Ctrl-C: there is nothing to tell then.
+    """
+    if result.stop is StopReason.INTERRUPTED:
+        raise KeyboardInterrupt
+    status = HTTPStatus.TOO_MANY_REQUESTS if result.stop is StopReason.RATE_LIMITED else 0
+    return Failure(status, 0, result.stop.value)
 
 
 class _StartsOnly(FrontierStrategy):

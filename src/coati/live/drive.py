@@ -305,6 +305,10 @@ class Drive:
         """Return what the run has spent."""
         return Spent(self.counts.requests, self.counts.bytes, self.counts.targets)
 
+    def seconds_before(self) -> float:
+        """Return how long earlier sessions of the run took."""
+        return 0.0 if self.plan.store is None else self.plan.store.seconds_spent
+
     def expects(self) -> float | None:
         """Return what the strategy's next choices promise; None where it does not know."""
         return self._strategy.expects() if isinstance(self._strategy, Expects) else None
@@ -354,17 +358,20 @@ class Drive:
         open: a larger budget asks for it again.
         """
         self._arriving += size_bytes
-        limit = self.plan.budget.max_bytes
-        if limit is None or size_bytes <= 0 or self.counts.bytes + self._arriving <= limit:
+        limit, turns = self.plan.budget.max_bytes, self.plan.turns
+        allowed = turns is None or turns.arrives(size_bytes)
+        if size_bytes <= 0 or (allowed and (limit is None or self.counts.bytes + self._arriving <= limit)):
             return True
         self.stop(StopReason.BUDGET_BYTES)
         self.let_go()
         return False
 
     def seconds_left(self) -> float | None:
-        """Say how many seconds of the budget are left; None if time is not limited."""
-        limit = self.plan.budget.max_seconds
-        return None if limit is None else limit - self._seconds()
+        """Say how many seconds are left of the budget, or of one that is shared; None without a limit."""
+        limit, turns = self.plan.budget.max_seconds, self.plan.turns
+        own = None if limit is None else limit - self._seconds()
+        shared = None if turns is None else turns.seconds_left()
+        return min((left for left in (own, shared) if left is not None), default=None)
 
     def progress(self) -> Progress:
         """Say where the crawl stands."""
@@ -429,8 +436,7 @@ class Drive:
         return request
 
     def _seconds(self) -> float:
-        before = self.plan.store.seconds_spent if self.plan.store is not None else 0.0
-        return before + self.counts.seconds
+        return self.seconds_before() + self.counts.seconds
 
     def _limit(self) -> StopReason | None:
         counts = self.counts

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
 import threading
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from coati.live.drive import Drive
 from coati.live.engine_settings import engine_settings
 from coati.live.event_loop import CrawlLoop
 from coati.live.spider import LiveSpider
+from coati.machine_errors import leave_closed_terminal
 from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ logging.getLogger("scrapy").addHandler(logging.NullHandler())
 def crawl(plan: CrawlPlan) -> CrawlResult:
     """Run one crawl to its end.
 
-    The first Ctrl-C finishes what is in flight and saves, the second stops at once. SIGTERM and SIGHUP wait
-    for what is in flight a few seconds. Raises what our own code or the disk raised; a site that fails is a
-    result.
+    The first Ctrl-C finishes what is in flight and saves, the second stops at once, as the first does where
+    nothing is kept. SIGTERM and SIGHUP wait for what is in flight a few seconds. Raises what our own code or
+    the disk raised; a site that fails is a result.
     """
     return crawl_many([plan])[0]
 
@@ -132,7 +132,8 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
 
     def interrupt() -> None:
         for drive in drives:
-            if drive.stop_reason is StopReason.INTERRUPTED:
+            # What keeps nothing has nothing to finish.
+            if drive.stop_reason is StopReason.INTERRUPTED or drive.plan.store is None:
                 drive.abort()
             else:
                 drive.stop(StopReason.INTERRUPTED)
@@ -142,7 +143,7 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
         timers.extend(loop.call_later(_TERM_SECONDS, drive.let_go) for drive in drives)
 
     def hang_up() -> None:
-        _leave_terminal()
+        leave_closed_terminal()
         terminate()
 
     handlers = {signal.SIGINT: interrupt, signal.SIGTERM: terminate, signal.SIGHUP: hang_up}
@@ -159,10 +160,3 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
         for kind, handler in zip(kinds, before, strict=True):
             loop.remove_signal_handler(kind)
             signal.signal(kind, handler)
-
-
-def _leave_terminal() -> None:
-    """Let what is still to be said go nowhere: a terminal that was closed takes no more, and would raise."""
-    for stream in (1, 2):
-        if os.isatty(stream):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)

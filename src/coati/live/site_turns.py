@@ -7,7 +7,8 @@ polite pace, and no more. When a site is ready again, it competes with all that 
 `coati.bandits.site_choice` says who goes next. So the fewer sites at once, the more of the budget goes to the
 best ones, and the longer it takes.
 
-What earlier sessions spent is known from the run folders, so nothing has to be saved here.
+What earlier sessions spent is known from the run folders, so nothing has to be saved here. A site that is not
+done took part in all of them to their ends, so that the longest of the times of sites is that of all.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from coati.bandits.site_choice import Promises, SiteChoice
+from coati.budget import Limit
 from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coati.budget import Budget, Limit
+    from coati.budget import Budget
 
 # A site that has to rest for longer than this gives its turn back meanwhile.
 _LONG_REST_SECONDS = 5.0
@@ -40,6 +42,9 @@ class Crawled(Protocol):
     def spent(self) -> Spent:
         """Return what was spent so far, earlier sessions included."""
 
+    def seconds_before(self) -> float:
+        """Return how long earlier sessions took."""
+
     def expects(self) -> float | None:
         """Return what the next choices promise; None where nobody knows."""
 
@@ -56,12 +61,15 @@ class Crawled(Protocol):
     def stop(self, reason: StopReason) -> None:
         """Send nothing more, for a reason; what is in flight is finished."""
 
+    def let_go(self) -> None:
+        """End without what is in flight; that stays open, and all else is saved."""
+
 
 class SiteTurns:
     """Turns for many sites; `of` is the view of one of them.
 
-    ``seconds`` says how long it took so far, ``on_change`` is told after each request. ``limit`` is the part
-    of the budget that ended everything.
+    ``seconds`` says how long this session took so far, ``on_change`` is told after each request. ``limit`` is
+    the part of the budget that ended everything.
     """
 
     def __init__(
@@ -84,6 +92,9 @@ class SiteTurns:
         # Of these, who was woken and did not take the turn up yet.
         self._woken: set[int] = set()
         self._requests = self._bytes = self._targets = 0
+        # Of bodies that are being read.
+        self._arriving = 0
+        self._seconds_before = 0.0
         self.session_requests = 0
         self.limit: Limit | None = None
 
@@ -100,6 +111,7 @@ class SiteTurns:
         self._sites[number] = site
         spent = site.spent()
         self.count(spent.requests, spent.bytes, spent.targets)
+        self._seconds_before = max(self._seconds_before, site.seconds_before())
         self._choice.resume(number, spent.requests, spent.targets, Promises(site.expects()))
 
     def may_choose(self, number: int) -> bool:
@@ -150,7 +162,27 @@ class SiteTurns:
         self._woken.discard(number)
         if self._sites.pop(number, None) is not None:
             self._choice.end(number)
-            self._give_turns()
+            if not self._ended():
+                self._give_turns()
+
+    def arrives(self, size_bytes: int) -> bool:
+        """Take note of bytes that arrive, or (below zero) of a body that is no longer read.
+
+        False if there are more than the budget has left. All crawls end then, without what is in flight.
+        """
+        self._arriving += size_bytes
+        limit = self._budget.max_bytes
+        if limit is None or size_bytes <= 0 or self._bytes + self._arriving <= limit:
+            return True
+        self._end(Limit.BYTES)
+        for site in list(self._sites.values()):
+            site.let_go()
+        return False
+
+    def seconds_left(self) -> float | None:
+        """Return how many seconds of the budget are left; None if time is not limited."""
+        limit = self._budget.max_seconds
+        return None if limit is None else limit - self._seconds_spent()
 
     def _undo(self, number: int) -> None:
         if self._turns.pop(number, None) is not None:
@@ -194,17 +226,24 @@ class SiteTurns:
         return self._spent(self.in_flight)
 
     def _spent(self, unanswered: int) -> Limit | None:
-        seconds = 0.0 if self._seconds is None else self._seconds()
-        return self._budget.spent(self._requests + unanswered, self._bytes, seconds, self._targets)
+        requests = self._requests + unanswered
+        return self._budget.spent(requests, self._bytes, self._seconds_spent(), self._targets)
+
+    def _seconds_spent(self) -> float:
+        return self._seconds_before + (0.0 if self._seconds is None else self._seconds())
 
     def _ended(self) -> bool:
         """Tell whether the budget is spent for good, and end all crawls then."""
-        if self.limit is None:
-            self.limit = self._spent(0)
-            if self.limit is not None:
-                for site in list(self._sites.values()):
-                    site.stop(StopReason.of_limit(self.limit))
+        limit = self._spent(0)
+        if limit is not None:
+            self._end(limit)
         return self.limit is not None
+
+    def _end(self, limit: Limit) -> None:
+        if self.limit is None:
+            self.limit = limit
+            for site in list(self._sites.values()):
+                site.stop(StopReason.of_limit(limit))
 
 
 class Turns(Protocol):
@@ -227,6 +266,12 @@ class Turns(Protocol):
 
     def leaves(self) -> None:
         """Hear that the crawl is over."""
+
+    def arrives(self, size_bytes: int) -> bool:
+        """Hear of bytes that arrive, or (below zero) of a body that is no longer read; False if too many."""
+
+    def seconds_left(self) -> float | None:
+        """Return how many seconds of a budget that is shared are left; None if time is not limited."""
 
 
 class SiteTurn:
@@ -259,3 +304,11 @@ class SiteTurn:
     def leaves(self) -> None:
         """Tell that the crawl is over."""
         self._turns.leaves(self._number)
+
+    def arrives(self, size_bytes: int) -> bool:
+        """Count bytes that arrive, or (below zero) a body that is no longer read; False if too many."""
+        return self._turns.arrives(size_bytes)
+
+    def seconds_left(self) -> float | None:
+        """Return how many seconds of the budget of all sites are left; None if time is not limited."""
+        return self._turns.seconds_left()

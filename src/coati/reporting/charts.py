@@ -42,8 +42,8 @@ class Axes:
     y_text: Callable[[float], str]
 
 
-def line_chart(axes: Axes, lines: Sequence[Line], mark: Mark | None = None) -> Html:
-    """Draw lines from a common origin."""
+def line_chart(axes: Axes, lines: Sequence[Line], mark: Mark | None = None, *, legend: bool = False) -> Html:
+    """Draw lines from a common origin; a single one is named where there is to be a ``legend``."""
     x_ticks = ticks(max((x for line in lines for x, _ in line.points), default=0))
     y_ticks = ticks(max((y for line in lines for _, y in line.points), default=0))
     place = _Plane(x_ticks[-1], y_ticks[-1])
@@ -56,7 +56,7 @@ def line_chart(axes: Axes, lines: Sequence[Line], mark: Mark | None = None) -> H
     drawing = element(
         "svg", *parts, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="img", class_="chart", aria_label=axes.title
     )
-    return element("div", _legend(lines) if len(lines) > 1 else None, drawing, class_="scroll")
+    return element("div", _legend(lines) if legend or len(lines) > 1 else None, drawing, class_="scroll")
 
 
 def bar(part: float, whole: float) -> Html:

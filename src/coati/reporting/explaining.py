@@ -10,6 +10,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from sqlite3 import Connection, Row
+from typing import TYPE_CHECKING
 
 from coati.errors import UsageError
 from coati.model import Kind
@@ -35,6 +36,9 @@ from coati.strategies.strategy import Explained
 from coati.units import format_count
 from coati.web.queries import parse_query
 from coati.web.urls import host_of, is_query, normalise, resolve
+
+if TYPE_CHECKING:
+    from coati.settings.run_settings import RunSettings
 
 # Requests, redirects and copies beyond these are of no help to anybody.
 _MAX_ASKED = 20
@@ -95,6 +99,12 @@ _VERDICTS = {
     # Where the first answer was long ago.
     UNCHANGED: Verdict.PAGE,
 }
+
+
+_NOT_WATCHED = (
+    "It is known but was not requested: a watch visits the pages that files hung on, and follows links that"
+    " are new. Ask the run of the crawl what it made of this one."
+)
 
 
 def explain_url(folder: Path, url: str) -> Explanation:
@@ -178,16 +188,7 @@ def _explain(run: RunReader, url: str) -> Explanation:
         because = f"It was found and skipped: {skipped.reason}."
         return Explanation(url, Verdict.SKIPPED, because, found, skipped=skipped, strategy=strategy)
     if found is not None:
-        waiting = Explanation(
-            url,
-            Verdict.WAITING,
-            f"It is known but was not requested: {strategy or 'the strategy'} expected more from other"
-            f" links.",
-            found,
-            siblings=_siblings(connection, found.tag_path),
-            strategy=strategy,
-        )
-        return _weighed(waiting, explained_by_strategy(run, settings, url, found) if settings else None)
+        return _explain_waiting(run, url, found, settings)
     refusal = settings.rules.refusal(url) if settings else None
     if refusal is not None:
         skipped = SkippedUrl(refusal.value, meaning_of(refusal.value))
@@ -207,6 +208,21 @@ def _explain(run: RunReader, url: str) -> Explanation:
         nearest=nearest_known(connection, url),
         strategy=strategy,
     )
+
+
+def _explain_waiting(run: RunReader, url: str, found: FoundLink, settings: RunSettings | None) -> Explanation:
+    strategy = settings.strategy if settings else ""
+    if is_watch_run(run.settings):
+        return Explanation(url, Verdict.WAITING, _NOT_WATCHED, found, strategy=strategy)
+    waiting = Explanation(
+        url,
+        Verdict.WAITING,
+        f"It is known but was not requested: {strategy or 'the strategy'} expected more from other links.",
+        found,
+        siblings=_siblings(run.connection, found.tag_path),
+        strategy=strategy,
+    )
+    return _weighed(waiting, explained_by_strategy(run, settings, url, found) if settings else None)
 
 
 def _explain_requested(

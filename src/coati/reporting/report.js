@@ -89,7 +89,7 @@ function listFiles(table, { site, types, pages, files }) {
   const row = (file) => {
     const page = pages[file[PAGE]];
     const name = made("a", { className: "file", href: fileAddress(file[NAME]) }, ...breakable(file[TITLE] || file[NAME]));
-    const source = made("small", {}, ...(file[TITLE] === file[NAME] ? [] : breakable(`${file[NAME]} · `)));
+    const source = made("small", {}, ...(file[TITLE].includes(file[NAME]) ? [] : breakable(`${file[NAME]} · `)));
     if (file[URL_]) source.append(link(whole(file[URL_]), ["on the web"]));
     return made("tr", {},
       cell(0, name, source),
@@ -160,7 +160,7 @@ function size(bytes) {
     bytes /= 1000;
     unit += 1;
   }
-  return `${bytes.toFixed(unit && bytes < 9.95 ? 1 : 0)} ${units[unit]}`;
+  return `${bytes.toFixed(unit ? 1 : 0)} ${units[unit]}`;
 }
 
 const list = document.getElementById("file-list");

@@ -32,6 +32,7 @@ SELECT (SELECT count(*) FROM links)
         WHERE link IS NULL AND url NOT IN (SELECT url FROM links))
 """
 _WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests)"
+_UNREACHED = "SELECT count(DISTINCT url) FROM deferred"
 _HOSTS = "SELECT count(DISTINCT host) FROM requests WHERE charged > 0"
 _QUERIES = "SELECT count(*) FROM requests WHERE host LIKE 'search://%' AND charged > 0"
 _FILES = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM files"
@@ -49,7 +50,8 @@ class RunStage(StrEnum):
 class RunFacts:
     """A run in numbers.
 
-    ``known`` counts the addresses that it came to know, ``waiting`` those of them that were not asked for;
+    ``known`` counts the addresses that it came to know, ``waiting`` those of them that were not asked for,
+    ``unreached`` those that could not be reached;
     ``files`` are different contents, of which several targets may be copies. ``words`` are those of a search
     for repositories, and empty for all other runs.
     """
@@ -63,6 +65,7 @@ class RunFacts:
     totals: Totals
     known: int
     waiting: int
+    unreached: int
     files: int
     file_bytes: int
     failed_start: StopWords | None = None
@@ -94,8 +97,8 @@ class RunFacts:
 
     @property
     def asked(self) -> int:
-        """How many of the known addresses were asked for; one that was refused on the way was not."""
-        return max(0, self.known - self.waiting - self.totals.by_kind.get("refused", 0))
+        """How many of the known addresses were asked for, were reached and were not refused on the way."""
+        return max(0, self.known - self.waiting - self.unreached - self.totals.by_kind.get("refused", 0))
 
     @property
     def site(self) -> str:
@@ -149,6 +152,7 @@ def read_facts(run: RunReader) -> RunFacts:
         totals=run.totals(),
         known=ask(_KNOWN).fetchone()[0],
         waiting=ask(_WAITING).fetchone()[0],
+        unreached=ask(_UNREACHED).fetchone()[0],
         files=files,
         file_bytes=file_bytes,
         failed_start=failed_start(run.connection) if stop_reason in STOPPED_AT_START else None,

@@ -50,10 +50,10 @@ def read_changes(folder: Path) -> list[Change]:
 
 
 def write_new(folder: Path, changes: list[Change]) -> list[Change]:
-    """Write down the changes that are not there yet, and return them."""
+    """Write down the changes that are not there yet, and return them; the file is there also without any."""
     written = {change.id for change in read_changes(folder)}
     new = [change for change in changes if change.id not in written]
-    if new:
+    if new or not (folder / FILE_NAME).exists():
         lines = "".join(json.dumps(change.as_json(), ensure_ascii=False) + "\n" for change in new)
         append_lines(folder / FILE_NAME, lines.encode())
     return new

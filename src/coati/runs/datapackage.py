@@ -8,6 +8,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from coati.runs.files_csv import COLUMNS
+from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
 from coati.web.media import essence
 from coati.web.urls import host_of
 
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 _START = "SELECT url FROM requests ORDER BY id LIMIT 1"
-_FILES = """
+_FILES = f"""
+{SHARED_TITLES}
 SELECT files.name, files.size_bytes, files.sha256, files.media_type,
-       targets.url, targets.title, targets.found_on, targets.licence, targets.modified
+       targets.url, {TELLING_TITLE}, targets.found_on, targets.licence, targets.modified
 FROM targets JOIN files ON files.name = targets.file ORDER BY files.rowid, targets.request
-"""
+"""  # noqa: S608 - our own text
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9._-]+")
 _MAX_NAME_CHARS = 80

@@ -6,6 +6,8 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from sqlite3 import Connection
@@ -29,14 +31,15 @@ COLUMNS = {
 }
 """The columns, and what Frictionless calls their types."""
 
-_ROWS = """
-SELECT 'files/' || targets.file, targets.title, coalesce(targets.found_on, ''), targets.url,
+_ROWS = f"""
+{SHARED_TITLES}
+SELECT 'files/' || targets.file, {TELLING_TITLE}, coalesce(targets.found_on, ''), targets.url,
        targets.media_type, targets.size_bytes, targets.fetched_at, coalesce(targets.anchor, ''),
        coalesce(targets.row_text, ''), coalesce(targets.heading, ''), coalesce(targets.page_title, ''),
        coalesce(files.title, ''), coalesce(targets.licence, ''), coalesce(targets.modified, ''),
        targets.sha256
 FROM targets JOIN files ON files.name = targets.file ORDER BY targets.request
-"""
+"""  # noqa: S608 - our own text
 
 # This much of the file is in memory at a time.
 _PIECE_CHARS = 1 << 16

@@ -30,7 +30,7 @@ START_ADDRESSES = "start addresses"
 _REQUESTS = """
 SELECT coalesce(own.path, before.path, CASE WHEN requests.url LIKE 'search:%' THEN 'search' END) AS path,
        sum(requests.charged) AS requests,
-       sum(requests.new_target) AS targets, sum(requests.kind IS 'html') AS pages,
+       sum(requests.new_target) AS targets, sum(requests.kind IS 'html' AND requests.charged > 0) AS pages,
        sum(requests.kind IS 'broken') AS errors
 FROM requests
 LEFT JOIN links AS link ON link.id = requests.link

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout, require_run
-from coati.runs.schema import check_version
+from coati.runs.read_only import connect_immutable, connect_to_read
+from coati.runs.schema import require_version
 from coati.runs.settings_file import read_settings
 from coati.runs.totals import Totals, read_totals
 from coati.stop_reasons import words_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _CURVE = """
 SELECT sum(charged) OVER log, sum(new_target) OVER log, sum(size_bytes) OVER log,
@@ -53,17 +55,21 @@ class RunReader:
     def __init__(self, folder: Path, *, immutable: bool = False) -> None:
         require_run(folder)
         self.layout = Layout(folder)
-        uri = f"{self.layout.database.absolute().as_uri()}?mode=ro"
-        if immutable:
-            uri += "&immutable=1"
-        else:
-            check_version(self.layout.database)
-        try:
-            self.connection = sqlite3.connect(uri, uri=True, isolation_level=None)
-            self.connection.execute("SELECT 1 FROM about").fetchone()
-        except sqlite3.Error as error:
-            raise RunError(f"the database in {folder} cannot be read: {error}") from error
+        connect = connect_immutable if immutable else connect_to_read
+        with ExitStack() as closing:
+            try:
+                self.connection = connect(self.layout.database, closing)
+                if not immutable:
+                    require_version(self.connection, self.layout.database)
+            except (sqlite3.Error, OSError) as error:
+                raise RunError(f"the database in {folder} cannot be read: {error}") from error
+            self._closing = closing.pop_all()
         self.connection.row_factory = sqlite3.Row
+
+    @property
+    def open_file(self) -> Path:
+        """The file that is read: the log, or a copy of it where SQLite needed one."""
+        return Path(self.connection.execute("PRAGMA database_list").fetchone()["file"])
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -87,7 +93,7 @@ class RunReader:
         ]
 
     def close(self) -> None:
-        self.connection.close()
+        self._closing.close()
 
     def __enter__(self) -> Self:
         return self

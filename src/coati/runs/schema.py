@@ -324,16 +324,19 @@ def create_database(path: Path, now: float) -> None:
 
 def check_version(path: Path) -> None:
     """Raise `RunVersionError` if this version cannot resume what another one wrote."""
-    connection = sqlite3.connect(path)
     try:
-        (found,) = connection.execute("PRAGMA user_version").fetchone()
-        if found == VERSION:
-            return
-        row = connection.execute("SELECT value FROM about WHERE name = 'coati'").fetchone()
+        with closing(sqlite3.connect(path)) as connection:
+            require_version(connection, path)
     except sqlite3.DatabaseError as error:
         raise RunError(f"{path} cannot be used: {error}") from error
-    finally:
-        connection.close()
+
+
+def require_version(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise `RunVersionError` if a log that is open was written by a version that is not ours."""
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    if found == VERSION:
+        return
+    row = connection.execute("SELECT value FROM about WHERE name = 'coati'").fetchone()
     age = "newer" if found > VERSION else "older"
     made_by = f"Coati {row[0]}" if row else "another version"
     raise RunVersionError(

@@ -26,6 +26,19 @@ def read_settings(path: Path) -> dict[str, Any]:
     """Read the settings; raises `RunError` if they are missing or damaged."""
     try:
         with path.open("rb") as file:
-            return tomllib.loads(file.read(_MAX_BYTES).decode())
+            settings = tomllib.loads(file.read(_MAX_BYTES).decode())
     except (OSError, ValueError) as error:
         raise RunError(f"{path} cannot be read: {error}") from error
+    # What is read of a run without further checks.
+    urls = settings.get("urls", [])
+    if not isinstance(urls, list) or not all(isinstance(url, str) for url in urls):
+        raise RunError(f"{path} cannot be read: urls is {urls!r}, not a list of URLs")
+    if not isinstance(settings.get("seed", 0), int):
+        raise RunError(f"{path} cannot be read: seed is {settings['seed']!r}, not a whole number")
+    return settings
+
+
+def require_start_urls(path: Path, settings: Mapping[str, object]) -> None:
+    """Raise `RunError` where the settings of a run to resume do not say where it began."""
+    if not settings.get("urls"):
+        raise RunError(f'{path} is damaged: it names no start URL. Add them as urls = ["https://…"]')

@@ -41,6 +41,9 @@ class SearxNg:
             raise ConfigError(
                 f"searxng={url}: not the address of a server; one looks like http://localhost:8888"
             )
+        if "?" in base:
+            # Not repeated here: it may hold a key.
+            raise ConfigError("searxng=URL: leave out the part from ? on; an address of a server has none")
         self._base = base.rstrip("/").removesuffix("/search")
         self._language = language
         self._headers = _authorisation(os.environ.get("SEARXNG_AUTH", ""))

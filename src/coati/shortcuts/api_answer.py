@@ -1,7 +1,8 @@
 """An answer of an API as readers see it: its address, its headers, and its body as JSON or as text.
 
 Nothing here raises for what a server sends, and everything is bounded: the bytes that are read, the entries
-that are gone through, and the texts that are taken out. JSON that is nested too deeply is no JSON.
+that are gone through, and the texts that are taken out. JSON that is nested too deeply, or of more values
+than a catalogue has, is no JSON.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024
 # Entries that are gone through in one list: no API gives this many on one page.
 MAX_ENTRIES: Final = 100_000
+# Values of one answer: each takes up to 140 bytes of memory, and "{}," is 3 bytes to send. The catalogue
+# above has half of this, commas within its texts included.
+MAX_VALUES: Final = 1_500_000
 _MAX_TEXT_CHARS = 300
 _TAGS = re.compile(r"<[^<>]{0,500}>")
 
@@ -43,7 +47,9 @@ class ApiAnswer:
 
     @cached_property
     def json(self) -> object:
-        """The body as JSON; None where it is none, cut off, or nested too deeply."""
+        """The body as JSON; None where it is none, cut off, nested too deeply, or of too many values."""
+        if sum(map(self.text.count, "{[,")) > MAX_VALUES:
+            return None
         try:
             return json.loads(self.text)
         except (ValueError, RecursionError):

@@ -99,6 +99,9 @@ def _print_table(runs: list[DemoRun], urls: int) -> None:
             f"{run.name:<18}{needed if needed is not None else 'never':>16}{share:>12}"
             f"{run.result['targets']:>8}{run.result['requests']:>10}{run.seconds:>9.1f}"
         )
+    if runs[0].result["stop"] == "finished":
+        _say("")
+        _say("Coati fetched all of this small site. It leaves a larger one when few files are left to find.")
 
 
 def _say(line: str) -> None:

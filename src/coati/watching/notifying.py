@@ -16,17 +16,22 @@ from coati.errors import ConfigError
 from coati.jobs.external_command import ExternalCommand
 from coati.runs.changes_file import read_changes
 from coati.runs.durable import append_lines
+from coati.units import format_count, format_seconds
 from coati.web.urls import normalise
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
+    from coati.live.stop_signal import StopSignal
     from coati.runs.changes_file import Change
 
 TOLD = "told.txt"
-# A command or a server that hangs must not hold up the next cycle.
+# What a command or a server may take for one change.
 SECONDS = 60.0
+# Changes in a row for which the hook could not be reached; then the others wait. It must not hold up the next
+# cycle, and a change that it cannot take must not hold up the others.
+UNREACHED = 3
 PLACEHOLDERS = ("what", "url", "file", "id")
 _SUCCESS = range(200, 300)
 
@@ -50,19 +55,35 @@ class ChangeListeners:
         return bool(self.command or self.hook)
 
 
-def report_changes(folder: Path, listeners: ChangeListeners) -> list[str]:
-    """Report what was not reported yet; returns what went wrong, in words."""
+class _UnreachableError(Exception):
+    """Says in words why the hook could not be reached."""
+
+
+def report_changes(folder: Path, listeners: ChangeListeners, stop: StopSignal | None = None) -> list[str]:
+    """Report what was not reported yet, until ``stop`` is set; returns what went wrong, in words."""
     if not listeners:
         return []
     told = _told(folder)
+    untold = [change for change in read_changes(folder) if change.id not in told]
     wrong = []
-    for change in read_changes(folder):
-        if change.id not in told:
+    unreached = 0
+    for done, change in enumerate(untold):
+        if unreached == UNREACHED:
+            left = format_count(len(untold) - done, "other change")
+            wrong.append(f"{left} will be reported after the next cycle")
+            break
+        if stop is not None and stop.is_set:
+            break
+        try:
             trouble = _report(change, folder, listeners)
-            if trouble:
-                wrong.append(f"{change.what} {change.url} was not reported: {trouble}")
-            else:
-                append_lines(folder / TOLD, f"{change.id}\n".encode())
+            unreached = 0
+        except _UnreachableError as error:
+            trouble = f"the hook could not be reached: {error}"
+            unreached += 1
+        if trouble:
+            wrong.append(f"{change.what} {change.url} was not reported: {trouble}")
+        else:
+            append_lines(folder / TOLD, f"{change.id}\n".encode())
     return wrong
 
 
@@ -95,4 +116,13 @@ async def _post(change: Change, hook: str) -> str:
         ):
             return "" if answer.status in _SUCCESS else f"the hook answered with status {answer.status}"
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
-        return f"the hook could not be reached: {str(error) or type(error).__name__}"
+        raise _UnreachableError(_words(error)) from None
+
+
+def _words(error: Exception) -> str:
+    """Say what went wrong; what the error itself says may hold the address, which is often a secret."""
+    if isinstance(error, TimeoutError):
+        return f"no response within {format_seconds(SECONDS)}"
+    if isinstance(error, aiohttp.ClientResponseError):
+        return "its response is not valid HTTP"
+    return getattr(error, "strerror", None) or "the connection failed"

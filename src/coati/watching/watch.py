@@ -135,7 +135,7 @@ def watch_once(
             on_progress,
             lambda plan: planned(replace(plan, stop=stop)),
         )
-        trouble = report_changes(place.folder, listeners or ChangeListeners())
+        trouble = report_changes(place.folder, listeners or ChangeListeners(), stop)
         write_report(place.folder)
     changes, messages = (*untold, *result.changes), (*result.messages, *trouble)
     return replace(result, changes=changes, messages=messages)

@@ -161,7 +161,9 @@ def balanced(text: str) -> tuple[str, bool]:
             if name == "plaintext":
                 return writer.finish(), False
             closed = "/" in token["slash"]
-            writer.start(name, " ".join(_kept(token["attributes"])), closed=closed)
+            # As the standard does; the parser would take 25 bytes for each.
+            attributes = " ".join(_kept(token["attributes"])).replace("\0", "\N{REPLACEMENT CHARACTER}")
+            writer.start(name, attributes, closed=closed)
             if name in _RAW_TEXT:
                 end = _RAW_TEXT[name].search(text, at)
                 at = len(text) if end is None else end.start()
@@ -202,7 +204,8 @@ class _Writer:
     def text(self, text: str) -> None:
         if "<" in text:
             text = text.replace("<", "&lt;")
-        self._out.append(text)
+        # The standard leaves them out here; the parser would take 25 bytes for each.
+        self._out.append(text.replace("\0", ""))
 
     def text_as_is(self, text: str) -> None:
         self._out.append(text)

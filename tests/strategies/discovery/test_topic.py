@@ -30,14 +30,34 @@ def test_other_words_do_not(words: str, other: str) -> None:
     assert Topic(words).score([other]) == 0.0
 
 
-def test_words_that_tell_no_topic_do_not_count() -> None:
-    topic = Topic("data of the floods", {"data", "of", "the"})
-    assert topic.score(["flood"]) == 1.0
-    assert topic.score(["the", "data"]) == 0.0
+def test_small_words_do_not_count() -> None:
+    topic = Topic("the price of rice", {"of", "the"})
+    assert topic.score(["price", "rice"]) == 1.0
+    assert topic.score(["the", "of"]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("words", "page", "score"),
+    [
+        ("statistics data", "statistics data", 1.0),
+        ("statistics data", "statistical", 0.8),
+        ("statistics data", "data", 0.2),
+        ("statistics data", "recipe", 0.0),
+        ("health data", "health", 2 / 3),
+        ("health data", "data", 1 / 3),
+        ("public health", "health", 0.5),
+        ("flood cases", "cases", 1 / 3),
+        ("data", "data", 1.0),
+        ("data", "recipe", 0.0),
+    ],
+)
+def test_general_words_count_less(words: str, page: str, score: float) -> None:
+    topic = Topic(words, {"data", "health", "public", "cases"}, {"data", "dataset"})
+    assert topic.score(page.split()) == pytest.approx(score)
 
 
 def test_everything_is_on_a_topic_without_words() -> None:
-    assert Topic("data", {"data"}).score(["recipe"]) == 1.0
+    assert Topic("of the", {"of", "the"}).score(["recipe"]) == 1.0
 
 
 def taught(pages: int = 20) -> Topic:

@@ -257,6 +257,26 @@ def test_a_page_with_more_links_than_can_be_followed_does_not_hold_up_others() -
     assert [len(each) for each in followed[1:]] == [2] * 11
 
 
+def test_of_a_page_with_more_links_than_can_be_followed_the_newest_are() -> None:
+    watch = Watch([ROOT + "front"], RoundRobin(), WatchSettings(per_cycle=1))
+    strategy = SiteWatch(watch, value, SiteWatchSettings(follow_per_cycle=2))
+    for day in range(1, 8):
+        files = [f"{'abcdefgh'[day]}{number}.csv" for number in range(4)]
+        shown = page() if day == 1 else page(*files)
+        asked = run_cycle(strategy, day, lambda name, now=shown: now if name == "front" else target())  # type: ignore[misc]
+        # The top of a page comes first, and what was left behind before does not come in between.
+        assert names(asked, FOLLOW) == ([] if day == 1 else files[:2])
+    quiet = run_cycle(strategy, 8, lambda name: page() if name == "front" else target())
+    assert names(quiet, FOLLOW) == ["h2.csv", "h3.csv"]
+
+
+def test_newer_links_do_not_pass_much_better_ones() -> None:
+    queue = FairQueue()
+    queue.push(LinkToFollow("a table", ROOT, 0.9, cycle=1))
+    queue.push(LinkToFollow("a story", ROOT, 0.2, cycle=2))
+    assert [queue.pop().url, queue.pop().url] == ["a table", "a story"]
+
+
 def test_a_followed_page_that_holds_several_files_is_watched_from_then_on() -> None:
     strategy = site_watch()
     run_cycle(strategy, 0, lambda _: page())

@@ -18,6 +18,7 @@ from coati.reporting.safe_html import (
     web_link,
 )
 from coati.reporting.tables import Cell, Column, table
+from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
 from coati.units import format_bytes, format_count, format_moment
 
 # A report of this many files is quick to write and to search, and a few megabytes; files.csv has the rest.
@@ -34,10 +35,11 @@ SELECT trim(lower(CASE instr(media_type, ';') WHEN 0 THEN media_type
        count(*) AS files, sum(size_bytes) AS bytes, min(size_bytes) AS least, max(size_bytes) AS most
 FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
 """
-_FILES = """
-SELECT file, title, found_on, url, media_type, size_bytes, fetched_at FROM targets
+_FILES = f"""
+{SHARED_TITLES}
+SELECT file, {TELLING_TITLE} AS title, found_on, url, media_type, size_bytes, fetched_at FROM targets
 WHERE file <> '' ORDER BY request LIMIT ?
-"""
+"""  # noqa: S608 - our own text
 
 _SHORT_NAMES = {
     "text/csv": "CSV",
@@ -160,7 +162,7 @@ def _files_table(rows: list[Row], facts: RunFacts) -> Html:
 
 
 def _where(row: Row) -> Html:
-    name = "" if row["title"] == row["file"] else breakable(f"{shortened(row['file'], 90)} · ")
+    name = "" if row["file"] in row["title"] else breakable(f"{shortened(row['file'], 90)} · ")
     return element("small", name, web_link(row["url"], "on the web"))
 
 

@@ -39,30 +39,26 @@ def _reach_tile(facts: RunFacts) -> Html | None:
     if facts.watches:
         return None
     if facts.words:
-        return _tile(
-            format_count(facts.sites_checked), "sites checked", "those that looked like repositories"
-        )
+        return _count_tile(facts.sites_checked, "site", " checked", "those that looked like repositories")
     return _tile(format_share(facts.asked, facts.known), "of the known URLs requested", _known(facts))
 
 
 def _found_tiles(facts: RunFacts) -> tuple[Html, Html]:
     totals = facts.totals
     if facts.words:
-        found = _tile(format_count(facts.repositories), "repositories verified", "each links to data files")
-        return found, _tile(
-            format_count(totals.requests), "requests made", f"{format_count(facts.queries)} of them queries"
-        )
+        name = "repository" if facts.repositories == 1 else "repositories"
+        found = _tile(format_count(facts.repositories), f"{name} verified", "each links to data files")
+        queries = f"{format_count(facts.queries)} of them queries"
+        return found, _count_tile(totals.requests, "request", " made", queries)
     if facts.watches:
         cycles = format_count(len(facts.sessions), "cycle")
-        known = _tile(format_count(facts.changes), "changes noticed", f"in {cycles}")
+        known = _count_tile(facts.changes, "change", " noticed", f"in {cycles}")
         each = f"{totals.requests / max(len(facts.sessions), 1):.0f} per cycle"
-        return known, _tile(format_count(totals.requests), "requests made", each)
+        return known, _count_tile(totals.requests, "request", " made", each)
     return (
-        _tile(format_count(totals.targets), f"{facts.noun}s found", format_bytes(totals.target_bytes)),
-        _tile(
-            format_count(totals.requests),
-            "requests made",
-            f"{_per_hundred(facts)} {facts.noun}s per 100 requests",
+        _count_tile(totals.targets, facts.noun, " found", format_bytes(totals.target_bytes)),
+        _count_tile(
+            totals.requests, "request", " made", f"{_per_hundred(facts)} {facts.noun}s per 100 requests"
         ),
     )
 
@@ -87,7 +83,9 @@ def _summary(facts: RunFacts) -> Html:
     kind = "A watch of " if facts.watches else "A crawl from "
     begin = _begin(facts)
     if not totals.requests:
-        return joined(kind, begin, ". There is no response yet.")
+        return joined(
+            kind, begin, ". There was no response." if _over(facts) else ". There is no response yet."
+        )
     if facts.watches:
         told = f", begun on {format_moment(facts.began_at)}, in {format_count(totals.requests, 'request')}."
         return joined(kind, begin, told)
@@ -126,6 +124,10 @@ def _known(facts: RunFacts) -> str:
 
 def _over(facts: RunFacts) -> bool:
     return facts.stage is not RunStage.GOING
+
+
+def _count_tile(number: int, noun: str, done: str, note: str) -> Html:
+    return _tile(format_count(number), f"{noun}{'' if number == 1 else 's'}{done}", note)
 
 
 def _tile(number: str, name: str, note: str) -> Html:

@@ -6,7 +6,7 @@ from sqlite3 import Connection, Row
 
 from coati.reporting.charts import Axes, Line, Mark, bar, line_chart
 from coati.reporting.curve import Curve, read_curve
-from coati.reporting.run_facts import RunFacts
+from coati.reporting.run_facts import RunFacts, RunStage
 from coati.reporting.safe_html import Html, element, joined, shortened, web_link
 from coati.reporting.tables import Cell, Column, table
 from coati.runs.found_by import FoundBy, found_by
@@ -26,13 +26,11 @@ def how_found(connection: Connection, facts: RunFacts) -> Html:
     curve = read_curve(connection, facts.totals)
     parts = [element("h2", "How they were found" if facts.totals.targets else "How it went")]
     if not facts.totals.requests:
-        return element("section", *parts, element("p", "There is no response yet."), id="found")
+        answer = "There is no response yet." if facts.stage is RunStage.GOING else "There was no response."
+        return element("section", *parts, element("p", answer), id="found")
     parts.append(element("p", _in_words(curve, facts)))
-    found = element(
-        "figure", _found_chart(curve, facts.noun), element("figcaption", _found_words(facts.noun))
-    )
-    volume = element("figure", _volume_chart(curve, facts.noun), element("figcaption", _volume_words(facts)))
-    parts.append(element("div", found, volume, class_="figures"))
+    if facts.totals.targets:
+        parts.append(_figures(curve, facts))
     ways = found_by(connection)
     if len(ways) > _USUAL_WAYS:
         parts += [element("h3", "What led to them"), ways_table(ways)]
@@ -40,6 +38,14 @@ def how_found(connection: Connection, facts: RunFacts) -> Html:
     if pages:
         parts += [element("h3", "Pages with most files"), _pages_table(pages, facts)]
     return element("section", *parts, id="found")
+
+
+def _figures(curve: Curve, facts: RunFacts) -> Html:
+    found = element(
+        "figure", _found_chart(curve, facts.noun), element("figcaption", _found_words(facts.noun))
+    )
+    volume = element("figure", _volume_chart(curve, facts.noun), element("figcaption", _volume_words(facts)))
+    return element("div", found, volume, class_="figures")
 
 
 def _in_words(curve: Curve, facts: RunFacts) -> str:
@@ -75,7 +81,7 @@ def _volume_chart(curve: Curve, noun: str) -> Html:
         Line(f"{noun}s", "found", [(point.requests, point.target_bytes) for point in curve.points]),
         Line("the rest", "rest", [(point.requests, point.other_bytes) for point in curve.points]),
     ]
-    axes = Axes("Bytes received against requests made", "requests", "received", _whole, format_bytes)
+    axes = Axes("Bytes received against requests made", "requests", "received", _whole, _round_size)
     return line_chart(axes, lines)
 
 
@@ -124,6 +130,10 @@ def ways_table(ways: list[FoundBy], *, files: bool = True) -> Html:
         if way.requests
     ]
     return table(columns, cells, f"Ways by which {'files' if files else 'pages'} were found")
+
+
+def _round_size(value: float) -> str:
+    return format_bytes(value).replace(".0 ", " ")
 
 
 def _whole(value: float) -> str:

@@ -37,8 +37,8 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     rest = long_pause(connection)
     if rest is not None:
         yield joined(rest)
-    # A search meets many addresses that nobody wants.
-    if facts.waiting and facts.stage is not RunStage.GOING and not facts.words:
+    # A search meets many addresses that nobody wants, and a watch follows only those that are new.
+    if facts.waiting and facts.stage is not RunStage.GOING and not (facts.words or facts.watches):
         yield joined(
             f"{format_count(facts.waiting, 'known address was', 'known addresses were')} not requested."
         )

@@ -43,10 +43,12 @@ def problems(connection: Connection) -> Html:
     )
 
 
-def _errors(connection: Connection) -> Html:
+def _errors(connection: Connection) -> Html | None:
     rows = connection.execute(_ERRORS, (_MAX_KINDS,)).fetchall()
     if not rows:
-        return element("p", "No request failed.")
+        # What never responded is told below.
+        (met,) = connection.execute(_DEFERRED).fetchone()
+        return element("p", "No request failed.") if not met else None
     columns = (Column("What"), Column("Times", numeric=True), Column("For example", wide=True))
     cells = [
         (

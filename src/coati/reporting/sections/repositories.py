@@ -7,7 +7,7 @@ from sqlite3 import Connection, Row
 
 from coati.reporting.charts import Axes, Line, bar, line_chart
 from coati.reporting.found_repositories import all_sites, has_repositories
-from coati.reporting.safe_html import Html, element, joined, shortened, web_link
+from coati.reporting.safe_html import Html, breakable, element, joined, shortened, web_link
 from coati.reporting.tables import Cell, Column, table
 from coati.reporting.unread_sites import sites_never_read
 from coati.units import format_count
@@ -51,7 +51,14 @@ def repositories(connection: Connection) -> tuple[Html, ...]:
 
 _BEST_FIRST = (
     "Sites with enough different data files, those that speak of the topic most first. Topic is how many of"
-    " your words a site has, in any form, or of the words that go with them."
+    " your words a site has, in any form, or of the words that go with them. Words that pages of all"
+    " kinds have, such as “data”, count less than others."
+)
+
+
+_BEST_PAGES = (
+    "Pages that link to data files, the best for the topic first. Fit is how well a page's words match yours"
+    " and those that pages of verified sites share (BM25); it only compares pages of this search."
 )
 
 
@@ -103,7 +110,7 @@ def _row(row: Row, most: int) -> tuple[Cell | Html | str, ...]:
         bar(row["files"], most),
         Cell(format_count(row["pages_fetched"]), row["pages_fetched"]),
         shortened(row["formats"], 60) or "-",
-        f"{shortened(how, 120)}{marked}{software}",
+        breakable(f"{shortened(how, 120)}{marked}{software}"),
     )
 
 
@@ -164,7 +171,7 @@ def _dataset_pages(connection: Connection) -> list[Html]:
         )
         for row in rows
     ]
-    what = element("p", "Pages that link to data files, the best for the topic first. Fit is BM25.")
+    what = element("p", _BEST_PAGES)
     return [element("h3", "Pages with data"), what, table(columns, cells, "Pages that link to data files")]
 
 
@@ -182,8 +189,8 @@ def _arms(connection: Connection) -> list[Html]:
         for (label, line), style in zip(points.items(), _STYLES, strict=False)
     ]
     axes = Axes("What each action found", "pages found", "that looked like a repository", _whole, _whole)
-    caption = "A steeper line means that an action finds more; the bandit prefers it."
-    chart = element("figure", line_chart(axes, lines), element("figcaption", caption))
+    caption = "A steeper line means that an action finds more, so it is chosen more often."
+    chart = element("figure", line_chart(axes, lines, legend=True), element("figcaption", caption))
     return [element("h3", "Which action found most"), chart]
 
 

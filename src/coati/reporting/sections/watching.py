@@ -43,10 +43,11 @@ def watching(connection: Connection, folder: Path, facts: RunFacts) -> Html:
     return element("section", *parts, id="changes")
 
 
-_PAGES_NOTE = (
+_PAGES_NOTE = joined(
     "New links are relevant links that were not known before. A page is visited because something new is"
-    " expected, or because it has waited longest. `coati explain PAGE --run FOLDER` shows more about one"
-    " page."
+    " expected, or because it has waited longest. ",
+    element("code", "coati explain PAGE --run FOLDER"),
+    " shows more about one page.",
 )
 
 

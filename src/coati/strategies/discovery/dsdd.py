@@ -104,7 +104,7 @@ class Dsdd(TaskStrategy):
         self._wishes = wishes
         self._asked_of: dict[str, int] = {}
         self._stop_words = start_model.stop_words
-        self._topic = Topic(settings.words, {*self._stop_words, *words_in(" ".join(settings.data_words))})
+        self._topic = Topic(settings.words, self._stop_words, set(words_in(" ".join(settings.data_words))))
         self._possible = possible_actions(settings)
         self._met = MetUrls()
         self._pages = AnalysedPages()

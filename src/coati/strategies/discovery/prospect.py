@@ -42,6 +42,7 @@ from coati.strategies.discovery.settings import OffTopic
 from coati.strategies.discovery.site_checks import CheckState, site_of
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
+from coati.strategies.discovery.topic import ON_TOPIC
 from coati.web.dataset_files import is_dataset_file, tells_format, told_format
 from coati.web.page_words import words_in
 from coati.web.urls import origin_of, path_of
@@ -72,9 +73,7 @@ _PROMISING = frozenset(
 _PROMISE = 0.5
 # What the home page of a site promises: less than an API, more than most words.
 _HOME_PROMISE = 0.75
-# A site is on the topic from this score on; what one without a word of it is worth; and how much of a page's
-# score the texts of links to it can give.
-_ON_TOPIC = 0.5
+# What a site without a word of the topic is worth, and how much of a page's score links to it can give.
 _OFF_TOPIC_WORTH = 0.2
 _TOLD_BY_LINKS = 0.6
 # Terms are given up, until the topic tells others, when they found no page in this many pulls in a row.
@@ -340,7 +339,7 @@ class Prospect(Dsdd):
         check = self._checks.of_site(page.site)
         known = check is not None and (check.by_user or check.state is CheckState.VERIFIED)
         topic = self._topic_of(number)
-        on_topic = topic >= _ON_TOPIC
+        on_topic = topic >= ON_TOPIC
         # What verifies its site by itself costs nothing.
         whole = len(set(filter(is_dataset_file, urls))) >= self._settings.files_to_verify
         wanted = on_topic or whole or self._settings.off_topic is OffTopic.EQUAL

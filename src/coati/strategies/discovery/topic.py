@@ -18,26 +18,43 @@ from coati.web.page_words import words_in
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+# A site is on the topic from this score on.
+ON_TOPIC = 0.5
 
 # Two words are forms of one that begin alike: with this many letters, and this part of the longer one.
 _ALIKE_LETTERS, _ALIKE_SHARE = 4, 0.6
 # A word goes with the topic that this many pages on it have, and this many times as often as other pages.
 _LEAST_PAGES, _LEAST_LIFT = 3, 3.0
+# What a word of the user counts that pages of all kinds have, and one that says "data"; others count 1.
+# Both tell the topic of a site less, but whoever asks for "health data" or "statistics data" means them.
+_GENERAL_WEIGHT, _DATA_WEIGHT = 0.5, 0.25
+# Such words with fewer letters are "of" and "the", and count nothing.
+_LEAST_GENERAL_LETTERS = 4
 # The words are weighed again when there is this much more to learn from.
 _GROWTH = 1.1
 
 
 class Topic:
-    """Scores pages from 0, nothing of the topic, to 1; ``without`` are words that tell no topic.
+    """Scores pages from 0, nothing of the topic, to 1.
+
+    ``general`` are words that pages of all kinds have, ``data`` those that say "data": they tell little of a
+    topic.
 
     >>> topic = Topic("the risk of floods", {"the", "of"})
     >>> topic.score(["flooding", "risk"]), topic.score(["flood"]), topic.score(["recipe"])
     (1.0, 0.5, 0.0)
+    >>> round(Topic("flood data", data={"data"}).score(["data"]), 2)
+    0.2
     """
 
-    def __init__(self, words: str, without: Collection[str] = ()) -> None:
-        self._without = frozenset(without)
-        self._called = list(dict.fromkeys(_plain(word) for word in words_in(words) if word not in without))
+    def __init__(self, words: str, general: Collection[str] = (), data: Collection[str] = ()) -> None:
+        self._without = frozenset((*general, *data))
+        # The user's words and what each counts; words that count nothing are left out.
+        self._called = {
+            _plain(word): weight
+            for word in words_in(words)
+            if (weight := _DATA_WEIGHT if word in data else _weight(word, general))
+        }
         # By word: which of the user's words it is a form of, -1 for none.
         self._forms: dict[str, int] = {}
         # By word: how many pages on the topic have it, and how many others. A page with a part of the user's
@@ -58,10 +75,12 @@ class Topic:
         return self._weighed_at
 
     def share(self, words: Iterable[str]) -> float:
-        """Return which part of the user's words is there, in any form; 1 where the user has none."""
+        """Return which part of the user's words is there, in any form; 1 where none of them counts."""
         if not self._called:
             return 1.0
-        return len({self._form(word) for word in words} - {-1}) / len(self._called)
+        found = {self._form(word) for word in words}
+        missing = sum(weight for place, weight in enumerate(self._called.values()) if place not in found)
+        return 1 - missing / sum(self._called.values())
 
     def score(self, words: Collection[str]) -> float:
         """Return how much a page with these words speaks of the topic."""
@@ -126,6 +145,12 @@ class Topic:
         self._on = defaultdict(float, {word: pages for word, pages, _ in words})
         self._off = defaultdict(float, {word: pages for word, _, pages in words})
         self._weights, self.terms = dict(weights), list(terms)
+
+
+def _weight(word: str, general: Collection[str]) -> float:
+    if word not in general:
+        return 1.0
+    return _GENERAL_WEIGHT if len(word) >= _LEAST_GENERAL_LETTERS else 0.0
 
 
 def _plain(word: str) -> str:

@@ -2,29 +2,40 @@
 
 Where more new links come than can be followed, a page with many of them would else keep the single file of a
 quiet page waiting for ever. This is fair queueing as networks do it: a link takes the longer the less it
-promises, the links of a page follow each other, the best first, and whichever would be done first is next.
+promises, the links of a page follow each other, and whichever would be done first is next.
+
+Of a page, the links that promise most are first, and of those that promise about as much, the newest. Where a
+page brings more than is followed for weeks, its news are followed, and what nobody came to is left behind.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    # What orders the links of a page: about how much they promise, their cycle, how much exactly.
+    _Place = tuple[int, int, float]
 
 # What promises less than this waits no longer than what promises this.
 _LEAST_SCORE = 1e-6
 
 
 class LinkToFollow(NamedTuple):
-    """A link to follow: where it stood, how many links from a watched page it is, and how often it moved."""
+    """A link to follow: where it stood, and since which cycle.
+
+    ``depth`` is how many links from a watched page it is, ``hops`` how often it moved.
+    """
 
     url: str
     page: str
     score: float
     depth: int = 1
     hops: int = 0
+    cycle: int = 0
 
 
 class FairQueue:
@@ -36,13 +47,17 @@ class FairQueue:
     >>> queue.push(LinkToFollow("a file", "quiet", 0.8))
     >>> [queue.pop().url for _ in range(6)]
     ['1', 'a file', '2', '3', '4', 'a story']
+    >>> queue.push(LinkToFollow("of last week", "front", 0.94, cycle=1))
+    >>> queue.push(LinkToFollow("of today", "front", 0.91, cycle=2))
+    >>> queue.pop().url
+    'of today'
     """
 
     def __init__(self) -> None:
         self._items: dict[str, LinkToFollow] = {}
-        # Per page: when its first link began to take its time, and its links, the best first.
+        # Per page: when its first link began to take its time, and its links, the first one first.
         self._begun: dict[str, float] = {}
-        self._of_page: dict[str, list[tuple[float, int, str]]] = {}
+        self._of_page: dict[str, list[tuple[_Place, int, str]]] = {}
         # When the first link of a page is done; a page that has got another time since is skipped.
         self._done: dict[str, float] = {}
         self._order: list[tuple[float, int, str]] = []
@@ -60,7 +75,7 @@ class FairQueue:
         self._pushed += 1
         self._begun.setdefault(link.page, self._now)
         links = self._of_page.setdefault(link.page, [])
-        heapq.heappush(links, (-link.score, self._pushed, link.url))
+        heapq.heappush(links, (_place_of(link), self._pushed, link.url))
         if links[0][2] == link.url:
             self._set_done(link.page)
 
@@ -70,8 +85,8 @@ class FairQueue:
         while links and links[0][2] not in self._items:
             heapq.heappop(links)
         if links:
-            score, number, _ = links[0]
-            self._done[page] = self._begun[page] + _time_of(-score)
+            _, number, url = links[0]
+            self._done[page] = self._begun[page] + _time_of(self._items[url])
             heapq.heappush(self._order, (self._done[page], number, page))
         else:
             del self._begun[page], self._of_page[page], self._done[page]
@@ -117,9 +132,9 @@ class FairQueue:
         turns = []
         for page, links in self._of_page.items():
             done = self._begun[page]
-            for score, number, url in sorted(links):
+            for _, number, url in sorted(links):
                 if url in self._items:
-                    done += _time_of(-score)
+                    done += _time_of(self._items[url])
                     turns.append((done, number, url))
         return [self._items[url] for *_, url in sorted(turns)]
 
@@ -141,5 +156,14 @@ class FairQueue:
         return queue
 
 
-def _time_of(score: float) -> float:
-    return 1 / max(score, _LEAST_SCORE)
+def _place_of(link: LinkToFollow) -> _Place:
+    # What differs by less than a factor of two mostly promises as much.
+    return -round(math.log2(_score_of(link))), -link.cycle, -link.score
+
+
+def _time_of(link: LinkToFollow) -> float:
+    return 1 / _score_of(link)
+
+
+def _score_of(link: LinkToFollow) -> float:
+    return max(link.score, _LEAST_SCORE)

@@ -239,11 +239,14 @@ class SiteWatch:
         key = url_hash(url)
         if not self._is_known(key, url):
             self._met.add(key)
-            self._following.push(LinkToFollow(url, page, _LIST_SCORE, _LIST_DEPTH))
+            self._following.push(self._new_link(url, page, _LIST_SCORE, _LIST_DEPTH))
 
     def _push(self, link: Link, page: str, depth: int) -> None:
         self._met.add(url_hash(link.url))
-        self._following.push(LinkToFollow(link.url, page, self._value(link, page), depth))
+        self._following.push(self._new_link(link.url, page, self._value(link, page), depth))
+
+    def _new_link(self, url: str, page: str, score: float, depth: int) -> LinkToFollow:
+        return LinkToFollow(url, page, score, depth, cycle=self.watch.cycles_begun)
 
     def _note_links_of_followed(self, link: LinkToFollow, page: Page) -> None:
         """Let the new links of a followed page wait as well, if it is near enough to a watched one."""
