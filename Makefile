@@ -47,7 +47,7 @@ lint: setup ## ruff, mypy and the import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-format: setup ## let ruff reformat and mend what it can
+format: setup ## let ruff reformat and fix what it can
 	@$(BIN)/ruff check --fix-only
 	@$(BIN)/ruff format
 

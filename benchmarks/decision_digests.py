@@ -34,7 +34,7 @@ from benchmarks.reporting import circumstances
 from coati.archive.archive import Archive
 from coati.assembly import REGISTRY, SITE_STRATEGIES, Need
 from coati.experiments.site_runs import SiteRunOptions, run_on_site
-from coati.replaying.example_pages import example_pages, joined
+from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.site import ReplaySite
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def decide(archives: Path, sites: Sequence[str], names: Sequence[str], jobs: int
         futures = {}
         for site in sorted(sites, key=lambda site: -sizes[site]):
             others = [each for other, each in sorted(pages.items()) if other != site]
-            task = pool.submit(_decide, everything[site], names, joined(others) if others else None)
+            task = pool.submit(_decide, everything[site], names, join_examples(others) if others else None)
             futures[task] = site
         for done in as_completed(futures):
             found[futures[done]] = done.result()

@@ -3,7 +3,7 @@
     python -m benchmarks.fleet_kills [--workers 50] [--clients 5] [--schedulers 1] [--sites 40] [--every 12]
 
 Sites are served on loopback, each on an address of its own. A Dask scheduler and its workers run as processes
-of their own; so does the client. While they harvest, a worker is killed every so many seconds, and the client
+of their own; so does the client. While they harvest, a worker is killed at regular intervals, and the client
 and the scheduler now and then; Dask restarts the first, this program the others. With ``--store-away`` the
 store, a folder, fails for a minute. At the end it is checked that every target of
 every site is in the store, none twice in the tables, that no two requests to a host came within its delay,
@@ -260,7 +260,7 @@ def check_pace(seen: Sequence[SeenRequest], delay: float) -> dict[str, object]:
 
 
 def _histogram(shortfalls: Sequence[float]) -> str:
-    """Say how many gaps fell short of the delay by more than so many milliseconds, and the most."""
+    """Say how many gaps fell short of the delay by more than this many milliseconds, and the most."""
     counts = [f">{limit}: {sum(1000 * short > limit for short in shortfalls)}" for limit in _SHORT_MS]
     return ", ".join([*counts, f"most: {1000 * max(shortfalls, default=0.0):.0f}"])
 

@@ -122,7 +122,7 @@ def written_by_slices(sites: int) -> Written:
 
 
 class SimulatedSites:
-    """How sites answer: each has so many URLs, and files that a good crawl finds early."""
+    """How sites answer: each has this many URLs, and files that a good crawl finds early."""
 
     def __init__(self, sites: int, seed: int) -> None:
         numbers = np.random.default_rng(seed)
@@ -133,7 +133,7 @@ class SimulatedSites:
         self._pace = self.urls / 6
 
     def found(self, site: int, requests: int) -> int:
-        """Return how many files a crawl has after so many requests."""
+        """Return how many files a crawl has after this many requests."""
         return int(self.files[site] * (1 - np.exp(-requests / self._pace[site])))
 
     def promise(self, site: int, requests: int) -> float:
@@ -156,7 +156,7 @@ class Simulated:
 
 
 def simulate(sites: int, places: int, hours: float, seed: int) -> Simulated:
-    """Let a fleet with so many places crawl for so many hours."""
+    """Let a fleet with this many places crawl for this many hours."""
     web, chance, seen = SimulatedSites(sites, seed), random.Random(seed), Simulated()
     choice = SliceChoice([f"site{number}.example" for number in range(sites)], Budget(), SliceSizes())
     ends: list[tuple[float, int, int]] = []
@@ -165,7 +165,7 @@ def simulate(sites: int, places: int, hours: float, seed: int) -> Simulated:
         begun = time.process_time()
         while choice.out < places and (chosen := choice.choose(now)) is not None:
             seen.choices.append(time.process_time() - begun)
-            asked = choice.tally(chosen.site).requests
+            asked = choice.counts_of(chosen.site).requests
             requests = min(chosen.requests, int(web.urls[chosen.site]) - asked)
             lasts = _TURN_SECONDS + min(chosen.seconds, requests * _DELAY_SECONDS) * chance.uniform(1.0, 1.2)
             heapq.heappush(ends, (now + lasts, chosen.site, requests))
@@ -185,7 +185,7 @@ def simulate(sites: int, places: int, hours: float, seed: int) -> Simulated:
 def _end(
     choice: SliceChoice, web: SimulatedSites, seen: Simulated, site: int, requests: int, now: float
 ) -> None:
-    before = choice.tally(site)
+    before = choice.counts_of(site)
     asked = before.requests + requests
     targets, promise = web.found(site, asked), web.promise(site, asked)
     begun = time.process_time()
@@ -198,7 +198,7 @@ def _end(
 
 
 def megabytes_of_client(sites: int) -> float:
-    """Return what whoever chooses holds in memory for so many sites."""
+    """Return what whoever chooses holds in memory for this many sites."""
     before = _resident_megabytes()
     listed = [
         HarvestSite(f"site{number}.example", (f"https://site{number}.example/",), Scope.DOMAIN)

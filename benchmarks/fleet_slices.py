@@ -79,7 +79,7 @@ def uninterrupted(server: Served, folder: Path) -> tuple[Measured, float]:
 
 
 def in_slices(server: Served, folder: Path, sizes: SliceSizes, reports: float) -> Measured:
-    """Harvest in slices; the reports of the sites take so many seconds."""
+    """Harvest in slices; the reports of the sites take this many seconds."""
     warm_up(server.urls, folder)
     timed = Timed()
     for prefix in range(256):

@@ -45,7 +45,7 @@ from coati.testing.site_parameters import SiteParameters
 _CHOICES = 20_000
 _AT_ONCE = 32
 _CORES = 2
-# Of each of so many sites, one per place, before anything is measured.
+# Of each of this many sites, one per place, before anything is measured.
 _WARM_REQUESTS = 5
 
 
@@ -237,8 +237,8 @@ def outer_choice(count: int) -> dict[str, object]:
     choice = SliceChoice([f"{number}.org" for number in range(count)], Budget(max_requests=10**9))
     for number in range(count):
         promises = Promises(chance.random(), chance.random() * 50, chance.random() * 50)
-        tally = SiteCounts(chance.randrange(1, 1000), chance.randrange(50), 0, promises)
-        choice.resume(number, tally)
+        counts = SiteCounts(chance.randrange(1, 1000), chance.randrange(50), 0, promises)
+        choice.resume(number, counts)
     out = []
     longest = 0.0
     begun = time.process_time()
@@ -249,11 +249,11 @@ def outer_choice(count: int) -> dict[str, object]:
             out.append(chosen)
         if len(out) > 200:  # noqa: PLR2004 - workers
             back = out.pop(chance.randrange(len(out)))
-            before = choice.tally(back.site)
-            tally = before._replace(
+            before = choice.counts_of(back.site)
+            counts = before._replace(
                 requests=before.requests + back.requests, promises=Promises(chance.random())
             )
-            choice.ended(back.site, tally, float(now), float(now) + 1.0)
+            choice.ended(back.site, counts, float(now), float(now) + 1.0)
         longest = max(longest, time.process_time() - at)
     mean = (time.process_time() - begun) / _CHOICES
     return {"sites": count, "choice_ms": round(1000 * mean, 4), "longest_ms": round(1000 * longest, 3)}

@@ -34,7 +34,7 @@ from coati.live.retry_after import parse_retry_after
 from coati.readers.formats import HEAD_BYTES, Format, format_of
 from coati.readers.registry import PageReader
 from coati.readers.robots import named_sitemaps
-from coati.readers.unpacking import unpack
+from coati.readers.unpacking import unpack_text
 from coati.runs.file_names import file_name, folder_name
 from coati.shortcuts.api_answer import ApiAnswer
 from coati.shortcuts.registry import PROFILES
@@ -192,7 +192,7 @@ def _zip(data: bytes) -> None:
 
 
 def _gzip(data: bytes) -> None:
-    unpack(data, max_bytes=_MAX_UNPACKED)
+    unpack_text(data, max_bytes=_MAX_UNPACKED)
     for coding in ("gzip", "deflate", "br", "zstd"):
         decode_body(data, transfer_coding="chunked", content_coding=coding, max_bytes=_MAX_UNPACKED)
         unpacking, size = Unpacking((coding,)), 0

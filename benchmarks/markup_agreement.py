@@ -214,9 +214,7 @@ def _speed(pages: list[tuple[str, bytes, str]]) -> dict[str, object]:
 @click.command()
 @click.argument("archives", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--most", type=int, help="Pages of one archive, spread evenly; all unless given.")
-@click.option(
-    "--every", default=100, show_default=True, help="Of so many pages one is read for all syntaxes."
-)
+@click.option("--every", default=100, show_default=True, help="Read one of this many pages for all syntaxes.")
 @click.option(
     "--record", type=click.Path(path_type=Path), help="Keep what was compared, and go on from there."
 )

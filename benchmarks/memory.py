@@ -59,7 +59,7 @@ def weigh(strategy: str, site: EndlessSite) -> Weight:
 def main(strategy: str, urls: int, groups: int, form: str) -> None:
     """Weigh a strategy."""
     met, requests, grown = weigh(strategy, EndlessSite(urls, groups))
-    row = {"urls": met, "requests": requests, "MB": grown / 1e6, "bytes a known URL": grown / met}
+    row = {"urls": met, "requests": requests, "MB": grown / 1e6, "bytes per known URL": grown / met}
     report(f"memory of {strategy}", [row], form)
 
 

@@ -102,7 +102,7 @@ def main(archives: Path, sites: Sequence[str], strategy: str, max_requests: int,
             rows.append(
                 {
                     "site": name,
-                    "KB a page": sum(map(len, bodies)) / len(bodies) / 1000,
+                    "KB per page": sum(map(len, bodies)) / len(bodies) / 1000,
                     "parsing alone, pages/s": alone,
                     "remembered, pages/s": remembered,
                     "replay, requests/s": len(run.trace) / run.cpu_seconds,

@@ -107,7 +107,7 @@ def main(
     """Measure memory first, while the process is fresh; then steps; then whole crawls."""
     weight = weigh(_OURS, EndlessSite(known, _GROUPS_BY_WEIGHT, write=in_letters))
     row = {"urls": weight.urls, "MB": weight.grown_bytes / 1e6}
-    row["bytes a known URL"] = weight.grown_bytes / weight.urls
+    row["bytes per known URL"] = weight.grown_bytes / weight.urls
     report(f"memory of {_OURS}", [row], form)
     rows: list[dict[str, object]] = []
     for strategy in (_THEIRS, _OURS):

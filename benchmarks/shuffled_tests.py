@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Shuffle them by the seed that the environment names, so that an order can be had again.
+    """Shuffle them by the seed that the environment names, so that an order can be repeated.
 
     The tests of a file stay together: what they share is made once.
     """

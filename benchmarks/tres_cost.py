@@ -20,7 +20,7 @@ from coati.archive.archive import Archive
 from coati.assembly import REGISTRY, Need, build_strategy
 from coati.errors import UsageError
 from coati.model import EVERY_HOST, Page, Request
-from coati.replaying.example_pages import example_pages, joined
+from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.site import ReplaySite
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _examples(folders: Iterable[Path]) -> TresExamples:
     for folder in folders:
         with Archive.open(folder) as other:
             found.append(example_pages(ReplaySite(other)))
-    return joined(found)
+    return join_examples(found)
 
 
 def _draw(costs: list[Cost], site: str, file: Path) -> None:

@@ -96,13 +96,13 @@ async def deep(exchange: Exchange) -> None:
 
 @api
 async def one_long_string(exchange: Exchange) -> None:
-    """Give an address of ten million characters."""
+    """Answer with an address of ten million characters."""
     await exchange.answer(media("/" + "a" * 10_000_000), JSON)
 
 
 @api
 async def huge_numbers(exchange: Exchange) -> None:
-    """Give numbers of a hundred thousand digits where addresses should be."""
+    """Answer with numbers of a hundred thousand digits where addresses should be."""
     await exchange.answer(b'[{"source_url": ' + b"9" * 100_000 + b"}]", JSON)
 
 
@@ -133,7 +133,7 @@ async def dropped(exchange: Exchange) -> None:
 
 @api
 async def wrong_kinds(exchange: Exchange) -> None:
-    """Give numbers, lists and nothing where addresses and entries should be."""
+    """Answer with numbers, lists and nothing where addresses and entries should be."""
     entries: list[object] = [
         None,
         7,

@@ -88,7 +88,7 @@ class NastyServer:
     turns: Counter[str] = field(default_factory=Counter)
 
     def url(self, path: str = "/") -> str:
-        """Give the URL of a path."""
+        """Return the URL of a path."""
         return f"http://{self.host}:{self.port}{path}"
 
     def count(self, path: str, method: str = "GET") -> int:

@@ -43,7 +43,7 @@ def fenced(page: Path, language: str) -> list[str]:
 
 
 def shell_lines(page: Path) -> list[list[str]]:
-    """Give the commands of a page's shell blocks as words, comments left out."""
+    """Return the commands of a page's shell blocks as words, comments left out."""
     lines = (line for block in fenced(page, "sh") for line in block.splitlines())
     return [words for line in lines if (words := shlex.split(line, comments=True))]
 
@@ -125,7 +125,7 @@ def test_every_error_is_documented() -> None:
     for module in pkgutil.walk_packages(coati.__path__, "coati."):
         if not module.name.endswith("__main__"):
             _import(module.name)
-    missing = [error.__name__ for error in _family(CoatiError) if f"{error.__name__}`" not in page]
+    missing = [error.__name__ for error in _family(CoatiError) if f".{error.__name__}`" not in page]
     assert missing == []
 
 
@@ -208,6 +208,22 @@ def test_modules_that_a_page_names_exist(page: Path) -> None:
     assert [name for name in MODULE.findall(text_of(page)) if not is_there(name)] == []
 
 
+def test_modules_that_a_package_names_exist() -> None:
+    missing = []
+    for init in (ROOT / "src" / "coati").rglob("__init__.py"):
+        tree = ast.parse(text_of(init))
+        own = {path.stem for path in init.parent.glob("*.py")} | {path.name for path in init.parent.iterdir()}
+        own |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)} | {"coati"}
+        own |= set(getattr(importlib.import_module(package_of(init)), "__all__", ()))
+        named = re.findall(r"(?<!`)`([a-z_]+)(?:\.[\w.]+)?`(?!`)", ast.get_docstring(tree) or "")
+        missing += [f"{package_of(init)}: {name}" for name in named if name not in own]
+    assert missing == []
+
+
+def package_of(init: Path) -> str:
+    return ".".join(init.parent.relative_to(ROOT / "src").parts)
+
+
 def is_there(name: str) -> bool:
     """Tell whether a dotted name is that of a module, or of what a module holds."""
     try:
@@ -242,7 +258,7 @@ def test_scent_is_where_a_reader_meets_strategies_first() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """Give the names of a page's headings as GitHub makes them."""
+    """Return the names of a page's headings as GitHub makes them."""
     headings = re.findall(r"^#+ (.*)$", FENCE.sub("", text_of(page)), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

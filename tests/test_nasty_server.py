@@ -81,7 +81,7 @@ def connected(server: NastyServer, path: str, method: str = "GET") -> socket.soc
 
 
 def ask(server: NastyServer, path: str, method: str = "GET") -> http.client.HTTPResponse:
-    """Give an answer that follows the rules; its body can be read."""
+    """Return an answer that follows the rules; its body can be read."""
     with closing(http.client.HTTPConnection(server.host, server.port, timeout=PATIENCE)) as connection:
         connection.request(method, path, headers={"Connection": "close"})
         response = connection.getresponse()

@@ -133,3 +133,25 @@ def test_every_library_that_the_package_imports_is_declared() -> None:
         if not declared & {name.lower() for name in known.get(package, [package])}
     }
     assert not undeclared
+
+
+def test_what_says_that_it_returns_something_does() -> None:
+    wrong = []
+    for path, text in texts():
+        if path.suffix == ".py" and path.parts[0] in {"src", "benchmarks"}:
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    says = (ast.get_docstring(node) or "").startswith("Return ")
+                    if says and isinstance(node.returns, ast.Constant) and node.returns.value is None:
+                        wrong.append(f"{path}:{node.lineno} {node.name}")
+    assert not wrong
+
+
+def test_a_name_of_a_class_stands_for_one_thing() -> None:
+    places: dict[str, list[str]] = {}
+    for path, text in texts():
+        if path.suffix == ".py" and path.parts[0] == "src":
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places.setdefault(node.name, []).append(path.as_posix())
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

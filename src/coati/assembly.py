@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from coati.errors import ConfigError, UsageError, unknown_name
-from coati.named_objects import object_at
+from coati.named_objects import made_by, object_at, require_members
 from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
 from coati.strategies.baselines.clairvoyant import clairvoyant, omniscient
 from coati.strategies.discovery.actions import DISCOVERY_ACTIONS, Action
@@ -403,10 +403,10 @@ def _dsdd_row(
     summary: str, actions: tuple[Action, ...] = DISCOVERY_ACTIONS, *, learns: bool = True
 ) -> StrategyRow:
     def build(given: StrategyInputs) -> Strategy:
-        from coati.strategies.discovery.dsdd import Dsdd, Variant
+        from coati.strategies.discovery.dsdd import Dsdd, DsddVariant
 
         settings = given.settings
-        variant = Variant(actions, learns)
+        variant = DsddVariant(actions, learns)
         return Dsdd(given.start_urls, settings.discovery, settings.start_model, variant, _wishes(settings))
 
     return _discovery_row(summary, build, "coati.strategies.discovery.dsdd")
@@ -500,6 +500,8 @@ SITE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if Need.HISTORY n
 
 LIVE_STRATEGIES = tuple(name for name in SITE_STRATEGIES if not REGISTRY[name].replay_only)
 
+_STRATEGY_METHODS = ("choose", "observe", "redo", "save", "load", "arm_label")
+
 
 def strategy_row(name: str) -> StrategyRow:
     """Look a strategy up by its name, or by its path (``my_module:MyStrategy``).
@@ -522,11 +524,14 @@ def _row_by_path(path: str) -> StrategyRow:
         return made
     if not callable(made):
         raise ConfigError(f"strategy {path!r}: {attribute} must be a class or a function (start_urls, seed)")
-    return StrategyRow(
-        (inspect.getdoc(made) or path).partition("\n")[0],
-        lambda given: made(given.start_urls, given.seed),
-        (module_name,),
-    )
+
+    def build(given: StrategyInputs) -> Strategy:
+        takes = "the start URLs and a seed"
+        strategy: Strategy = made_by(made, "strategy", path, given.start_urls, given.seed, takes=takes)
+        require_members(strategy, "strategy", path, _STRATEGY_METHODS)
+        return strategy
+
+    return StrategyRow((inspect.getdoc(made) or path).partition("\n")[0], build, (module_name,))
 
 
 def build_goal(text: str) -> Goal:

@@ -39,3 +39,15 @@ class FileLock:
 
     def release(self) -> None:
         os.close(self._descriptor)
+
+
+def is_held(path: Path) -> bool:
+    """Tell whether a process holds the lock; one that was killed holds it no more."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False

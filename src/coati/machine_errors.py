@@ -9,7 +9,7 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from coati.errors import WriteError
+from coati.errors import ConfigError, WriteError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +55,18 @@ def is_of_the_machine(error: OSError | sqlite3.Error) -> bool:
 def is_full(error: OSError | sqlite3.Error) -> bool:
     """Tell whether there is no room left."""
     return error.errno in _FULL if isinstance(error, OSError) else _code(error) == sqlite3.SQLITE_FULL
+
+
+def read_bounded(file: Path, most_bytes: int, what: str) -> bytes:
+    """Read a file that a user named; raises `ConfigError` where it cannot be read or is too large for it."""
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(most_bytes + 1)
+    except OSError as error:
+        raise ConfigError(f"the {what} {file} cannot be read: {error.strerror or error}") from None
+    if len(content) > most_bytes:
+        raise ConfigError(f"{file} is too large for a {what}: {most_bytes >> 20} MiB at most")
+    return content
 
 
 def leave_closed_terminal() -> None:

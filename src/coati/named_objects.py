@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coati.errors import CoatiError, ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def object_at(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
@@ -41,15 +44,27 @@ def made_at(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands ther
     return made_by(object_at(what, path), what, path)
 
 
-def made_by(make: Any, what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
+def made_by(make: Any, what: str, path: str, *arguments: object, takes: str = "no arguments") -> Any:  # noqa: ANN401 - whatever stands there
     """Call the object that a user named; raises `ConfigError` where that fails."""
     try:
-        return make()
+        return make(*arguments)
     except CoatiError:
         # It says itself what is wrong, such as a key that is missing.
         raise
     except Exception as error:
         words = f"{type(error).__name__}: {error}"
         raise ConfigError(
-            f"{what} {path!r}: it cannot be made; it takes no arguments, and the call failed with {words}"
+            f"{what} {path!r}: it cannot be made; it takes {takes}, and the call failed with {words}"
         ) from error
+
+
+def require_members(made: object, what: str, path: str, members: Sequence[str]) -> None:
+    """Raise `ConfigError` unless what a user named has all of these attributes and methods.
+
+    >>> require_members(3, "profile", "mine:Cms", ("real", "title"))
+    Traceback (most recent call last):
+    coati.errors.ConfigError: profile 'mine:Cms' has no title; it needs real, title
+    """
+    missing = [name for name in members if not hasattr(made, name)]
+    if missing:
+        raise ConfigError(f"{what} {path!r} has no {', '.join(missing)}; it needs {', '.join(members)}")

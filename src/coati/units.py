@@ -123,6 +123,15 @@ def format_share(part: float, whole: float) -> str:
     return "over 99 %" if percent == 100 and part < whole else f"{percent} %"  # noqa: PLR2004 - percent
 
 
+def format_iso(seconds: float) -> str:
+    """Write seconds since the epoch for programs, in whole seconds.
+
+    >>> format_iso(0.9)
+    '1970-01-01T00:00:00Z'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 def format_moment(iso: str | None, *, short: bool = False) -> str:
     """Write a time of the log, or its own text where it is no time.
 

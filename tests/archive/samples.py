@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta, Entry, Record
-from coati.archive.sources.source import Damaged
+from coati.archive.sources.source import DamagedPart
 from coati.model import Kind
 from coati.web.media import PRESETS
 
@@ -60,9 +60,9 @@ class Reports:
     """Keeps what a source reports."""
 
     def __init__(self) -> None:
-        self.all: list[Damaged] = []
+        self.all: list[DamagedPart] = []
 
-    def __call__(self, damaged: Damaged) -> None:
+    def __call__(self, damaged: DamagedPart) -> None:
         self.all.append(damaged)
 
 

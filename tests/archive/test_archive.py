@@ -141,7 +141,7 @@ def test_an_archive_has_one_writer_at_a_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["missing", "garbage", "other version", "empty"])
-def test_an_index_that_cannot_be_used_says_how_to_mend_it(tmp_path: Path, damage: str) -> None:
+def test_an_index_that_cannot_be_used_says_how_to_rebuild_it(tmp_path: Path, damage: str) -> None:
     folder = make(tmp_path / "a")
     before = contents(folder)
     index = folder / INDEX

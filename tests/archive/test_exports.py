@@ -10,7 +10,7 @@ from warcio.archiveiterator import ArchiveIterator
 from coati.archive.archive import Archive
 from coati.archive.exports.sb_kit import KitExport, export_kit, table_name
 from coati.archive.exports.warc import export_warc
-from coati.archive.importing import Importing, import_source
+from coati.archive.importing import ImportOptions, import_source
 from coati.archive.record import Entry, Record
 from coati.archive.sources.source import SourceOptions
 from coati.archive.sources.warc_files import WarcFiles, warc_on_disk
@@ -164,6 +164,6 @@ def test_an_archive_survives_the_way_through_one_warc_file(tmp_path: Path) -> No
         digest = archive.digest()
         export_warc(archive, tmp_path / "a.warc.gz")
     source = WarcFiles([warc_on_disk(tmp_path / "a.warc.gz")], SourceOptions())
-    import_source(source, tmp_path / "b", Importing())
+    import_source(source, tmp_path / "b", ImportOptions())
     with Archive.open(tmp_path / "b") as archive:
         assert archive.digest() == digest

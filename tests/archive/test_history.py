@@ -11,7 +11,7 @@ from warcio.archiveiterator import ArchiveIterator
 from coati.archive.archive import Archive
 from coati.archive.description import FILE_NAME as DESCRIPTION
 from coati.archive.exports.warc import export_warc
-from coati.archive.importing import Importing, import_source
+from coati.archive.importing import ImportOptions, import_source
 from coati.archive.index import FILE_NAME as INDEX
 from coati.archive.link_cache import LinkCache
 from coati.archive.record import Entry, Record
@@ -29,7 +29,7 @@ HISTORY = (NEW, *SITE[1:], OLD, GONE, BUSY, SAME)
 
 
 def view(folder: Path) -> tuple[object, ...]:
-    """Give everything that an archive answers at any moment."""
+    """Return everything that an archive answers at any moment."""
     with Archive.open(folder) as archive:
         urls = [entry.url for entry in archive.entries()]
         moments = [None, 9.0, 10.0, 19.0, 20.0, 30.0, 39.0, 40.0, 60.0]
@@ -144,7 +144,7 @@ def test_a_history_survives_an_export_and_an_import(tmp_path: Path) -> None:
     with Archive.open(folder) as archive:
         export_warc(archive, tmp_path / "a.warc.gz")
     _, source = open_source([tmp_path / "a.warc.gz"], "auto", SourceOptions(start_url=ROOT))
-    summary = import_source(source, tmp_path / "b", Importing())
+    summary = import_source(source, tmp_path / "b", ImportOptions())
     assert (summary.captures, summary.damaged) == (len(records), 0)
     assert view(tmp_path / "b")[2:] == view(folder)[2:]
 
@@ -218,7 +218,7 @@ def test_an_archive_of_the_older_format_is_read_and_written(tmp_path: Path) -> N
         assert index.execute("PRAGMA user_version").fetchone() == (2,)
 
 
-def test_an_older_index_that_is_damaged_says_how_to_mend_it(tmp_path: Path) -> None:
+def test_an_older_index_that_is_damaged_says_how_to_rebuild_it(tmp_path: Path) -> None:
     folder = older_format(make(tmp_path / "a"))
     with closing(sqlite3.connect(folder / INDEX)) as index:
         index.execute("DROP TABLE records")

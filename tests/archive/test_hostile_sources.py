@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coati.archive.archive import Archive
-from coati.archive.importing import Importing, import_source
+from coati.archive.importing import ImportOptions, import_source
 from coati.archive.sources import static_folder
 from coati.archive.sources.layouts import open_source
-from coati.archive.sources.source import Damaged, SourceOptions
+from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.archive.sources.static_folder import StaticFolder
 from coati.archive.sources.wacz import read_wacz
 from coati.errors import ArchiveError, UsageError, WriteError
@@ -67,7 +67,7 @@ def test_links_that_lead_in_ever_more_ways_to_the_same_folders_end(
         (folder / "page.html").write_text("<p>")
         for name in ("a", "b") if number < 39 else ():
             (folder / name).symlink_to(f"../{number + 1:02}")
-    damaged: list[Damaged] = []
+    damaged: list[DamagedPart] = []
     records = list(StaticFolder(tmp_path, SourceOptions()).records(damaged.append, lambda *_: None))
     assert len(records) == 40 + 50
     assert "more than 50 folders" in {damage.reason for damage in damaged}.pop()
@@ -134,7 +134,7 @@ def test_very_many_captures_of_one_moment_cost_no_more_than_others(tmp_path: Pat
         path.write_bytes(packed(response("http://a.test/", b"<p>%d" % number) for number in range(captures)))
         place = tmp_path / f"archive-{captures}"
         source = open_source([path], "auto", SourceOptions())[1]
-        calls = count_calls(lambda: import_source(source, place, Importing()))
+        calls = count_calls(lambda: import_source(source, place, ImportOptions()))
         with Archive.open(place) as archive:
             assert archive.count_captures() == captures
         return calls

@@ -14,7 +14,7 @@ from tests.archive.samples import SITE, make, volume
 
 @lru_cache(maxsize=1)
 def sound() -> tuple[bytes, tuple[FoundRecord | Damage, ...]]:
-    """Give the bytes of a volume, and what stands where in it."""
+    """Return the bytes of a volume, and what stands where in it."""
     with TemporaryDirectory() as place:
         path = volume(make(Path(place) / "a"))
         return path.read_bytes(), tuple(scan_volume(path))

@@ -9,7 +9,7 @@ import pytest
 from coati.archive.record import Record
 from coati.archive.sources import replica
 from coati.archive.sources.replica import Replica
-from coati.archive.sources.source import Damaged, SourceOptions
+from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.errors import ArchiveError
 from coati.model import Kind
 from coati.web.media import PRESETS
@@ -49,7 +49,7 @@ def make(
     return folder
 
 
-def read(folder: Path) -> tuple[list[Record], list[Damaged]]:
+def read(folder: Path) -> tuple[list[Record], list[DamagedPart]]:
     reports = Reports()
     return list(Replica(folder, SourceOptions()).records(reports, no_progress)), reports.all
 

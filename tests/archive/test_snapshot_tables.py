@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from coati.archive.archive import Archive
-from coati.archive.importing import Importing, import_source
+from coati.archive.importing import ImportOptions, import_source
 from coati.archive.sources.layouts import open_source
-from coati.archive.sources.source import Damaged, SourceOptions
+from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.errors import ArchiveError
 from coati.model import PageLinks
 from coati.readers.formats import Format
@@ -17,11 +17,11 @@ from coati.readers.registry import PageReader
 from tests.archive.snapshots import OTHER, PAGE, write_feeds, write_news, write_tables
 
 
-def imported(folder: Path, damages: list[Damaged] | None = None) -> Archive:
+def imported(folder: Path, damages: list[DamagedPart] | None = None) -> Archive:
     layout, source = open_source([folder], "auto", SourceOptions())
     assert layout == "snapshots"
     report = (lambda _: None) if damages is None else damages.append
-    import_source(source, folder / "archive", Importing(report=report))
+    import_source(source, folder / "archive", ImportOptions(report=report))
     return Archive.open(folder / "archive")
 
 
@@ -70,7 +70,7 @@ def test_a_feed_shows_its_last_links_on_a_site_of_its_own(tmp_path: Path) -> Non
 def test_numbers_that_no_table_has_are_reported(tmp_path: Path) -> None:
     folder = write_news(tmp_path)
     write_tables(folder, {"events.tsv.gz": ["0|0|+0|-", "1|0|+77|-"]})
-    damages: list[Damaged] = []
+    damages: list[DamagedPart] = []
     with imported(folder, damages) as archive:
         assert len(archive.captures(PAGE)) == 1
     assert [str(damage) for damage in damages] == [

@@ -6,7 +6,7 @@ import pytest
 from coati.archive.record import Record
 from coati.archive.sources import static_folder
 from coati.archive.sources.file_types import media_type_of
-from coati.archive.sources.source import Damaged, SourceOptions
+from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.archive.sources.static_folder import StaticFolder
 from tests.archive.samples import Reports, no_progress
 
@@ -19,7 +19,7 @@ def make(folder: Path, files: dict[str, bytes]) -> Path:
     return folder
 
 
-def read(folder: Path, options: SourceOptions | None = None) -> tuple[dict[str, Record], list[Damaged]]:
+def read(folder: Path, options: SourceOptions | None = None) -> tuple[dict[str, Record], list[DamagedPart]]:
     reports = Reports()
     source = StaticFolder(folder, options or SourceOptions())
     return {record.entry.url: record for record in source.records(reports, no_progress)}, reports.all

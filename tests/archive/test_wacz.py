@@ -7,7 +7,7 @@ import pytest
 
 from coati.archive.record import Record
 from coati.archive.sources.layouts import open_source
-from coati.archive.sources.source import Damaged, SourceOptions
+from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.archive.sources.wacz import is_zip, read_wacz
 from coati.archive.sources.warc_files import WarcFiles
 from coati.errors import ArchiveError
@@ -31,7 +31,7 @@ def opened(path: Path, options: SourceOptions) -> WarcFiles:
     return source
 
 
-def read(path: Path) -> tuple[list[Record], list[Damaged]]:
+def read(path: Path) -> tuple[list[Record], list[DamagedPart]]:
     reports = Reports()
     return list(opened(path, SourceOptions()).records(reports, no_progress)), reports.all
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coati.archive.record import ArchiveMeta, Record
 from coati.archive.sources import warc_stream
-from coati.archive.sources.source import Damaged, SourceOptions
+from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.archive.sources.warc_files import WarcFiles, warc_on_disk
 from coati.errors import ArchiveError, UsageError
 from coati.model import Kind
@@ -25,7 +25,7 @@ Pack = Callable[[list[bytes]], bytes]
 
 def read(
     *octets: bytes, folder: Path, options: SourceOptions | None = None
-) -> tuple[list[Record], list[Damaged]]:
+) -> tuple[list[Record], list[DamagedPart]]:
     """Read files of these contents; gives the records and what was reported."""
     files = []
     for number, content in enumerate(octets):

@@ -14,7 +14,7 @@ from coati.archive.archive import Archive
 from coati.archive.exports import wacz
 from coati.archive.exports.cdxj import export_cdxj, surt
 from coati.archive.exports.wacz import export_wacz
-from coati.archive.importing import Importing, import_source
+from coati.archive.importing import ImportOptions, import_source
 from coati.archive.sources.layouts import open_source
 from coati.archive.sources.source import SourceOptions
 from coati.errors import UsageError
@@ -86,7 +86,7 @@ def test_a_wacz_is_valid_by_its_own_tool_and_comes_back(
         before = {entry: archive.record(entry.url).body for entry in archive.entries() if entry.status}
     validate(out)
     _, source = open_source([out], "auto", SourceOptions())
-    import_source(source, tmp_path / "b", Importing())
+    import_source(source, tmp_path / "b", ImportOptions())
     with Archive.open(tmp_path / "b") as again:
         assert {entry: again.record(entry.url).body for entry in again.entries()} == before
         assert len(again.captures(ROOT)) == 2

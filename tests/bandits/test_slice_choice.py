@@ -182,8 +182,8 @@ class World:
         else:
             self.suspects.discard(site)
             self.asked[site] += self.chance.randrange(1, reserved + 1)
-            tally = SiteCounts(requests=self.asked[site])
-            self.choice.ended(site, tally, self.now, self.now + self.chance.random())
+            counts = SiteCounts(requests=self.asked[site])
+            self.choice.ended(site, counts, self.now, self.now + self.chance.random())
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -17,7 +17,7 @@ __all__ = ["coati"]
 
 
 def offered(line: str) -> list[str]:
-    """Give what is offered for the last word of a command line."""
+    """Return what is offered for the last word of a command line."""
     *words, last = line.split(" ")
     found = ShellComplete(program, {}, "coati", "_COATI_COMPLETE").get_completions(words[1:], last)
     return [item.value if item.type == "plain" else f"<{item.type}>" for item in found]

@@ -565,7 +565,7 @@ def test_an_archive_keeps_everything_and_answers_next_time(coati: Coati) -> None
 def test_progress_is_told_in_plain_lines_where_there_is_no_terminal(
     coati: Coati, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coati.jobs.live_progress._LINE_SECONDS", 0.0)
+    monkeypatch.setattr("coati.jobs.live_progress.LINE_SECONDS", 0.0)
     with small() as site:
         said = coati("crawl", site.start, *FAST, "--max-requests", 4)
     assert "4 requests, 2 targets" in said.err

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coati.budget import Budget
-from coati.jobs.live_progress import CrawlView, shortened
+from coati.jobs.live_progress import CrawlView, shortened_path
 from coati.live.progress import ArmYield, Event, EventKind, Progress
 from coati.pacing.host_pace import Wait
 from coati.stop_reasons import StopReason
@@ -69,7 +69,7 @@ def test_the_best_group_is_named_by_its_end() -> None:
 
 @pytest.mark.parametrize("width", range(10, 60))
 def test_what_is_shortened_fits(width: int) -> None:
-    assert len(shortened("html > body > div.a > ul.files > li > a", width)) <= width
+    assert len(shortened_path("html > body > div.a > ul.files > li > a", width)) <= width
 
 
 def test_addresses_that_could_not_be_reached_are_waited_for() -> None:

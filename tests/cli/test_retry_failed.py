@@ -27,7 +27,7 @@ def broken_site() -> dict[str, Route]:
     return routes
 
 
-def mend(site: Script) -> None:
+def repair(site: Script) -> None:
     site.routes["/hub"] = page(*FILES, "/well.csv", "/")
     for number, path in enumerate(FILES):
         site.routes[path] = file(b"a,b\n%d,2\n" % number)
@@ -46,7 +46,7 @@ def test_what_failed_is_had_once_the_site_is_well(coati: Coati, strategy: str) -
     with scripted(broken_site()) as site:
         command = ("crawl", site.start, *FAST, "--strategy", strategy, "--out", "run", "--format", "json")
         assert coati(*command).json["targets"] == 1
-        mend(site)
+        repair(site)
         assert coati(*command).json["targets"] == 1
         asked = len(site.asked)
         said = coati(*command, "--retry-failed")
@@ -64,7 +64,7 @@ def test_it_goes_on_where_it_was(coati: Coati, strategy: str) -> None:
     with scripted(broken_site()) as site:
         command = ("crawl", site.start, *FAST, "--strategy", strategy, "--out", "run", "--format", "json")
         spent = coati(*command).json["requests"]
-        mend(site)
+        repair(site)
         asked = len(site.asked)
         # One request at a time, each in a session of its own; none needs the option again.
         assert (
@@ -86,7 +86,7 @@ def test_a_second_time_asks_for_what_failed_twice(coati: Coati) -> None:
         command = ("crawl", site.start, *FAST, "--out", "run", "--format", "json")
         coati(*command)
         coati(*command, "--retry-failed")
-        mend(site)
+        repair(site)
         asked = len(site.asked)
         assert coati(*command, "--retry-failed").json["targets"] == 7
         assert "/gone.csv" in site.paths[asked:]

@@ -88,7 +88,7 @@ HARVEST = "harvest pages.txt --types data"
         ("discover rain --search of_mine:Fails", "ValueError: not today"),
         ("discover rain --search of_mine:three", "it cannot be made"),
         ("discover rain --search of_mine:Needs", "coati: mine needs a key"),
-        ("discover rain --search of_mine:Bare", "it has no name"),
+        ("discover rain --search of_mine:Bare", "has no name"),
         ("discover rain --search os.path:join", "it takes no arguments"),
         ("discover rain --search commoncrawl=broken.gz", "the extract cannot be read"),
         ("discover rain --search commoncrawl=cut.gz", "the extract cannot be read"),

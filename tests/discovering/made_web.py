@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
-from coati.discovering.indexing import index_archives
+from coati.discovering.indexing import write_index_of
 from coati.settings.start_model_file import write_start_model
 from coati.strategies.discovery.page_classifier import PageClassifier
 from coati.strategies.discovery.start_model import model_of_examples
@@ -28,7 +28,7 @@ def made_web(folder: Path) -> tuple[Path, Path, Path]:
     """Make the archive, the index and the start model; returns where they are."""
     archive = archive_of(small_web(), folder / "web")
     index = folder / "index"
-    index_archives([archive], index)
+    write_index_of([archive], index)
     model = folder / "model.json"
     write_start_model(model, PageClassifier(model_of_examples(examples())).as_start_model(500), {})
     return archive, index, model

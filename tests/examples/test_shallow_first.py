@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -78,3 +79,47 @@ def test_is_taken_by_its_path_in_a_crawl_and_resumed(tmp_path: Path, capsys: Cap
 def test_a_wrong_path_is_told(path: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         strategy_row(path)
+
+
+WRONG = """
+from shallow_first import ShallowFirst
+
+class Empty:
+    def __init__(self, start_urls, seed): ...
+
+class WithoutArguments:
+    def __init__(self): ...
+
+class Failing(ShallowFirst):
+    def observe(self, request_id, outcome, now):
+        raise ZeroDivisionError
+
+class Chatty(ShallowFirst):
+    def choose(self, now, hosts):
+        return "whatever comes"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Empty", "has no choose, observe, redo, save, load, arm_label"),
+        ("WithoutArguments", "it takes the start URLs and a seed, and the call failed with TypeError"),
+        ("Failing", "this error comes from your own code: "),
+        ("Chatty", "choose returned 'whatever comes': it must be a Request, a Later or None"),
+    ],
+)
+def test_what_is_wrong_with_a_strategy_is_no_bug_of_coati(
+    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    (tmp_path / "wrong_strategies.py").write_text(WRONG)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "wrong_strategies", raising=False)
+    archive = tiny_site.make(tmp_path / "tiny")
+    with serve(sample_site) as server:
+        crawl = ["crawl", server.url, "--delay", "0", "--max-requests", "5", "--out", str(tmp_path / "run")]
+        for command in (crawl, ["replay", str(archive)]):
+            assert run([*command, "--strategy", f"wrong_strategies:{name}"]) == 2
+            told = capsys.readouterr().err
+            assert message in told
+            assert "bug in Coati" not in told

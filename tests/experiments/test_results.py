@@ -16,7 +16,7 @@ from coati.budget import Budget
 from coati.experiments.early_stops import EarlyStopRule
 from coati.experiments.errors import MissingExtraError
 from coati.experiments.outputs import write_outputs
-from coati.experiments.parquet import require_duckdb, write_parquet
+from coati.experiments.parquet import require_duckdb, write_numbers
 from coati.experiments.published import Published
 from coati.experiments.recording import CLASSES, RecordingStrategy
 from coati.experiments.summaries import Spread
@@ -165,4 +165,4 @@ def test_without_duckdb_the_error_says_what_to_install(
     with pytest.raises(MissingExtraError, match=r"duckdb.*extra `experiments`"):
         require_duckdb()
     with pytest.raises(MissingExtraError):
-        write_parquet([], tmp_path / "x.parquet")
+        write_numbers([], tmp_path / "x.parquet")

@@ -24,7 +24,7 @@ from coati.experiments.spec import (
     read_experiment,
 )
 from coati.experiments.tables import objects, result_table
-from coati.experiments.workers import Job, Lost, Workers
+from coati.experiments.workers import Job, LostJob, Workers
 from coati.jobs.generated_sites import GENERATORS
 from tests.experiments.jobs import count, die, die_once, fail, hang
 from tests.experiments.made_sites import DEGENERATE, small_archive, write_archive
@@ -62,12 +62,12 @@ def small(**changes: object) -> Experiment:
 
 
 def comparable(study: Study) -> list[dict[str, Any]]:
-    """Give every number but those that a clock made."""
+    """Return every number but those that a clock made."""
     return [each for each in objects(study) if each["measure"] != "late_cost_ratio"]
 
 
 def briefly_trained(variant: Variant) -> Variant:
-    """Give a variant that learns from at most 50 pages before it crawls."""
+    """Return a variant that learns from at most 50 pages before it crawls."""
     hosts = variant.settings.hosts
     hosts = replace(hosts, training_pages=min(50, hosts.training_pages))
     return replace(variant, settings=replace(variant.settings, hosts=hosts))
@@ -282,7 +282,7 @@ def test_a_job_whose_process_was_killed_is_done_by_another(tmp_path: Path) -> No
     jobs = [Job(die_once, tmp_path / "marker"), Job(hang, 0.0), Job(die, None), Job(hang, 0.0)]
     found = dict(Workers(2).run(jobs))
     assert found[0] == found[1] == found[3] == "done"
-    assert isinstance(found[2], Lost)
+    assert isinstance(found[2], LostJob)
     assert "died" in found[2].reason
 
 
@@ -299,7 +299,7 @@ def test_a_job_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Workers, "_take", time_goes_by)
     monkeypatch.setattr("coati.experiments.workers._now", lambda: now)
     found = dict(Workers(1, limit_seconds=2.0).run([Job(hang, 600.0), Job(hang, 0.0)]))
-    assert isinstance(found[0], Lost)
+    assert isinstance(found[0], LostJob)
     assert found[1] == "done"
 
 

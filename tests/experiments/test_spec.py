@@ -18,6 +18,14 @@ SMALL: dict[str, object] = {
 }
 
 
+def test_a_part_needs_no_strategy_of_another_part() -> None:
+    experiment = parse_experiment({**SMALL, "strategies": ["bfs", "no_such_module:Mine"]}, Path())
+    part = experiment.narrowed(frozenset(), None, None, frozenset({"bfs"}))
+    assert [row.label for row in part.variants] == ["bfs"]
+    with pytest.raises(ConfigError, match="cannot be imported"):
+        experiment.narrowed(frozenset(), None, None, frozenset())
+
+
 def test_sites_strategies_and_variants_are_read() -> None:
     experiment = parse_experiment(
         {

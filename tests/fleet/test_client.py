@@ -17,9 +17,9 @@ from coati.errors import ConfigError
 from coati.fleet import client
 from coati.fleet.client import FleetHarvest, FleetHarvested, Listeners, harvest_fleet
 from coati.fleet.client_lease import take_client_lease
-from coati.fleet.cluster import Finished, OwnProcess
+from coati.fleet.cluster import FinishedSlice, OwnProcess
 from coati.fleet.deaths import quarantine
-from coati.fleet.downloading import pull
+from coati.fleet.downloading import download_run
 from coati.fleet.events import FleetEvent
 from coati.fleet.generations import RunState
 from coati.fleet.leases import Lease, Leases
@@ -103,7 +103,7 @@ def test_slices_bring_what_one_machine_brings(server: SiteServer, store_url: str
     assert all(site.state.done for site in fleet.sites)
     assert sum(site.state.targets for site in fleet.sites) == sum(site.targets for site in alone.sites) > 20
     for site in fleet.sites:
-        pull(open_store(store_url), f"sites/{site.site}", tmp_path / site.site)
+        download_run(open_store(store_url), f"sites/{site.site}", tmp_path / site.site)
         assert hashes(tmp_path / site.site) == hashes(tmp_path / "alone" / "sites" / site.site)
     ended = [event.data for event in events if event.what.value == "ended"]
     assert sum(int(str(data["requests"])) for data in ended) == sum(
@@ -133,12 +133,12 @@ def test_a_budget_is_kept_where_results_are_lost(server: SiteServer, store_url: 
     class Loses(OwnProcess):
         """Loses what came of the first slice of each site, as if its worker died after it was published."""
 
-        def wait(self, seconds: float) -> Finished | None:
+        def wait(self, seconds: float) -> FinishedSlice | None:
             finished = super().wait(seconds)
             if finished is None or finished.site in lost:
                 return finished
             lost.add(finished.site)
-            return Finished(finished.site, error=ConnectionError("killed"), worker_died=True)
+            return FinishedSlice(finished.site, error=ConnectionError("killed"), worker_died=True)
 
     cluster = Loses(1)
     before = len(server.requests)
@@ -239,7 +239,7 @@ class Scripted:
         self.script = {name.replace("_", "."): list(steps) for name, steps in script.items()}
         self.orders: list[SliceOrder] = []
         self.gone: set[str] = set()
-        self._finished: list[Finished] = []
+        self._finished: list[FinishedSlice] = []
 
     def places(self) -> int:
         return 4
@@ -252,11 +252,11 @@ class Scripted:
         step = self.script[order.site.name].pop(0)
         if isinstance(step, Exception):
             died = isinstance(step, ConnectionError)
-            self._finished.append(Finished(order.site.name, error=step, worker_died=died))
+            self._finished.append(FinishedSlice(order.site.name, error=step, worker_died=died))
         else:
-            self._finished.append(Finished(order.site.name, step))
+            self._finished.append(FinishedSlice(order.site.name, step))
 
-    def wait(self, seconds: float) -> Finished | None:
+    def wait(self, seconds: float) -> FinishedSlice | None:
         assert seconds < 2
         return self._finished.pop(0) if self._finished else None
 
@@ -412,7 +412,7 @@ def test_it_says_once_that_no_worker_is_there_and_again_when_all_are_gone_again(
         def places(self) -> int:
             return 1 if self.waits >= 3 else 0
 
-        def wait(self, seconds: float) -> Finished | None:
+        def wait(self, seconds: float) -> FinishedSlice | None:
             finished = super().wait(seconds)
             self.waits += 1
             if finished is not None and self.script["a.org"]:
@@ -542,7 +542,7 @@ def test_an_interrupted_harvest_takes_in_what_is_out(store_url: str) -> None:
 
         recalled = 0
 
-        def wait(self, seconds: float) -> Finished | None:
+        def wait(self, seconds: float) -> FinishedSlice | None:
             if not self.recalled:
                 raise KeyboardInterrupt
             return super().wait(seconds)

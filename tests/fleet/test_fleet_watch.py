@@ -15,7 +15,7 @@ from coati.errors import ConfigError
 from coati.fleet.client import FleetHarvest, harvest_fleet
 from coati.fleet.cluster import OwnProcess
 from coati.fleet.deaths import quarantine, use_last_try
-from coati.fleet.downloading import pull
+from coati.fleet.downloading import download_run
 from coati.fleet.fleet_watch import FleetCycle, FleetWatch, watch_fleet, watch_fleet_once, watched_sites
 from coati.fleet.objects import open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult
@@ -87,10 +87,10 @@ def test_cycles_on_several_machines_find_what_is_new(site: Script, store_url: st
     assert told(watch_fleet_once(watch, cluster)) == []
     cluster.close()
     name = next(iter(first.results))
-    pull(open_store(store_url), f"watches/{name}", tmp_path / "watch")
+    download_run(open_store(store_url), f"watches/{name}", tmp_path / "watch")
     assert [change.url.rpartition("/")[2] for change in read_changes(tmp_path / "watch")] == ["b.csv"]
     # The crawl beside it is as it was.
-    pull(open_store(store_url), f"sites/{name}", tmp_path / "crawl")
+    download_run(open_store(store_url), f"sites/{name}", tmp_path / "crawl")
     assert [path.name for path in (tmp_path / "crawl" / "files").iterdir()] == ["a.csv"]
 
 

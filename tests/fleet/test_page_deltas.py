@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coati.fleet.page_deltas import PAGE_BYTES, apply, changed_pages, digests_of, pack, pages_of
+from coati.fleet.page_deltas import PAGE_BYTES, apply, changed_pages, digests_of, pack_pages, split_pages
 
 
 def pages(image: bytes, chunk: int = 1000) -> list[bytes]:
-    return list(pages_of(image[at : at + chunk] for at in range(0, len(image), chunk)))
+    return list(split_pages(image[at : at + chunk] for at in range(0, len(image), chunk)))
 
 
 def delta(before: bytes, after: bytes) -> bytes:
     changed = changed_pages(digests_of(pages(before)), digests_of(pages(after)))
-    return pack(pages(after), set(changed))
+    return pack_pages(pages(after), set(changed))
 
 
 def images(seed: int) -> tuple[bytes, bytes]:

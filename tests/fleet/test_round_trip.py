@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from coati.errors import ConfigError
-from coati.fleet.downloading import pull, take
+from coati.fleet.downloading import download_for_crawl, download_run
 from coati.fleet.generations import Chain, ChainBrokenError, Manifest, RunState
 from coati.fleet.objects import ObjectStore, StoreError
-from coati.fleet.publishing import Base, Publisher
+from coati.fleet.publishing import Publisher, StoredRun
 from coati.runs.reader import RunReader
 from coati.runs.store import RunStore
 from tests.runs.synthetic import Loop, Site, abandon, check_files, dump, new_store
@@ -26,10 +26,10 @@ def chain(store: ObjectStore) -> Chain:
     return Chain(store, "sites/a.org")
 
 
-def publisher(store: ObjectStore, folder: Path, base: Base | None = None, token: int = 1) -> Publisher:
+def publisher(store: ObjectStore, folder: Path, base: StoredRun | None = None, token: int = 1) -> Publisher:
     scratch = folder.with_name(folder.name + ".scratch")
     scratch.mkdir()
-    made = Publisher(chain(store), folder, scratch, base or Base(NOTHING, [], set()))
+    made = Publisher(chain(store), folder, scratch, base or StoredRun(NOTHING, [], set()))
     made.claim(token, f"worker {token}", 5.0)
     return made
 
@@ -47,11 +47,11 @@ def publish_at_end(publishing: Publisher, folder: Path, requests: int = 0) -> Ma
         return publishing.publish(run, news, ended=True)
 
 
-def taken(store: ObjectStore, folder: Path) -> Base:
+def taken(store: ObjectStore, folder: Path) -> StoredRun:
     folder.mkdir()
     newest = chain(store).newest()
     assert newest is not None
-    return take(chain(store), newest, folder)
+    return download_for_crawl(chain(store), newest, folder)
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -74,7 +74,7 @@ def test_a_run_comes_back_byte_for_byte(store: ObjectStore, tmp_path: Path) -> N
         run.finish(2000.0, "nothing left", loop.strategy, loop.form)
     published = publish_at_end(publishing, folder, requests=90)
     assert (published.slices, published.state.requests) == (1, 90)
-    pull(store, "sites/a.org", tmp_path / "pulled")
+    download_run(store, "sites/a.org", tmp_path / "pulled")
     assert content(tmp_path / "pulled") == content(folder)
     assert (tmp_path / "pulled" / "report.html").is_file()
 
@@ -85,7 +85,7 @@ def test_slices_on_several_machines_make_the_run_that_one_would_have_made(
     with new_store(tmp_path / "whole") as run:
         Loop(run, SITE, STRATEGY, width=1).steps()
         expected = dump(run)
-    base: Base | None = None
+    base: StoredRun | None = None
     for number in range(1, 100):
         folder = tmp_path / f"machine-{number}"
         if number > 1:
@@ -99,7 +99,7 @@ def test_slices_on_several_machines_make_the_run_that_one_would_have_made(
         publish_at_end(publishing, folder)
         if steps < 17:
             break
-    pull(memory, "sites/a.org", tmp_path / "pulled")
+    download_run(memory, "sites/a.org", tmp_path / "pulled")
     with RunStore.open(tmp_path / "pulled", 3000.0) as run:
         assert dump(run) == expected
         assert check_files(run) > 10
@@ -128,7 +128,7 @@ def test_after_a_kill_a_run_continues_from_what_was_published(memory: ObjectStor
         told = dump(run)
     assert told == expected
     publish_at_end(publisher(memory, tmp_path / "next", base, token=2), tmp_path / "next")
-    pull(memory, "sites/a.org", tmp_path / "pulled")
+    download_run(memory, "sites/a.org", tmp_path / "pulled")
     with RunStore.open(tmp_path / "pulled", 3000.0) as run:
         assert not run.messages
         check_files(run)
@@ -179,7 +179,7 @@ def test_a_reader_never_sees_a_part_of_a_generation(
                 publish_within(publishing)
             except StoreError:
                 assert chain(memory).newest() == whole
-                pull(memory, "sites/a.org", tmp_path / f"pulled-{moment}")
+                download_run(memory, "sites/a.org", tmp_path / f"pulled-{moment}")
             else:
                 break
         assert moment > 3
@@ -194,7 +194,7 @@ def test_damage_in_the_store_is_told(memory: ObjectStore, tmp_path: Path) -> Non
         manifest = publish_within(publisher(memory, tmp_path / "run"))
     memory.replace(manifest.database[0].name, b"other bytes")
     with pytest.raises(StoreError, match="missing or damaged"):
-        pull(memory, "sites/a.org", tmp_path / "pulled")
+        download_run(memory, "sites/a.org", tmp_path / "pulled")
     memory.replace(f"sites/a.org/generations/{manifest.generation:012}", b"[]")
     with pytest.raises(StoreError, match="no JSON object"):
         chain(memory).newest()
@@ -202,9 +202,9 @@ def test_damage_in_the_store_is_told(memory: ObjectStore, tmp_path: Path) -> Non
 
 def test_what_cannot_be_pulled_is_refused(memory: ObjectStore, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"holds no run of b\.org"):
-        pull(memory, "sites/b.org", tmp_path / "pulled")
+        download_run(memory, "sites/b.org", tmp_path / "pulled")
     with new_store(tmp_path / "run") as run:
         Loop(run, SITE, STRATEGY, width=1).steps(5)
         publish_within(publisher(memory, tmp_path / "run"))
     with pytest.raises(ConfigError, match="holds something already"):
-        pull(memory, "sites/a.org", tmp_path / "run")
+        download_run(memory, "sites/a.org", tmp_path / "run")

@@ -18,7 +18,7 @@ from coati.bandits.site_choice import Promises, SiteChoice
 from coati.budget import Budget
 from coati.fleet.crawl_thread import CrawlThread, crawl_thread
 from coati.fleet.deaths import deaths_at, has_last_try, is_quarantined, note_death, use_last_try
-from coati.fleet.downloading import pull
+from coati.fleet.downloading import download_run
 from coati.fleet.generations import Chain, Manifest
 from coati.fleet.leases import Lease, Leases, lease_name
 from coati.fleet.objects import ObjectStore, open_store
@@ -428,7 +428,7 @@ def test_within_a_slice_the_lease_is_renewed_and_the_run_published(
     assert (result.end, result.messages) == (SliceEnd.CRAWLED, ())
     # A generation for the claim, one for the end, and others between.
     assert result.generation > 2
-    pull(open_store(order.store), order.place, tmp_path / "pulled")
+    download_run(open_store(order.store), order.place, tmp_path / "pulled")
 
 
 def test_one_whose_site_was_taken_over_publishes_nothing(
@@ -559,6 +559,6 @@ def test_what_is_pulled_of_a_crawl_that_rests_lists_all_files(order: SliceOrder,
     result = run_slice(replace(order, requests=40), Worker(resting=resting))
     resting.close()
     assert result.state.is_open
-    pull(open_store(order.store), order.place, tmp_path / "pulled")
+    download_run(open_store(order.store), order.place, tmp_path / "pulled")
     listed = (tmp_path / "pulled" / "files.csv").read_text().splitlines()
     assert len(listed) - 1 == result.state.targets > 5

@@ -86,6 +86,12 @@ def test_an_inspection_and_a_repair_work_there_too(start: str) -> None:
     assert (verified.whole, damaged.read_bytes()) == (True, whole)
 
 
+def test_an_inspection_that_failed_says_so(start: str) -> None:
+    found = coati.inspect(f"{start}nowhere", delay=0, limits={"allow_private": True})
+    assert "could not be inspected" in found._repr_html_()
+    assert "software" not in found._repr_html_()
+
+
 def test_an_unknown_setting_and_a_wrong_value_are_told(start: str) -> None:
     with pytest.raises(coati.CoatiError, match="max_request"):
         coati.crawl(start, max_request=3)  # type: ignore[call-arg]

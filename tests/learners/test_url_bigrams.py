@@ -96,7 +96,7 @@ def test_pairs_are_counted_over_printable_ascii_alone(text: str) -> None:
 
 
 def pairs_of(text: str) -> tuple[Numbers, Numbers]:
-    """Give the places of the pairs, and how often each occurs."""
+    """Return the places of the pairs, and how often each occurs."""
     row = rows([text])
     return row.indices, row.data.astype(int)
 

@@ -14,7 +14,6 @@ from coati.live import pace as live_pace
 from coati.live.scheduler import EARLY_SECONDS
 from coati.model import Outcome, Request
 from coati.pacing.host_pace import HostPace, HostPause, PaceSettings, Wait
-from coati.replaying.paced import PacedReplay
 from coati.runs.store import RunStore
 from coati.strategies.baselines.simple_orders import breadth_first
 from coati.web.rules import Rules, Scope
@@ -23,6 +22,7 @@ from tests.live.conftest import Deadline, Departures
 from tests.live.crawling import FORM, Crawled, crawl_from
 from tests.live.scripted import Exchange, Route, Script, answer, in_turn, page, pause, scripted
 from tests.pacing.host_rounds import HostRounds
+from tests.replaying.paced import PacedReplay
 from tests.waiting import wait_until
 
 HOSTS = [f"127.0.0.{number}" for number in range(1, 6)]

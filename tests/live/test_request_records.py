@@ -33,7 +33,7 @@ Records = list[tuple[str, str, dict[str, str]]]
 
 
 def records(*paths: Path) -> Records:
-    """Give type, address and HTTP headers of all records; each must say what its digests say."""
+    """Return type, address and HTTP headers of all records; each must say what its digests say."""
     found = []
     for path in paths:
         with path.open("rb") as opened:

@@ -120,7 +120,9 @@ def test_lines_of_junk_are_left_out() -> None:
 
 
 def test_of_lines_that_are_cut_off_the_last_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coati.readers.registry.unpack", lambda *_: ("http://a.example/\nhttp://a.exa", True))
+    monkeypatch.setattr(
+        "coati.readers.registry.unpack_text", lambda *_: ("http://a.example/\nhttp://a.exa", True)
+    )
     assert urls_of(Format.LINES, b"", "text/plain") == ["http://a.example/"]
 
 

@@ -111,7 +111,7 @@ def test_a_bomb_is_read_up_to_the_bound(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(body) < 50_000
     assert urls_of(body) == [BASE + "first", BASE + "last"]
     monkeypatch.setattr(unpacking, "MAX_LIST_BYTES", 1000)
-    monkeypatch.setattr(registry, "unpack", lambda body, kind: unpacking.unpack(body, kind, 1000))
+    monkeypatch.setattr(registry, "unpack_text", lambda body, kind: unpacking.unpack_text(body, kind, 1000))
     page = read(body)
     assert page.links.urls == [BASE + "first"]
     assert page.truncated
@@ -119,7 +119,7 @@ def test_a_bomb_is_read_up_to_the_bound(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_bomb_never_stands_in_memory_whole() -> None:
     zeros = gzip.compress(b"\n" * (unpacking.MAX_LIST_BYTES * 4))
-    text, truncated = unpacking.unpack(zeros)
+    text, truncated = unpacking.unpack_text(zeros)
     assert (len(text), truncated) == (unpacking.MAX_LIST_BYTES, True)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from coati.archive.archive import Archive
 from coati.errors import UsageError
-from coati.replaying.example_pages import example_pages, joined
+from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.site import ReplaySite
 from coati.web.page_text import MAX_TEXT_CHARS, text_of
 from tests.replaying import tiny_site
@@ -27,10 +27,10 @@ def test_pages_with_and_without_targets_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_examples_of_sites_are_joined_and_both_sorts_are_needed() -> None:
-    found = joined([(["a"], []), ([], ["b"]), (["c"], ["d"])])
+    found = join_examples([(["a"], []), ([], ["b"]), (["c"], ["d"])])
     assert (found.positive, found.negative) == (["a", "c"], ["b", "d"])
     with pytest.raises(UsageError, match="with targets and without"):
-        joined([(["a"], [])])
+        join_examples([(["a"], [])])
 
 
 def test_what_is_no_page_has_no_text(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coati.archive.archive import Archive
-from coati.archive.importing import Importing, import_source
+from coati.archive.importing import ImportOptions, import_source
 from coati.archive.link_cache import LinkCache
 from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.sources.source import Progress, Report
@@ -128,7 +128,7 @@ class _Source:
 
 
 def test_an_import_without_targets_keeps_what_lists_links(tmp_path: Path) -> None:
-    import_source(_Source(), tmp_path / "tiny", Importing(keep_target_bodies=False))
+    import_source(_Source(), tmp_path / "tiny", ImportOptions(keep_target_bodies=False))
     with Archive.open(tmp_path / "tiny") as archive:
         kept = {path for path in RESPONSES if archive.record(START + path).body is not None}
     assert kept == RESPONSES.keys() - {"one.csv", "two.csv"}

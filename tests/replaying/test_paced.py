@@ -9,10 +9,10 @@ from coati.budget import Budget, Limit
 from coati.model import NO_LINKS, Deferred, Failure, Later, Outcome, Page, Request
 from coati.pacing.host_pace import HostPace, PaceSettings
 from coati.replaying.driver import FINISHED
-from coati.replaying.paced import PacedReplay, replay_paced
 from coati.strategies.baselines.simple_orders import breadth_first
 from coati.web.urls import host_of
 from tests.pacing.host_rounds import HostRounds
+from tests.replaying.paced import PacedReplay, replay_paced
 
 PAGE = Page(200, 100, NO_LINKS)
 

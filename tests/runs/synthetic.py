@@ -55,7 +55,7 @@ class Site:
         return START if n == 0 else f"{HOST}/{n}"
 
     def answer(self, request: Request) -> Fetched:
-        """Give what the site answers; times follow from the request's id."""
+        """Return what the site answers; times follow from the request's id."""
         path = request.url.removeprefix(START)
         n = int(path or 0)
         outcome, headers, body = self._content(n)
@@ -167,7 +167,7 @@ def rows(store: RunStore, query: str) -> list[Any]:
 
 
 def dump(store: RunStore) -> dict[str, list[Any]]:
-    """Give everything that the log says, to compare two runs."""
+    """Return everything that the log says, to compare two runs."""
     store.finish(3000.0, "compared")  # rewards wait for the next write
     return {
         table: rows(store, f"SELECT {columns} FROM {table} ORDER BY 1")  # noqa: S608 - constants
@@ -199,7 +199,7 @@ def check_files(store: RunStore) -> int:
 
 @contextmanager
 def fast_folder() -> Iterator[Path]:
-    """Give a folder in memory where there is one: many small runs mostly wait for the disk."""
+    """Return a folder in memory where there is one: many small runs mostly wait for the disk."""
     memory = Path("/dev/shm")  # noqa: S108 - a folder of a name of its own is made in it
     with TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
         yield Path(folder)

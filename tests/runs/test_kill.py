@@ -57,7 +57,9 @@ def test_a_crawl_that_is_killed_again_and_again_equals_one_that_was_not() -> Non
             repeats += WIDTH
             if not holds_run(folder / "run"):
                 continue
-            with RunReader(folder / "run") as reader:  # what another tool sees before anybody mends anything
+            with RunReader(
+                folder / "run"
+            ) as reader:  # what another tool sees before anybody repairs anything
                 seen = reader.totals()
                 assert seen.targets >= counted
             with RunStore.open(folder / "run", 2000.0) as store:

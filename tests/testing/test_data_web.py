@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from coati.model import Failure, Method, Page, Refused, Request
-from coati.testing.data_web import DataWeb, MadeSite
-from coati.testing.data_web_kinds import DataWebParameters, FittedKnobs, SiteKind
+from coati.testing.data_web import DataWeb, DataWebSite
+from coati.testing.data_web_kinds import DataWebParameters, FittedParameters, SiteKind
 from coati.web.queries import Ability, Query
 from coati.web.urls import host_of
 
@@ -19,7 +19,7 @@ def ask(web: DataWeb, url: str) -> list[str]:
     return list(outcome.links.urls)
 
 
-def of_kind(web: DataWeb, kind: SiteKind) -> list[MadeSite]:
+def of_kind(web: DataWeb, kind: SiteKind) -> list[DataWebSite]:
     return [site for site in web.sites() if site.kind is kind]
 
 
@@ -88,7 +88,7 @@ def test_addresses_say_little_about_sites() -> None:
 
 def test_links_to_closed_portals_are_as_many_as_wanted() -> None:
     def closed_share(linking: SiteKind, **parameters: float) -> float:
-        fitted = FittedKnobs(**parameters)
+        fitted = FittedParameters(**parameters)
         web = DataWeb(replace(KNOBS, other_repositories=290, closed=100, decoys=300, fitted=fitted), 1)
         kinds = {site.url: site.kind for site in web.sites()}
         linked = [kinds[url] for site in of_kind(web, linking) for url in web.links_of(site.host)]

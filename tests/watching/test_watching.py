@@ -221,7 +221,7 @@ def test_a_hook_that_fails_is_told_without_its_address_and_not_asked_for_every_c
         messages = cycle(crawled, listeners).messages
         assert len(other.asked) == UNREACHED
     assert sum("the hook could not be reached: " in message for message in messages) == UNREACHED
-    assert messages[-1].endswith("other changes will be told after the next cycle")
+    assert messages[-1].endswith("other changes will be reported after the next cycle")
     assert not [message for message in messages if "s3cretw0rd" in message]
 
 

@@ -12,7 +12,7 @@ _ATTRIBUTE_OF = {"a": "href", "area": "href", "iframe": "src", "frame": "src"}
 
 
 def slow_links(html: str, url: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Give URL and tag path of each link of a page in UTF-8, in document order."""
+    """Return URL and tag path of each link of a page in UTF-8, in document order."""
     tree = LexborHTMLParser(html)
     root = tree.root
     assert root is not None

@@ -5,7 +5,7 @@ loses no record that `Archive.add` returned for: what the index does not know ye
 archive is next opened for writing, and an unfinished end is cut off. The WARC files alone are
 enough to build the index again (`reindex`).
 
-An archive may hold a URL at several moments: a history. Each look-up takes a time (``as_of``) and gives the
+An archive may hold a URL at several moments: a history. Each look-up takes a time (``as_of``) and returns the
 newest capture that is not later; without one, the newest of all. An answer that may pass, such as an outage,
 does not count beside one that lasts (`coati.archive.record.Entry.passing`).
 """
@@ -26,7 +26,7 @@ from typing import NamedTuple, Self
 from coati.archive import index, recovery, volumes, warc_record
 from coati.archive.description import FILE_NAME as DESCRIPTION
 from coati.archive.description import lock_archive, read_description, upgrade_description, write_description
-from coati.archive.index import Index, Row
+from coati.archive.index import Index, IndexRow
 from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.volumes import RecordPlace, Volumes
 from coati.errors import CorruptRecordError, NotArchivedError, UsageError
@@ -64,9 +64,9 @@ class Archive:
         self._index = rows
         self._volumes = records
         self._lock = lock
-        self._kept: dict[str, Row] = {}
+        self._kept: dict[str, IndexRow] = {}
         # All captures of URLs that were asked for as of a time before their newest one.
-        self._histories: dict[str, Sequence[Row]] = {}
+        self._histories: dict[str, Sequence[IndexRow]] = {}
         self._look_ups = 0
         self._all_kept = False
 
@@ -224,7 +224,7 @@ class Archive:
         holder = self._holder_of_same(record)
         member = warc_record.write_member(record, holder)
         place = self._volumes.append(member.data, before=member.request)
-        row = Row(member.entry, place, member.body_bytes, member.body_digest)
+        row = IndexRow(member.entry, place, member.body_bytes, member.body_digest)
         self._index.add(row, refers=holder is not None)
 
     @contextmanager
@@ -247,7 +247,7 @@ class Archive:
                 total.update(json.dumps((url, row.entry.fetched_at, *_told(row))).encode() + b"\n")
         return total.hexdigest()
 
-    def _find(self, url: str, as_of: float | None = None) -> Row | None:
+    def _find(self, url: str, as_of: float | None = None) -> IndexRow | None:
         row = self._kept.get(url)
         if row is None and not self._all_kept:
             row = self._look_up(url)
@@ -255,7 +255,7 @@ class Archive:
             return row
         return _latest(self._history(url), as_of)
 
-    def _history(self, url: str) -> Sequence[Row]:
+    def _history(self, url: str) -> Sequence[IndexRow]:
         """Return all captures of a URL, oldest first; readers keep them."""
         rows = self._histories.get(url)
         if rows is None:
@@ -266,7 +266,7 @@ class Archive:
                 self._histories[url] = rows
         return rows
 
-    def _look_up(self, url: str) -> Row | None:
+    def _look_up(self, url: str) -> IndexRow | None:
         if self._lock is not None:
             return self._index.find(url)
         self._look_ups += 1
@@ -281,13 +281,13 @@ class Archive:
             self._kept[url] = row
         return row
 
-    def _need(self, url: str, as_of: float | None = None) -> Row:
+    def _need(self, url: str, as_of: float | None = None) -> IndexRow:
         row = self._find(url, as_of)
         if row is None:
             raise NotArchivedError(f"{url} is not in the archive {self.folder}")
         return row
 
-    def _check(self, row: Row) -> None:
+    def _check(self, row: IndexRow) -> None:
         reading = self._read(row)
         body = reading.record.body
         digest = "" if body is None else hashlib.sha256(body).hexdigest()
@@ -304,7 +304,7 @@ class Archive:
         holder = self._index.holder(url, hashlib.sha256(record.body).hexdigest())
         return None if holder is None else holder.entry
 
-    def _body(self, row: Row, body_bytes: int) -> bytes:
+    def _body(self, row: IndexRow, body_bytes: int) -> bytes:
         try:
             body = warc_record.read_body(self._member(row), body_bytes)
             if body is None:
@@ -315,14 +315,14 @@ class Archive:
             raise self._corrupt(row, "the body that it refers to is lost")
         return body
 
-    def _holder(self, row: Row) -> Row:
+    def _holder(self, row: IndexRow) -> IndexRow:
         """Return the capture whose record holds the body of another."""
         holder = self._index.holder(row.entry.url, row.body_digest)
         if holder is None:
             raise self._corrupt(row, "the body that it refers to is lost")
         return holder
 
-    def _read(self, row: Row) -> warc_record.StoredRecord:
+    def _read(self, row: IndexRow) -> warc_record.StoredRecord:
         try:
             reading = warc_record.read_member(self._member(row))
         except ValueError as error:
@@ -334,7 +334,7 @@ class Archive:
             reading = reading._replace(record=replace(reading.record, body=body))
         return reading
 
-    def _member(self, row: Row) -> bytes:
+    def _member(self, row: IndexRow) -> bytes:
         try:
             member = self._volumes.read(row.place)
         except OSError as error:
@@ -343,14 +343,14 @@ class Archive:
             raise self._corrupt(row, "the file ends before it")
         return member
 
-    def _corrupt(self, row: Row, reason: object) -> CorruptRecordError:
+    def _corrupt(self, row: IndexRow, reason: object) -> CorruptRecordError:
         path = self._volumes.path(row.place.volume)
         return CorruptRecordError(
             f"{path}: the record of {row.entry.url} at byte {row.place.offset} cannot be read: {reason}"
         )
 
     def _recover(self) -> None:
-        """Index what was written before a crash, and go on in the last volume if it is sound."""
+        """Index what was written before a crash, and continue in the last volume if it is sound."""
         sound = ""
         for name in self._volumes.names():
             known = self._index.indexed_bytes(name)
@@ -362,14 +362,14 @@ class Archive:
             self._volumes.continue_in(sound)
 
 
-def _told(row: Row) -> tuple[object, ...]:
+def _told(row: IndexRow) -> tuple[object, ...]:
     """Return what a capture answers, without its address and time."""
     entry = row.entry
     kind = None if entry.kind is None else entry.kind.value
     return (entry.status, entry.media_type, entry.size_bytes, kind, entry.location, row.body_digest)
 
 
-def _latest(rows: Sequence[Row], as_of: float) -> Row | None:
+def _latest(rows: Sequence[IndexRow], as_of: float) -> IndexRow | None:
     """Return the newest of some captures that is not later than a time; one that lasts, if there is one.
 
     They are in the order of time: a history has hundreds per page, and is asked at each of their moments.

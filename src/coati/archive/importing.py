@@ -16,7 +16,7 @@ from coati.archive.archive import Archive, holds_nothing
 from coati.archive.description import FILE_NAME, lock_archive
 from coati.archive.kinds import kind_of
 from coati.archive.record import ArchiveMeta, Record
-from coati.archive.sources.source import Damaged, Progress, Report, Source
+from coati.archive.sources.source import DamagedPart, Progress, Report, SiteSource
 from coati.errors import ArchiveError, UsageError
 from coati.machine_errors import writing_to
 from coati.model import Kind
@@ -27,7 +27,7 @@ _CLOCK_ERROR_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Importing:
+class ImportOptions:
     """How to import, and whom to tell how it goes; ``now`` is the time: no capture can be later."""
 
     keep_target_bodies: bool = True
@@ -54,7 +54,7 @@ class ImportSummary:
     has_start: bool
 
 
-def import_source(source: Source, destination: Path, how: Importing) -> ImportSummary:
+def import_source(source: SiteSource, destination: Path, how: ImportOptions) -> ImportSummary:
     """Read a source into a new archive; raises `ArchiveError` where nothing in it is readable."""
     _check_place(destination, overwrite=how.overwrite)
     meta = source.meta()
@@ -70,7 +70,7 @@ def import_source(source: Source, destination: Path, how: Importing) -> ImportSu
     return summary
 
 
-def _build(source: Source, folder: Path, meta: ArchiveMeta, how: Importing) -> ImportSummary:
+def _build(source: SiteSource, folder: Path, meta: ArchiveMeta, how: ImportOptions) -> ImportSummary:
     damages = _Count(how.report)
     repeated = undated = 0
     with Archive.create(folder, meta) as archive:
@@ -98,9 +98,9 @@ class _Count:
     def __init__(self, report: Report) -> None:
         self._report = report
         self.count = 0
-        self.first: Damaged | None = None
+        self.first: DamagedPart | None = None
 
-    def __call__(self, damaged: Damaged) -> None:
+    def __call__(self, damaged: DamagedPart) -> None:
         self.count += 1
         self.first = self.first or damaged
         self._report(damaged)

@@ -98,7 +98,7 @@ _ADD = f"INSERT INTO records ({_COLUMNS}, current, refers) VALUES ({', '.join('?
 _KINDS: dict[str | None, Kind | None] = {None: None, **{kind.value: kind for kind in Kind}}
 
 
-class Row(NamedTuple):
+class IndexRow(NamedTuple):
     """What the index knows of a record; ``body_bytes`` is None where the body was left out."""
 
     entry: Entry
@@ -128,9 +128,9 @@ class Index:
 
     @classmethod
     def open(cls, path: Path, *, writable: bool) -> Index:
-        """Open an index; raises `ArchiveError` that says how to mend it where it cannot be used."""
+        """Open an index; raises `ArchiveError` that says how to rebuild it where it cannot be used."""
         if not path.is_file():
-            raise ArchiveError(f"{path} is missing; {_mend(path)}")
+            raise ArchiveError(f"{path} is missing; {_how_to_rebuild(path)}")
         try:
             connection, version = _connect(path, "rw" if writable else "ro")
         except sqlite3.OperationalError as error:
@@ -142,7 +142,7 @@ class Index:
             raise _damaged(path, error) from error
         if version not in {_VERSION, _VERSION_WITHOUT_HISTORY}:
             connection.close()
-            raise ArchiveError(f"{path} has version {version}, not {_VERSION}; {_mend(path)}")
+            raise ArchiveError(f"{path} has version {version}, not {_VERSION}; {_how_to_rebuild(path)}")
         try:
             if version == _VERSION_WITHOUT_HISTORY:
                 connection.executescript(_UPGRADE if writable else _READ_OLDER)
@@ -173,13 +173,13 @@ class Index:
         ((first, last),) = self._query("SELECT min(fetched_at), max(fetched_at) FROM records")
         return None if first is None else (first, last)
 
-    def find(self, url: str) -> Row | None:
+    def find(self, url: str) -> IndexRow | None:
         """Return the current row of a URL."""
         for values in self._query(_FIND, (url,)):
             return self._row(values)
         return None
 
-    def captures(self, url: str) -> list[Row]:
+    def captures(self, url: str) -> list[IndexRow]:
         """Return all rows of a URL in the order of time."""
         return [self._row(values) for values in self._query(_CAPTURES, (url,))]
 
@@ -188,23 +188,23 @@ class Index:
         rows = self._query(_SAME, (entry.url, entry.fetched_at, body_digest))
         return any(self._row(values).entry == entry for values in rows)
 
-    def holder(self, url: str, body_digest: str) -> Row | None:
+    def holder(self, url: str, body_digest: str) -> IndexRow | None:
         """Return the capture of a URL that holds a body itself."""
         for values in self._query(_HOLDER, (url, body_digest)):
             return self._row(values)
         return None
 
-    def rows(self, *, by_url: bool = False) -> Iterator[Row]:
+    def rows(self, *, by_url: bool = False) -> Iterator[IndexRow]:
         """Return the current row of every URL in the order of adding, or sorted by URL."""
         for values in self._query(f"{_SELECT} WHERE current = 1 ORDER BY {'url' if by_url else 'id'}"):
             yield self._row(values)
 
-    def older(self) -> Iterator[Row]:
+    def older(self) -> Iterator[IndexRow]:
         """Return every other row, by URL and time."""
         for values in self._query(_OLDER):
             yield self._row(values)
 
-    def add(self, row: Row, *, refers: bool = False) -> None:
+    def add(self, row: IndexRow, *, refers: bool = False) -> None:
         """Add a row; it is on file at once unless in `bulk`."""
         with self._transaction():
             if self._has_facts:
@@ -298,7 +298,7 @@ class Index:
         self._volume_names = dict(self._query("SELECT id, name FROM volumes"))
         self._volume_ids = {name: number for number, name in self._volume_names.items()}
 
-    def _row(self, values: Any) -> Row:  # noqa: ANN401 -- SQLite's values have no static types
+    def _row(self, values: Any) -> IndexRow:  # noqa: ANN401 -- SQLite's values have no static types
         (
             url, status, media_type, size_bytes, kind, location, fetched_at,
             volume, offset, length, body_bytes, body_digest,
@@ -306,7 +306,9 @@ class Index:
         # A site has few media types and very many records.
         media_type = sys.intern(media_type)
         entry = Entry(url, status, media_type, size_bytes, _KINDS[kind], location, fetched_at)
-        return Row(entry, RecordPlace(self._volume_names[volume], offset, length), body_bytes, body_digest)
+        return IndexRow(
+            entry, RecordPlace(self._volume_names[volume], offset, length), body_bytes, body_digest
+        )
 
 
 def _connect(path: Path, mode: str) -> tuple[sqlite3.Connection, int]:
@@ -327,8 +329,8 @@ def _for_writing(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _damaged(path: Path, error: Exception) -> ArchiveError:
-    return ArchiveError(f"{path} cannot be read ({error}); {_mend(path)}")
+    return ArchiveError(f"{path} cannot be read ({error}); {_how_to_rebuild(path)}")
 
 
-def _mend(path: Path) -> str:
+def _how_to_rebuild(path: Path) -> str:
     return f"build it again with `coati archive reindex {path.parent}`"

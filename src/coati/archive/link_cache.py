@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Moments = npt.NDArray[np.float64]
     Progress = Callable[[int, int], None]
 
-# Count up when what `coati.readers` give for the same page changes.
+# Count up when `coati.readers` return something else for the same page.
 _EXTRACTION = 3
 _FILE = "links.npz"
 _BETWEEN, _WITHIN = "\n", "\t"

@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from coati.archive.description import lock_archive, read_description
 from coati.archive.gzip_members import SIGNATURE, find, member_length
-from coati.archive.index import FILE_NAME, Index, Row
+from coati.archive.index import FILE_NAME, Index, IndexRow
 from coati.archive.record import Record
 from coati.archive.volumes import FOLDER_NAME, MAX_VOLUME_BYTES, RecordPlace, Volumes
 from coati.archive.warc_record import read_member
@@ -138,7 +138,7 @@ def rebuild_index(folder: Path) -> Rebuilt:
         lock.release()
 
 
-def _row(rows: Index, volume: str, found: FoundRecord) -> Row | None:
+def _row(rows: Index, volume: str, found: FoundRecord) -> IndexRow | None:
     """Return the row of a member; None where there is nothing to index, or not any more."""
     record = found.record
     if record is None:
@@ -149,4 +149,6 @@ def _row(rows: Index, volume: str, found: FoundRecord) -> Row | None:
         if holder is None:
             return None
         body_bytes = holder.body_bytes
-    return Row(record.entry, RecordPlace(volume, found.offset, found.length), body_bytes, found.body_digest)
+    return IndexRow(
+        record.entry, RecordPlace(volume, found.offset, found.length), body_bytes, found.body_digest
+    )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from coati.archive.archive import Archive
 
 
-def watched_pages(archive: Archive) -> list[str]:
+def pages_to_watch(archive: Archive) -> list[str]:
     """Return the pages that the archive holds at several moments, or all pages where there are none."""
     newest = list(archive.entries())
     several = {entry.url for entry in archive.older_entries() if is_page(entry)}

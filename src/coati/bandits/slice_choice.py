@@ -1,6 +1,6 @@
 """Which of many sites gets the next slice of one budget, where slices run elsewhere and at once.
 
-Who is worth most decides `coati.bandits.site_choice`. Added is what slices need:
+`coati.bandits.site_choice` decides which site is worth most. Here is what slices need beyond that:
 
 - A slice reserves its requests, so that the budget is kept while many are out. The first slice of a site is
   short; later ones are as long as all before together, up to a bound. So little is spent on sites that hold
@@ -91,7 +91,7 @@ class SliceChoice:
         self._members: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
             self._members.setdefault(group, []).append(number)
-        self._tallies = [SiteCounts()] * len(self._groups)
+        self._counts = [SiteCounts()] * len(self._groups)
         self._over: set[int] = set()
         # The requests that are reserved for each slice that is out, and their sum.
         self._out: dict[int, int] = {}
@@ -116,21 +116,21 @@ class SliceChoice:
         """How many sites are not over."""
         return len(self._groups) - len(self._over)
 
-    def tally(self, site: int) -> SiteCounts:
+    def counts_of(self, site: int) -> SiteCounts:
         """Return what is known of a site."""
-        return self._tallies[site]
+        return self._counts[site]
 
-    def resume(self, site: int, tally: SiteCounts, *, over: bool = False) -> None:
+    def resume(self, site: int, counts: SiteCounts, *, over: bool = False) -> None:
         """Take over what was published of a site earlier; ``over``: it is not to be crawled on."""
         self._unheard.discard(site)
-        self._count(site, tally)
+        self._count(site, counts)
         if over:
             self.end(site)
         else:
             self._choice.wake(site)
 
     def limit(self, seconds: float) -> Limit | None:
-        """Say which part of the budget is spent, after so many seconds."""
+        """Say which part of the budget is spent after this many seconds."""
         return self._budget.spent(self.requests, self.bytes, seconds, self.targets)
 
     def choose(self, now: float, suspects_at_once: int = 1) -> ChosenSlice | None:
@@ -153,21 +153,21 @@ class SliceChoice:
         """Return when the next site that sleeps may be chosen; None if none sleeps."""
         return self._asleep[0][0] if self._asleep else None
 
-    def ended(self, site: int, tally: SiteCounts, now: float, free_at: float = 0.0) -> None:
+    def ended(self, site: int, counts: SiteCounts, now: float, free_at: float = 0.0) -> None:
         """Learn how a run stands after its slice; the site is left alone until ``free_at``."""
         self._suspects.discard(site)
-        self._count(site, tally)
+        self._count(site, counts)
         self._back(site, now, free_at)
 
-    def held(self, site: int, now: float, until: float, tally: SiteCounts | None = None) -> None:
+    def held(self, site: int, now: float, until: float, counts: SiteCounts | None = None) -> None:
         """Learn that nothing came of a slice, and how the run stands if that is known; it is tried again."""
-        self._count(site, self._tallies[site] if tally is None else tally)
+        self._count(site, self._counts[site] if counts is None else counts)
         self._back(site, now, until)
 
-    def died(self, site: int, now: float, until: float = 0.0, tally: SiteCounts | None = None) -> None:
+    def died(self, site: int, now: float, until: float = 0.0, counts: SiteCounts | None = None) -> None:
         """Learn that the worker of a slice is gone; it is tried again, as a suspect."""
         self._suspects.add(site)
-        self.held(site, now, until, tally)
+        self.held(site, now, until, counts)
 
     def end(self, site: int) -> None:
         """Do not choose a site any more."""
@@ -199,7 +199,7 @@ class SliceChoice:
         sizes = self._sizes
         is_suspect = site in self._suspects
         most = self._first if is_suspect else sizes.most_requests
-        wanted = max(self._first, min(self._tallies[site].requests, most))
+        wanted = max(self._first, min(self._counts[site].requests, most))
         requests = min(wanted, requests_left)
         self._choice.pull(site)
         self._out[site] = requests
@@ -237,10 +237,10 @@ class SliceChoice:
                 if self._groups[site] not in self._busy:
                     self._choice.wake(site)
 
-    def _count(self, site: int, tally: SiteCounts) -> None:
-        before = self._tallies[site]
-        self.requests += tally.requests - before.requests
-        self.targets += tally.targets - before.targets
-        self.bytes += tally.bytes - before.bytes
-        self._tallies[site] = tally
-        self._choice.resume(site, tally.requests, tally.targets, tally.promises)
+    def _count(self, site: int, counts: SiteCounts) -> None:
+        before = self._counts[site]
+        self.requests += counts.requests - before.requests
+        self.targets += counts.targets - before.targets
+        self.bytes += counts.bytes - before.bytes
+        self._counts[site] = counts
+        self._choice.resume(site, counts.requests, counts.targets, counts.promises)

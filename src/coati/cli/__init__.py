@@ -26,14 +26,14 @@ def _hang_up(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-class Importing:
+class ImportGuard:
     """While this is entered, Ctrl-C ends the program with a line, since there is nothing to save yet.
 
     The garbage collector pauses, and later leaves out what was imported: modules stay until the end.
     """
 
     def __enter__(self) -> None:
-        """Take over from whoever would raise a KeyboardInterrupt; who ignores Ctrl-C goes on doing so."""
+        """Take over from what would raise a KeyboardInterrupt; a program that ignores Ctrl-C still does."""
         gc.disable()
         raising = (_signal.default_int_handler, _hang_up)
         handlers = {kind: _signal.getsignal(kind) for kind in _INTERRUPTS}
@@ -42,7 +42,7 @@ class Importing:
             _signal.signal(kind, _end)
 
     def __exit__(self, *_: object) -> None:
-        """Give it back."""
+        """Restore the old handler."""
         from coati.garbage_collection import spare_imported_modules
 
         for kind, handler in self._before.items():
@@ -65,6 +65,6 @@ def main() -> None:
         # Who started it by `nohup` wants it to go on.
         if _signal.getsignal(kind) == _signal.SIG_DFL:
             _signal.signal(kind, handler)
-    with Importing():
+    with ImportGuard():
         from coati.cli.main import main as run_command
     run_command()

@@ -13,7 +13,7 @@ import click
 
 from coati.archive.exports.sb_kit import KitExport
 from coati.archive.sources.layouts import LAYOUTS
-from coati.archive.sources.source import Damaged
+from coati.archive.sources.source import DamagedPart
 from coati.cli.completion import offering
 from coati.cli.terminal import say
 from coati.jobs.archive_checks import DamagedRecord, reindex_archive, verify_archive
@@ -210,7 +210,7 @@ class _Damages:
     def __init__(self) -> None:
         self.count = 0
 
-    def __call__(self, damaged: Damaged) -> None:
+    def __call__(self, damaged: DamagedPart) -> None:
         self.count += 1
         if self.count <= _MAX_SHOWN:
             say(f"warning: {damaged}", err=True)

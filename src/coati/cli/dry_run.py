@@ -57,7 +57,7 @@ def _print(preview: Preview) -> None:
 
 
 def _next_step(preview: Preview) -> str:
-    """Say what helps where the start page could not be had, or is none."""
+    """Say what helps where the start page could not be fetched, or is not a page."""
     if preview.start_page == FailureReason.CERTIFICATE:
         return f"Next: {WITHOUT_CERTIFICATE}."
     if SkipReason.PRIVATE_ADDRESS in preview.start_page:

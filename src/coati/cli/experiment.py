@@ -13,6 +13,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from coati.cli.counted_progress import counted_progress
+from coati.cli.terminal import print_tables
 from coati.jobs.experimenting import ExperimentResults
 from coati.jobs.experimenting import experiment as run_experiment
 
@@ -106,12 +107,8 @@ def _names(text: str) -> list[str]:
 
 
 def _print(results: ExperimentResults) -> None:
-    plain = Console()
-    # A file or a pipe has no width of its own; a table cut to eighty columns would be of no use there.
-    console = plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)
-    for table in results.tables():
-        console.print(_drawn(table))
-    console.print(Text(results.provenance))
+    tables = (_drawn(table) for table in results.tables())
+    print_tables(*tables, Text(results.provenance), plain_width=_PLAIN_WIDTH)
 
 
 def _drawn(table: Table) -> RichTable:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coati.cli.terminal import say
-from coati.fleet.status import FleetStatus, Since, SiteStatus
+from coati.cli.terminal import print_tables, say
+from coati.fleet.status import FleetStatus, SiteStatus, StatusChange
 from coati.fleet.store_access import describe_store, free_site, store_log
 from coati.harvesting.folder import sums_of
 from coati.runs.iso_times import to_iso
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SHOWN = 20
-_PLAIN_WIDTH = 140
 _FORM = click.option(
     "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True
 )
@@ -60,7 +58,7 @@ def status(store: str, follow: bool, every: str, form: str) -> None:
         before = now
 
 
-def _say_json(found: FleetStatus, since: Since | None) -> None:
+def _say_json(found: FleetStatus, since: StatusChange | None) -> None:
     for site in found.sites:
         say(json.dumps({"kind": "site", **_flat(site)}))
     say(json.dumps({**_total(found), **({} if since is None else since._asdict())}))
@@ -108,7 +106,7 @@ def _total(found: FleetStatus) -> dict[str, object]:
     }
 
 
-def _print(found: FleetStatus, since: Since | None) -> None:
+def _print(found: FleetStatus, since: StatusChange | None) -> None:
     sums = sums_of([site.summary for site in found.sites])
     done = sum(site.done for site in found.sites)
     say(f"{found.store}")
@@ -152,5 +150,4 @@ def _print_sites(title: str, sites: Sequence[SiteStatus]) -> None:
             Text(safe(site.worker or "")),
             "in quarantine" if site.quarantined else summary.stop_reason or "not ended",
         )
-    console = Console()
-    Console(width=None if console.is_terminal else _PLAIN_WIDTH).print(table)
+    print_tables(table)

@@ -7,13 +7,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from coati.budget import Limit
 from coati.cli.crawl_result import say_commands
-from coati.cli.terminal import say
+from coati.cli.terminal import print_tables, say
 from coati.harvesting.folder import sums_of
 from coati.harvesting.pages_harvest import JSON_LD
 from coati.stop_reasons import StopReason
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 # Sites that are shown after a harvest; files have all.
 _SHOWN_SITES = 20
-_PLAIN_WIDTH = 140
 # How a site ended that may be there again later.
 _AWAY = frozenset({StopReason.SITE_SILENT.value, StopReason.RATE_LIMITED.value})
 # Ends that a larger budget would have put off.
@@ -155,8 +153,7 @@ def print_sites(rows: Sequence[tuple[str, int, int, str]], columns: SiteColumns,
         table.add_row(*(Text(safe(cell)) for cell in (cells if ends else cells[:-1])))
     if len(rows) > _SHOWN_SITES:
         table.add_row(f"… and {len(rows) - _SHOWN_SITES} more in {everything}")
-    plain = Console()
-    (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(table)
+    print_tables(table)
 
 
 def _cells(rows: Iterable[tuple[str, int, int, str]]) -> Iterable[tuple[str, ...]]:

@@ -14,12 +14,14 @@ import sys
 import traceback
 from collections.abc import Sequence
 from io import StringIO
+from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
 
-from coati.cli import Importing
+from coati.cli import ImportGuard
 from coati.cli.terminal import say
 from coati.errors import CoatiError, WriteError
 from coati.machine_errors import is_of_the_machine
@@ -89,7 +91,7 @@ class LazyGroup(click.Group):
             return None
         module, _, attribute = COMMANDS[cmd_name].place.partition(":")
         if module not in sys.modules:
-            with Importing():
+            with ImportGuard():
                 importlib.import_module(module)
         command = getattr(sys.modules[module], attribute)
         if not isinstance(command, click.Command):
@@ -131,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and give the exit code; a command returns one where it is not 0."""
+    """Run a command and return the exit code; a command returns one where it is not 0."""
     try:
         result = coati.main(arguments, prog_name="coati", standalone_mode=False)
     except click.ClickException as error:
@@ -145,7 +147,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (CoatiError, OSError, sqlite3.Error) as error:
         return _refusal(error)
     except Exception as error:  # noqa: BLE001 -- anything else is a bug, and is shown as one
-        return _interrupted() if _hides_an_interrupt(error) else _own_error()
+        return _interrupted() if _hides_an_interrupt(error) else _own_error(error)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -179,7 +181,7 @@ def _write_no_more() -> None:
 
 def _refusal(error: CoatiError | OSError | sqlite3.Error) -> int:
     if not isinstance(error, CoatiError) and not is_of_the_machine(error):
-        return _interrupted() if _hides_an_interrupt(error) else _own_error()
+        return _interrupted() if _hides_an_interrupt(error) else _own_error(error)
     say(f"coati: {error}", err=True)
     if isinstance(error, RunWriteError | WriteError):
         # A full disk, say: no wrong input, and nothing that the user could write otherwise.
@@ -187,7 +189,27 @@ def _refusal(error: CoatiError | OSError | sqlite3.Error) -> int:
     return RUN_IS_HELD if isinstance(error, RunLockedError) else WRONG_INPUT
 
 
-def _own_error() -> int:
+def _own_error(error: BaseException) -> int:
     say(traceback.format_exc(), err=True)
+    place = _place_in_code_of_the_user(error)
+    if place:
+        say(f"coati: this error comes from your own code: {place}", err=True)
+        return WRONG_INPUT
     say("coati: this is a bug in Coati; please report it", err=True)
     return OUR_ERROR
+
+
+def _place_in_code_of_the_user(error: BaseException) -> str:
+    """Name where Coati called a strategy or another object of the user's that failed; else nothing."""
+    package = Path(__file__).parents[1]
+    for caller, called in pairwise(traceback.extract_tb(error.__traceback__)):
+        inside = [
+            Path(called.filename).is_relative_to(place) for place in (package, sys.prefix, sys.base_prefix)
+        ]
+        if (
+            Path(caller.filename).is_relative_to(package)
+            and Path(called.filename).is_file()
+            and not any(inside)
+        ):
+            return f"{called.filename}, line {called.lineno}"
+    return ""

@@ -19,6 +19,7 @@ from coati.cli.completion import offering
 from coati.cli.counted_progress import counted_progress
 from coati.cli.replay_watch import watch_callbacks, watch_table
 from coati.cli.setting_options import SettingParam
+from coati.cli.terminal import print_tables
 from coati.errors import ConfigError, UsageError
 from coati.jobs.replaying import (
     DEFAULT_STRATEGIES,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from coati.replaying.comparison import MeasuredRun
     from coati.replaying.site import ReplaySite
 
-_PLAIN_WIDTH = 140
 _REMARKS_SHOWN = 5
 
 
@@ -219,7 +219,7 @@ def replay(  # noqa: PLR0917 - one parameter per option
         results = replay_archive(archive, plan, _callbacks(bar, messages, form))
     _warn(messages, results.remarks)
     if form == "table":
-        _print_table(_table(results))
+        print_tables(_table(results))
     if out is not None:
         results.write(out)
         messages.print(f"wrote {len(results.runs)} traces, results.jsonl and curves.png to {out}")
@@ -231,16 +231,10 @@ def _replay_watches(
     with counted_progress(messages) as bar:
         results = replay_watches(archive, plan, watch_callbacks(bar, messages, form))
     if form == "table":
-        _print_table(watch_table(results))
+        print_tables(watch_table(results))
     if out is not None:
         results.write(out)
         messages.print(f"wrote results.jsonl and coverage.png to {out}")
-
-
-def _print_table(table: Table) -> None:
-    plain = Console()
-    # A file or a pipe has no width of its own; a table cut to eighty columns would be of no use there.
-    (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(table)
 
 
 def _callbacks(bar: Progress, messages: Console, form: str) -> ReplayCallbacks:

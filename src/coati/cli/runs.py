@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coati.cli.terminal import say
+from coati.cli.terminal import print_tables, say
 from coati.jobs.runs import find_runs
 from coati.web.invisible_characters import safe
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.jobs.run_summary import RunSummary
-
-_PLAIN_WIDTH = 140
 
 
 @click.command()
@@ -34,9 +31,7 @@ def runs(folder: Path, form: str) -> None:
         for summary in found:
             say(json.dumps(summary.as_json()))
     elif found:
-        plain = Console()
-        # A file or a pipe has no width of its own; paths must not be cut there.
-        (plain if plain.is_terminal else Console(width=_PLAIN_WIDTH)).print(_table(found))
+        print_tables(_table(found))
     else:
         say(f"There are no runs below {folder}.", err=True)
 

@@ -8,10 +8,14 @@ the password of an address that somebody typed, in whatever place it was not mea
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import click
 
 from coati.web.invisible_characters import safe
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 # In a URL, or in the path that it becomes where a folder was meant. Quotes end it: JSON stays what it is.
 _USER = re.compile(r"""(?i)\b((?:https?|socks5?|ftp):/{1,2})[^\s/@:"',]{0,256}:[^\s/@"',]{0,256}@""")
@@ -20,3 +24,15 @@ _USER = re.compile(r"""(?i)\b((?:https?|socks5?|ftp):/{1,2})[^\s/@:"',]{0,256}:[
 def say(text: object = "", *, err: bool = False, bold: bool = False) -> None:
     """Print a line, or lines, on stdout or stderr."""
     click.secho(_USER.sub(r"\1", safe(str(text))), err=err, bold=bold or None)
+
+
+def print_tables(*tables: RenderableType, plain_width: int = 140) -> None:
+    """Print tables on stdout; in a file or a pipe, which has no width of its own, they are this wide."""
+    # Only commands that print tables wait for it.
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=plain_width)
+    for table in tables:
+        console.print(table)

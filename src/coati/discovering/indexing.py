@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SUCCESS = range(200, 300)
 
 
-def index_archives(
+def write_index_of(
     folders: Sequence[Path],
     out: Path,
     progress: Callable[[int], None] = lambda _: None,

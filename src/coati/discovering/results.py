@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from coati.discovering.catalogue_software import Software, software_of
 from coati.learners.bm25 import bm25
-from coati.runs.durable import write_whole
+from coati.runs.durable import write_json_lines, write_whole
 from coati.runs.files_csv import harmless
 from coati.strategies.discovery.actions import Action
 from coati.strategies.discovery.site_checks import CheckState
@@ -284,8 +284,7 @@ def write_results(
     connection.execute("INSERT INTO search_end VALUES (?, ?)", end)
     connection.execute("COMMIT")
     verified = [repository for repository in found if repository.rank is not None]
-    lines = (json.dumps(repository.as_json(), ensure_ascii=False).encode() + b"\n" for repository in verified)
-    write_whole(folder / REPOSITORIES_LINES, lines)
+    write_json_lines(folder / REPOSITORIES_LINES, (repository.as_json() for repository in verified))
     rows = ([_plain(value) for value in asdict(repository).values()] for repository in found)
     write_whole(folder / REPOSITORIES_TABLE, csv_lines(columns, rows))
     names = [field.name for field in fields(DatasetPage)]

@@ -21,7 +21,7 @@ from coati.web.urls import host_of, normalise
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-# So many words tell nearly as much as all of them, and fit into a small file.
+# This many words tell nearly as much as all of them, and fit into a small file.
 MOST_WORDS = 5_000
 _LEAST_HOSTS = 3
 _MAX_FILE_BYTES = 4 << 20
@@ -30,7 +30,7 @@ _TEXT_FIELDS = ("title", "name", "description", "text")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class LabelledText:
     """A page or a description, the host that it belongs to, and whether it is one of a repository."""
 
     host: str
@@ -59,7 +59,9 @@ class Quality:
         return self.true_positives / self.positives if self.positives else None
 
 
-def read_examples(place: Path, *, is_data: bool, most_per_host: int | None = None) -> Iterator[Example]:
+def read_labelled_texts(
+    place: Path, *, is_data: bool, most_per_host: int | None = None
+) -> Iterator[LabelledText]:
     """Read examples from an archive, a folder of pages or texts, or a file with one JSON object per line.
 
     The objects have a ``url`` and some of title, name, description and text. Raises `ConfigError` where
@@ -72,7 +74,7 @@ def read_examples(place: Path, *, is_data: bool, most_per_host: int | None = Non
         if not words or (most_per_host is not None and of_host[host] > most_per_host):
             continue
         found += 1
-        yield Example(host, words, is_data)
+        yield LabelledText(host, words, is_data)
     if not found:
         raise ConfigError(
             f"there are no examples in {place}: it should be an archive, a folder of .html or .txt files,"
@@ -126,7 +128,7 @@ def is_held_back(host: str, share: float) -> bool:
     return zlib.crc32(host.encode()) % 1000 < 1000 * share
 
 
-def train(examples: Sequence[Example]) -> StartModel:
+def train(examples: Sequence[LabelledText]) -> StartModel:
     """Train a model and keep the weights of the words that matter most; raises `ConfigError` for one kind."""
     if len({example.is_data for example in examples}) < 2:  # noqa: PLR2004 - both kinds
         raise ConfigError("examples of both kinds are needed: of data repositories, and of other pages")
@@ -149,7 +151,7 @@ def train(examples: Sequence[Example]) -> StartModel:
     )
 
 
-def _balanced(examples: Sequence[Example]) -> list[Example]:
+def _balanced(examples: Sequence[LabelledText]) -> list[LabelledText]:
     """Keep as many of the more frequent kind as there are of the other: drawn by host, the same each time."""
     kinds = [[example for example in examples if example.is_data is kind] for kind in (True, False)]
     least = min(map(len, kinds))
@@ -157,7 +159,7 @@ def _balanced(examples: Sequence[Example]) -> list[Example]:
     return [example for kind in drawn for example in kind[:least]]
 
 
-def _words_of_several_hosts(examples: Iterable[Example]) -> frozenset[str]:
+def _words_of_several_hosts(examples: Iterable[LabelledText]) -> frozenset[str]:
     """Return the words that more than one site uses: the name of a site tells nothing about others."""
     hosts: dict[str, set[str]] = {}
     for example in examples:
@@ -168,7 +170,7 @@ def _words_of_several_hosts(examples: Iterable[Example]) -> frozenset[str]:
     return frozenset(word for word, known in hosts.items() if len(known) >= _LEAST_HOSTS)
 
 
-def measure(model: StartModel, examples: Iterable[Example]) -> Quality:
+def measure_model(model: StartModel, examples: Iterable[LabelledText]) -> Quality:
     """Count what a model makes of examples."""
     classifier = PageClassifier(model)
     positives = negatives = true_positives = false_positives = 0

@@ -21,14 +21,14 @@ from coati.errors import ConfigError
 from coati.experiments.deciding_code import modules_digest, strategy_digest
 from coati.experiments.errors import ExperimentError
 from coati.experiments.site_runs import SiteRunOptions, built_for, run_on_site
-from coati.experiments.sites import OpenMadeSite, Places, SiteFacts, open_site
+from coati.experiments.sites import OpenMemberSite, Places, SiteFacts, open_site
 from coati.experiments.spec import ArchivedSite, SitesTogether, Variant
 from coati.experiments.spending import found
 from coati.experiments.trials import Trial, TrialResult
-from coati.experiments.workers import Job, Lost
+from coati.experiments.workers import Job, LostJob
 from coati.replaying.driver import replay
 from coati.replaying.measures import SiteTotals
-from coati.replaying.site_records import PromisesNoted, SiteRecord
+from coati.replaying.site_records import PromiseRecorder, SiteRecord
 from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
@@ -90,10 +90,12 @@ def record_crawls(
                 kind = _kind(together, variant, seed or 0)
                 crawls.setdefault(kind, list(_crawls(together, variant, seed or 0, places)))
     listed = [crawl for each in crawls.values() for crawl in each]
-    jobs = [Job(_record, (crawl, folder, places.generators.open_made_site), crawl.place) for crawl in listed]
+    jobs = [
+        Job(_record, (crawl, folder, places.generators.open_member_site), crawl.place) for crawl in listed
+    ]
     files: dict[int, Path] = {}
     for number, result in workers.run(jobs):
-        if isinstance(result, Lost):
+        if isinstance(result, LostJob):
             raise ExperimentError(f"a crawl of {listed[number].place} was not recorded: {result.reason}")
         files[number] = result
         progress("recording crawls", len(files), len(jobs))
@@ -118,9 +120,9 @@ def _crawls(together: SitesTogether, variant: Variant, seed: int, places: Places
     return [_Crawl(together, variant, seed, archive, number) for number, archive in enumerate(archives)]
 
 
-def _record(cache: WorkerCache, task: tuple[_Crawl, Path, OpenMadeSite]) -> Path:
+def _record(cache: WorkerCache, task: tuple[_Crawl, Path, OpenMemberSite]) -> Path:
     """Record one crawl, unless there is a record of it; called in a process of its own."""
-    crawl, folder, open_made = task
+    crawl, folder, open_member = task
     if crawl.archive is None:
         what = f"{crawl.together.members} {crawl.seed} {crawl.number} {modules_digest(_GENERATOR)}"
     else:
@@ -128,7 +130,8 @@ def _record(cache: WorkerCache, task: tuple[_Crawl, Path, OpenMadeSite]) -> Path
         what = str(cache["digest"])
     file = folder / f"{_key(crawl, what)}.npz"
     if not file.is_file():
-        record = _made_record(crawl, open_made) if crawl.archive is None else _archive_record(cache, crawl)
+        is_generated = crawl.archive is None
+        record = _generated_record(crawl, open_member) if is_generated else _archive_record(cache, crawl)
         record.write(file)
     return file
 
@@ -151,18 +154,18 @@ def _archive_record(cache: WorkerCache, crawl: _Crawl) -> SiteRecord:
     site = open_site(cache, crawl.archive or Path())
     budget = Budget(max_requests=crawl.together.most)
     options = SiteRunOptions(settings=crawl.variant.settings, budget=budget)
-    noted = PromisesNoted(built_for(site, crawl.variant.strategy, crawl.seed, options))
+    noted = PromiseRecorder(built_for(site, crawl.variant.strategy, crawl.seed, options))
     run_on_site(site, crawl.variant.strategy, crawl.seed, options, noted)
     totals = SiteTotals.of(site.truth)
     return noted.record(totals.urls, totals.targets)
 
 
-def _made_record(crawl: _Crawl, open_made: OpenMadeSite) -> SiteRecord:
-    site = open_made(crawl.together, crawl.seed, crawl.number)
+def _generated_record(crawl: _Crawl, open_member: OpenMemberSite) -> SiteRecord:
+    site = open_member(crawl.together, crawl.seed, crawl.number)
     strategy = build_strategy(
         crawl.variant.strategy, [site.start_url], crawl.seed, settings=crawl.variant.settings
     )
-    noted = PromisesNoted(strategy)
+    noted = PromiseRecorder(strategy)
     run = replay(site, noted, Budget(max_requests=crawl.together.most))
     # Nothing waits at the end: what was found is all that can be.
     return noted.record(site.urls, run.trace.targets[-1] if len(run.trace) else 0)
@@ -172,17 +175,8 @@ def describe_together(together: SitesTogether, files: Sequence[Path]) -> SiteFac
     """Sum up the sites that share a budget, from their records."""
     records = [SiteRecord.read(file) for file in files]
     urls, targets = sum(each.urls for each in records), sum(each.targets for each in records)
-    facts = f"{together!r} {modules_digest(_SPENDING)}"
-    return SiteFacts(
-        name=together.name,
-        archive=Path(),
-        digest=hashlib.sha256(facts.encode()).hexdigest(),
-        start_url="",
-        totals=SiteTotals(urls, targets, 0, 0),
-        available=urls,
-        generated=not together.folders,
-        scale=f"{len(records)} sites",
-    )
+    scale, generated = f"{len(records)} sites", not together.folders
+    return SiteFacts.without_archive(together, _SPENDING, (urls, targets), scale, generated=generated)
 
 
 def run_budget_trial(_: WorkerCache, task: tuple[Trial, Path]) -> TrialResult:

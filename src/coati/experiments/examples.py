@@ -16,8 +16,8 @@ from coati.experiments.deciding_code import modules_digest
 from coati.experiments.errors import ExperimentError
 from coati.experiments.sites import Places, open_site
 from coati.experiments.spec import ArchivedSite
-from coati.experiments.workers import Job, Lost
-from coati.replaying.example_pages import example_pages, joined
+from coati.experiments.workers import Job, LostJob
+from coati.replaying.example_pages import example_pages, join_examples
 from coati.runs.durable import write_whole
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def collect_examples(
     archives = [(name, places.find(ArchivedSite(name)), folder) for name in experiment.examples]
     found: dict[int, ExampleFile] = {}
     for number, result in workers.run(Job(_collect, archive) for archive in archives):
-        if isinstance(result, Lost):
+        if isinstance(result, LostJob):
             raise ExperimentError(f"the archive {archives[number][0]} cannot be read: {result.reason}")
         found[number] = result
         progress("reading example pages", len(found), len(archives))
@@ -82,7 +82,7 @@ def without_examples(experiment: Experiment, places: Places) -> tuple[Experiment
 
 def read_examples(files: Sequence[ExampleFile]) -> TresExamples:
     """Return the examples for a run, from the files of other archives."""
-    return joined(json.loads(each.file.read_bytes()) for each in files)
+    return join_examples(json.loads(each.file.read_bytes()) for each in files)
 
 
 def _collect(cache: WorkerCache, task: tuple[str, Path, Path]) -> ExampleFile:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from coati.experiments.comparing import halves_table, wins_table
 from coati.experiments.deciding_code import joint_digest
 from coati.experiments.figures import draw_figures
-from coati.experiments.parquet import write_parquet
+from coati.experiments.parquet import write_numbers
 from coati.experiments.provenance import commit
 from coati.experiments.runner import rows
 from coati.experiments.tables import Table, group_table, objects, result_table, site_table
-from coati.runs.durable import write_whole
+from coati.runs.durable import write_json_lines, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,14 +37,14 @@ def write_outputs(study: Study, folder: Path, *, parquet: bool) -> list[Path]:
     name = study.experiment.table
     found = objects(study)
     lines = folder / f"{name}.jsonl"
-    write_whole(lines, [json.dumps(each).encode() + b"\n" for each in found])
+    write_json_lines(lines, found)
     page = folder / f"{name}.md"
     text = "\n".join([f"# {study.experiment.title}\n", *(table.markdown() for table in tables_of(study))])
     write_whole(page, [text.encode(), provenance(study).encode()])
     files = [lines, page]
     if parquet and found:
         files.append(folder / f"{name}.parquet")
-        write_parquet(found, files[-1])
+        write_numbers(found, files[-1])
     return files + draw_figures(study, folder)
 
 

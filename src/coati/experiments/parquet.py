@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from coati.experiments.errors import missing_extra
+from coati.runs.parquet_file import write_parquet
 
 _COLUMNS = {
     "table": "VARCHAR",
@@ -38,22 +37,7 @@ def require_duckdb() -> None:
         raise missing_extra("duckdb", "writing Parquet")
 
 
-def write_parquet(objects: Sequence[Mapping[str, Any]], file: Path) -> None:
-    """Write the numbers, one row each; a reader sees the old file or the new one, never a part."""
+def write_numbers(objects: Sequence[Mapping[str, Any]], file: Path) -> None:
+    """Write the numbers, one row each."""
     require_duckdb()
-    import duckdb
-
-    columns = "{" + ", ".join(f"'{name}': '{kind}'" for name, kind in _COLUMNS.items()) + "}"
-    draft = file.with_name(file.name + ".new")
-    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
-        lines = Path(folder) / "objects.jsonl"
-        lines.write_text("".join(json.dumps(dict(each)) + "\n" for each in objects), encoding="utf-8")
-        connection.execute(
-            f"COPY (SELECT * FROM read_json({_quoted(lines)}, format='newline_delimited', columns={columns}))"  # noqa: S608
-            f" TO {_quoted(draft)} (FORMAT parquet)"
-        )
-    draft.replace(file)
-
-
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+    write_parquet(file, _COLUMNS, objects)

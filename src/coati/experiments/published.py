@@ -1,4 +1,4 @@
-"""The numbers that a paper prints, as data: one line a number."""
+"""The numbers that a paper prints, as data: one line per number."""
 
 from __future__ import annotations
 

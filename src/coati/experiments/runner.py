@@ -34,7 +34,7 @@ from coati.experiments.spec import (
 from coati.experiments.trials import Trial, TrialResult, measured
 from coati.experiments.watch_trials import describe_history, run_watch_trial
 from coati.experiments.web_trials import describe_web, run_web_trial
-from coati.experiments.workers import Job, Lost, Workers
+from coati.experiments.workers import Job, LostJob, Workers
 from coati.replaying.measures import SiteTotals
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
     trials = list(missing.values())
     tasks = [_job(trial, file, places.generators) for file, trial in missing.items()]
     for done, (number, result) in enumerate(workers.run(tasks), start=reused + 1):
-        if isinstance(result, Lost):
+        if isinstance(result, LostJob):
             raise ExperimentError(
                 f"{trials[number]} failed: {result.reason}; the same command resumes from here"
             )
@@ -194,7 +194,7 @@ def _prepare(
     numbers = list(folders)
     for place, facts in workers.run(Job(describe, folder) for folder in folders.values()):
         number = numbers[place]
-        if isinstance(facts, Lost):
+        if isinstance(facts, LostJob):
             raise ExperimentError(f"the site {folders[number][0]} cannot be read: {facts.reason}")
         site = experiment.sites[number]
         generated = isinstance(site, GeneratedSite)

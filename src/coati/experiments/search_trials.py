@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +12,8 @@ import numpy as np
 
 from coati.assembly import build_strategy
 from coati.errors import ConfigError
-from coati.experiments.deciding_code import modules_digest
 from coati.experiments.sites import OpenTopic, SiteFacts
 from coati.experiments.trials import Trial, TrialResult
-from coati.replaying.measures import SiteTotals
 from coati.replaying.searches import Search
 from coati.stop_reasons import StopReason
 from coati.strategies.discovery.searcher import Searcher
@@ -32,17 +29,8 @@ _DECIDING = ("coati.testing.paper_topics", "coati.replaying.searches")
 
 def describe_topic(searched: SearchedTopic, web: SearchedWeb) -> SiteFacts:
     """Sum up the web that a topic is searched for in; its targets are the repositories of the topic."""
-    facts = f"{searched!r} {modules_digest(_DECIDING)}"
-    return SiteFacts(
-        name=searched.name,
-        archive=Path(),
-        digest=hashlib.sha256(facts.encode()).hexdigest(),
-        start_url="",
-        totals=SiteTotals(web.hosts, web.repositories, 0, 0),
-        available=web.hosts,
-        generated=True,
-        scale=f"{web.hosts:,} sites",
-    )
+    counts = web.hosts, web.repositories
+    return SiteFacts.without_archive(searched, _DECIDING, counts, f"{web.hosts:,} sites")
 
 
 def run_search_trial(cache: WorkerCache, task: tuple[Trial, Path, OpenTopic]) -> TrialResult:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from coati.experiments.spec import (
     WatchedHistory,
 )
 from coati.model import Kind
-from coati.replaying.driver import Answering
+from coati.replaying.driver import ReplaySource
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
 from coati.web.media import parse_types
@@ -47,14 +48,14 @@ OpenHistory = Callable[[int], "History"]
 """Makes a history of pages from a seed."""
 
 
-class MadeSite(Answering, Protocol):
+class MemberSite(ReplaySource, Protocol):
     """A generated site: what answers, where it begins, and how many URLs it has."""
 
     start_url: str
     urls: int
 
 
-OpenMadeSite = Callable[[SitesTogether, int, int], MadeSite]
+OpenMemberSite = Callable[[SitesTogether, int, int], MemberSite]
 """Makes one of the generated sites that share a budget, from a seed and its number."""
 
 _ARCHIVE_FILE = "archive.toml"
@@ -83,11 +84,27 @@ class SiteFacts:
     scale: str = ""
     types: str = ""
 
+    @classmethod
+    def without_archive(
+        cls,
+        site: GeneratedWeb | SearchedTopic | SitesTogether,
+        made_by: tuple[str, ...],
+        counts: tuple[int, int],
+        scale: str,
+        *,
+        start_url: str = "",
+        generated: bool = True,
+    ) -> Self:
+        """Sum up what no single archive holds, by its URLs and targets; the modules ``made_by`` decide it."""
+        digest = hashlib.sha256(f"{site!r} {modules_digest(made_by)}".encode()).hexdigest()
+        totals = SiteTotals(*counts, 0, 0)
+        return cls(site.name, Path(), digest, start_url, totals, counts[0], generated=generated, scale=scale)
+
 
 class History(NamedTuple):
     """A history to be watched: what answers, which pages are watched, and when each cycle begins."""
 
-    site: Answering
+    site: ReplaySource
     pages: tuple[str, ...]
     moments: tuple[float, ...]
 
@@ -100,7 +117,7 @@ class Generators:
     open_web: OpenWeb
     open_history: OpenHistory
     open_topic: OpenTopic
-    open_made_site: OpenMadeSite
+    open_member_site: OpenMemberSite
 
 
 class Places:

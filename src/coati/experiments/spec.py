@@ -267,6 +267,8 @@ class Experiment:
         rows = tuple(variant for variant in self.variants if not strategies or variant.label in strategies)
         # One that the file does not name runs beside the others: yours, by its path, or any by its name.
         rows += tuple(Variant(_strategy(name)) for name in sorted(strategies - set(labels)))
+        for row in rows:
+            strategy_row(row.strategy)
         budget = self.budget if max_requests is None else replace(self.budget, max_requests=max_requests)
         numbers = self.seeds if seeds is None else _numbered(self.seeds[0], seeds)
         return replace(self, sites=kept, variants=rows, seeds=numbers, budget=budget)
@@ -506,7 +508,9 @@ def _compared(table: Mapping[str, object]) -> str:
 
 
 def _strategy(name: str) -> str:
-    strategy_row(name)
+    # Yours, by its path, is looked for where it is run: a part of a file needs no other.
+    if ":" not in name:
+        strategy_row(name)
     return name
 
 

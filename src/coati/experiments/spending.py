@@ -110,8 +110,8 @@ def knowing(how: Spending, sites: Sequence[SiteRecord], budget: int) -> list[int
 def from_first_file(_: Spending, sites: Sequence[SiteRecord], budget: int) -> list[int]:
     """Return the best shares for who knows a site's curve from its first file on, and nothing before.
 
-    Before their first files all sites look alike, so that each is asked until it shows one, or given up
-    after so many requests; how many is chosen with hindsight. A bound for choices that learn from what comes.
+    Before their first files all sites look alike, so that each is asked until it shows one, or given up after
+    a number of requests that is chosen with hindsight. A bound for choices that learn from what comes.
     """
     best: list[int] = []
     for patience in _PATIENCE:

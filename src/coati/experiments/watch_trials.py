@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coati.archive.archive import Archive
-from coati.archive.watched_pages import watched_pages
+from coati.archive.watched_pages import pages_to_watch
 from coati.assembly import build_strategy
 from coati.experiments.deciding_code import modules_digest
 from coati.experiments.sites import History, SiteFacts
@@ -43,7 +43,7 @@ def describe_history(history: WatchedHistory, folder: Path | None, open_history:
         digest = hashlib.sha256(f"{history.seed} {modules_digest(_GENERATOR)}".encode()).hexdigest()
     else:
         with Archive.open(folder) as archive:
-            pages, cycles = len(watched_pages(archive)), len(snapshot_times(archive.moments()))
+            pages, cycles = len(pages_to_watch(archive)), len(snapshot_times(archive.moments()))
             digest = archive.digest()
     return SiteFacts(
         name=history.name,
@@ -90,7 +90,7 @@ def _opened(cache: WorkerCache, watched: WatchedHistory, folder: Path, open_hist
             opened = open_history(watched.seed)
         else:
             archive = cache["archive"] = Archive.open(folder)
-            site = ReplaySite(archive, start_urls=watched_pages(archive))
+            site = ReplaySite(archive, start_urls=pages_to_watch(archive))
             opened = History(site, tuple(site.start_urls), snapshot_times(archive.moments()))
         cache.update({"history of": place, "history": opened})
     history = cache["history"]

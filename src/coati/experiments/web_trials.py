@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import time
 import zlib
 from pathlib import Path
@@ -12,11 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coati.assembly import StrategyInputs, strategy_row
-from coati.experiments.deciding_code import modules_digest
 from coati.experiments.sites import OpenWeb, SiteFacts
 from coati.experiments.trials import Trial, TrialResult
 from coati.replaying.driver import replay
-from coati.replaying.measures import SiteTotals
 from coati.replaying.wrapped_strategy import WrappedStrategy
 from coati.strategies.hosts.page_models import OnlineModel
 
@@ -47,17 +44,8 @@ class TimedChoices(WrappedStrategy):
 
 def describe_web(site: GeneratedWeb, web: Web) -> SiteFacts:
     """Sum a web up."""
-    facts = f"{site!r} {modules_digest(_GENERATOR)}"
-    return SiteFacts(
-        name=site.name,
-        archive=Path(),
-        digest=hashlib.sha256(facts.encode()).hexdigest(),
-        start_url=web.start_urls[0],
-        totals=SiteTotals(web.pages, web.relevant_pages(), 0, 0),
-        available=web.pages,
-        generated=True,
-        scale=f"{web.hosts:,} hosts, goal {site.goal}",
-    )
+    scale, counts = f"{web.hosts:,} hosts, goal {site.goal}", (web.pages, web.relevant_pages())
+    return SiteFacts.without_archive(site, _GENERATOR, counts, scale, start_url=web.start_urls[0])
 
 
 def run_web_trial(cache: WorkerCache, task: tuple[Trial, Path, OpenWeb]) -> TrialResult:

@@ -44,7 +44,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostJob:
     """A job that was given up: ``reason`` says why."""
 
     reason: str
@@ -74,7 +74,7 @@ class Workers:
     _tries: dict[int, int] = field(default_factory=dict)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[int, Any]]:
-        """Do the jobs; return each one's number and result, or `Lost`, in the order of their ends.
+        """Do the jobs; return each one's number and result, or `LostJob`, in the order of their ends.
 
         An error of ours that a job raises is raised here; any other is raised as `ExperimentError` with the
         traceback of the process.
@@ -130,7 +130,7 @@ class Workers:
                 yield from self._take(worker, number)
             elif _now() >= worker.due:
                 self._replace(worker)
-                yield number, Lost(f"it took more than {self.limit_seconds:.0f} seconds")
+                yield number, LostJob(f"it took more than {self.limit_seconds:.0f} seconds")
 
     def _take(self, worker: _Worker, number: int) -> Iterator[tuple[int, Any]]:
         try:
@@ -141,7 +141,7 @@ class Workers:
             if self._tries[number] <= _RETRIES:
                 self._waiting[number] = self._jobs[number]
             else:
-                yield number, Lost("the process that did it died, twice")
+                yield number, LostJob("the process that did it died, twice")
             return
         if message == _BEGUN:
             # Only from here: a process that has yet to start must not be taken for a slow one.

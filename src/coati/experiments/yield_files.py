@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from coati.errors import CoatiError
 from coati.experiments.errors import missing_extra
-from coati.experiments.workers import Job, Lost, Workers
+from coati.experiments.workers import Job, LostJob, Workers
 from coati.experiments.yield_grids import Grid, count_tables
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def guess_files(files: Sequence[Path], jobs: int) -> Iterator[tuple[int, Guess]]
     """Guess for each file, in processes of their own; return its place in the list with the guess."""
     workers = Workers(jobs, _MAX_SECONDS, _MAX_MEMORY_BYTES)
     for number, result in workers.run(Job(_guess_job, file) for file in files):
-        yield number, Guess(None, f"given up: {result.reason}") if isinstance(result, Lost) else result
+        yield number, Guess(None, f"given up: {result.reason}") if isinstance(result, LostJob) else result
 
 
 def _guess_job(_cache: WorkerCache, file: Path) -> Guess:

@@ -19,7 +19,7 @@ from coati.bandits.slice_choice import ChosenSlice, SiteCounts, SliceChoice, Sli
 from coati.errors import ConfigError
 from coati.fleet.client_lease import put_down, take_client_lease
 from coati.fleet.closing import send_once
-from coati.fleet.cluster import Cluster, Finished
+from coati.fleet.cluster import Cluster, FinishedSlice
 from coati.fleet.deaths import has_last_try, is_quarantined
 from coati.fleet.events import FleetEvent, FleetEventKind, OnFleetEvent
 from coati.fleet.generations import Chain, RunState
@@ -218,7 +218,7 @@ class FleetClient:
                 self._errors += state.errors
                 if is_left_alone:
                     self._quarantined.add(number)
-                self._choice.resume(number, _tally(state), over=state.done or is_left_alone)
+                self._choice.resume(number, _counts(state), over=state.done or is_left_alone)
 
     def _read_state(self, site: HarvestSite) -> tuple[RunState, bool]:
         newest = Chain(self._store, f"sites/{site.name}").newest()
@@ -324,7 +324,7 @@ class FleetClient:
         if self._listeners.on_progress is not None:
             self._listeners.on_progress(self._progress())
 
-    def _take_in(self, finished: Finished) -> None:
+    def _take_in(self, finished: FinishedSlice) -> None:
         number = self._numbers[finished.site]
         if self._sent_at.pop(number, None) is None:
             # Given up already.
@@ -339,18 +339,18 @@ class FleetClient:
             # The scheduler or the store went away; that says nothing about the site.
             wait = 0.0 if finished.error is None else _STORE_SECONDS
             self._tell(FleetEventKind.FAILED, site=finished.site, error=str(finished.error or "cancelled"))
-            self._choice.held(number, time.time(), time.time() + wait, self._lost_tally(number))
+            self._choice.held(number, time.time(), time.time() + wait, self._lost_counts(number))
         else:
             self._tell(FleetEventKind.FAILED, site=finished.site, error=repr(finished.error))
             self._deaths += 1
-            self._choice.died(number, time.time(), time.time(), self._lost_tally(number))
+            self._choice.died(number, time.time(), time.time(), self._lost_counts(number))
 
-    def _lost_tally(self, number: int) -> SiteCounts:
+    def _lost_counts(self, number: int) -> SiteCounts:
         """Return how a run stands whose slice brings no result: it may have published something."""
         with suppress(StoreError):
             state, _ = self._read_state(self._sites[number])
             self._take_state(number, state)
-        return _tally(self._states[number])
+        return _counts(self._states[number])
 
     def _take_state(self, number: int, state: RunState) -> None:
         before = self._states[number]
@@ -396,7 +396,7 @@ class FleetClient:
             generation=result.generation,
             messages=list(result.messages),
         )
-        self._choice.ended(number, _tally(state), time.time(), state.free_at)
+        self._choice.ended(number, _counts(state), time.time(), state.free_at)
         reached = bool(state.pages or state.targets)
         again = self._health.hear(result.by, result.site, reached=reached)
         for worker in self._health.without_network():
@@ -410,7 +410,7 @@ class FleetClient:
         self._deaths += 1
         self._tell(FleetEventKind.DIED, site=self._sites[number].name, error=why)
         # The lease of the one that died is still there for a while.
-        self._choice.died(number, time.time(), time.time(), self._lost_tally(number))
+        self._choice.died(number, time.time(), time.time(), self._lost_counts(number))
 
     def _end(self, reason: StopReason) -> None:
         self._stop = reason
@@ -465,7 +465,7 @@ class FleetClient:
 _UNREACHED: Final = frozenset({StopReason.START_UNREACHABLE, StopReason.REFUSED, StopReason.RATE_LIMITED})
 
 
-def _tally(state: RunState) -> SiteCounts:
+def _counts(state: RunState) -> SiteCounts:
     return SiteCounts(state.requests, state.targets, state.bytes, state.promises)
 
 

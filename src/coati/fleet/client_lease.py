@@ -8,13 +8,13 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Final
 
 from coati.errors import ConfigError
 from coati.fleet.leases import HeldLease, Lease, LeaseHeldError, LeaseLostError, Leases
 from coati.fleet.objects import ObjectStore, StoreError
 from coati.fleet.patience import pause_for
+from coati.units import format_iso
 
 CLIENT: Final = "coati-client"
 # How often it is looked whether a client that may be dead has renewed its lease, or has ended.
@@ -71,7 +71,7 @@ def _wait_for(lease: Lease, leases: Leases, pause: Callable[[float], None]) -> N
 
 
 def put_down(lease: HeldLease) -> None:
-    """Give the lease of this client back, if it still has it and the store is there; else it runs out."""
+    """Release the lease of this client, if it still has it and the store is there; else it expires."""
     with suppress(LeaseLostError, StoreError):
         lease.release()
 
@@ -90,7 +90,7 @@ def _is_dead(owner: str) -> bool:
 
 
 def _busy(store: ObjectStore, lease: Lease) -> ConfigError:
-    since = datetime.fromtimestamp(lease.taken_at, UTC).isoformat(timespec="seconds")
+    since = format_iso(lease.taken_at)
     return ConfigError(
         f"{store.url} is being written by another client: {lease.owner}, since {since}, for a {lease.what}."
         " Let it end, or use another store"

@@ -12,7 +12,7 @@ from coati.fleet.leases import lease_name
 from coati.fleet.orders import SliceOrder, SliceResult
 
 _TICK_SECONDS: Final = 1.0
-# For so long workers are waited for that are all gone.
+# How long to wait for workers when all of them are gone.
 _WORKER_SECONDS: Final = 60.0
 
 
@@ -25,7 +25,7 @@ def send_once(
     """Have slices crawled, each sent once, those of one domain one after the other.
 
     One that does not come back, that somebody else has, or that no worker is left for, is left as it is:
-    whoever resumes its run mends it.
+    whoever resumes its run repairs it.
     """
     groups: dict[str, deque[SliceOrder]] = {}
     for order in orders:

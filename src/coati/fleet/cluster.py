@@ -15,7 +15,7 @@ from coati.fleet.worker import Worker
 from coati.live.site_turns import Spent
 
 
-class Finished(NamedTuple):
+class FinishedSlice(NamedTuple):
     """A slice that is no longer out: what came of it, or why nothing came.
 
     ``worker_died``: whoever had it is gone. Else an error is ours, the store's or the machine's.
@@ -39,7 +39,7 @@ class Cluster(Protocol):
     def send(self, order: SliceOrder, *, apart: bool = False) -> None:
         """Let somebody crawl a slice; ``apart``: a worker that has no other such slice, if there is one."""
 
-    def wait(self, seconds: float) -> Finished | None:
+    def wait(self, seconds: float) -> FinishedSlice | None:
         """Wait for a slice to come back; None if none does within the time."""
 
     def underway(self) -> Mapping[str, Spent]:
@@ -66,7 +66,7 @@ class OwnProcess:
         self._worker = Worker(resting=RestingCrawls(), report=self._hear)
         self._underway: dict[str, Spent] = {}
         self._pool = ThreadPoolExecutor(places, thread_name_prefix="coati-slice")
-        self._finished: queue.Queue[Finished] = queue.Queue()
+        self._finished: queue.Queue[FinishedSlice] = queue.Queue()
 
     def places(self) -> int:
         return self._places
@@ -78,7 +78,7 @@ class OwnProcess:
         future = self._pool.submit(self._crawl, order, self._worker)
         future.add_done_callback(lambda done: self._finished.put(_finished(order.site.name, done)))
 
-    def wait(self, seconds: float) -> Finished | None:
+    def wait(self, seconds: float) -> FinishedSlice | None:
         try:
             return self._finished.get(timeout=max(0.0, seconds))
         except queue.Empty:
@@ -101,6 +101,6 @@ class OwnProcess:
         self._worker.resting.close()
 
 
-def _finished(site: str, future: Future[SliceResult]) -> Finished:
+def _finished(site: str, future: Future[SliceResult]) -> FinishedSlice:
     error = future.exception()
-    return Finished(site, error=error) if error is not None else Finished(site, future.result())
+    return FinishedSlice(site, error=error) if error is not None else FinishedSlice(site, future.result())

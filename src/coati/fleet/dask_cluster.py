@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from coati.errors import ConfigError
-from coati.fleet.cluster import Finished
+from coati.fleet.cluster import FinishedSlice
 from coati.fleet.crawl_thread import crawl_thread
 from coati.fleet.orders import SliceOrder, SliceResult
 from coati.fleet.site_crawl import RestingCrawls
@@ -118,7 +118,7 @@ class DaskCluster:
         self._at_once = at_once
         self._local: LocalCluster | None = None
         self._exits = contextlib.ExitStack()
-        self._finished: queue.Queue[Finished] = queue.Queue()
+        self._finished: queue.Queue[FinishedSlice] = queue.Queue()
         self._left_out: set[str] = set()
         # Slices that are out and have a worker of their own, apart from others or because the crawl rests
         # there; and where each crawl rests.
@@ -176,7 +176,7 @@ class DaskCluster:
         """
         self._finished.put(await _finished(site, future))
 
-    def wait(self, seconds: float) -> Finished | None:
+    def wait(self, seconds: float) -> FinishedSlice | None:
         self._take_stranded_back(time.monotonic())
         try:
             finished = self._finished.get(timeout=max(0.0, seconds))
@@ -328,13 +328,13 @@ def _close(client: Client) -> None:
         client.close()
 
 
-async def _finished(site: str, future: Future[SliceResult]) -> Finished:
+async def _finished(site: str, future: Future[SliceResult]) -> FinishedSlice:
     from distributed import KilledWorker
 
     try:
-        return Finished(site, await future.client.gather(future, asynchronous=True))
+        return FinishedSlice(site, await future.client.gather(future, asynchronous=True))
     except (OSError, CancelledError) as error:
         # Unless the slice itself ended so, it was cancelled, or the scheduler went away.
-        return Finished(site, error=error if future.status == "error" else None)
+        return FinishedSlice(site, error=error if future.status == "error" else None)
     except Exception as error:  # noqa: BLE001 - slices end by whatever strategies and stores raise
-        return Finished(site, error=error, worker_died=isinstance(error, KilledWorker))
+        return FinishedSlice(site, error=error, worker_died=isinstance(error, KilledWorker))

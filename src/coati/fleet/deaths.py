@@ -19,7 +19,7 @@ from coati.fleet.generations import Chain
 from coati.fleet.leases import Lease
 from coati.fleet.objects import ObjectStore, parsed
 
-# So many at the same place, or so many in all, are too many.
+# This many at the same place, or this many in all, are too many.
 _MOST_AT_ONE_PLACE: Final = 3
 _MOST: Final = 10
 

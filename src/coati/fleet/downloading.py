@@ -14,7 +14,7 @@ from coati.errors import ConfigError
 from coati.fleet.generations import Chain, Manifest, Part, target_object
 from coati.fleet.objects import ObjectStore, StoreError
 from coati.fleet.page_deltas import PAGE_BYTES, apply, digests_of
-from coati.fleet.publishing import Base
+from coati.fleet.publishing import StoredRun
 from coati.reporting.report_file import write_report
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_synced, write_whole
@@ -26,7 +26,7 @@ _ALL_FILES = "SELECT name, sha256 FROM files"
 _SAFE = "INSERT OR REPLACE INTO about VALUES ('warc_synced', ?)"
 
 
-def take(chain: Chain, manifest: Manifest, folder: Path) -> Base:
+def download_for_crawl(chain: Chain, manifest: Manifest, folder: Path) -> StoredRun:
     """Write what a crawl needs to continue: the log, the strategy's state and the settings.
 
     Target files and pages that are in the store already stay there. The pages file has its length and a hole.
@@ -44,10 +44,10 @@ def take(chain: Chain, manifest: Manifest, folder: Path) -> Base:
         with connection:
             connection.execute(_SAFE, (str(size),))
         targets = {sha256 for _, sha256 in connection.execute(_ALL_FILES)}
-    return Base(manifest, digests_of(_pages(image)), targets)
+    return StoredRun(manifest, digests_of(_pages(image)), targets)
 
 
-def pull(
+def download_run(
     store: ObjectStore, place: str, folder: Path, on_progress: Callable[[int, int], None] | None = None
 ) -> Manifest:
     """Make an ordinary run folder of the last generation of a run; returns that generation.

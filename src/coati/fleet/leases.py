@@ -164,7 +164,7 @@ class HeldLease:
         return self.lease.expires_at - margin - self._leases.clock()
 
     def release(self, free_at: float = 0.0) -> None:
-        """Give it back; the site is to be left alone until ``free_at``."""
+        """Release it; the site is to be left alone until ``free_at``."""
         self.check()
         released = replace(self.lease, released=True, free_at=free_at)
         self._leases.store.replace(_path(released), _written(released))

@@ -26,7 +26,7 @@ def digests_of(pages: Iterable[bytes]) -> list[bytes]:
     return [hashlib.blake2b(page, digest_size=16).digest() for page in pages]
 
 
-def pages_of(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def split_pages(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Cut a file that comes in chunks into pages; the last may be shorter."""
     rest = b""
     for chunk in chunks:
@@ -46,10 +46,10 @@ def changed_pages(before: Sequence[bytes], digests: Sequence[bytes]) -> list[int
     ]
 
 
-def pack(pages: Iterable[bytes], numbers: Collection[int]) -> bytes:
+def pack_pages(pages: Iterable[bytes], numbers: Collection[int]) -> bytes:
     """Return those of a file's pages that have the given numbers, packed.
 
-    >>> len(apply(b"", pack([b"a" * PAGE_BYTES, b"b"], {0, 1})))
+    >>> len(apply(b"", pack_pages([b"a" * PAGE_BYTES, b"b"], {0, 1})))
     4097
     """
     packer = zlib.compressobj(level=1)

@@ -19,14 +19,14 @@ from typing import Final
 
 from coati.fleet.generations import Chain, Manifest, Part, RunState, target_object
 from coati.fleet.objects import ObjectStore
-from coati.fleet.page_deltas import changed_pages, digests_of, pack, pages_of
+from coati.fleet.page_deltas import changed_pages, digests_of, pack_pages, split_pages
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader
 
 _CHUNK_BYTES: Final = 1 << 20
 _UPLOADS: Final = 8
 
-# The database is sent whole again where the pages sent since are more than this share of it, or so many.
+# The database is sent whole again where the pages sent since are more than this share of it, or this many.
 _WHOLE_SHARE: Final = 0.5
 _MOST_DELTAS: Final = 16
 
@@ -36,7 +36,7 @@ _LAST_EVENT = "SELECT max(coalesce(max(chosen_event), 0), coalesce(max(observed_
 
 
 @dataclass(slots=True)
-class Base:
+class StoredRun:
     """What the store holds of a run already: its last generation, and by what its database is compared."""
 
     manifest: Manifest
@@ -47,7 +47,7 @@ class Base:
 class Publisher:
     """Publishes the run of one folder, one generation after the other."""
 
-    def __init__(self, chain: Chain, folder: Path, scratch: Path, base: Base) -> None:
+    def __init__(self, chain: Chain, folder: Path, scratch: Path, base: StoredRun) -> None:
         self._chain = chain
         self.store: ObjectStore = chain.store
         self.folder = folder
@@ -97,7 +97,7 @@ class Publisher:
         (warc_end,) = run.connection.execute(_WARC_END).fetchone()
         (last_event,) = run.connection.execute(_LAST_EVENT).fetchone()
         self._put_targets(targets)
-        digests = digests_of(pages_of(_chunks(database)))
+        digests = digests_of(split_pages(_chunks(database)))
         last = self.manifest
         manifest = replace(
             last,
@@ -136,8 +136,8 @@ class Publisher:
         if not changed:
             return before
         if not before or self._costs_little_more(before, len(changed) / len(digests)):
-            return (self._put_part(pack(pages_of(_chunks(database)), range(len(digests)))),)
-        return (*before, self._put_part(pack(pages_of(_chunks(database)), set(changed))))
+            return (self._put_part(pack_pages(split_pages(_chunks(database)), range(len(digests)))),)
+        return (*before, self._put_part(pack_pages(split_pages(_chunks(database)), set(changed))))
 
     @staticmethod
     def _costs_little_more(before: tuple[Part, ...], share: float) -> bool:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coati.strategies.early_stop import EarlyStop
 
 
-class Ended(NamedTuple):
+class CrawlEnd(NamedTuple):
     """How a crawl ended: whether anything is left, and for how long its hosts must be left alone."""
 
     done: bool
@@ -54,7 +54,7 @@ class SiteCrawl:
         self.publisher = publisher
         self.turns = SliceTurns(settings.delay, publisher.manifest.state.promises)
         self.stop = StopSignal()
-        self.running: Future[Ended] | None = None
+        self.running: Future[CrawlEnd] | None = None
         self.messages: list[str] = []
         self._scratch = scratch
 
@@ -68,7 +68,7 @@ class SiteCrawl:
         """Whether it is still open, for another slice."""
         return self.running is not None and not self.running.done()
 
-    def start(self, thread: CrawlThread) -> Future[Ended] | None:
+    def start(self, thread: CrawlThread) -> Future[CrawlEnd] | None:
         """Begin the crawl, unless it runs; None if nothing is left to do."""
         if self.running is None:
             early_stop = stop_rule(self.settings.stop_when_dry)
@@ -85,7 +85,7 @@ class SiteCrawl:
             self.running.exception()
         self._scratch.cleanup()
 
-    async def _crawl(self, early_stop: EarlyStop | None, *, new: bool) -> Ended:
+    async def _crawl(self, early_stop: EarlyStop | None, *, new: bool) -> CrawlEnd:
         """Crawl as any harvest does; this runs on the loop."""
         from coati.live.running import crawl_async
 
@@ -103,7 +103,7 @@ class SiteCrawl:
             done = is_done(result.stop.value, store.totals, self.per_site)
         # Waits are told in tenths of a second.
         rest = max((wait.seconds + 0.1 for wait in result.progress.waits.values()), default=0.0)
-        return Ended(done, rest, result.messages)
+        return CrawlEnd(done, rest, result.messages)
 
 
 class RestingCrawls:

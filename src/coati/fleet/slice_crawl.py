@@ -15,7 +15,7 @@ from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult
 from coati.fleet.overtime import Overtime
 from coati.fleet.parquet_tables import write_tables
 from coati.fleet.patience import Patience
-from coati.fleet.site_crawl import Ended, SiteCrawl
+from coati.fleet.site_crawl import CrawlEnd, SiteCrawl
 from coati.fleet.worker import Worker
 from coati.harvesting.folder import summary_of
 from coati.reporting.page import report_page
@@ -30,7 +30,7 @@ _LAST_EVENT = "SELECT coalesce(max(observed_event), 0) FROM requests"
 
 
 def pause_between_publications(wanted: float, cpu_seconds: float) -> float:
-    """Return how long to wait after a publication that took so much CPU time; ``wanted`` is the least.
+    """Return how long to wait after a publication that took this much CPU time; ``wanted`` is the least.
 
     >>> pause_between_publications(30.0, 0.01), pause_between_publications(30.0, 1.5)
     (30.0, 75.0)
@@ -69,7 +69,7 @@ class SliceCrawl:
         self._patience.until_done(lambda: self._lease.release(free_at))
         return self._result(after, worker, ended)
 
-    def _begin(self, worker: Worker) -> Future[Ended] | None:
+    def _begin(self, worker: Worker) -> Future[CrawlEnd] | None:
         """Begin the crawl, or let it go on; None if nothing is left to do."""
         thread, turns, order = worker.thread(), self._crawl.turns, self._order
         requests = self._requests_left()
@@ -88,7 +88,7 @@ class SliceCrawl:
             else order.requests - max(0, made - order.known_requests)
         )
 
-    def _attend(self, running: Future[Ended], worker: Worker) -> None:
+    def _attend(self, running: Future[CrawlEnd], worker: Worker) -> None:
         """Renew the lease and publish while the crawl runs, and see that it rests or ends."""
         times = self._order.times
         now = time.monotonic()
@@ -146,7 +146,7 @@ class SliceCrawl:
         except (LeaseLostError, ChainBrokenError):
             self._crawl.stop.set()
 
-    def _publish_end(self, ended: Ended | None, free_at: float) -> Manifest:
+    def _publish_end(self, ended: CrawlEnd | None, free_at: float) -> Manifest:
         """Publish the slice; of a crawl that ended, also its report."""
         last = self._publisher.manifest
         store, place = self._publisher.store, self._order.place
@@ -190,7 +190,7 @@ class SliceCrawl:
             promises=self._crawl.turns.promises,
         )
 
-    def _result(self, after: Manifest, worker: Worker, ended: Ended | None = None) -> SliceResult:
+    def _result(self, after: Manifest, worker: Worker, ended: CrawlEnd | None = None) -> SliceResult:
         before = self._before.state
         messages = tuple(self._crawl.messages)
         self._crawl.messages.clear()

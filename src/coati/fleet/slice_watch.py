@@ -8,14 +8,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from coati.errors import ConfigError, UsageError
-from coati.fleet.downloading import take
+from coati.fleet.downloading import download_for_crawl
 from coati.fleet.generations import Chain
-from coati.fleet.site_crawl import Ended
+from coati.fleet.site_crawl import CrawlEnd
 from coati.fleet.slice_crawl import SliceCrawl
 from coati.fleet.worker import Worker
 from coati.live.plan import CrawlPlan
 from coati.runs.layout import holds_run
-from coati.watching.known_pages import Known, read_known
+from coati.watching.known_pages import KnownPages, read_known
 from coati.watching.watch import WatchPlace, watch_once
 from coati.watching.watch_options import WatchOptions
 
@@ -23,7 +23,7 @@ from coati.watching.watch_options import WatchOptions
 class SliceWatch(SliceCrawl):
     """Runs a cycle of the watch in a folder; the rest is as in any slice."""
 
-    def _begin(self, worker: Worker) -> Future[Ended] | None:
+    def _begin(self, worker: Worker) -> Future[CrawlEnd] | None:
         options = self._order.watch
         if options is None:
             raise UsageError("a slice of a watch needs its options")
@@ -34,7 +34,7 @@ class SliceWatch(SliceCrawl):
         pool.shutdown(wait=False)
         return self._crawl.running
 
-    def _known(self) -> Known:
+    def _known(self) -> KnownPages:
         """Read what the crawl of the site knows."""
         site = self._order.site.name
         chain = Chain(self._publisher.store, f"sites/{site}")
@@ -43,15 +43,15 @@ class SliceWatch(SliceCrawl):
             raise ConfigError(f"there is no crawl of {site} to watch")
         folder = self._crawl.folder.with_name("crawl")
         folder.mkdir()
-        take(chain, newest, folder)
+        download_for_crawl(chain, newest, folder)
         return read_known([folder])
 
-    def _cycle(self, options: WatchOptions, known: Known, clock: Callable[[], float]) -> Ended:
+    def _cycle(self, options: WatchOptions, known: KnownPages, clock: Callable[[], float]) -> CrawlEnd:
         delay = self._crawl.settings.delay
         known = replace(known, settings=replace(known.settings, delay=delay, log_file=""))
         place = WatchPlace(self._crawl.folder, options, known, holds_run(self._crawl.folder))
         cycle = watch_once(place, clock, planned=self._planned)
-        return Ended(cycle.moved, self._crawl.turns.pace_seconds, cycle.messages, cycle)
+        return CrawlEnd(cycle.moved, self._crawl.turns.pace_seconds, cycle.messages, cycle)
 
     def _planned(self, plan: CrawlPlan) -> CrawlPlan:
         turns = self._crawl.turns

@@ -22,14 +22,14 @@ from coati.fleet.deaths import (
     quarantine,
     use_last_try,
 )
-from coati.fleet.downloading import take
+from coati.fleet.downloading import download_for_crawl
 from coati.fleet.generations import Chain, ChainBrokenError, Manifest, RunState
 from coati.fleet.leases import HeldLease, LeaseHeldError, LeaseLostError, Leases, lease_name
 from coati.fleet.objects import StoreError, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, require_version
 from coati.fleet.parquet_tables import write_tables
 from coati.fleet.patience import Patience
-from coati.fleet.publishing import Base, Publisher
+from coati.fleet.publishing import Publisher, StoredRun
 from coati.fleet.site_crawl import SiteCrawl
 from coati.fleet.slice_crawl import SliceCrawl
 from coati.fleet.slice_watch import SliceWatch
@@ -180,13 +180,13 @@ class _Slice:
     def _name(self) -> tuple[str, str]:
         return self._store.url, self._order.place
 
-    def _take_run(self, newest: Manifest | None, folder: Path) -> Base:
+    def _take_run(self, newest: Manifest | None, folder: Path) -> StoredRun:
         """Take the run as it was published last, or begin one."""
         nothing = Manifest(self._order.site.name, 0, 0, "", 0.0)
         if newest is None:
-            return Base(nothing, [], set())
+            return StoredRun(nothing, [], set())
         state = newest.state
         if not newest.database or (state.stop_reason and not state.pages and not state.targets):
             # A site that could not be reached begins again.
-            return Base(replace(nothing, generation=newest.generation, slices=newest.slices), [], set())
-        return take(self._chain, newest, folder)
+            return StoredRun(replace(nothing, generation=newest.generation, slices=newest.slices), [], set())
+        return download_for_crawl(self._chain, newest, folder)

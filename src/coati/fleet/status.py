@@ -36,7 +36,7 @@ class SiteStatus:
     until: float | None = None
 
 
-class Since(NamedTuple):
+class StatusChange(NamedTuple):
     """What came between two looks at a store."""
 
     seconds: float
@@ -55,7 +55,7 @@ class FleetStatus:
     leases: list[Lease]
     looked_at: float
 
-    def since(self, before: FleetStatus) -> Since:
+    def since(self, before: FleetStatus) -> StatusChange:
         """Say what came since an earlier look."""
         seconds = max(self.looked_at - before.looked_at, 1e-9)
         known = {site.summary.site: site.generation for site in before.sites}
@@ -64,7 +64,7 @@ class FleetStatus:
         targets = sum(site.summary.targets for site in self.sites)
         targets -= sum(site.summary.targets for site in before.sites)
         published = sum(known.get(site.summary.site) != site.generation for site in self.sites)
-        return Since(seconds, requests / seconds, targets / seconds, published)
+        return StatusChange(seconds, requests / seconds, targets / seconds, published)
 
 
 def fleet_status(store: ObjectStore, now: float | None = None) -> FleetStatus:

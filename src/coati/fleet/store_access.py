@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from coati.fleet.deaths import end_quarantine
-from coati.fleet.downloading import pull as pull_run
+from coati.fleet.downloading import download_run
 from coati.fleet.objects import ObjectStore
 from coati.fleet.site_log import site_log
 from coati.fleet.status import FleetStatus, fleet_status, site_manifest
@@ -70,7 +70,7 @@ def pull(
     """Download a site from a store into an ordinary run folder (named after the site), with all its files."""
     place = _with_site(store, site)
     folder = Path(site) if out is None else Path(out)
-    manifest = pull_run(place, f"sites/{site}", folder, on_progress)
+    manifest = download_run(place, f"sites/{site}", folder, on_progress)
     state = manifest.state
     return PulledSite(site, folder, manifest.generation, state.requests, state.targets, state.files)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# So many sites in a row, and none that answered, mean that it is the worker.
+# This many sites in a row, and none that answered, mean that it is the worker.
 _ENOUGH: Final = 5
 # How often a site is tried that could not be reached, at most.
 _MOST_TRIES: Final = 2

@@ -6,7 +6,6 @@ import gzip
 import importlib.util
 import json
 import re
-import tempfile
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from urllib.parse import quote
 from coati.errors import ConfigError, UsageError
 from coati.markup.statements import RDF_TYPE, is_address
 from coati.runs.durable import write_whole
+from coati.runs.parquet_file import write_parquet
 from coati.runs.reader import RunReader
 from coati.runs.statements import KeptStatement, all_statements
 
@@ -141,21 +141,6 @@ def _value(statement: KeptStatement) -> dict[str, str]:
 
 
 def _write_parquet(file: Path, statements: Iterable[KeptStatement]) -> None:
-    import duckdb
-
-    draft = file.with_name(file.name + ".new")
-    columns = ", ".join(f"'{name}': 'VARCHAR'" for name in KeptStatement._fields if name != "page")
-    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
-        lines = Path(folder) / "statements.jsonl"
-        with lines.open("w", encoding="utf-8") as out:
-            out.writelines(
-                json.dumps({name: value for name, value in row._asdict().items() if name != "page"}) + "\n"
-                for row in statements
-            )
-        source = f"read_json({_quoted(lines)}, format='newline_delimited', columns={{{columns}}})"
-        connection.execute(f"COPY (SELECT * FROM {source}) TO {_quoted(draft)} (FORMAT parquet)")  # noqa: S608
-    draft.replace(file)
-
-
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+    columns = [name for name in KeptStatement._fields if name != "page"]
+    rows = ({name: getattr(row, name) for name in columns} for row in statements)
+    write_parquet(file, dict.fromkeys(columns, "VARCHAR"), rows)

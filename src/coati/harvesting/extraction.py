@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.archive.warc_record import read_member
-from coati.experiments.workers import Job, Lost, Workers
+from coati.experiments.workers import Job, LostJob, Workers
 from coati.markup.extraction import extract_statements, require_extruct
 from coati.runs.layout import Layout
 from coati.runs.statements import RelevantPage, statement_table
@@ -69,7 +69,7 @@ def extract_run(
         jobs = [Job(_read, (warc, page)) for page in pages]
         for done, (number, result) in enumerate(workers.run(jobs), start=1):
             page = pages[number]
-            read = _Read([], page.syntaxes) if isinstance(result, Lost) else result
+            read = _Read([], page.syntaxes) if isinstance(result, LostJob) else result
             table.keep(page.number, read.statements, read.missed)
             seconds += read.seconds
             detector_seconds += read.detector_seconds

@@ -1,8 +1,8 @@
 """The files of many sites for one budget: `coati harvest LIST --types data`.
 
-Each site is crawled by its own strategy into its own run folder. Whose turn it is decides
-`coati.bandits.site_choice`. A harvest that was stopped or killed is resumed by the same call: every site
-stands where its own run folder left it.
+Each site is crawled by its own strategy into its own run folder. `coati.bandits.site_choice` decides whose
+turn it is. A harvest that was stopped or killed is resumed by the same call: every site stands where its own
+run folder left it.
 """
 
 from __future__ import annotations

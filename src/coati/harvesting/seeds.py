@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import ConfigError
+from coati.machine_errors import read_bounded
 from coati.settings.credentials import header_of_address
 from coati.web.urls import host_of, normalise, with_scheme
 
@@ -87,14 +88,7 @@ def seeds_of_discovery(folder: Path) -> Seeds:
 
 
 def _text_of(file: Path) -> str:
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(_MAX_LIST_BYTES + 1)
-    except OSError as error:
-        raise ConfigError(f"the list {file} cannot be read: {error.strerror or error}") from None
-    if len(content) > _MAX_LIST_BYTES:
-        raise ConfigError(f"{file} is too large for a list of addresses ({_MAX_LIST_BYTES >> 20} MB at most)")
-    return content.decode("utf-8-sig", "replace")
+    return read_bounded(file, _MAX_LIST_BYTES, "list").decode("utf-8-sig", "replace")
 
 
 def _json_lines(file: Path) -> Iterator[tuple[int, str]]:

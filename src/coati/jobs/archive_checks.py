@@ -40,7 +40,7 @@ class ArchiveVerification:
         return [record._asdict() for record in self.damaged]
 
     def _repr_html_(self) -> str:
-        return rows_table(f"damaged of {self.records:,} records in {self.folder}", self._rows())
+        return rows_table(f"Damaged among {self.records:,} records in {self.folder}", self._rows())
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,14 @@ from coati.archive.exports.cdxj import export_cdxj
 from coati.archive.exports.sb_kit import KitExport, export_kit
 from coati.archive.exports.wacz import export_wacz
 from coati.archive.exports.warc import export_warc
-from coati.archive.importing import Importing, ImportSummary, import_source
+from coati.archive.importing import ImportOptions, ImportSummary, import_source
 from coati.archive.inventory import ArchiveContents, OutsideLinks, count_contents, find_outside_links
 from coati.archive.sources.layouts import open_source
-from coati.archive.sources.source import Damaged, SourceOptions
+from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.errors import UsageError, unknown_name
 from coati.jobs.notebook_tables import pairs_table
 from coati.model import Kind
+from coati.units import format_iso
 from coati.web.media import parse_types
 from coati.web.urls import normalise
 
@@ -57,7 +57,8 @@ class ArchiveSummary:
     def history(self) -> str:
         """How many captures there are, and from when to when."""
         span = self.contents.span
-        return f"{self.contents.captures:,}{'' if span is None else ' from ' + ' to '.join(map(_iso, span))}"
+        when = "" if span is None else f" from {format_iso(span[0])} to {format_iso(span[1])}"
+        return f"{self.contents.captures:,}{when}"
 
     def _repr_html_(self) -> str:
         kinds = ", ".join(f"{self.contents.kinds[kind]:,} {kind.value}" for kind in Kind)
@@ -74,7 +75,7 @@ class ImportedArchive:
     layout: str
     imported: ImportSummary
     archive: ArchiveSummary
-    damaged: tuple[Damaged, ...]
+    damaged: tuple[DamagedPart, ...]
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON can say it."""
@@ -101,7 +102,7 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
     keep_target_bodies: bool = True,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
-    on_damage: Callable[[Damaged], None] | None = None,
+    on_damage: Callable[[DamagedPart], None] | None = None,
 ) -> ImportedArchive:
     """Import a site that another tool has saved: WARC or WACZ files, a replica, a static folder.
 
@@ -122,16 +123,16 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
         and place != Path(given[0]).resolve()
     ):
         raise UsageError(f"{place} lies in the folder that is imported; choose a place outside of it")
-    damaged: list[Damaged] = []
+    damaged: list[DamagedPart] = []
 
-    def take(part: Damaged) -> None:
+    def take(part: DamagedPart) -> None:
         if len(damaged) < _MAX_LISTED:
             damaged.append(part)
         if on_damage is not None:
             on_damage(part)
 
     told = on_progress or (lambda _done, _total: None)
-    how = Importing(keep_target_bodies, overwrite, take, told, time.time())
+    how = ImportOptions(keep_target_bodies, overwrite, take, told, time.time())
     imported = import_source(source, place, how)
     return ImportedArchive(layout, imported, describe_archive(place, links=False), tuple(damaged))
 
@@ -196,7 +197,7 @@ def _facts(opened: Archive, contents: ArchiveContents, outside: OutsideLinks | N
         "digest": opened.digest(),
         "records": contents.records,
         "captures": contents.captures,
-        "captured": None if contents.span is None else [_iso(moment) for moment in contents.span],
+        "captured": None if contents.span is None else [format_iso(moment) for moment in contents.span],
         "bodies": contents.bodies,
         "kinds": {kind.value: contents.kinds[kind] for kind in Kind},
         "size_bytes": {kind.value: contents.bytes_by_kind[kind] for kind in Kind},
@@ -216,10 +217,6 @@ def _facts(opened: Archive, contents: ArchiveContents, outside: OutsideLinks | N
             "examples": [link._asdict() for link in outside.refresh_examples],
         }
     return facts
-
-
-def _iso(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _definition(opened: Archive) -> str:

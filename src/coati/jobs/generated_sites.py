@@ -13,7 +13,7 @@ from coati.testing.host_web import HostWeb
 from coati.testing.page_histories import HistoryParameters, generate_history
 from coati.testing.paper_sites import paper_site_parameters
 from coati.testing.paper_topics import topic_web
-from coati.testing.rich_and_poor import MadeSite
+from coati.testing.rich_and_poor import RichOrPoorSite
 from coati.testing.web_parameters import WebParameters
 from coati.web.media import PRESETS
 
@@ -57,9 +57,9 @@ def _open_topic(searched: SearchedTopic, seed: int) -> DataWeb:
     return topic_web(searched.topic, searched.scale, seed)
 
 
-def _open_made_site(together: SitesTogether, seed: int, number: int) -> MadeSite:
+def _open_member_site(together: SitesTogether, seed: int, number: int) -> RichOrPoorSite:
     """Generate one of the sites that share a budget; the first ones are rich."""
-    return MadeSite(seed, number, rich=number < together.rich)
+    return RichOrPoorSite(seed, number, rich=number < together.rich)
 
 
 GENERATORS = Generators(
@@ -67,5 +67,5 @@ GENERATORS = Generators(
     open_web=_open_web,
     open_history=_open_history,
     open_topic=_open_topic,
-    open_made_site=_open_made_site,
+    open_member_site=_open_member_site,
 )

@@ -104,7 +104,7 @@ class Inspection:
 
     @property
     def exit_code(self) -> int:
-        """What the command ends with: 0, or 3 and 4 where the start page could not be had."""
+        """What the command ends with: 0, or 3 and 4 where the start page could not be fetched."""
         outcome = self.outcome
         if isinstance(outcome, Refused):
             return REFUSED
@@ -128,6 +128,8 @@ class Inspection:
         }
 
     def _repr_html_(self) -> str:
+        if isinstance(self.outcome, Refused | Failure):
+            return pairs_table(self.final_url, [("could not be inspected", self.outcome.reason)])
         pairs: list[tuple[str, object]] = [
             ("software", ", ".join(shown.title for shown in self.software) or "none that Coati knows"),
             ("links on the start page", f"{self.links:,}"),

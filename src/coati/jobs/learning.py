@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coati.discovering.start_models import Example, Quality, is_held_back, measure, read_examples, train
+from coati.discovering.start_models import (
+    LabelledText,
+    Quality,
+    is_held_back,
+    measure_model,
+    read_labelled_texts,
+    train,
+)
 from coati.errors import ConfigError
 from coati.jobs.notebook_tables import rows_table
 from coati.settings.start_model_file import write_start_model
@@ -57,8 +64,8 @@ def learn_pages(  # noqa: PLR0913 - one argument per option of the command
     model = train([*trained, *_read(other, most_per_host, is_data=False)])
     no = _read(test_other, most_per_host, is_data=False)
     measured = {
-        "held back of --data": measure(model, [*kept, *no]),
-        "--test-data": measure(model, [*_read(test_data, most_per_host, is_data=True), *no]),
+        "held back of --data": measure_model(model, [*kept, *no]),
+        "--test-data": measure_model(model, [*_read(test_data, most_per_host, is_data=True), *no]),
     }
     measured = {name: quality for name, quality in measured.items() if quality.positives}
     provenance = {
@@ -74,12 +81,12 @@ def learn_pages(  # noqa: PLR0913 - one argument per option of the command
     return LearntModel(Path(out), len(model.words), model.pages, measured)
 
 
-def _read(places: Examples, most_per_host: int, *, is_data: bool) -> list[Example]:
+def _read(places: Examples, most_per_host: int, *, is_data: bool) -> list[LabelledText]:
     given = (places,) if isinstance(places, str | Path) else places
     return [
         example
         for place in given
-        for example in read_examples(Path(place), is_data=is_data, most_per_host=most_per_host)
+        for example in read_labelled_texts(Path(place), is_data=is_data, most_per_host=most_per_host)
     ]
 
 

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coati.jobs.notebook import Bar, notebook_bar
+from coati.jobs.progress_bar import LINE_SECONDS
 from coati.live.event_lines import event_line
 from coati.live.progress import Event, EventKind, Progress
 from coati.stop_reasons import StopReason
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from coati.budget import Budget
     from coati.strategies.stop_when_dry import StopWhenDry
 
-_LINE_SECONDS = 5.0
 _DRAWS_PER_SECOND = 4
 _BAR_WIDTH = 30
 
@@ -132,7 +132,7 @@ class CrawlView:
         brought = (
             f" ({best.reward:,.0f} targets from {best.pulls:,} {'page' if best.pulls == 1 else 'pages'})"
         )
-        return shortened(best.label, width - len(brought)) + brought
+        return shortened_path(best.label, width - len(brought)) + brought
 
     def expected(self) -> str:
         """Say what further requests would bring."""
@@ -158,10 +158,10 @@ class CrawlView:
         return "; ".join(part for part in parts if part)
 
 
-def shortened(path: str, width: int) -> str:
+def shortened_path(path: str, width: int) -> str:
     """Cut a tag path to a width; its end says most.
 
-    >>> shortened("html > body > div#page > ul.downloads > li > a", 28)
+    >>> shortened_path("html > body > div#page > ul.downloads > li > a", 28)
     '… > ul.downloads > li > a'
     """
     if len(path) <= width:
@@ -204,7 +204,7 @@ def _lines(view: CrawlView, console: Console) -> Callable[[Progress], None]:
     def tell(progress: Progress) -> None:
         nonlocal said_at
         view.on_progress(progress)
-        if view.clock() - said_at >= _LINE_SECONDS:
+        if view.clock() - said_at >= LINE_SECONDS:
             said_at = view.clock()
             console.print(safe(view.line()), soft_wrap=True, markup=False)
 

@@ -72,20 +72,11 @@ class Preview:
     exit_code: int
 
     def _repr_html_(self) -> str:
-        said = (
-            "start_page",
-            "robots",
-            "scope",
-            "types",
-            "strategy",
-            "folder",
-            "links",
-            "admitted",
-            "refused",
-        )
+        said = ("start_page", "robots", "scope", "types", "strategy", "folder", "links", "admitted")
         pairs = [(name.replace("_", " "), getattr(self, name)) for name in said]
+        refused = [(f"skipped: {reason}", urls) for reason, urls in self.refused.items()]
         groups = [(f"{group.links} links", f"{group.tag_path}: {group.examples[0]}") for group in self.groups]
-        return pairs_table(f"{self.start_url} would be crawled", [*pairs, *groups])
+        return pairs_table(f"{self.start_url} would be crawled", [*pairs, *refused, *groups])
 
 
 def preview_place(place: RunPlace) -> Preview:

@@ -6,12 +6,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import ParamSpec
 
 from coati.web.invisible_characters import safe
 
 # A terminal is drawn a few times per second; a log gets a line when there is news worth one.
 _DRAW_SECONDS = 0.1
-_LINE_SECONDS = 5.0
+LINE_SECONDS = 5.0
+
+P = ParamSpec("P")
 
 
 @contextmanager
@@ -19,9 +22,9 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """Show the progress of a job; return what to call with (done, total), as often as one likes."""
     if sys.stderr.isatty():
         with _bar(label) as show:
-            yield _at_most_every(_DRAW_SECONDS, show)
+            yield at_most_every(_DRAW_SECONDS, show)
     else:
-        yield _at_most_every(_LINE_SECONDS, lambda done, total: _line(label, done, total))
+        yield at_most_every(LINE_SECONDS, lambda done, total: _line(label, done, total))
 
 
 @contextmanager
@@ -43,14 +46,15 @@ def _line(label: str, done: int, total: int) -> None:
     print(safe(f"{label}: {100 * done // max(total, 1)} %"), file=sys.stderr)  # noqa: T201 - a line of progress
 
 
-def _at_most_every(seconds: float, show: Callable[[int, int], None]) -> Callable[[int, int], None]:
+def at_most_every(seconds: float, show: Callable[P, None]) -> Callable[P, None]:
+    """Return what may be called as often as one likes, and shows something at most this often."""
     shown_at = time.monotonic()
 
-    def maybe(done: int, total: int) -> None:
+    def maybe(*args: P.args, **kwargs: P.kwargs) -> None:
         nonlocal shown_at
         now = time.monotonic()
         if now - shown_at >= seconds:
             shown_at = now
-            show(done, total)
+            show(*args, **kwargs)
 
     return maybe

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,8 +25,9 @@ from coati.experiments.quantiles import quantile
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
 from coati.jobs.notebook_tables import rows_table
 from coati.replaying.charts import draw_curves
-from coati.replaying.example_pages import example_pages, joined
+from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.site import ReplaySite
+from coati.runs.durable import write_json_lines
 from coati.runs.iso_times import to_iso
 from coati.units import parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
@@ -89,8 +89,7 @@ class ReplayResults:
         """Write ``results.jsonl``, a trace per run (CSV), and the curves as PNG and SVG."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        lines = [json.dumps(row) for row in self.rows()]
-        (folder / "results.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_json_lines(folder / "results.jsonl", self.rows())
         for run in self.runs:
             seed = "" if run.seed is None else f"-seed{run.seed}"
             run.run.trace.write_csv(folder / f"{run.strategy}{seed}.csv")
@@ -274,4 +273,4 @@ def _example_pages(
                     f" sites"
                 )
             found.append(example_pages(ReplaySite(other)))
-    return joined(found)
+    return join_examples(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coati.archive.archive import Archive
-from coati.archive.watched_pages import watched_pages
+from coati.archive.watched_pages import pages_to_watch
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.errors import ConfigError, UsageError
 from coati.jobs.notebook_tables import rows_table
 from coati.replaying.charts import draw_coverage
 from coati.replaying.site import ReplaySite
 from coati.replaying.watch_replay import WatchStudy, WatchTruth, snapshot_times
+from coati.runs.durable import write_json_lines
 from coati.settings.relevance_model import relevance_model
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.watch import WatchSettings
@@ -79,8 +79,7 @@ class WatchReplayResults:
         """Write ``results.jsonl``, and coverage over time as PNG and SVG."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        lines = [json.dumps(row) for row in self.rows()]
-        (folder / "results.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_json_lines(folder / "results.jsonl", self.rows())
         for form in ("png", "svg"):
             draw_coverage(self.runs, folder / f"coverage.{form}", self.site)
 
@@ -113,7 +112,7 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: WatchCallbacks) -
             likely_extensions=extensions,
             start_model=model,
         )
-        urls = plan.start_urls or watched_pages(opened)
+        urls = plan.start_urls or pages_to_watch(opened)
         site = ReplaySite(
             opened, start_urls=urls, progress=lambda *far: told.on_progress("extracting links", *far)
         )

@@ -24,8 +24,9 @@ _DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
 class RunSummary:
     """What a run did, read from its folder. ``stop_reason`` is None while it goes on, or after a kill.
 
-    ``deferred`` counts the addresses that could not be reached at first, ``unreached`` those of them that
-    are still to be retried. ``rendered_pages`` went through a browser, ``not_rendered`` of them in vain.
+    ``deferred`` counts the addresses that could not be reached at first, ``unreached`` those of them that are
+    still to be retried. ``rendered_pages`` went through a browser, which could not render ``not_rendered`` of
+    them.
     """
 
     folder: str
@@ -123,7 +124,7 @@ class RunSummary:
     def _pages(self) -> str:
         if not self.rendered_pages:
             return f"{self.pages:,}"
-        failed = f", {self.not_rendered:,} of them in vain" if self.not_rendered else ""
+        failed = f", which failed for {self.not_rendered:,} of them" if self.not_rendered else ""
         return f"{self.pages:,}, {self.rendered_pages:,} rendered by a browser{failed}"
 
     def _outages(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coati.archive.folder_of_archives import archives_in
-from coati.discovering.indexing import index_archives as write_index_of
+from coati.discovering.indexing import write_index_of
 from coati.errors import UsageError
 from coati.readers.hits import Hits
 from coati.search.engines import Engines

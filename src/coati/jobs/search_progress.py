@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
 from coati.jobs.notebook import Bar, in_notebook, notebook_bar
+from coati.jobs.progress_bar import LINE_SECONDS, at_most_every
 from coati.units import format_count
 
 if TYPE_CHECKING:
@@ -16,9 +19,6 @@ if TYPE_CHECKING:
 
     from coati.budget import Budget
     from coati.discovering.searching import SearchProgress
-
-_LINE_SECONDS = 5.0
-_DRAW_SECONDS = 0.25
 
 
 @dataclass(slots=True)
@@ -54,23 +54,9 @@ def shown_search(view: SearchView, *, quiet: bool) -> Iterator[Callable[[SearchP
         with notebook_bar() as draw:
             yield lambda progress: draw(Bar(view.line(progress), view.share_spent(progress)))
         return
-    told_at = time.monotonic()
-    terminal = sys.stderr.isatty()
-    seconds = _DRAW_SECONDS if terminal else _LINE_SECONDS
-
-    def tell(progress: SearchProgress) -> None:
-        nonlocal told_at
-        now = time.monotonic()
-        if now - told_at < seconds:
-            return
-        told_at = now
-        if terminal:
-            sys.stderr.write(f"\r{view.line(progress):<100}")
-            sys.stderr.flush()
-        else:
-            print(view.line(progress), file=sys.stderr)  # noqa: T201 - a line of progress
-
-    yield tell
-    if terminal:
-        sys.stderr.write("\r" + " " * 100 + "\r")
-        sys.stderr.flush()
+    console = Console(stderr=True, highlight=False)
+    if console.is_terminal:
+        with Live(console=console, transient=True) as live:
+            yield lambda progress: live.update(Text(view.line(progress), no_wrap=True, overflow="ellipsis"))
+    else:
+        yield at_most_every(LINE_SECONDS, lambda progress: console.print(view.line(progress), soft_wrap=True))

@@ -59,7 +59,7 @@ class Verification:
         ]
 
     def _repr_html_(self) -> str:
-        return rows_table(f"damaged of {self.files:,} files in {self.folder}", self._rows())
+        return rows_table(f"Damaged among {self.files:,} files in {self.folder}", self._rows())
 
 
 def verify(

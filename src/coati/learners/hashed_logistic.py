@@ -74,7 +74,7 @@ class HashedLogistic:
         return found
 
     def predict_all(self, columns: Rows) -> npt.NDArray[np.float32]:
-        """Return both probabilities for many rows, one a column: an array of 2 x rows."""
+        """Return both probabilities for many rows, one per column: an array of 2 x rows."""
         # Copied, so that neighbours are of one model: numpy is slow where they are the two models of a row.
         odds = np.add.reduce(self._table.take(columns)).T[MODELS:].copy()
         odds += np.array(self._bias, np.float32)[:, None]

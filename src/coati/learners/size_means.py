@@ -56,7 +56,7 @@ class SizeMeans:
         self._all[size_class] += (1.0, value)
 
     def expected(self, size_class: int, keys: npt.NDArray[np.uint32]) -> Sizes:
-        """Return the expected sizes for many pairs of keys, one a column."""
+        """Return the expected sizes for many pairs of keys, one per column."""
         count, total = self._all[size_class]
         mean = (total + _STRENGTH * np.log(_TYPICAL)) / (count + _STRENGTH)
         for column in keys & self._mask:

@@ -26,7 +26,7 @@ _LONGEST_GRADIENT = 1.0
 
 
 class SmallNetwork:
-    """Gives one number for a row.
+    """Computes one number per row.
 
     >>> network = SmallNetwork([2, 8, 1], seed=1)
     >>> rows, wanted = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([1.0, -1.0])

@@ -148,7 +148,7 @@ class ValueChains:
         return weighted / weights, (len(self._chains) / sure) ** 0.5
 
     def predict_all(self, columns: Rows) -> tuple[Values, Values]:
-        """Return the values of many rows, one a column, and their standard deviations.
+        """Return the values of many rows, one per column, and their standard deviations.
 
         It is `predict`, level by level over all rows, with few operations that each run over neighbours in
         memory: their number is what a small batch costs.

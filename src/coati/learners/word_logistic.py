@@ -1,6 +1,6 @@
 """A logistic regression on the words of a text, each hashed to a place: a light classifier of pages.
 
-A word counts once a text. Training goes through the examples a few times in a fixed order, with AdaGrad's
+A word counts once per text. Training goes through the examples a few times in a fixed order, with AdaGrad's
 steps; examples of the rarer class weigh more, so that both classes weigh the same.
 """
 

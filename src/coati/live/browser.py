@@ -35,7 +35,7 @@ _PAGE_SECONDS = 10
 # Tasks of a page that may run without its time going on, before it is made to.
 _MOST_TASKS = 100_000
 _LOOK_SECONDS = 0.1
-# A page whose time is up is read as it is; it has so long to let us, and a share of its time.
+# A page whose time is up is read as it is; it has this long to let us, and a share of its time.
 _GRACE_SECONDS, _GRACE_SHARE = 1.0, 0.25
 # What Playwright may take for one step that runs no script of the page.
 _STEP_SECONDS = 60.0
@@ -304,7 +304,7 @@ class _Visit:
             await (route.abort() if answer is None else _fulfil(route, answer))
 
     async def _navigate(self, route: Route) -> None:
-        """Give the page itself, once; where it wants to go is noted, and it stays."""
+        """Answer with the page itself, once; where it wants to go is noted, and it stays."""
         if not self.entered:
             self.entered = True
             await _fulfil(route, self.answer)

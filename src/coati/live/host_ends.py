@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from coati.model import Outcome
 
-# So many refusals in a row, and nothing that was allowed: the host forbids everything.
+# This many refusals in a row, and nothing that was allowed: the host forbids everything.
 _REFUSALS = 5
 
 # Reasons of failures are remembered for this many hosts.

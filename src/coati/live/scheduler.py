@@ -83,7 +83,7 @@ EARLY_SECONDS = 0.02
 # was transferred for this many checks in a row has only such requests left.
 _CHECK_SECONDS = 0.25
 
-# After the last second of the budget, what is nearly there is waited for so long. The rest is given back.
+# After the last second of the budget, what is nearly there is waited for this long. The rest is given back.
 _GRACE_SECONDS = 1.0
 
 # How often the crawl says where it stands while nothing happens.
@@ -368,7 +368,7 @@ class StrategyScheduler(BaseScheduler):
             self._drive.abort(error)
 
     def _without_rules(self, chosen: Request, result: FetchResult) -> FetchResult:
-        """Say what it is where nobody forbade anything: no rules could be had, or the address is private."""
+        """Say what it is where nobody forbade anything: there are no rules, or the address is private."""
         silence = self._silence(chosen)
         if silence is not None:
             return self._reader.read_silence(silence)

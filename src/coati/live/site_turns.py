@@ -290,7 +290,7 @@ class SiteTurn:
         return self._turns.may_choose(self._number)
 
     def passes(self) -> None:
-        """Return the turn back: there is nothing to ask for."""
+        """Give the turn back: there is nothing to ask for."""
         self._turns.passes(self._number)
 
     def charge(self, attempts: int) -> bool:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Sift = Callable[["Request", FetchResult, bool], FetchResult]
 """Takes what came of a request, and whether the run had been answered by its URL before."""
 
-# A link that was left out stands on many pages. So many are remembered, to be counted once.
+# A link that was left out stands on many pages. This many are remembered, to be counted once.
 _REMEMBERED_DROPS = 100_000
 
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from coati.model import Later, Request
 from coati.pacing.wake_list import WakeList
+from coati.strategies.strategy import next_try
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
@@ -101,8 +102,7 @@ class PacedChoices:
                 break
             chosen = choose(self._pace.at(moment))
             if not isinstance(chosen, Request):
-                asked_for = math.inf if chosen is None else chosen.at
-                later = min(asked_for, self._pace.next_time(moment) - self._early)
+                later = min(next_try(chosen), self._pace.next_time(moment) - self._early)
                 break
             host = host_of(chosen.url)
             if self._goes_at(host) <= moment:

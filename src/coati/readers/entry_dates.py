@@ -7,7 +7,7 @@ from typing import Final
 
 from coati.readers.feed import read_feed
 from coati.readers.sitemap import read_sitemap
-from coati.readers.unpacking import unpack
+from coati.readers.unpacking import unpack_text
 
 ENTRY_DATES: Final = "entry_dates"
 # Logged at each visit, so only the entries that changed last.
@@ -25,7 +25,7 @@ def entry_dates(body: bytes, content_type: str) -> list[list[object]]:
     """
     if "html" in content_type.lower():
         return []
-    text = unpack(body, content_type).text
+    text = unpack_text(body, content_type).text
     read = read_sitemap if "<loc" in text[:_BEGINNING] else read_feed
     dated = ((entry.modified, entry.reference) for entry in read(text) if entry.modified is not None)
     return [[reference, modified] for modified, reference in heapq.nlargest(MOST_DATES, dated)]

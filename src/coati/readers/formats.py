@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from coati.readers.lines import is_list_of_lines
 from coati.readers.robots import is_robots
-from coati.readers.unpacking import unpack
+from coati.readers.unpacking import unpack_text
 from coati.readers.xml_tags import tags
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
 from coati.web.urls import is_query
@@ -101,7 +101,7 @@ def is_missing_robots(url: str, status: int, *, is_list: bool) -> bool:
 
 
 def _format_of_content(media_type: str, body: bytes) -> Format | None:
-    head = unpack(body, media_type, HEAD_BYTES).text
+    head = unpack_text(body, media_type, HEAD_BYTES).text
     root = next(tags(head), None)
     if root is not None:
         # RDF is the root of much else than RSS 1.0.

@@ -18,7 +18,7 @@ from coati.readers.lines import read_lines
 from coati.readers.listed import is_api, names_list
 from coati.readers.robots import read_robots
 from coati.readers.sitemap import read_sitemap
-from coati.readers.unpacking import unpack
+from coati.readers.unpacking import unpack_text
 from coati.web.links import LinkExtractor
 from coati.web.urls import is_query, resolve
 
@@ -165,7 +165,7 @@ class PageReader:
         if form is Format.ROBOTS and "html" in content_type.lower():
             # An error page in disguise: there are no rules, and no names of sitemaps.
             body = b""
-        text, truncated = unpack(body, content_type)
+        text, truncated = unpack_text(body, content_type)
         if truncated and form is Format.LINES:
             # What is cut off is another address than was meant.
             text = text.rpartition("\n")[0]

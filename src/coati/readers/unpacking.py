@@ -22,11 +22,11 @@ class Unpacked(NamedTuple):
     truncated: bool
 
 
-def unpack(body: bytes, content_type: str = "", max_bytes: int = MAX_LIST_BYTES) -> Unpacked:
+def unpack_text(body: bytes, content_type: str = "", max_bytes: int = MAX_LIST_BYTES) -> Unpacked:
     r"""Return the text of a list, or of its first bytes.
 
     >>> import gzip
-    >>> unpack(gzip.compress(b"caf\xc3\xa9"), max_bytes=3)
+    >>> unpack_text(gzip.compress(b"caf\xc3\xa9"), max_bytes=3)
     Unpacked(text='caf', truncated=True)
     """
     truncated = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class SimulatedClock:
-    """Begins at a time and goes on with each request, as a polite crawl of one site would.
+    """Begins at a time and advances with each request, as a polite crawl of one site would.
 
     >>> clock = SimulatedClock(1000.0)
     >>> clock.spend()

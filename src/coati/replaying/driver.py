@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from coati.errors import UsageError
-from coati.model import EVERY_HOST, Later, Page, Refused, Request
+from coati.model import EVERY_HOST, Page, Refused, Request
 from coati.readers.listed_links import ListedLinks
 from coati.replaying.clock import SimulatedClock
 from coati.replaying.trace import Trace
 from coati.stop_reasons import StopReason
+from coati.strategies.strategy import next_try
 from coati.web.out_links import with_out_links
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class ReplayOptions:
 _USUAL = ReplayOptions()
 
 
-class Answering(Protocol):
+class ReplaySource(Protocol):
     """What a strategy is driven over: an archived site, or a history in memory."""
 
     @property
@@ -82,7 +83,7 @@ class Answering(Protocol):
 
 
 def replay(
-    site: Answering,
+    site: ReplaySource,
     strategy: Strategy,
     budget: Budget,
     early_stop: EarlyStop | None = None,
@@ -105,8 +106,9 @@ def replay(
             break
         request = strategy.choose(clock.now, EVERY_HOST)
         if not isinstance(request, Request):
-            if isinstance(request, Later) and request.at <= end:
-                clock.wait(request.at)
+            at = next_try(request)
+            if at <= end and request is not None:
+                clock.wait(at)
                 continue
             stop = FINISHED if request is None else HISTORY_OVER
             break
@@ -136,7 +138,7 @@ def _with_known_links(options: ReplayOptions, listed: ListedLinks, url: str, out
     return listed.told(url, outcome) if options.listed_links else outcome
 
 
-def _clock(site: Answering, options: ReplayOptions) -> tuple[SimulatedClock, float]:
+def _clock(site: ReplaySource, options: ReplayOptions) -> tuple[SimulatedClock, float]:
     """Return the clock of a run, and the time after which nothing can change any more."""
     if not options.history:
         return options.clock or SimulatedClock(options.begin or 0.0), math.inf

@@ -35,7 +35,7 @@ def example_pages(site: ReplaySite, most: int = MOST_PAGES) -> tuple[list[str], 
     return _texts(site, _spread(leading, most)), _texts(site, _spread(others, most))
 
 
-def joined(sites: Iterable[tuple[Sequence[str], Sequence[str]]]) -> TresExamples:
+def join_examples(sites: Iterable[tuple[Sequence[str], Sequence[str]]]) -> TresExamples:
     """Join the examples of several sites; raises `UsageError` where there are none of one sort."""
     positive: list[str] = []
     negative: list[str] = []

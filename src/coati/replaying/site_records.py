@@ -58,7 +58,7 @@ class SiteRecord:
             return cls(int(held["urls"]), int(held["targets"]), held["promised"], held["gained"])
 
 
-class PromisesNoted(WrappedStrategy):
+class PromiseRecorder(WrappedStrategy):
     """A strategy that does what another does, and notes what it promised before each request."""
 
     def __init__(self, strategy: Strategy) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coati.replaying.driver import Answering
+    from coati.replaying.driver import ReplaySource
     from coati.strategies.revisits.links import Relevant
     from coati.strategies.strategy import Strategy
 
@@ -57,7 +57,7 @@ class WatchTruth:
 
     def __init__(
         self,
-        site: Answering,
+        site: ReplaySource,
         urls: Sequence[str],
         moments: Sequence[float],
         relevant: Relevant | None,
@@ -127,7 +127,7 @@ class WatchRun:
 class WatchStudy:
     """Runs watches of the same pages over the same cycles of a history."""
 
-    site: Answering
+    site: ReplaySource
     truth: WatchTruth
     moments: tuple[float, ...]
     relevant: str = ""

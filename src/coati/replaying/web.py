@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from coati.replaying.driver import Answering
+from coati.replaying.driver import ReplaySource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from coati.strategies.hosts.known_labels import LabelledPage
 
 
-class Web(Answering, Protocol):
+class Web(ReplaySource, Protocol):
     """Answers requests like an archived site, and knows which pages are relevant."""
 
     @property

@@ -28,7 +28,7 @@ from coati.reporting.found_repositories import SiteVerdict, verdict_on
 from coati.reporting.nearest_urls import nearest_known
 from coati.reporting.restored_strategy import explained_by_strategy, settings_of
 from coati.reporting.skip_meanings import meaning_of
-from coati.reporting.watched_pages import WatchedPage, is_watch, watched_page
+from coati.reporting.watched_pages import WatchedPage, is_watch_run, watched_page
 from coati.runs.found_by import way_of
 from coati.runs.outcome_rows import DEFERRED, REFUSED, UNCHANGED
 from coati.runs.reader import RunReader
@@ -133,7 +133,7 @@ def _site_verdict(connection: Connection, url: str) -> SiteVerdict | None:
 
 
 def _watched(run: RunReader, url: str) -> WatchedPage | None:
-    return watched_page(run.connection, url) if is_watch(run.settings) else None
+    return watched_page(run.connection, url) if is_watch_run(run.settings) else None
 
 
 def _absolute(connection: Connection, url: str) -> str:
@@ -212,7 +212,7 @@ def _explain(run: RunReader, url: str) -> Explanation:
 
 def _explain_waiting(run: RunReader, url: str, found: FoundLink, settings: RunSettings | None) -> Explanation:
     strategy = settings.strategy if settings else ""
-    if is_watch(run.settings):
+    if is_watch_run(run.settings):
         return Explanation(url, Verdict.WAITING, _NOT_WATCHED, found, strategy=strategy)
     waiting = Explanation(
         url,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from coati.file_lock import is_held
 from coati.reporting.found_repositories import left_to_search, site_counts
 from coati.reporting.start_page import failed_start
-from coati.reporting.watched_pages import is_watch
+from coati.reporting.watched_pages import is_watch_run
 from coati.runs.changes_file import read_changes
 from coati.runs.errors import RunError
 from coati.runs.iso_times import from_iso
@@ -88,7 +88,7 @@ class RunFacts:
     @property
     def watches(self) -> bool:
         """Whether the run is a watch, in cycles, of pages that are known."""
-        return is_watch(self.settings)
+        return is_watch_run(self.settings)
 
     @property
     def noun(self) -> str:
@@ -163,7 +163,7 @@ def read_facts(run: RunReader) -> RunFacts:
         queries=ask(_QUERIES).fetchone()[0],
         queries_waiting=queries_waiting,
         gave_up_after=gave_up_after,
-        changes=len(read_changes(run.layout.folder)) if is_watch(settings) else 0,
+        changes=len(read_changes(run.layout.folder)) if is_watch_run(settings) else 0,
     )
 
 
@@ -178,16 +178,4 @@ def _settings(run: RunReader) -> Mapping[str, Any]:
 def _stage(layout: Layout, sessions: tuple[SessionRow, ...]) -> RunStage:
     if sessions and sessions[-1].ended_at is not None:
         return RunStage.ENDED
-    return RunStage.GOING if _is_written(layout) else RunStage.CUT_OFF
-
-
-def _is_written(layout: Layout) -> bool:
-    """Tell whether a process holds the writer's lock; a lock of a killed one is gone with it."""
-    try:
-        with layout.lock.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
+    return RunStage.GOING if is_held(layout.lock) else RunStage.CUT_OFF

@@ -54,7 +54,7 @@ class WatchedPage:
     gone: bool = False
 
 
-def is_watch(settings: Mapping[str, object]) -> bool:
+def is_watch_run(settings: Mapping[str, object]) -> bool:
     """Tell whether the settings of a run are those of a watch."""
     return settings.get("strategy") in SCHEDULERS
 

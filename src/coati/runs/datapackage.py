@@ -29,7 +29,7 @@ _MAX_NAME_CHARS = 80
 
 
 def datapackage_lines(connection: Connection) -> Iterator[bytes]:
-    """Return the parts of the file: one resource a file, and the listing of all.
+    """Return the parts of the file: one resource per file, and the listing of all.
 
     The listing also keeps the package valid where no target was found: one resource is the least.
     """

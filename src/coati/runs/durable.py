@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 
@@ -17,6 +18,11 @@ def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
     write_synced(draft, chunks)
     draft.replace(path)
     sync_folder(path.parent)
+
+
+def write_json_lines(path: Path, objects: Iterable[Mapping[str, object]]) -> None:
+    """Put a file with one JSON object per line in place of the old one."""
+    write_whole(path, (json.dumps(each, ensure_ascii=False).encode() + b"\n" for each in objects))
 
 
 def write_synced(path: Path, chunks: Iterable[bytes]) -> None:

@@ -48,7 +48,7 @@ class RunWriteError(RunError):
 
 
 @contextmanager
-def explained(folder: Path) -> Iterator[None]:
+def explaining_errors(folder: Path) -> Iterator[None]:
     """Turn what a disk and a database raise into a `RunError` of one line that says what to do."""
     try:
         yield
@@ -65,7 +65,7 @@ def explained(folder: Path) -> Iterator[None]:
 def _explanation(folder: Path, error: OSError | sqlite3.Error) -> str:
     full = is_full(error)
     what = "the disk is full" if full else "writing failed"
-    todo = "make room" if full else "mend this"
+    todo = "make room" if full else "fix this"
     return (
         f"{what} ({error}) in {folder}. Everything that was counted is saved. To continue, {todo} and run"
         f" the same command again"

@@ -41,7 +41,7 @@ SELECT 'files/' || targets.file, {TELLING_TITLE}, coalesce(targets.found_on, '')
 FROM targets JOIN files ON files.name = targets.file ORDER BY targets.request
 """  # noqa: S608 - our own text
 
-# So much of the file is in memory at a time.
+# This much of the file is in memory at a time.
 _PIECE_CHARS = 1 << 16
 
 # A cell that begins with one of these is a formula to a spreadsheet, and these texts come from the web.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from sqlite3 import Connection
 
-# Two a request. So many are read in well under a second.
+# Two per request. This many are read in well under a second.
 _EVENTS = 20_000
 
 _ANSWERS = """

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from coati.file_lock import FileHeldError, FileLock
-from coati.runs.errors import RunLockedError, explained
+from coati.runs.errors import RunLockedError, explaining_errors
 from coati.runs.layout import Layout
 
 
 def lock_run(layout: Layout) -> FileLock:
     """Take the right to write a run; raises `RunLockedError` where another process has it."""
-    with explained(layout.folder):
+    with explaining_errors(layout.folder):
         try:
             return FileLock(layout.lock, names_holder=True)
         except FileHeldError as error:

@@ -26,7 +26,8 @@ WHERE requests.url = ? AND out_links IS NOT NULL AND requests.id <= ? ORDER BY r
 """
 _NONE = np.array([], np.uint64)
 
-# So many hashes are kept in memory, 32 MB: of the pages that were visited last. Others are read from the log.
+# This many hashes are kept in memory, 32 MB: of the pages that were visited last. Others are read from the
+# log.
 _KEPT_HASHES = 4_000_000
 
 

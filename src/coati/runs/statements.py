@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.runs.errors import explained
+from coati.runs.errors import explaining_errors
 from coati.runs.layout import Layout, require_run
 from coati.runs.lock import lock_run
 from coati.runs.schema import check_version
@@ -111,7 +111,7 @@ def statement_table(folder: Path) -> Iterator[StatementTable]:
     try:
         connection = sqlite3.connect(layout.database, isolation_level=None)
         try:
-            with explained(folder):
+            with explaining_errors(folder):
                 yield StatementTable(connection)
         finally:
             connection.close()

@@ -36,7 +36,7 @@ from coati.model import LinkList, Method, Page, Refused, Target
 from coati.runs.background_sync import BackgroundSync
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
-from coati.runs.errors import RunWriteError, explained
+from coati.runs.errors import RunWriteError, explaining_errors
 from coati.runs.failed_urls import next_retry, retries
 from coati.runs.files_csv import listing_lines
 from coati.runs.group_table import write_groups
@@ -79,7 +79,7 @@ __all__ = ["Recorded", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_
 # background, so that a crawl loses at most the last second.
 _SYNC_SECONDS = 1.0
 
-# A snapshot is due after this many events (two a request), and after this share of all events: so snapshots
+# A snapshot is due after this many events (two per request), and after this share of all events: so snapshots
 # cost a constant share of the run, however long it gets, and the tail to redo stays short.
 _SNAPSHOT_EVENTS = 2_000
 _SNAPSHOT_SHARE = 0.1
@@ -123,7 +123,7 @@ class RunStore:
         self._failure: str | None = None
         self._closed = False
         self._settlements: list[tuple[str, Settlement]] = []
-        with explained(self.folder), ExitStack() as undo:
+        with explaining_errors(self.folder), ExitStack() as undo:
             self._log = RunLog(layout.database)
             undo.callback(self._log.connection.close)
             self._warc = PageWarc(layout.warc, f"coati {__version__}")
@@ -131,7 +131,7 @@ class RunStore:
             self._files = TargetFiles(layout, self._log)
             self._files.by_folder = _keeps_folders(self.settings)
             self._background = BackgroundSync(self._sync_pages)
-            self._mend()
+            self._repair()
             connection = self._log.connection
             with self._log.transaction():
                 self._session = Session(connection, now)
@@ -151,12 +151,12 @@ class RunStore:
     def create(cls, folder: Path, settings: Mapping[str, object], now: float) -> Self:
         """Begin a run in a folder that holds none; ``settings`` go into ``run.toml``."""
         layout = Layout(folder)
-        with explained(folder):
+        with explaining_errors(folder):
             layout.state.mkdir(parents=True, exist_ok=True)
         with _locked(layout) as lock:
             if holds_run(folder):
                 raise UsageError(f"{folder} holds a run already; resume it, or choose another folder")
-            with explained(folder):
+            with explaining_errors(folder):
                 write_settings(layout.settings, settings)
                 create_database(layout.database, now)
             return cls(layout, lock, now)
@@ -166,7 +166,7 @@ class RunStore:
         """Resume a run: puts right what a kill left behind. Raises `coati.runs.errors.RunError`."""
         require_run(folder)
         layout = Layout(folder)
-        with explained(folder):
+        with explaining_errors(folder):
             layout.state.mkdir(exist_ok=True)
         with _locked(layout) as lock:
             check_version(layout.database)
@@ -366,7 +366,7 @@ class RunStore:
         self._closed = True
         try:
             if self._failure is None:
-                with explained(self.folder):
+                with explaining_errors(self.folder):
                     self._warc.sync()
                     with self._transaction(durable=True):
                         note_synced(self._log, self._warc)
@@ -441,9 +441,9 @@ class RunStore:
         method = fetched.request.method.value
         self.totals.add(row.kind, method, fetched.charged, row.size_bytes, new_target=new_target)
 
-    def _mend(self) -> None:
+    def _repair(self) -> None:
         self.messages += repair_warc(self._log, self._warc)
-        removed = self._files.mend()
+        removed = self._files.remove_unfinished()
         if removed:
             self.messages.append(
                 f"{removed} files were not recorded before the crawl ended and will be fetched again"
@@ -490,7 +490,7 @@ class RunStore:
         if self._failure is not None:
             raise RunWriteError(self._failure)
         try:
-            with explained(self.folder):
+            with explaining_errors(self.folder):
                 yield
         except UsageError:
             raise

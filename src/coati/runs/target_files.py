@@ -56,7 +56,7 @@ class TargetFiles:
         self._numbers: dict[str, int] = {}
         self._files.mkdir(exist_ok=True)
 
-    def mend(self) -> int:
+    def remove_unfinished(self) -> int:
         """Remove what a killed process left on its way, and count the files that it had not recorded."""
         shutil.rmtree(self._incoming, ignore_errors=True)
         self._incoming.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, unknown_name
-from coati.named_objects import made_at
+from coati.named_objects import made_at, require_members
 from coati.search.duckduckgo import DuckDuckGo
 from coati.search.host_graph import HostGraph
 from coati.search.key_engines import Brave, GoogleProgrammable, Mojeek
@@ -106,7 +106,5 @@ def provider_of(text: str, choice: EngineChoice) -> AnyProvider:
 
 def _by_path(path: str) -> AnyProvider:
     made: AnyProvider = made_at("search engine", path)
-    for needed in ("name", "abilities", "delay_seconds", "max_queries"):
-        if not hasattr(made, needed):
-            raise ConfigError(f"search engine {path!r}: it has no {needed} (how-to: Write a search provider)")
+    require_members(made, "search engine", path, ("name", "abilities", "delay_seconds", "max_queries"))
     return made

@@ -33,7 +33,7 @@ def retry_plans(settings: RunSettings, around: CrawlResources) -> Iterator[Crawl
 
 def _plan(settings: RunSettings, around: CrawlResources, name: str, urls: Sequence[str]) -> CrawlPlan:
     begun = replace(settings, urls=tuple(urls), sitemaps=False)
-    # Whether the run has run dry says nothing about what could not be had.
+    # Whether the run has run dry says nothing about what could not be fetched.
     return replace(
         crawl_plan(settings, replace(around, early_stop=None)),
         new_strategy=lambda: new_strategy(begun),

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, unknown_name
 from coati.live.origin_headers import is_secret
+from coati.machine_errors import read_bounded
 from coati.settings.credentials import authorisation
 from coati.settings.limits import LIMIT_DEFAULTS
 from coati.settings.live_settings import split_header
@@ -30,13 +31,7 @@ _MAX_FILE_BYTES = 1 << 20
 
 def read_run_file(path: Path) -> dict[str, object]:
     """Read the settings that a file gives, each in its own form; raises `ConfigError` that says where."""
-    try:
-        with path.open("rb") as file:
-            text = file.read(_MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise ConfigError(f"the run file {path} cannot be read: {error.strerror or error}") from None
-    if len(text) > _MAX_FILE_BYTES:
-        raise ConfigError(f"{path} is too large for a run file")
+    text = read_bounded(path, _MAX_FILE_BYTES, "run file")
     try:
         values = tomllib.loads(text.decode())
     except ValueError as error:

@@ -221,7 +221,8 @@ class RunSettings:
         DEFAULT_STRATEGY,
         Section.WHAT,
         _live_strategy(),
-        "How to choose the next link; `coati strategies` lists the strategies.",
+        "How to choose the next link; `coati strategies` lists the strategies, and my_module:MyStrategy is"
+        " your own.",
         decides=True,
     )
     seed: int = _setting(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coati.errors import ConfigError
+from coati.machine_errors import read_bounded
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 
 if TYPE_CHECKING:
@@ -43,14 +44,7 @@ def write_start_model(path: Path, model: StartModel, provenance: Mapping[str, An
 
 def read_start_model(path: Path) -> StartModel:
     """Read a model; raises `ConfigError` that says what is wrong."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise ConfigError(f"the start model {path} cannot be read: {error.strerror or error}") from None
-    if len(data) > _MAX_FILE_BYTES:
-        raise ConfigError(f"{path} is too large for a start model")
-    return _read(data, str(path))
+    return _read(read_bounded(path, _MAX_FILE_BYTES, "start model"), str(path))
 
 
 def packaged_model() -> StartModel:

@@ -14,7 +14,7 @@ from functools import cached_property
 from html import unescape
 from typing import TYPE_CHECKING, Final
 
-from coati.readers.unpacking import unpack
+from coati.readers.unpacking import unpack_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,7 +42,7 @@ class ApiAnswer:
     @classmethod
     def of(cls, url: str, body: bytes, content_type: str, headers: Mapping[str, str]) -> ApiAnswer:
         """Decode a body, within bounds."""
-        text, truncated = unpack(body, content_type, MAX_ANSWER_BYTES)
+        text, truncated = unpack_text(body, content_type, MAX_ANSWER_BYTES)
         return cls(url, text, headers, truncated)
 
     @cached_property

@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Final
 
-from coati.errors import ConfigError
-from coati.named_objects import made_by
+from coati.named_objects import made_by, require_members
 from coati.shortcuts.software.arcgis_hub import ArcgisHub
 from coati.shortcuts.software.ckan import Ckan
 from coati.shortcuts.software.dataverse import Dataverse
@@ -49,10 +48,6 @@ def checked_profile(made: object, path: str) -> Profile:
     """
     if inspect.isclass(made):
         made = made_by(made, "profile", path)
-    missing = [name for name in _MEMBERS if not hasattr(made, name)]
-    if missing:
-        raise ConfigError(
-            f"profile {path!r} has no {', '.join(missing)}; a profile has {', '.join(_MEMBERS)}"
-        )
+    require_members(made, "profile", path, _MEMBERS)
     profile: Profile = made  # type: ignore[assignment]  # its members were looked for just now
     return profile

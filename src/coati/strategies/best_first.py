@@ -85,14 +85,14 @@ class BestFirst:
         return number, -value
 
     def remove(self, number: int) -> float:
-        """Take a number out of turn, and give its value; raises `ValueError` if it does not wait."""
+        """Take a number out of turn, and return its value; raises `ValueError` if it does not wait."""
         place = [waiting for _, waiting in self._heap].index(number)
         value, _ = self._heap.pop(place)
         heapq.heapify(self._heap)
         return -value
 
     def revalue(self, value: Callable[[int], float]) -> None:
-        """Return everything that waits a new value."""
+        """Value everything that waits again."""
         self._heap = [(-value(number), number) for _, number in self._heap]
         heapq.heapify(self._heap)
 

@@ -28,8 +28,9 @@ class PaperEarlyStop:
 
     Every ``interval`` requests the targets per request of that interval enter an exponential mean with weight
     ``smoothing``; when it was below ``floor`` for ``patience`` checks on end, the crawl stops. The paper does
-    not say what the mean starts from; a start at 0 would stop a site that yields 0.3 a request, so it starts
-    from the first interval's yield. It cannot fire before interval * patience requests: 15,000 by default.
+    not say what the mean starts from; a start at 0 would stop a site that yields 0.3 per request, so it
+    starts from the first interval's yield. It cannot fire before interval * patience requests: 15,000 by
+    default.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from coati.strategies.chance import draw
 
-# A queue drops what was taken when that is more than half of it, and at least so much.
+# A queue drops what was taken when that is more than half of it, and at least this much.
 _LEAST_DROPPED = 1024
 
 

@@ -23,13 +23,32 @@ be saved at once has `save` and `load` (`coati.strategies.state`).
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+from coati.errors import UsageError
+from coati.model import Later
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coati.model import Hosts, Later, Link, Outcome, Request, Settlement
+    from coati.model import Hosts, Link, Outcome, Request, Settlement
     from coati.strategies.state import State
+
+
+def next_try(answer: object) -> float:
+    """Return when to ask again after a `choose` that returned no request; infinity after ``None``.
+
+    Raises `UsageError` for what no strategy may return.
+
+    >>> next_try(None), next_try(Later(60.0))
+    (inf, 60.0)
+    """
+    if isinstance(answer, Later):
+        return answer.at
+    if answer is not None:
+        raise UsageError(f"the strategy's choose returned {answer!r}: it must be a Request, a Later or None")
+    return math.inf
 
 
 class Strategy(Protocol):

@@ -44,7 +44,7 @@ _FAME_SPREAD = 1.2
 
 
 @dataclass(frozen=True, slots=True)
-class MadeSite:
+class DataWebSite:
     """A site of the web."""
 
     number: int
@@ -124,8 +124,8 @@ class DataWeb:
         links = [Link(self.front_page(self._hosts[number]), ("search", "web", "hit")) for number in found]
         return Page(200, 1000, LinkList(links))
 
-    def _site(self, number: int) -> MadeSite:
-        return MadeSite(
+    def _site(self, number: int) -> DataWebSite:
+        return DataWebSite(
             number,
             self._hosts[number],
             SiteKind(int(self._kind[number])),
@@ -135,7 +135,7 @@ class DataWeb:
             int(self._depth[number]),
         )
 
-    def _children(self, site: MadeSite, path: str) -> list[str]:
+    def _children(self, site: DataWebSite, path: str) -> list[str]:
         """Name the pages below one; the pages of a site are spread over its depth."""
         level = path.count("/") + 1 if path else 0
         if level >= site.depth:
@@ -145,7 +145,7 @@ class DataWeb:
         words = ("s-data", "s-about", "s-news", "s-download", "s-team")
         return [f"{stem}{words[number % len(words)]}-{number}" for number in range(width)]
 
-    def _inner_links(self, site: MadeSite, path: str) -> list[str]:
+    def _inner_links(self, site: DataWebSite, path: str) -> list[str]:
         links = [f"{site.url}{name}" for name in self._children(site, path)]
         level = path.count("/") + 1
         holds = "data" in path.rpartition("/")[2] or "download" in path.rpartition("/")[2]
@@ -153,7 +153,7 @@ class DataWeb:
             links += [f"{site.url}files/{path.replace('/', '-')}-{n}.csv" for n in range(site.files_per_page)]
         return links
 
-    def _inner_words(self, site: MadeSite, path: str) -> dict[str, int]:
+    def _inner_words(self, site: DataWebSite, path: str) -> dict[str, int]:
         chance = Random(f"{self._seed} {site.host} {path}")
         numbers = self._words.row(site.number).tolist()
         drawn = chance.choices(numbers, self._words.counts_of(site.number).tolist(), k=_WORDS_INSIDE)
@@ -176,7 +176,7 @@ class DataWeb:
         """How many of them are repositories with something on the topic."""
         return int(np.sum(self._on_topic & (self._kind == SiteKind.REPOSITORY)))
 
-    def sites(self) -> list[MadeSite]:
+    def sites(self) -> list[DataWebSite]:
         """Return all sites."""
         return [self._site(number) for number in range(len(self._hosts))]
 

@@ -22,7 +22,7 @@ class SiteKind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FittedKnobs:
+class FittedParameters:
     """The numbers that were fitted to the single actions of the paper (`benchmarks.data_web_fit`)."""
 
     # Of the links to portals, those that lead to closed ones: where portals link, and where others do.
@@ -32,7 +32,7 @@ class FittedKnobs:
     related_noise: float = 0.45
 
 
-FITTED = FittedKnobs()
+FITTED = FittedParameters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +56,4 @@ class DataWebParameters:
     keyword_noise: float = 0.2
     # How deep below its front page the dataset files of a repository stand: shares of 1, 2 and 3.
     depths: tuple[float, float, float] = (0.3, 0.45, 0.25)
-    fitted: FittedKnobs = FITTED
+    fitted: FittedParameters = FITTED

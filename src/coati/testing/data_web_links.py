@@ -15,7 +15,7 @@ from coati.testing.data_web_kinds import SiteKind
 from coati.testing.data_web_rows import Rows
 
 if TYPE_CHECKING:
-    from coati.testing.data_web_kinds import FittedKnobs
+    from coati.testing.data_web_kinds import FittedParameters
     from coati.testing.data_web_rows import Floats, Numbers
 
 # By kind of site (`SiteKind`): the least and most links to other sites, and of these the shares that lead to
@@ -28,7 +28,7 @@ _WITHIN_TOPIC = 0.6
 
 
 def draw_links(
-    fitted: FittedKnobs, kind: Numbers, topic: Numbers, fame: Floats, rng: np.random.Generator
+    fitted: FittedParameters, kind: Numbers, topic: Numbers, fame: Floats, rng: np.random.Generator
 ) -> Rows:
     """Draw the sites that each site links to."""
     least, most, to_portals, to_decoys = (

@@ -21,7 +21,7 @@ from coati.model import Failure, Link, LinkList, Method, Page, Refused
 from coati.strategies.chance import draw
 from coati.strategies.hosts.known_labels import LabelledPage
 from coati.strategies.hosts.page_features import FoundPage
-from coati.testing.web_parameters import Fitted, WebParameters
+from coati.testing.web_parameters import FittedShares, WebParameters
 from coati.testing.web_words import ENDINGS, KINDS, TOPIC_WORDS, TOPICS, WORDS_PER_TOPIC
 from coati.web.markup.goals import Goal, parse_goal
 
@@ -109,7 +109,7 @@ class HostWeb:
         luck: npt.NDArray[np.float64],
         topics: npt.NDArray[np.uint8],
         endings: npt.NDArray[np.uint8],
-        fitted: Fitted,
+        fitted: FittedShares,
     ) -> npt.NDArray[np.uint8]:
         growth = self.sizes.astype(float) ** -_GROWTH
         rich = fitted.large_rich - (fitted.large_rich - fitted.small_rich) * growth

@@ -17,7 +17,7 @@ _RICH_SHARES = (0.3, 0.6)
 _POOR_SHARES = (0.005, 0.05)
 
 
-class MadeSite:
+class RichOrPoorSite:
     """A generated site that answers the requests of a replay; ``urls`` is how many it has."""
 
     def __init__(self, seed: int, number: int, *, rich: bool) -> None:
@@ -28,7 +28,7 @@ class MadeSite:
         self._responder = Responder(site)
 
     def span(self) -> None:
-        """Return nothing: it does not change."""
+        """Have no time span: the site does not change."""
 
     def respond(
         self, request: Request, now: float | None = None, observed: dict[str, float] | None = None

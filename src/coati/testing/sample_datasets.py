@@ -14,7 +14,7 @@ from coati.testing.office_files import (
     write_xlsx,
     write_zip,
 )
-from coati.testing.sample_region import FIRST_YEAR, LAST_YEAR, TOPICS, Topic, figures, prose, slug_of
+from coati.testing.sample_region import FIRST_YEAR, LAST_YEAR, TOPICS, OfficeTopic, figures, prose, slug_of
 
 MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -56,7 +56,7 @@ class DataFile:
 class Dataset:
     """An entry of the data catalogue; some have nothing to download."""
 
-    topic: Topic
+    topic: OfficeTopic
     title: str
     unit: str
     table: SheetTable

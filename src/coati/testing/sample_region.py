@@ -24,7 +24,7 @@ MONTHS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class OfficeTopic:
     """A subject of the office: its sub-topics and the data sets it publishes, each with its unit."""
 
     slug: str
@@ -34,7 +34,7 @@ class Topic:
 
 
 TOPICS = (
-    Topic(
+    OfficeTopic(
         "population",
         "Population",
         ("Births and deaths", "Moving house", "Households", "Forecasts"),
@@ -46,7 +46,7 @@ TOPICS = (
             ("Residents over eighty", "residents"),
         ),
     ),
-    Topic(
+    OfficeTopic(
         "economy",
         "Economy and work",
         ("Businesses", "Wages", "Prices", "Trade"),
@@ -58,7 +58,7 @@ TOPICS = (
             ("Job seekers", "persons"),
         ),
     ),
-    Topic(
+    OfficeTopic(
         "housing",
         "Building and housing",
         ("Permits", "Rents", "Empty homes", "Heating"),
@@ -70,7 +70,7 @@ TOPICS = (
             ("Completed homes", "homes"),
         ),
     ),
-    Topic(
+    OfficeTopic(
         "transport",
         "Transport",
         ("Ferries", "Buses", "Cycling", "Road safety"),
@@ -82,7 +82,7 @@ TOPICS = (
             ("Registered vehicles", "vehicles"),
         ),
     ),
-    Topic(
+    OfficeTopic(
         "environment",
         "Environment",
         ("Water", "Waste", "Air", "Woods"),
@@ -94,7 +94,7 @@ TOPICS = (
             ("Rainfall", "millimetres"),
         ),
     ),
-    Topic(
+    OfficeTopic(
         "education",
         "Education",
         ("Schools", "Nurseries", "Libraries", "Apprentices"),
@@ -106,7 +106,7 @@ TOPICS = (
             ("Teachers", "teachers"),
         ),
     ),
-    Topic(
+    OfficeTopic(
         "health",
         "Health and care",
         ("Clinics", "Prevention", "Care homes", "Emergency calls"),
@@ -118,7 +118,7 @@ TOPICS = (
             ("Registered dentists", "dentists"),
         ),
     ),
-    Topic(
+    OfficeTopic(
         "tourism",
         "Tourism and leisure",
         ("Overnight stays", "Museums", "Beaches", "Clubs"),

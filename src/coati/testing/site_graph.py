@@ -258,7 +258,7 @@ class _PageTree:
         return place > lengths[chain] or chain >= len(lengths) - self._plan.extra
 
     def _branch(self, page: int, position: int, width: int, level: int) -> None:
-        """Return the home page or a hub its even share of the next level."""
+        """Attach an even share of the next level to the home page or a hub."""
         hubs = self._plan.hub_levels
         is_hub = level < len(hubs)
         below = hubs[level] if is_hub else len(self._lengths)
@@ -289,7 +289,7 @@ class _PageTree:
             self._lengths[chain] -= turn * self._plan.longer // len(chosen)
 
     def _fill(self, page: int) -> None:
-        """Return a listing page its items and, last, the next page of its chain."""
+        """Attach its items to a listing page and, last, the next page of its chain."""
         number, items = self._listings_grown, self._plan.items
         self._listings_grown += 1
         chain, place, family = self.chain[page], self.place[page], self.families[page]

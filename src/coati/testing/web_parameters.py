@@ -19,7 +19,7 @@ _LEAST_HOSTS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedShares:
     """Shares of hosts that are rich, by size, who links to whom, and Microdata's share of rich hosts."""
 
     # Rich among hosts with one page, and among very large ones: large hosts are rich more often.
@@ -31,7 +31,7 @@ class Fitted:
     microdata: float = 0.13
 
 
-FITTED = Fitted()
+FITTED = FittedShares()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ class WebParameters:
     hosts: int
     pages: int
     start_hosts: int
-    fitted: Fitted = FITTED
+    fitted: FittedShares = FITTED
 
     @classmethod
-    def at_scale(cls, scale: float, fitted: Fitted = FITTED) -> WebParameters:
+    def at_scale(cls, scale: float, fitted: FittedShares = FITTED) -> WebParameters:
         """Return the paper's web, this many times as large; its largest host has a hundredth of the pages."""
         hosts = round(PAPER_HOSTS * scale)
         if not 0 < scale <= 1 or hosts < _LEAST_HOSTS:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from coati.live.progress import OnProgress
     from coati.runs.changes_file import Change
     from coati.settings.run_settings import RunSettings
-    from coati.watching.known_pages import Known
+    from coati.watching.known_pages import KnownPages
     from coati.watching.watch_options import WatchOptions
 
 # Of this many pages that were visited in a cycle, a site whose pages are nearly all gone has moved.
@@ -104,7 +104,7 @@ class CycleResult:
 
 def run_cycle(
     folder: Path,
-    known: Known,
+    known: KnownPages,
     options: WatchOptions,
     clock: Callable[[], float],
     on_progress: OnProgress | None = None,
@@ -157,7 +157,7 @@ def run_cycle(
     )
 
 
-def publish(folder: Path, known: Known) -> list[Change]:
+def publish(folder: Path, known: KnownPages) -> list[Change]:
     """Write down what the log says and nobody wrote down yet; returns it."""
     with RunReader(folder) as run:
         new = write_new(folder, find_changes(run, known.files))
@@ -167,7 +167,7 @@ def publish(folder: Path, known: Known) -> list[Change]:
     return new
 
 
-def _settings(known: Known, options: WatchOptions) -> RunSettings:
+def _settings(known: KnownPages, options: WatchOptions) -> RunSettings:
     """Ask as the crawl asked, without its limits: a watch has limits per cycle."""
     return replace(
         known.settings,
@@ -185,7 +185,9 @@ def _settings(known: Known, options: WatchOptions) -> RunSettings:
     )
 
 
-def _plan(settings: RunSettings, known: Known, options: WatchOptions, resources: CrawlResources) -> CrawlPlan:
+def _plan(
+    settings: RunSettings, known: KnownPages, options: WatchOptions, resources: CrawlResources
+) -> CrawlPlan:
     belongs = {"pages": len(known.pages), "seed": options.seed, "scheduler": options.scheduler}
     plan = crawl_plan(settings, resources)
     return replace(
@@ -198,7 +200,7 @@ def _plan(settings: RunSettings, known: Known, options: WatchOptions, resources:
     )
 
 
-def new_site_watch(known: Known, options: WatchOptions) -> SiteWatch:
+def new_site_watch(known: KnownPages, options: WatchOptions) -> SiteWatch:
     """Build the strategy of a watch as it stands before its first choice."""
     extensions = likely_extensions(parse_types(known.settings.types))
     watch = Watch(
@@ -249,7 +251,7 @@ def _pages_gone(folder: Path, before: int) -> list[str]:
     return [f"not there in {times} visits in a row, so no longer visited: {', '.join(gone[:_NAMED])}{more}"]
 
 
-def _has_pages(watch: Watch, known: Known) -> bool:
+def _has_pages(watch: Watch, known: KnownPages) -> bool:
     """Tell whether a page is left to visit; a robots.txt, which names sitemaps, brings nothing by itself."""
     robots = {url for url in known.lists if url.endswith("/robots.txt")}
     return watch.watched_count > sum(watch.last_visit(url) is not None for url in robots)

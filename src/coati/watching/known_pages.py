@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # Pages beyond this are not watched: those with the fewest files.
 MOST_PAGES = 5_000
-# Where these are fewer, the other pages of the crawl are watched as well: so many cost one cycle.
+# Where these are fewer, the other pages of the crawl are watched as well: this many cost one cycle.
 _LEAST_PAGES = 50
 
 # What a link promises where no crawl has learnt it: it ends like a wanted file, like a page, or like neither.
@@ -104,7 +104,7 @@ class HashSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownPages:
     """What is known when a watch begins; ``settings`` say how its sites are asked.
 
     Where ``whole_site``, the feeds that pages offer are watched, too; of a list, what it names and no more.
@@ -124,7 +124,7 @@ class Known:
         return None if file is None else Visited(gave=True, validators=file.validators)
 
 
-def read_known(sources: Sequence[Path]) -> Known:
+def read_known(sources: Sequence[Path]) -> KnownPages:
     """Read folders of crawls, or one list of pages; raises `UsageError` where nothing could be watched."""
     if not sources:
         raise UsageError("nothing to watch: give the folder of a crawl, several of them, or a list of pages")
@@ -143,13 +143,13 @@ def read_known(sources: Sequence[Path]) -> Known:
     return _of_list(other)
 
 
-def _of_list(file: Path) -> Known:
+def _of_list(file: Path) -> KnownPages:
     seeds = read_seeds(file)
     settings = replace(RunSettings(), urls=seeds.urls)
-    return Known(settings, seeds.urls, value=_by_extension(settings))
+    return KnownPages(settings, seeds.urls, value=_by_extension(settings))
 
 
-def _of_crawl(folder: Path) -> Known:
+def _of_crawl(folder: Path) -> KnownPages:
     with RunReader(folder) as run:
         settings = settings_of(run)
         if settings is None:
@@ -173,10 +173,10 @@ def _of_crawl(folder: Path) -> Known:
         }
         met = HashSet.of([url for (url,) in connection.execute(_MET)])
         value = _learnt(run, settings) or _by_extension(settings)
-        return Known(settings, tuple(urls), (*robots, *lists), files, met, value, whole_site=True)
+        return KnownPages(settings, tuple(urls), (*robots, *lists), files, met, value, whole_site=True)
 
 
-def _joined(crawls: Sequence[Known]) -> Known:
+def _joined(crawls: Sequence[KnownPages]) -> KnownPages:
     """Join several crawls in one watch, asked as the first of them was."""
     first = crawls[0]
     if len(crawls) == 1:
@@ -185,7 +185,7 @@ def _joined(crawls: Sequence[Known]) -> Known:
     met = first.met
     for crawl in crawls[1:]:
         met |= crawl.met
-    return Known(
+    return KnownPages(
         replace(first.settings, urls=tuple(urls)),
         tuple(dict.fromkeys(url for crawl in crawls for url in crawl.pages)),
         tuple(url for crawl in crawls for url in crawl.lists),

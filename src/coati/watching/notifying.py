@@ -1,7 +1,7 @@
 """Report changes to others: a command or a web hook for each. Each change is reported at least once.
 
-A change is noted as told after it was. So one may be told again after a power cut, and never not at all; its
-id lets the other side know it again. What could not be told is tried again after the next cycle.
+A change is noted as reported afterwards, so it may be reported twice after a power cut, but never not at all;
+its id lets the other side recognise it. What could not be reported is tried again after the next cycle.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class _UnreachableError(Exception):
     """Says in words why the hook could not be reached."""
 
 
-def tell_changes(folder: Path, listeners: ChangeListeners, stop: StopSignal | None = None) -> list[str]:
-    """Tell what was not told yet, until ``stop`` is set; returns what went wrong, in words."""
+def report_changes(folder: Path, listeners: ChangeListeners, stop: StopSignal | None = None) -> list[str]:
+    """Report what was not reported yet, until ``stop`` is set; returns what went wrong, in words."""
     if not listeners:
         return []
     told = _told(folder)
@@ -70,18 +70,18 @@ def tell_changes(folder: Path, listeners: ChangeListeners, stop: StopSignal | No
     for done, change in enumerate(untold):
         if unreached == UNREACHED:
             left = format_count(len(untold) - done, "other change")
-            wrong.append(f"{left} will be told after the next cycle")
+            wrong.append(f"{left} will be reported after the next cycle")
             break
         if stop is not None and stop.is_set:
             break
         try:
-            trouble = _tell(change, folder, listeners)
+            trouble = _report(change, folder, listeners)
             unreached = 0
         except _UnreachableError as error:
             trouble = f"the hook could not be reached: {error}"
             unreached += 1
         if trouble:
-            wrong.append(f"{change.what} {change.url} was not told: {trouble}")
+            wrong.append(f"{change.what} {change.url} was not reported: {trouble}")
         else:
             append_lines(folder / TOLD, f"{change.id}\n".encode())
     return wrong
@@ -92,8 +92,8 @@ def _told(folder: Path) -> set[str]:
     return set(path.read_text(encoding="ascii", errors="replace").split()) if path.is_file() else set()
 
 
-def _tell(change: Change, folder: Path, listeners: ChangeListeners) -> str:
-    """Tell one change to everybody; returns what went wrong, else nothing."""
+def _report(change: Change, folder: Path, listeners: ChangeListeners) -> str:
+    """Report one change to everybody; returns what went wrong, else nothing."""
     command = listeners.command
     trouble = "" if command is None else command.run(_values(change, folder), change.as_json())
     if trouble:

@@ -16,7 +16,7 @@ from coati.settings.relevance_model import with_whole_path
 from coati.settings.run_file import require_no_hidden, with_values
 from coati.watching.cycle import CycleResult, new_site_watch, publish, run_cycle
 from coati.watching.known_pages import read_known
-from coati.watching.notifying import ChangeListeners, tell_changes
+from coati.watching.notifying import ChangeListeners, report_changes
 from coati.watching.watch_options import (
     FILE_NAME,
     WatchOptions,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
     from coati.live.stop_signal import StopSignal
-    from coati.watching.known_pages import Known
+    from coati.watching.known_pages import KnownPages
 
 
 # What a watch that was killed in its first moments leaves behind.
@@ -49,7 +49,7 @@ class WatchPlace:
 
     folder: Path
     options: WatchOptions
-    known: Known
+    known: KnownPages
     resumed: bool
     notes: tuple[str, ...] = ()
 
@@ -99,7 +99,7 @@ def find_watch(
     return WatchPlace(folder, options, known, holds_run(folder), tuple(notes))
 
 
-def _known(sources: Sequence[str], folder: Path) -> Known:
+def _known(sources: Sequence[str], folder: Path) -> KnownPages:
     try:
         return read_known([Path(source) for source in sources])
     except UsageError as error:
@@ -135,7 +135,7 @@ def watch_once(
             on_progress,
             lambda plan: planned(replace(plan, stop=stop)),
         )
-        trouble = tell_changes(place.folder, listeners or ChangeListeners(), stop)
+        trouble = report_changes(place.folder, listeners or ChangeListeners(), stop)
         write_report(place.folder)
     changes, messages = (*untold, *result.changes), (*result.messages, *trouble)
     return replace(result, changes=changes, messages=messages)

@@ -30,7 +30,8 @@ T = TypeVar("T")
 FILE_NAME = "watch.toml"
 DEFAULT_SCHEDULER = "arrivals"
 
-_NAMES = {name: row.summary for name, row in SCHEDULERS.items()}
+# A live watch cannot know what is on every page.
+_NAMES = {name: row.summary for name, row in SCHEDULERS.items() if not row.needs_truth}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ def read_options(folder: Path, given: Mapping[str, object], notes: list[str]) ->
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
     scheduler = values.get("scheduler", DEFAULT_SCHEDULER)
-    if "scheduler" not in given and scheduler not in SCHEDULERS:
+    if "scheduler" not in given and scheduler not in _NAMES:
         values["scheduler"] = DEFAULT_SCHEDULER
         notes.append(
             f"this version of Coati has no scheduler {scheduler!r}, which {path} names: from now on"

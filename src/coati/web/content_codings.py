@@ -83,7 +83,7 @@ class Unpacking:
         self._layers = [_CODINGS[coding]() for coding in reversed(codings)]
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        """Take a piece as it came, and give what it unpacks to; all of it must be taken."""
+        """Take a piece as it came, and yield what it unpacks to; all of it must be taken."""
         return _through(self._layers, piece)
 
     @property
@@ -105,7 +105,7 @@ class GzipFileUnpacking:
         self._keeps: bool | None = None
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        """Take a piece as it came, and give what belongs to the file."""
+        """Take a piece as it came, and yield what belongs to the file."""
         self._packed += piece
         for part in self._inner.feed(piece):
             self._unpacked += part
@@ -284,7 +284,7 @@ class _Zstd:
 
 _ZLIB_HEAD_BYTES: Final = 2
 _GZIP_BEGINS: Final = b"\x1f\x8b"
-# A frame, or one that holds something else and is passed over.
+# A frame, or one that holds something else and is skipped.
 _ZSTD_BEGINS: Final = (b"\x28\xb5\x2f\xfd", *(bytes((0x50 + n, 0x2A, 0x4D, 0x18)) for n in range(16)))
 
 _CODINGS: Final[dict[str, Callable[[], _Streams]]] = {

@@ -2,7 +2,7 @@
 
 The text of the link, unless it says no more than "Download" or "PDF"; then the rest of the row or list item
 that holds the link, the heading above it, the title of the page, and the title that the file itself states.
-Each of them is passed over where it names nothing either.
+Each of them is skipped where it names nothing either.
 
 A link whose text is the name of a file tells it from its neighbours and says little else. Then the first of
 the other texts stands before it.

@@ -41,7 +41,7 @@ def truths(draw: st.DrawFn) -> SiteTruth:
 
 
 def literal_order(truth: SiteTruth) -> list[int]:
-    """Give DESIGN.md's words, slowly: every path's score is worked out again before each step."""
+    """Return the order by definition, slowly: every path's score is worked out again before each step."""
     fetched: set[int] = set()
     order: list[int] = []
     pages = [n for n, kind in enumerate(truth.kinds) if kind in {Kind.PAGE, Kind.REDIRECT}]

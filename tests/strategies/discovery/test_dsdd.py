@@ -7,7 +7,7 @@ import pytest
 from coati.assembly import StrategySettings, build_strategy
 from coati.model import AT_THE_END, EVERY_HOST, Deferred, Failure, Outcome, Page, Request
 from coati.strategies.discovery.actions import DISCOVERY_ACTIONS, Action
-from coati.strategies.discovery.dsdd import Dsdd, UserJudgements, Variant
+from coati.strategies.discovery.dsdd import Dsdd, DsddVariant, UserJudgements
 from coati.strategies.discovery.settings import DiscoverySettings
 from coati.strategies.discovery.site_checks import CheckState
 from coati.strategies.discovery.start_model import model_of_examples
@@ -79,7 +79,7 @@ def test_no_url_is_asked_twice() -> None:
 
 
 def test_a_single_action_asks_nothing_else() -> None:
-    asked = drive(dsdd(variant=Variant((Action.FORWARD,))), answers(WEB))
+    asked = drive(dsdd(variant=DsddVariant((Action.FORWARD,))), answers(WEB))
     assert all(
         url.startswith("search://stub/?q=rain&page=") or url == "search://stub/?q=rain"
         for url in asked
@@ -95,13 +95,13 @@ def test_an_action_without_an_engine_sleeps_and_is_told() -> None:
 
 
 def test_related_pages_are_emulated_by_keywords() -> None:
-    strategy = dsdd(replace(SETTINGS, related_engines=()), variant=Variant((Action.RELATED,)))
+    strategy = dsdd(replace(SETTINGS, related_engines=()), variant=DsddVariant((Action.RELATED,)))
     asked = [url for url in drive(strategy, answers(WEB)) if is_query(url)]
     assert any(url.startswith("search://stub/?q=data+portal+") for url in asked)
 
 
 def test_without_learning_the_classifier_stays_as_it_was() -> None:
-    strategy = dsdd(variant=Variant(learns=False))
+    strategy = dsdd(variant=DsddVariant(learns=False))
     before = strategy.save()["weights"].tolist()
     drive(strategy, answers(WEB))
     assert strategy.save()["weights"].tolist() == before

@@ -10,7 +10,7 @@ import pytest
 from coati.strategies.revisits.boosted_ranking import BoostedRanking
 from coati.strategies.revisits.exploring import RATIOS, BanditShare
 from coati.strategies.revisits.learning_to_rank import CoordinateAscent, Queries, ascend
-from coati.strategies.revisits.predicting import Example
+from coati.strategies.revisits.predicting import VisitExample
 from coati.strategies.revisits.scheduler import Scheduler
 from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
 from coati.strategies.state import pack, unpack
@@ -57,14 +57,14 @@ def test_a_bandit_takes_the_first_of_equal_shares() -> None:
     assert taken == [*RATIOS, *RATIOS, 0.6, 0.7]
 
 
-def ranked(weights: list[float], cycles: int) -> list[Example]:
+def ranked(weights: list[float], cycles: int) -> list[VisitExample]:
     """Return visits whose new links are a linear function of what was known of the pages."""
     rng, examples = Random(1), []
     for cycle in range(cycles):
         for _ in range(5):
             mean, age = rng.random() * 9, float(rng.randrange(1, 30))
             own = np.array([mean, rng.random(), age, mean * age])
-            examples.append(Example(BEGIN + HOUR * cycle, own, max(round(float(own @ weights)), 0)))
+            examples.append(VisitExample(BEGIN + HOUR * cycle, own, max(round(float(own @ weights)), 0)))
     return examples
 
 
@@ -86,7 +86,7 @@ def test_a_linear_ranking_forgets_what_has_left_the_window() -> None:
     assert ranking.predict(young, 0) > ranking.predict(old, 0)
     for cycle in range(60, 120):
         for mean in (1.0, 2.0, 3.0):
-            ranking.add(Example(BEGIN + HOUR * cycle, np.array([mean, 0.0, 1.0, mean]), int(mean)))
+            ranking.add(VisitExample(BEGIN + HOUR * cycle, np.array([mean, 0.0, 1.0, mean]), int(mean)))
     ranking.train(BEGIN + 60 * HOUR, BEGIN + 120 * HOUR)
     assert ranking.predict(young, 0) < ranking.predict(old, 0)
 
@@ -98,7 +98,7 @@ def test_boosted_trees_rank_what_brought_more_first() -> None:
         for _ in range(5):
             mean = rng.random()
             own = np.array([mean, 0.0, 1.0, mean])
-            ranking.add(Example(BEGIN + HOUR * cycle, own, round(9 * mean)))
+            ranking.add(VisitExample(BEGIN + HOUR * cycle, own, round(9 * mean)))
     ranking.train(BEGIN, BEGIN + 40 * HOUR)
     own = np.array([[0.9, 0.0, 1.0, 0.9], [0.1, 0.0, 1.0, 0.1]])
     before = ranking.predict(own, BEGIN)

@@ -19,9 +19,9 @@ from coati.model import (
 from coati.readers.listed import PAGES_OF_SITEMAP, SITEMAPS_OF_INDEX, SITEMAPS_OF_ROBOTS
 from coati.strategies.revisits.by_age import RoundRobin
 from coati.strategies.revisits.departures import VISITS_UNTIL_BARREN
-from coati.strategies.revisits.fair_queue import FairQueue, Followed
+from coati.strategies.revisits.fair_queue import FairQueue, LinkToFollow
 from coati.strategies.revisits.file_checks import FileChecks
-from coati.strategies.revisits.following import MOST_WAITING, Following, shape_of
+from coati.strategies.revisits.following import MOST_WAITING, Following, link_shape
 from coati.strategies.revisits.scheduler import DATED, EXPLORED, FIRST_LOOK
 from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteWatchSettings
 from coati.strategies.revisits.watch import Watch, WatchSettings
@@ -201,7 +201,7 @@ def test_a_shape_that_brought_files_is_not_given_up_for_a_row_without() -> None:
 def test_what_waits_goes_with_the_shape_that_is_left_alone() -> None:
     queue = Following()
     for name in ("news/100", "page"):
-        queue.push(Followed(f"http://a.org/{name}", "http://a.org/", 0.5))
+        queue.push(LinkToFollow(f"http://a.org/{name}", "http://a.org/", 0.5))
     for number in range(40):
         queue.learn(f"http://a.org/news/{number}", led_to_file=False)
     again = Following()
@@ -219,7 +219,7 @@ def test_a_queue_that_is_restored_or_redone_takes_the_same_turns() -> None:
     def fill(queue: FairQueue, numbers: range) -> None:
         for number in numbers:
             queue.push(
-                Followed(f"u{number}", f"p{number % 7 * (number % 3)}", (number * 37 % 100 - 20) / 100)
+                LinkToFollow(f"u{number}", f"p{number % 7 * (number % 3)}", (number * 37 % 100 - 20) / 100)
             )
 
     queue, redone = FairQueue(), FairQueue()
@@ -272,8 +272,8 @@ def test_of_a_page_with_more_links_than_can_be_followed_the_newest_are() -> None
 
 def test_newer_links_do_not_pass_much_better_ones() -> None:
     queue = FairQueue()
-    queue.push(Followed("a table", ROOT, 0.9, cycle=1))
-    queue.push(Followed("a story", ROOT, 0.2, cycle=2))
+    queue.push(LinkToFollow("a table", ROOT, 0.9, cycle=1))
+    queue.push(LinkToFollow("a story", ROOT, 0.2, cycle=2))
     assert [queue.pop().url, queue.pop().url] == ["a table", "a story"]
 
 
@@ -293,7 +293,7 @@ def test_a_followed_page_that_holds_several_files_is_watched_from_then_on() -> N
 def test_the_queue_keeps_the_best_and_counts_what_it_drops() -> None:
     queue = Following()
     for number in range(MOST_WAITING + 1):
-        queue.push(Followed(f"{ROOT}{chr(97 + number % 26) * (number // 26 + 1)}", ROOT, number / 1e5))
+        queue.push(LinkToFollow(f"{ROOT}{chr(97 + number % 26) * (number // 26 + 1)}", ROOT, number / 1e5))
     assert (len(queue), queue.dropped) == (MOST_WAITING * 9 // 10, MOST_WAITING + 1 - MOST_WAITING * 9 // 10)
     assert queue.pop().score == MOST_WAITING / 1e5
 
@@ -309,7 +309,7 @@ def test_the_queue_keeps_the_best_and_counts_what_it_drops() -> None:
     ],
 )
 def test_shapes(one: str, other: str, *, same: bool) -> None:
-    assert (shape_of(ROOT + one) == shape_of(ROOT + other)) is same
+    assert (link_shape(ROOT + one) == link_shape(ROOT + other)) is same
 
 
 def test_a_saved_site_watch_continues_as_if_nothing_had_been() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def new_file(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Give a place to write to; what is written there becomes ``path`` at the end, if all went well."""
+    """Yield a path to write to; what is written there becomes ``path`` at the end, if nothing was raised."""
     if path.exists() and not (overwrite and path.is_file()):
         # A device or a pipe is no file to be replaced, even on demand.
         raise UsageError(f"{path} already exists" + (" and is no file" if overwrite else ""))

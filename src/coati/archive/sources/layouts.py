@@ -10,14 +10,14 @@ from pathlib import Path
 from coati.archive.description import FILE_NAME
 from coati.archive.sources.replica import Replica
 from coati.archive.sources.snapshot_tables import SnapshotTables
-from coati.archive.sources.source import Source, SourceOptions
+from coati.archive.sources.source import SiteSource, SourceOptions
 from coati.archive.sources.static_folder import StaticFolder
 from coati.archive.sources.wacz import WaczContent, is_zip, read_wacz
 from coati.archive.sources.warc_files import WarcFiles, warc_on_disk
 from coati.errors import UsageError, unknown_name
 
 LAYOUTS = ("warc", "wacz", "replica", "snapshots", "folder")
-_FOLDERS: dict[str, Callable[[Path, SourceOptions], Source]] = {
+_FOLDERS: dict[str, Callable[[Path, SourceOptions], SiteSource]] = {
     "replica": Replica,
     "snapshots": SnapshotTables,
     "folder": StaticFolder,
@@ -27,7 +27,7 @@ _WARC_ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".wacz")
 _VERSION_LINE = b"WARC/"
 
 
-def open_source(paths: Sequence[Path], layout: str, options: SourceOptions) -> tuple[str, Source]:
+def open_source(paths: Sequence[Path], layout: str, options: SourceOptions) -> tuple[str, SiteSource]:
     """Open a source in the layout of this name, or in the one that it seems to have (``auto``)."""
     if layout not in {"auto", *LAYOUTS}:
         raise unknown_name("layout", layout, ("auto", *LAYOUTS))
@@ -36,7 +36,7 @@ def open_source(paths: Sequence[Path], layout: str, options: SourceOptions) -> t
             raise UsageError(f"there is nothing at {path}")
         if not path.is_file() and not path.is_dir():
             # A pipe is read once, and would be waited for.
-            raise UsageError(f"{path} is neither a file nor a folder; write what it gives into a file first")
+            raise UsageError(f"{path} is neither a file nor a folder; write its output to a file first")
     if layout == "auto":
         layout = detect_layout(paths)
     if layout in {"warc", "wacz"}:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, NamedTuple, Self
 
 from coati.archive.record import ArchiveMeta, Entry, Record
-from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Progress, Report, SourceOptions
+from coati.archive.sources.source import MAX_BODY_BYTES, DamagedPart, Progress, Report, SourceOptions
 from coati.errors import ArchiveError
 from coati.machine_errors import writing_to
 from coati.model import Kind
@@ -48,7 +48,7 @@ _MAX_SIZE_BYTES = 1 << 50
 
 
 class Replica:
-    """A folder in the replica layout (`coati.archive.sources.source.Source`)."""
+    """A folder in the replica layout (`coati.archive.sources.source.SiteSource`)."""
 
     def __init__(self, folder: Path, options: SourceOptions) -> None:
         self._folder = folder
@@ -90,7 +90,7 @@ class Replica:
             for number, line in enumerate(lines, start=1):
                 body = bodies.take(line.body_name) if line.body_name else None
                 if line.body_name and body is None:
-                    report(Damaged(_BODIES, f"{line.body_name} is not there", line.entry.url))
+                    report(DamagedPart(_BODIES, f"{line.body_name} is not there", line.entry.url))
                 yield Record(line.entry, body=body)
                 progress(number, len(lines))
 
@@ -109,9 +109,9 @@ def _read_table(path: Path, report: Report) -> Iterator[_Line]:
                 try:
                     yield _parse_line(octets)
                 except ValueError as error:
-                    report(Damaged(f"{path.name}, line {number}", str(error)))
+                    report(DamagedPart(f"{path.name}, line {number}", str(error)))
     except (OSError, EOFError, zlib.error) as error:
-        report(Damaged(f"{path.name}, after line {number}", f"the rest is unreadable: {error}"))
+        report(DamagedPart(f"{path.name}, after line {number}", f"the rest is unreadable: {error}"))
 
 
 def _parse_line(octets: bytes) -> _Line:
@@ -198,12 +198,12 @@ def _read_members(path: Path, wanted: Container[str], report: Report) -> Generat
                     if last not in wanted:
                         continue
                     if body is None:
-                        report(Damaged(f"{path.name}, {last}", "it is no file, or too large"))
+                        report(DamagedPart(f"{path.name}, {last}", "it is no file, or too large"))
                     else:
                         yield last, body
                     metered.begin()
     except (OSError, EOFError, lzma.LZMAError, tarfile.TarError) as error:
-        report(Damaged(f"{path.name}, after {last}", f"the rest is unreadable: {error}"))
+        report(DamagedPart(f"{path.name}, after {last}", f"the rest is unreadable: {error}"))
 
 
 def _member_body(tar: tarfile.TarFile, member: tarfile.TarInfo, metered: _Metered) -> bytes | None:

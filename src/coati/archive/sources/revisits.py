@@ -15,7 +15,7 @@ from fastwarc.warc import WarcRecordType
 
 from coati.archive.record import Record
 from coati.archive.sources.captures import address_of, date_of, to_record
-from coati.archive.sources.source import Damaged, Report, unreported
+from coati.archive.sources.source import DamagedPart, Report, unreported
 from coati.archive.sources.warc_stream import Capture, WarcFile, read_captures
 
 
@@ -49,7 +49,7 @@ class Revisits:
         if wanted:
             yield from _find(files, wanted, left)
         for waiting in left.values():
-            report(Damaged(waiting.where, "what it repeats is not in these files", waiting.url))
+            report(DamagedPart(waiting.where, "what it repeats is not in these files", waiting.url))
 
 
 def _find(

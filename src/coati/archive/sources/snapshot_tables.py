@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from coati.archive.record import ArchiveMeta, Entry, Record
-from coati.archive.sources.source import Damaged
+from coati.archive.sources.source import DamagedPart
 from coati.errors import ArchiveError
 from coati.web.media import PRESETS
 from coati.web.urls import normalise
@@ -60,7 +60,7 @@ class _Capture(NamedTuple):
 
 
 class SnapshotTables:
-    """A folder of snapshot tables (`coati.archive.sources.source.Source`)."""
+    """A folder of snapshot tables (`coati.archive.sources.source.SiteSource`)."""
 
     def __init__(self, folder: Path, options: SourceOptions) -> None:
         self._folder = folder
@@ -89,7 +89,7 @@ class SnapshotTables:
                 yield _record(url, time, self._shown(url, capture, links))
             except LookupError:
                 where = f"snapshot {capture.snapshot}, page {capture.page}"
-                report(Damaged(where, "it has a number that its table does not have"))
+                report(DamagedPart(where, "it has a number that its table does not have"))
             progress(capture.snapshot + 1, len(times))
 
     def _shown(self, url: str, capture: _Capture, links: Sequence[_Link]) -> list[_Link] | None:

@@ -1,8 +1,8 @@
 """The contract of a source: somebody else's layout of a site, as a stream of our records.
 
-A source is read once, front to back, and holds no more than one body in memory. What it cannot read
-it reports and passes over: damage costs the records that it touches and no more. Nothing in a
-source is trusted, whoever made it; every size is bounded here.
+A source is read once, front to back, and holds no more than one body in memory. It reports and skips what it
+cannot read: damage costs the records that it touches and no more. Nothing in a source is trusted, whoever
+made it; every size is bounded here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from coati.web.media import TargetTypes
 MAX_BODY_BYTES = 256 * 1024 * 1024
 
 
-class Damaged(NamedTuple):
+class DamagedPart(NamedTuple):
     """A part of a source that could not be used; ``where`` names the file and the place in it."""
 
     where: str
@@ -31,7 +31,7 @@ class Damaged(NamedTuple):
         return f"{self.where}{of_url}: {self.reason}"
 
 
-Report = Callable[[Damaged], None]
+Report = Callable[[DamagedPart], None]
 """Told of each damaged part as it is met."""
 
 Progress = Callable[[int, int], None]
@@ -47,7 +47,7 @@ class SourceOptions:
     types: TargetTypes | None = None
 
 
-class Source(Protocol):
+class SiteSource(Protocol):
     """One site in another layout; constructing it opens nothing that needs to be closed."""
 
     def meta(self) -> ArchiveMeta:
@@ -57,5 +57,5 @@ class Source(Protocol):
         """Return the records in the order in which the source has them, URLs in normal form."""
 
 
-def unreported(_damaged: Damaged) -> None:
+def unreported(_damaged: DamagedPart) -> None:
     """Take the report of a pass over a source that is not the one that counts."""

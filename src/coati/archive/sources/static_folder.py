@@ -16,7 +16,14 @@ from urllib.parse import quote
 
 from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.sources.file_types import SNIFFED_BYTES, media_type_of
-from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Progress, Report, SourceOptions, unreported
+from coati.archive.sources.source import (
+    MAX_BODY_BYTES,
+    DamagedPart,
+    Progress,
+    Report,
+    SourceOptions,
+    unreported,
+)
 from coati.web.media import PRESETS
 from coati.web.urls import normalise
 
@@ -27,7 +34,7 @@ _INDEX_NAMES = ("index.html", "index.htm")
 
 
 class StaticFolder:
-    """A folder of static files (`coati.archive.sources.source.Source`).
+    """A folder of static files (`coati.archive.sources.source.SiteSource`).
 
     The folder itself stands where the start URL's last slash is: with the start URL
     ``http://example.org/docs/start.html`` its file ``a.csv`` is ``http://example.org/docs/a.csv``.
@@ -65,18 +72,18 @@ class _Walk:
     def files(self, folder: Path, *, depth: int = 0, linked: bool = False) -> Iterator[Path]:
         """Return the files below a folder; ``linked`` says that a link led there."""
         if depth > _MAX_DEPTH:
-            self._report(Damaged(str(folder), f"it lies more than {_MAX_DEPTH} folders deep"))
+            self._report(DamagedPart(str(folder), f"it lies more than {_MAX_DEPTH} folders deep"))
             return
         try:
             paths = sorted(folder.iterdir())
         except OSError as error:
-            self._report(Damaged(str(folder), f"it cannot be listed: {error.strerror}"))
+            self._report(DamagedPart(str(folder), f"it cannot be listed: {error.strerror}"))
             return
         for path in paths:
             if path.name.startswith(".") and path.name != ".well-known":
                 continue
             if path.is_symlink() and not _stays_inside(path, self._root):
-                self._report(Damaged(str(path), "the link leads out of the folder, or nowhere"))
+                self._report(DamagedPart(str(path), "the link leads out of the folder, or nowhere"))
             elif path.is_dir():
                 by_link = linked or path.is_symlink()
                 if not by_link or self._follows(path):
@@ -89,7 +96,7 @@ class _Walk:
         self._linked += 1
         if self._linked == _MAX_LINKED + 1:
             words = f"links lead into more than {_MAX_LINKED:,} folders; the rest are left out"
-            self._report(Damaged(str(folder), words))
+            self._report(DamagedPart(str(folder), words))
         return self._linked <= _MAX_LINKED
 
 
@@ -105,12 +112,12 @@ def _stays_inside(link: Path, root: Path) -> bool:
 def _records_of(path: Path, root: str, relative: str, report: Report) -> Iterator[Record]:
     url = normalise(root + relative)
     if url is None:
-        report(Damaged(str(path), "its name makes no web address"))
+        report(DamagedPart(str(path), "its name makes no web address"))
         return
     try:
         record = _record(path, url)
     except OSError as error:
-        report(Damaged(str(path), f"it cannot be read: {error.strerror}", url))
+        report(DamagedPart(str(path), f"it cannot be read: {error.strerror}", url))
         return
     yield record
     if path.name.lower() in _INDEX_NAMES:

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from coati.archive.sources.source import Damaged
+from coati.archive.sources.source import DamagedPart
 from coati.archive.sources.warc_files import warc_on_disk
 from coati.archive.sources.warc_stream import WarcFile
 from coati.errors import ArchiveError
@@ -54,7 +54,7 @@ class WaczContent(NamedTuple):
 
     files: list[WarcFile]
     start_url: str | None = None
-    damage: tuple[Damaged, ...] = ()
+    damage: tuple[DamagedPart, ...] = ()
 
 
 def read_wacz(path: Path) -> WaczContent:
@@ -64,7 +64,7 @@ def read_wacz(path: Path) -> WaczContent:
             files = [_warc_inside(path, member) for member in _warc_members(path, zipped)]
             start_url = _main_page(zipped)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError, struct.error) as error:
-        lost = Damaged(str(path), f"its directory cannot be read ({error}); searched for records")
+        lost = DamagedPart(str(path), f"its directory cannot be read ({error}); searched for records")
         return WaczContent([warc_on_disk(path)], damage=(lost,))
     if not files:
         raise ArchiveError(f"{path} is a zip file without WARC files: not a WACZ")

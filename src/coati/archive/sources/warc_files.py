@@ -1,8 +1,7 @@
 """WARC files of other tools: wget, Heritrix, Browsertrix, warcio and our own.
 
-What is read: HTTP responses, resources with a web address, and revisits. Everything else (requests,
-metadata, notes of the tools to themselves) is passed over, as is "not modified": it says nothing
-new.
+What is read: HTTP responses, resources with a web address, and revisits. Everything else (requests, metadata,
+notes of the tools to themselves) is skipped, as is "not modified": it says nothing new.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.sources.captures import address_of, to_record
 from coati.archive.sources.digests import has_payload
 from coati.archive.sources.revisits import Revisits
-from coati.archive.sources.source import Damaged, Progress, Report, SourceOptions, unreported
+from coati.archive.sources.source import DamagedPart, Progress, Report, SourceOptions, unreported
 from coati.archive.sources.warc_stream import Capture, WarcFile, read_captures
 from coati.errors import ArchiveError, UsageError
 from coati.model import Kind
@@ -32,7 +31,7 @@ _MAX_LOOKED_AT = 2000
 
 
 class WarcFiles:
-    """One or several WARC files of one site (`coati.archive.sources.source.Source`)."""
+    """One or several WARC files of one site (`coati.archive.sources.source.SiteSource`)."""
 
     def __init__(
         self,
@@ -40,7 +39,7 @@ class WarcFiles:
         options: SourceOptions,
         *,
         start_url: str | None = None,
-        known_damage: Sequence[Damaged] = (),
+        known_damage: Sequence[DamagedPart] = (),
     ) -> None:
         if not files:
             raise UsageError("no WARC file was given, or found in the folder")
@@ -112,12 +111,12 @@ def _converted(file: WarcFile, capture: Capture, report: Report) -> Iterator[Rec
     try:
         reading = to_record(capture, url)
     except ValueError as error:
-        report(Damaged(where, str(error), url))
+        report(DamagedPart(where, str(error), url))
         return
     if not reading.whole:
-        report(Damaged(where, "its body cannot be decoded to its end; the rest is kept", url))
+        report(DamagedPart(where, "its body cannot be decoded to its end; the rest is kept", url))
     elif not _is_as_it_was(capture, reading.record):
-        report(Damaged(where, "it is not what its digest says; it is kept as it is", url))
+        report(DamagedPart(where, "it is not what its digest says; it is kept as it is", url))
     yield reading.record
 
 

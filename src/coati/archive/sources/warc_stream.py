@@ -1,6 +1,6 @@
 """The captures in one WARC file, whatever the condition of the file.
 
-A damaged gzip member is passed over by looking for the next signature, damage in a file that is not
+A damaged gzip member is skipped by looking for the next signature, damage in a file that is not
 compressed by looking for the next version line. A capture that is not whole is damage too: half a
 page would be taken for the page.
 """
@@ -16,7 +16,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from coati.archive.gzip_members import SIGNATURE, find, member_length
 from coati.archive.sources.digests import block_can_be_checked
-from coati.archive.sources.source import MAX_BODY_BYTES, Damaged, Report
+from coati.archive.sources.source import MAX_BODY_BYTES, DamagedPart, Report
 
 # A file may hold both: gzip members, and records that are not compressed.
 _RECORD_START = re.compile(rb"\x1f\x8b\x08|WARC/1\.")
@@ -68,7 +68,7 @@ def read_captures(file: WarcFile, report: Report) -> Iterator[Capture]:
             except _DamageError as damage:
                 # The places between the damage and the next sound record are part of it.
                 if not damages:
-                    report(Damaged(f"{file.name}, byte {damage.offset}", str(damage), damage.url))
+                    report(DamagedPart(f"{file.name}, byte {damage.offset}", str(damage), damage.url))
                 damages += 1
                 start = find(data, _RECORD_START, max(start + 1, damage.offset) + _leap(damages))
             else:
@@ -76,7 +76,7 @@ def read_captures(file: WarcFile, report: Report) -> Iterator[Capture]:
 
 
 def _leap(damages: int) -> int:
-    """Say how much is passed over after this many false starts in a row.
+    """Say how much is skipped after this many false starts in a row.
 
     Each may be as long as headers may be. A file that is made of nothing else would be read over and over.
     """

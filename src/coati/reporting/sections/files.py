@@ -167,7 +167,7 @@ def _where(row: Row) -> Html:
 
 
 def _file_data(rows: list[Row], facts: RunFacts) -> dict[str, object]:
-    """Return the list to the script: what many rows share stands once, as this is most of a long report."""
+    """Return the list for the script; what many rows share stands once: it is most of a long report."""
     types: dict[str, int] = {}
     pages: dict[str, int] = {"": 0}
     listed = [

@@ -103,7 +103,7 @@ class _Greedy:
     """The greedy order over the breadth-first tree.
 
     Only pages on the way to some target matter. They are renumbered densely in breadth-first order, so that
-    a parent stands before its children and one pass a level gives the score of every path at once.
+    a parent stands before its children and one pass per level gives the score of every path at once.
     """
 
     def __init__(self, truth: SiteTruth) -> None:
@@ -150,7 +150,7 @@ class _Greedy:
                         yield target
 
     def _best(self) -> int | None:
-        """Find the page whose unfetched path yields most a page; of equals, the first breadth-first."""
+        """Find the page whose unfetched path yields most per page; of equals, the first breadth-first."""
         if not self._nodes:
             return None
         gain = self._new * self._unfetched

@@ -57,14 +57,14 @@ _TERMS_TOLD = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class DsddVariant:
     """Which parts of DSDD take part: its actions, and whether the classifier learns from verification."""
 
     actions: tuple[Action, ...] = DISCOVERY_ACTIONS
     learns: bool = True
 
 
-BD_OL = Variant()
+BD_OL = DsddVariant()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Dsdd(TaskStrategy):
         start_urls: Sequence[str],
         settings: DiscoverySettings,
         start_model: StartModel = NO_MODEL,
-        variant: Variant = BD_OL,
+        variant: DsddVariant = BD_OL,
         wishes: UserJudgements = NO_WISHES,
     ) -> None:
         super().__init__()

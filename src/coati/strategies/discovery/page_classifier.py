@@ -146,7 +146,7 @@ class PageClassifier:
         return SparseRow(example.places, values / np.linalg.norm(values))
 
     def _grown(self, weights: Floats) -> Floats:
-        """Return new words a weight of 0; the bias stays last."""
+        """Return the weights with a 0 for each new word; the bias stays last."""
         return np.concatenate(
             [weights[:-1], np.zeros(len(self._vocabulary) + 1 - len(weights)), weights[-1:]]
         )

@@ -37,7 +37,7 @@ from coati.learners.sigmoid import sigmoid
 from coati.model import Page, Redirect
 from coati.readers.listed import is_api
 from coati.strategies.discovery.actions import DISCOVERY_ACTIONS, Action
-from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd, Variant
+from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd, DsddVariant
 from coati.strategies.discovery.settings import OffTopic
 from coati.strategies.discovery.site_checks import CheckState, site_of
 from coati.strategies.discovery.start_model import NO_MODEL
@@ -82,7 +82,7 @@ _DRY_PULLS = 3
 _DOUBTED_MARGIN = -1.0
 
 
-class PutOff(NamedTuple):
+class PostponedPage(NamedTuple):
     """A page whose site is checked later: its number, and what is needed of its links, packed."""
 
     number: int
@@ -113,14 +113,14 @@ class Prospect(Dsdd):
         # page, and the version of the topic whose terms were given up for that.
         self._pulled, self._pages_before, self._dry_pulls, self._terms_ended = -1, 0, 0, -1.0
         # By site; of those that were checked in the end, only the name is kept.
-        self._put_off: dict[str, list[PutOff]] = {}
+        self._put_off: dict[str, list[PostponedPage]] = {}
         self._checked_late: set[str] = set()
         # How much the links to a page say of the topic, where they say anything.
         self._told: dict[str, float] = {}
         # By page, how much it speaks of the topic, and the version of the topic that says so.
         self._topics: dict[int, tuple[float, float]] = {}
         small = replace(settings, seeds_per_pull=_BATCH, terms_per_pull=_BATCH)
-        variant = Variant((*DISCOVERY_ACTIONS, Action.PUT_OFF))
+        variant = DsddVariant((*DISCOVERY_ACTIONS, Action.PUT_OFF))
         super().__init__(start_urls, small, start_model, variant, wishes)
         self._possible |= {Action.PUT_OFF}
         self._policy = BatchedUcb(rare=True)
@@ -167,7 +167,7 @@ class Prospect(Dsdd):
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Ask as all do, until its patience is at an end.
 
-        What is planned then waits: who resumes the search with more patience goes on with it.
+        What is planned then waits, and is asked for if the search is resumed with more patience.
         """
         taught = all(url in self._taught for url, _ in self._wishes.judged)
         return None if taught and self.gave_up_after else super().choose(now, hosts)
@@ -354,7 +354,7 @@ class Prospect(Dsdd):
         if self._undecided(page.site) and (doubted or later):
             inside = [url for url in urls if site_of(url) == page.site or is_dataset_file(url)]
             links = "\n".join(inside[: self._settings.check_pages])
-            put_off = PutOff(number, zlib.compress(links.encode(), level=1))
+            put_off = PostponedPage(number, zlib.compress(links.encode(), level=1))
             self._put_off.setdefault(page.site, []).append(put_off)
 
     def _check_put_off(self, site: str) -> None:
@@ -426,7 +426,7 @@ class Prospect(Dsdd):
         self._put_off = {}
         at = 0
         for (site, number), size in zip(state["put_off"], state["put_off_sizes"].tolist(), strict=True):
-            put_off = PutOff(number, state["put_off_links"][at : at + size])
+            put_off = PostponedPage(number, state["put_off_links"][at : at + size])
             self._put_off.setdefault(site, []).append(put_off)
             at += size
 

@@ -40,7 +40,7 @@ _DECIMALS = 6
 
 @dataclass(frozen=True, slots=True)
 class FocusedSettings:
-    """The paper's parameters, with its defaults: requests before the first training, labels a training."""
+    """The paper's parameters, with its defaults: requests before the first training, labels per training."""
 
     warm_up: int = 100
     batch: int = 10

@@ -15,9 +15,6 @@ _TOKEN = re.compile(r"[^\W_]+")
 _LEAST_LENGTH = 3
 _NUMBER = "[NUMBER]"
 
-# Features that are no words come behind the buckets of the hash.
-_EXTRA = ("good parent", "bad parent", "good sibling", "bad sibling")
-
 
 class FoundPage(NamedTuple):
     """A page that is known by a link.
@@ -49,6 +46,7 @@ def features_of(page: FoundPage, settings: FeatureSettings) -> frozenset[int]:
     frozenset({10000, 2771, 9462, 2279})
     """
     found = set(hashed_words(page.url, settings.buckets)) if settings.words else set()
+    # Behind the buckets of the hash: a good parent, a bad parent, a good sibling, a bad sibling.
     first = settings.buckets
     if settings.parents and page.parent is not None:
         found.add(first if page.parent else first + 1)
@@ -57,11 +55,6 @@ def features_of(page: FoundPage, settings: FeatureSettings) -> frozenset[int]:
             first + 2 + place for place, there in enumerate((page.good_sibling, page.bad_sibling)) if there
         )
     return frozenset(found)
-
-
-def feature_name(feature: int, settings: FeatureSettings) -> str:
-    """Say what a feature is; several words share a bucket, so that those have a number only."""
-    return f"words {feature}" if feature < settings.buckets else _EXTRA[feature - settings.buckets]
 
 
 def hashed_words(url: str, buckets: int) -> list[int]:

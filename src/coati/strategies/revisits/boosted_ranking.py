@@ -13,7 +13,7 @@ from coati.strategies.revisits.learning_to_rank import load_examples, save_examp
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from coati.strategies.revisits.predicting import Example
+    from coati.strategies.revisits.predicting import VisitExample
     from coati.strategies.state import State
 
     Floats = npt.NDArray[np.float64]
@@ -37,10 +37,10 @@ class BoostedRanking:
 
     def __init__(self) -> None:
         _lightgbm()
-        self._examples: list[Example] = []
+        self._examples: list[VisitExample] = []
         self._model: Any = None
 
-    def add(self, example: Example) -> None:
+    def add(self, example: VisitExample) -> None:
         """Take one more example."""
         self._examples.append(example)
 

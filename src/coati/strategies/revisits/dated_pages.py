@@ -1,8 +1,8 @@
 """Watched pages that a sitemap or a feed dates later than was known: they are visited soon.
 
 A date that the last visit to the page came after says nothing new: a sitemap that dates by day and a feed
-that dates by time tell of the same change one after the other. Some sites date everything anew whenever they
-are asked. A list whose dates brought nothing many times in a row is not believed any more.
+that dates by time tell of the same change one after the other. Some sites change every date whenever they are
+asked. A list whose dates brought nothing many times in a row is not believed any more.
 """
 
 from __future__ import annotations

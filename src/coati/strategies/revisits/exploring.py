@@ -39,7 +39,7 @@ class Shares(Protocol):
         """Take over a saved state."""
 
 
-class Expecting(Scheduler, Protocol):
+class PredictingScheduler(Scheduler, Protocol):
     """A scheduler that can be told of pages that somebody else took."""
 
     @property
@@ -119,7 +119,7 @@ class BanditShare:
 class Exploring:
     """The first part of a cycle by what is expected, the rest by age."""
 
-    def __init__(self, expected: Expecting, shares: Shares) -> None:
+    def __init__(self, expected: PredictingScheduler, shares: Shares) -> None:
         self._expected = expected
         self._shares = shares
         self._by_age = Ranking(np.zeros(0))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LEAST_SCORE = 1e-6
 
 
-class Followed(NamedTuple):
+class LinkToFollow(NamedTuple):
     """A link to follow: where it stood, and since which cycle.
 
     ``depth`` is how many links from a watched page it is, ``hops`` how often it moved.
@@ -42,19 +42,19 @@ class FairQueue:
     """The queue; an address waits in it once.
 
     >>> queue = FairQueue()
-    >>> for name in "1234": queue.push(Followed(name, "front", 0.9))
-    >>> queue.push(Followed("a story", "quiet", 0.3))
-    >>> queue.push(Followed("a file", "quiet", 0.8))
+    >>> for name in "1234": queue.push(LinkToFollow(name, "front", 0.9))
+    >>> queue.push(LinkToFollow("a story", "quiet", 0.3))
+    >>> queue.push(LinkToFollow("a file", "quiet", 0.8))
     >>> [queue.pop().url for _ in range(6)]
     ['1', 'a file', '2', '3', '4', 'a story']
-    >>> queue.push(Followed("of last week", "front", 0.94, cycle=1))
-    >>> queue.push(Followed("of today", "front", 0.91, cycle=2))
+    >>> queue.push(LinkToFollow("of last week", "front", 0.94, cycle=1))
+    >>> queue.push(LinkToFollow("of today", "front", 0.91, cycle=2))
     >>> queue.pop().url
     'of today'
     """
 
     def __init__(self) -> None:
-        self._items: dict[str, Followed] = {}
+        self._items: dict[str, LinkToFollow] = {}
         # Per page: when its first link began to take its time, and its links, the first one first.
         self._begun: dict[str, float] = {}
         self._of_page: dict[str, list[tuple[_Place, int, str]]] = {}
@@ -67,7 +67,7 @@ class FairQueue:
     def __len__(self) -> int:
         return len(self._items)
 
-    def push(self, link: Followed) -> None:
+    def push(self, link: LinkToFollow) -> None:
         """Let a link wait, unless it waits already."""
         if link.url in self._items:
             return
@@ -99,7 +99,7 @@ class FairQueue:
             heapq.heappop(self._order)
         return None
 
-    def pop(self) -> Followed:
+    def pop(self) -> LinkToFollow:
         """Take the link whose turn it is; raises `IndexError` if there is none."""
         page = self._next_page()
         if page is None:
@@ -109,14 +109,14 @@ class FairQueue:
         self._set_done(page)
         return link
 
-    def take(self, url: str) -> Followed | None:
+    def take(self, url: str) -> LinkToFollow | None:
         """Take a given link; None if it does not wait."""
         page = self._next_page()
         if page is not None and self._of_page[page][0][2] == url:
             return self.pop()
         return self._remove(url)
 
-    def _remove(self, url: str) -> Followed | None:
+    def _remove(self, url: str) -> LinkToFollow | None:
         link = self._items.pop(url, None)
         if link is not None and self._of_page[link.page][0][2] == url:
             self._set_done(link.page)
@@ -127,7 +127,7 @@ class FairQueue:
         for url in [url for url in self._items if not is_kept(url)]:
             self._remove(url)
 
-    def in_order(self) -> list[Followed]:
+    def in_order(self) -> list[LinkToFollow]:
         """Return all links in the order of their turns, if no other came."""
         turns = []
         for page, links in self._of_page.items():
@@ -152,18 +152,18 @@ class FairQueue:
         queue = cls()
         queue._now, queue._begun = state["now"], dict(state["begun"])
         for link in state["waiting"]:
-            queue.push(Followed(*link))
+            queue.push(LinkToFollow(*link))
         return queue
 
 
-def _place_of(link: Followed) -> _Place:
+def _place_of(link: LinkToFollow) -> _Place:
     # What differs by less than a factor of two mostly promises as much.
     return -round(math.log2(_score_of(link))), -link.cycle, -link.score
 
 
-def _time_of(link: Followed) -> float:
+def _time_of(link: LinkToFollow) -> float:
     return 1 / _score_of(link)
 
 
-def _score_of(link: Followed) -> float:
+def _score_of(link: LinkToFollow) -> float:
     return max(link.score, _LEAST_SCORE)

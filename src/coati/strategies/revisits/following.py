@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from coati.strategies.revisits.fair_queue import FairQueue, Followed
+from coati.strategies.revisits.fair_queue import FairQueue, LinkToFollow
 from coati.web.urls import host_of, path_of, query_of
 
 # What waits beyond this is dropped, what comes last in turn first: a bound on memory, not on what is good.
 MOST_WAITING = 10_000
 
-# So many links of a shape are followed in a row before it is left alone: as many for each file that it ever
+# This many links of a shape are followed in a row before it is left alone: as many for each file that it ever
 # brought (up to a limit), and once more. A site's news pages hold a file in every tenth to twentieth case:
 # fewer would give up on some of them, and in the long run on all, as a row of forty without a file comes.
 _MOST_BARREN, _MOST_FILES = 40, 9
@@ -26,10 +26,10 @@ _MOST_BARREN, _MOST_FILES = 40, 9
 _NUMBERS = re.compile(r"(?<![0-9a-f])[a-f]*+[0-9][0-9a-f]*+")
 
 
-def shape_of(url: str) -> str:
+def link_shape(url: str) -> str:
     """Return what addresses of the same making have in common: digits are folded, values are left out.
 
-    >>> shape_of("http://example.org/news/2026-05/item17?sid=abc")
+    >>> link_shape("http://example.org/news/2026-05/item17?sid=abc")
     'example.org/news/0-0/item0?sid'
     """
     names = ",".join(sorted(part.partition("=")[0] for part in query_of(url).split("&")))
@@ -44,7 +44,7 @@ class Following:
 
     >>> queue = Following()
     >>> for url, score in (("http://a.org/x", 0.1), ("http://a.org/y.csv", 0.9)):
-    ...     queue.push(Followed(url, "http://a.org/", score))
+    ...     queue.push(LinkToFollow(url, "http://a.org/", score))
     >>> queue.pop().url, len(queue)
     ('http://a.org/y.csv', 1)
     """
@@ -60,7 +60,7 @@ class Following:
     def __len__(self) -> int:
         return len(self._queue)
 
-    def push(self, link: Followed) -> None:
+    def push(self, link: LinkToFollow) -> None:
         """Let a link wait, unless it waits already."""
         self._queue.push(link)
         if len(self) > MOST_WAITING:
@@ -70,7 +70,7 @@ class Following:
 
     def leaves_alone(self, url: str) -> bool:
         """Tell whether a new link is not worth following; to be asked once per link."""
-        shape = shape_of(url)
+        shape = link_shape(url)
         if not self._is_barren(shape):
             return False
         left = self._left[shape] = self._left.get(shape, 0) + 1
@@ -79,17 +79,17 @@ class Following:
     def _is_barren(self, shape: str) -> bool:
         return self._barren.get(shape, 0) >= _MOST_BARREN * (1 + self._files.get(shape, 0))
 
-    def pop(self) -> Followed:
+    def pop(self) -> LinkToFollow:
         """Take the link whose turn it is; there must be one."""
         return self._queue.pop()
 
-    def take(self, url: str) -> Followed | None:
+    def take(self, url: str) -> LinkToFollow | None:
         """Take a given link; None if it does not wait."""
         return self._queue.take(url)
 
     def learn(self, url: str, *, led_to_file: bool) -> None:
         """Note what following a link brought."""
-        shape = shape_of(url)
+        shape = link_shape(url)
         if led_to_file:
             self._files[shape] = min(self._files.get(shape, 0) + 1, _MOST_FILES)
             self._barren.pop(shape, None)
@@ -98,7 +98,7 @@ class Following:
         was_barren = self._is_barren(shape)
         self._barren[shape] = self._barren.get(shape, 0) + 1
         if self._is_barren(shape) and not was_barren:
-            self._queue.keep(lambda url: shape_of(url) != shape)
+            self._queue.keep(lambda url: link_shape(url) != shape)
 
     def save(self) -> dict[str, Any]:
         """Return everything."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coati.strategies.revisits.features import OWN
-from coati.strategies.revisits.predicting import Example
+from coati.strategies.revisits.predicting import VisitExample
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,8 +31,8 @@ _TOTALS = 2.0 ** np.arange(1, _STEPS + 1) - 1
 class Queries:
     """Visited pages by cycle, in arrays; a cycle without new links orders nothing and is left out."""
 
-    def __init__(self, examples: list[Example]) -> None:
-        by_moment: dict[float, list[Example]] = {}
+    def __init__(self, examples: list[VisitExample]) -> None:
+        by_moment: dict[float, list[VisitExample]] = {}
         for example in examples:
             by_moment.setdefault(example.moment, []).append(example)
         found = [group for group in by_moment.values() if any(example.new for example in group)]
@@ -100,10 +100,10 @@ class CoordinateAscent:
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._examples: list[Example] = []
+        self._examples: list[VisitExample] = []
         self._weights = np.full(OWN, 1 / OWN)
 
-    def add(self, example: Example) -> None:
+    def add(self, example: VisitExample) -> None:
         """Take one more example."""
         self._examples.append(example)
 
@@ -132,12 +132,12 @@ class CoordinateAscent:
         self._examples, self._weights = load_examples(state), np.array(state["weights"])
 
 
-def save_examples(examples: list[Example]) -> dict[str, npt.NDArray[np.float64]]:
+def save_examples(examples: list[VisitExample]) -> dict[str, npt.NDArray[np.float64]]:
     """Return examples as one array."""
     rows = [[example.moment, float(example.new), *example.own] for example in examples]
     return {"examples": np.array(rows).reshape(-1, 2 + OWN)}
 
 
-def load_examples(state: State) -> list[Example]:
+def load_examples(state: State) -> list[VisitExample]:
     """Take over saved examples."""
-    return [Example(float(row[0]), row[2:].copy(), int(row[1])) for row in state["examples"]]
+    return [VisitExample(float(row[0]), row[2:].copy(), int(row[1])) for row in state["examples"]]

@@ -30,7 +30,7 @@ BOOTSTRAP_SECONDS = 10 * 3600.0
 RETRAIN_SECONDS = 3 * 3600.0
 
 
-class Example(NamedTuple):
+class VisitExample(NamedTuple):
     """What was known of a page that a cycle visited, and how many new links it had."""
 
     moment: float
@@ -41,7 +41,7 @@ class Example(NamedTuple):
 class Predictor(Protocol):
     """Learns from examples how many new links a page has."""
 
-    def add(self, example: Example) -> None:
+    def add(self, example: VisitExample) -> None:
         """Take one more example; they come in the order of their moments, but for a few late ones."""
 
     def train(self, since: float, now: float) -> None:
@@ -108,7 +108,7 @@ class Predicting:
         """Keep a visit as an example."""
         self._similar.learn(visit, int(visits.site[visit.page]))
         if visit.page in self._asked:
-            self.predictor.add(Example(*self._asked.pop(visit.page), len(visit.new)))
+            self.predictor.add(VisitExample(*self._asked.pop(visit.page), len(visit.new)))
 
     def save(self) -> State:
         """Return everything."""

@@ -12,7 +12,7 @@ from coati.strategies.revisits.least_squares import LinearModel, WindowedLeastSq
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from coati.strategies.revisits.predicting import Example
+    from coati.strategies.revisits.predicting import VisitExample
     from coati.strategies.state import State
 
     Floats = npt.NDArray[np.float64]
@@ -25,7 +25,7 @@ class Regression:
         self._squares = WindowedLeastSquares(COUNT)
         self._model = LinearModel(np.zeros(COUNT), 0.0)
 
-    def add(self, example: Example) -> None:
+    def add(self, example: VisitExample) -> None:
         """Take one more example."""
         row = all_features(example.own[None, :], *hour_and_day(example.moment))[0]
         self._squares.add(example.moment, row, float(example.new))

@@ -26,7 +26,7 @@ from coati.model import (
 )
 from coati.strategies.deferrals import Deferrals
 from coati.strategies.revisits.dated_pages import DatedPages
-from coati.strategies.revisits.fair_queue import Followed
+from coati.strategies.revisits.fair_queue import LinkToFollow
 from coati.strategies.revisits.file_checks import FileChecks
 from coati.strategies.revisits.following import Following
 from coati.strategies.revisits.offered_pages import OfferedPages
@@ -82,7 +82,7 @@ class _Visit(NamedTuple):
 class _Asked(NamedTuple):
     """A request of our own in flight; ``file`` is empty where a link is followed."""
 
-    followed: Followed | None
+    followed: LinkToFollow | None
     file: str = ""
 
 
@@ -245,10 +245,10 @@ class SiteWatch:
         self._met.add(url_hash(link.url))
         self._following.push(self._new_link(link.url, page, self._value(link, page), depth))
 
-    def _new_link(self, url: str, page: str, score: float, depth: int) -> Followed:
-        return Followed(url, page, score, depth, cycle=self.watch.cycles_begun)
+    def _new_link(self, url: str, page: str, score: float, depth: int) -> LinkToFollow:
+        return LinkToFollow(url, page, score, depth, cycle=self.watch.cycles_begun)
 
-    def _note_links_of_followed(self, link: Followed, page: Page) -> None:
+    def _note_links_of_followed(self, link: LinkToFollow, page: Page) -> None:
         """Let the new links of a followed page wait as well, if it is near enough to a watched one."""
         if link.depth < _MOST_DEPTH:
             for place, url in enumerate(page.links.urls):
@@ -264,7 +264,7 @@ class SiteWatch:
         else:
             self._files.there(file)
 
-    def _note_followed(self, link: Followed, outcome: Outcome) -> bool:
+    def _note_followed(self, link: LinkToFollow, outcome: Outcome) -> bool:
         """Learn what a link led to; tells whether it was a file."""
         if isinstance(outcome, Redirect) and link.hops < _MOST_HOPS:
             self._follow_redirect(link, outcome.location)
@@ -282,7 +282,7 @@ class SiteWatch:
         self._following.learn(link.url, led_to_file=found)
         return found
 
-    def _follow_redirect(self, link: Followed, location: str) -> None:
+    def _follow_redirect(self, link: LinkToFollow, location: str) -> None:
         key = url_hash(location)
         if not self._is_known(key, location):
             self._met.add(key)
@@ -345,4 +345,4 @@ def _to_json(asked: _Asked) -> list[object]:
 
 def _from_json(saved: list[object]) -> _Asked:
     followed, file = saved
-    return _Asked(Followed(*followed) if isinstance(followed, list) else None, str(file))
+    return _Asked(LinkToFollow(*followed) if isinstance(followed, list) else None, str(file))

@@ -37,7 +37,7 @@ class GroupIndex(Protocol):
         """Count the groups."""
 
     def join(self, vector: SparseVector) -> int:
-        """Put a vector into the nearest group that is near enough, or into a new one; give its number."""
+        """Put a vector into the nearest group that is near enough, or into a new one; return its number."""
 
     def save(self) -> Mapping[str, Any]:
         """Return what `load` needs."""

@@ -8,7 +8,7 @@ The loop of the paper is recursive and sequential. Here it is a machine that can
 requests. A fetched page is *open* while a cursor goes through its links in document order; at a link that
 needs a request (a HEAD while the classifier is untrained, a GET for a supposed target) the machine hands the
 request out. With one request in flight this gives exactly the paper's order, since each answer is observed
-before the cursor moves on. With several, the cursor does not wait: it goes on with the classifier as it is.
+before the cursor moves on. With several, the cursor does not wait: it continues with the classifier as it is.
 A page closes, and its reward is paid, when the cursor is through and nothing that it asked for is in flight.
 
 A page's new links are its own from the moment it is observed, and pages are gone through in the order in
@@ -138,7 +138,7 @@ class TagPathStrategy:
         self._groups = groups or PathGroups(self._settings.similarity, self._space.dimensions)
         self._policy = SleepingUcb(self._settings.exploration)
         self._known = KnownUrls()
-        # One byte a URL: whether its class was predicted, so that fetching it teaches the classifier.
+        # One byte per URL: whether its class was predicted, so that fetching it teaches the classifier.
         self._predicted = bytearray()
         self._waiting_links: list[array[int]] = []
         self._examples: list[str] = []
@@ -195,7 +195,7 @@ class TagPathStrategy:
         self._send(task)
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        """Learn from one answer, and go on with the pages that are open."""
+        """Learn from one answer, and continue with the pages that are open."""
         task = self._in_flight.pop(request_id)
         if isinstance(outcome, Deferred):
             self._requests -= 1

@@ -6,7 +6,7 @@ kept, so that finding the best kind looks at one number a block and then into on
 scores refreshes them: a whole block (`waiting_in`), its best (`best_in`), what is like a link (`alike`).
 
 Links of one kind wait in the order of their discovery, and there neighbours are alike: editions of one year,
-pages of one letter. So where a link disappoints, some are passed over, and more with each that follows
+pages of one letter. So where a link disappoints, some are skipped, and more with each that follows
 (`skip_ahead`): the kind is searched in leaps until something is found, and from there link by link.
 
 A kind whose last link was taken gives its place to the next new one. Links are numbers of `KnownUrls`; queues
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 BLOCK = 256
 _NONE = -1
 _NOTHING = array("i", [_NONE])
-# How many links of a kind are passed over at most.
+# How many links of a kind are skipped at most.
 _MOST_PASSED = 64
 # Below every score: a place where nothing waits.
 EMPTY = -1.0
@@ -61,7 +61,7 @@ class LinkQueues:
         self._seed = seed
         self._made = 0
         self._drawn: list[int] = []
-        # One kind a column: what has the same key in one of the rows is found at a glance.
+        # One kind per column: what has the same key in one of the rows is found at a glance.
         self._keys = np.zeros((columns, BLOCK), np.uint32)
         self._score_of, self._scores = _both(np.full(BLOCK, EMPTY, np.float32))
         # A small amount that decides between kinds with equal scores.
@@ -80,7 +80,7 @@ class LinkQueues:
         self._hash_of = array("q", [0]) * BLOCK
         self._free: list[int] = []
         self._size = 0
-        # How many links were passed over last, for kinds where that was the last thing to happen.
+        # How many links were skipped last, for kinds where that was the last thing to happen.
         self._passed: dict[int, int] = {}
 
     def __len__(self) -> int:
@@ -120,7 +120,7 @@ class LinkQueues:
         return self._keys[:, kind].copy()
 
     def columns(self, kinds: npt.NDArray[np.intp]) -> npt.NDArray[np.uint32]:
-        """Return the rows of many kinds, one a column."""
+        """Return the rows of many kinds, one per column."""
         return self._keys.take(kinds, axis=1)
 
     def alike(self, row: Row, columns: Iterable[int], most: int) -> npt.NDArray[np.intp]:
@@ -195,11 +195,11 @@ class LinkQueues:
         for _ in range(passed):
             number = behind[number]
             if number == _NONE:
-                # Once around: whoever is passed over twice stands where it stood.
+                # Once around: whoever is skipped twice stands where it stood.
                 number = first
         if number == first:
             return
-        # All that were passed over go behind the last, in their order.
+        # All that were skipped go behind the last, in their order.
         self._link(last, first)
         last_passed = self._before[number]
         behind[last_passed] = self._before[number] = _NONE

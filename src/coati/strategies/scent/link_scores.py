@@ -161,7 +161,7 @@ class LinkScores:
         self.lessons += self.odds.learn(place, (False, True), bias=False)
 
     def score_all(self, columns: Rows, hope: float) -> list[tuple[float, Expected]]:
-        """Return the score of each row, one a column, with ``hope`` of the doubt, and what is expected."""
+        """Return the score of each row, one per column, with ``hope`` of the doubt, and what is expected."""
         if self._sizes is None and columns.shape[1] <= _FEW:
             each = [(row, self.expect(row)) for row in columns.T.copy()]
             return [(self.score(row, one, hope), one) for row, one in each]
@@ -171,7 +171,7 @@ class LinkScores:
         return list(zip(scores, each_expected, strict=True))
 
     def scores(self, columns: Rows, hope: float) -> Floats:
-        """Score many rows, one a column, and nothing else: what a crawl does all the time."""
+        """Score many rows, one per column, and nothing else: what a crawl does all the time."""
         return self._scored(columns, self._expect(columns), hope)
 
     def _expect(self, columns: Rows) -> _Expected:

@@ -104,7 +104,7 @@ class ScentSettings:
     dry: float = 0.5
     poor: float = 0.1
     sweep_every: int = 2
-    # Whether links of a kind are passed over after one that disappointed (`LinkQueues.skip_ahead`).
+    # Whether links of a kind are skipped after one that disappointed (`LinkQueues.skip_ahead`).
     leaps: bool = True
     # One block of kinds is scored again once per this many answers that taught something; and whether links
     # that are like one that was better than expected are scored again at once.

@@ -48,7 +48,7 @@ class Sweep:
             self._order[min(path.rstrip("/").count("/"), DEPTHS)].append(number)
 
     def next(self, wanted: Callable[[int], bool]) -> int | None:
-        """Return the next link that is wanted; those that are not are passed over for good."""
+        """Return the next link that is wanted; those that are not are skipped for good."""
         for depth, order in enumerate(self._order):
             for at in range(self._passed[depth], len(order)):
                 self._passed[depth] = at + 1
@@ -57,7 +57,7 @@ class Sweep:
         return None
 
     def comes(self, wanted: Callable[[int], bool]) -> int | None:
-        """Return the link that `next` would return, and pass over none."""
+        """Return the link that `next` would return, and skip none."""
         ahead = (order[at:] for order, at in zip(self._order, self._passed, strict=True))
         return next(filter(wanted, chain.from_iterable(ahead)), None)
 

@@ -32,7 +32,7 @@ _LOW_BITS = (1 << 16) - 1
 _MASK = np.array(_LOW_BITS, np.uint32)
 # A try lowers the chance as this many misses would: from 1/4 to 1/16 to 1/28.
 _WEIGHT = 12.0
-# So many tries are counted; one more stands for what pages end with.
+# This many tries are counted; one more stands for what pages end with.
 _MOST_TRIES = 254
 _PAGE = 255
 
@@ -58,7 +58,7 @@ class UntriedExtensions:
         return self._chances.item(self._tries.item(row.item(_EXTENSION) & _LOW_BITS))
 
     def least_all(self, columns: Columns) -> npt.NDArray[np.float32]:
-        """Return it for many rows, one a column."""
+        """Return it for many rows, one per column."""
         chances: npt.NDArray[np.float32] = self._chances.take(self._tries.take(columns[_EXTENSION] & _MASK))
         return chances
 

@@ -141,7 +141,7 @@ class TreeFrontier:
         return LeafPick(leaf, self._waiting[leaf].index(number), number)
 
     def take(self, pick: LeafPick) -> Rows:
-        """Take a number out, and give its row."""
+        """Take a number out, and return its row."""
         waiting = self._waiting[pick.leaf]
         last = waiting.pop()
         if pick.place < len(waiting):

@@ -3,7 +3,7 @@
 A step follows one link to a page; its reward is 1 if a classifier of texts takes the page for one like the
 example pages, else 0. A link is described by seven numbers: three say how relevant the pages on the way to it
 were, four what its URL and its anchor promise. A network learns what a link is worth, later steps included,
-and a regression tree sorts the links that wait, so that each step values one random link a leaf
+and a regression tree sorts the links that wait, so that each step values one random link per leaf
 (`coati.strategies.tres.tree_frontier`) and follows the best of them. The first steps are random.
 
 TRES looks for relevant pages and knows nothing of files. The paper's adaptation to target files gives it
@@ -191,7 +191,7 @@ class TresStrategy:
 
     @property
     def leaves(self) -> int:
-        """How many links are valued a step, at the most."""
+        """How many links are valued per step, at most."""
         return self._tree.leaves
 
     # --- choosing -------------------------------------------------------------------------------

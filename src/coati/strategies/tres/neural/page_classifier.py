@@ -4,7 +4,7 @@ The first 300 words run through a Bi-LSTM as word vectors; its last states pass 
 and 45; what is known of keywords joins there, and layers of 50 and 10 lead to two classes. It is trained for
 25 epochs on either half of the examples, and the network that does better on its other half is kept.
 
-The texts leave open how wide the LSTM is and what the keyword bins are. Here it has 150 states a direction,
+The texts leave open how wide the LSTM is and what the keyword bins are. Here it has 150 states per direction,
 and the bins say how many keywords, how many different ones and how many keyphrases there are: none, 1, 2 or
 3, 4 to 7, 8 to 15, more.
 """
@@ -35,7 +35,7 @@ _PHRASES = tuple(f" {' '.join(words_of(phrase))} " for phrase in KEYPHRASES)
 
 @dataclass(frozen=True, slots=True)
 class ClassifierSettings:
-    """The published parameters; ``states`` a direction and ``batch`` are ours."""
+    """The published parameters; ``states`` (per direction) and ``batch`` are ours."""
 
     words: int = 300
     states: int = 150
@@ -106,7 +106,7 @@ class KeywordBiLstm:
         return self._vectors.numbers(words) or [0], keyword_bins(words, self._keywords)
 
     def _train(self, rows: Sequence[tuple[list[int], list[float]]], labels: Any, seed: int) -> Any:  # noqa: ANN401
-        """Train one network a fold, and give the one that errs least on what it was not trained on."""
+        """Train one network per fold, and return the one that errs least on what it was not trained on."""
         torch = self._torch
         rng = np.random.default_rng([seed])
         # Both classes are spread over all folds.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coati.strategies.strategy import Strategy
 
 
-class Answers(Protocol):
+class AnswersRequests(Protocol):
     """Anything that answers requests: `coati.replaying.site.ReplaySite`, or a made-up web."""
 
     def respond(self, request: Request) -> Outcome:
@@ -44,7 +44,7 @@ class PacedReplay:
 
     def __init__(
         self,
-        answers: Answers,
+        answers: AnswersRequests,
         strategy: Strategy,
         pace: HostPace,
         *,
