@@ -12,7 +12,7 @@ import pytest
 
 from coati.bandits.slice_choice import SliceSizes
 from coati.errors import ConfigError
-from coati.fleet.client import FleetHarvest, harvest_fleet
+from coati.fleet.client import FleetHarvest, Listeners, harvest_fleet
 from coati.fleet.cluster import OwnProcess
 from coati.fleet.deaths import quarantine, use_last_try
 from coati.fleet.downloading import download_run
@@ -92,6 +92,22 @@ def test_cycles_on_several_machines_find_what_is_new(site: Script, store_url: st
     # The crawl beside it is as it was.
     download_run(open_store(store_url), f"sites/{name}", tmp_path / "crawl")
     assert [path.name for path in (tmp_path / "crawl" / "files").iterdir()] == ["a.csv"]
+
+
+def test_after_a_cycle_that_failed_the_requests_of_the_crawl_do_not_count(store_url: str) -> None:
+    failures = iter([RuntimeError("a bug")])
+    requests: list[int] = []
+
+    def crawl(order: SliceOrder, worker: Worker) -> SliceResult:
+        for failure in failures:
+            raise failure
+        return run_slice(order, worker)
+
+    cluster = OwnProcess(1, crawl)
+    listeners = Listeners(on_progress=lambda progress: requests.append(progress.requests))
+    cycle = watch_fleet_once(FleetWatch(store=store_url, options=OPTIONS), cluster, listeners)
+    cluster.close()
+    assert (len(cycle.results), set(requests)) == (1, {0})
 
 
 def test_one_cycle_follows_the_other(site: Script, store_url: str) -> None:

@@ -127,7 +127,7 @@ class _CycleClient(FleetClient):
     def _read_states(self) -> None:
         """What the crawls brought does not count here."""
 
-    def _lost_tally(self, number: int) -> SiteCounts:
+    def _lost_counts(self, number: int) -> SiteCounts:
         """Nor does what a cycle brought of which nothing is heard."""
         return SiteCounts()
 
