@@ -6,6 +6,7 @@ import json
 import socket
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,7 @@ from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, WorkerVersionE
 from coati.fleet.site_log import site_log
 from coati.fleet.slices import run_slice
 from coati.fleet.status import fleet_status, write_fleet_report
+from coati.fleet.worker import Worker
 from coati.harvesting.files_harvest import FilesHarvest, harvest_files
 from coati.harvesting.sites import HarvestSite
 from coati.live.progress import Progress
@@ -187,6 +189,42 @@ def test_progress_counts_what_slices_have_done_before_they_end(
     assert first.told is not None
     assert 0 < first.told.requests == first.told.session_requests < 2 * SITES + 3
     assert sum(site.state.requests for site in fleet.sites) == 60
+
+
+def test_progress_counts_only_slices_that_are_out(store_url: str) -> None:
+    class Heard(Scripted):
+        """Still tells of slices that came back, and of one that another client sent."""
+
+        def underway(self) -> dict[str, Spent]:
+            return {"a.org": Spent(50, 0, 0), "elsewhere.org": Spent(7, 0, 0)}
+
+    told: list[int] = []
+    cluster = Heard(a_org=[crawled("a.org")])
+    files = FilesHarvest(
+        urls=("https://a.org/",), out=Path(), settings=with_values(RunSettings(), {"types": "data"})
+    )
+    listeners = Listeners(on_progress=lambda progress: told.append(progress.requests))
+    harvest_fleet(FleetHarvest(files=files, store=store_url), cluster, listeners)
+    assert told[-1] == 10
+
+
+def test_a_slice_that_came_back_is_no_longer_underway() -> None:
+    def crawl(order: SliceOrder, worker: Worker) -> SliceResult:
+        worker.report(order, Spent(3, 0, 0))
+        reported.set()
+        gate.wait()
+        return crawled(order.site.name)
+
+    reported, gate = threading.Event(), threading.Event()
+    cluster = OwnProcess(1, crawl)
+    site = HarvestSite("a.org", ("https://a.org/",), Scope.HOST)
+    cluster.send(SliceOrder(store="memory://x", site=site, settings=RunSettings()))
+    reported.wait()
+    assert cluster.underway() == {"a.org": Spent(3, 0, 0)}
+    gate.set()
+    assert cluster.wait(60.0) is not None
+    assert cluster.underway() == {}
+    cluster.close()
 
 
 def test_everything_can_be_read_as_one_table(server: SiteServer, tmp_path: Path) -> None:

@@ -450,7 +450,8 @@ class FleetClient:
     def _underway(self) -> Spent:
         """Return what the slices that are out have spent so far, as far as they were heard of."""
         heard = self._cluster.underway()
-        known = [(spent, self._states[self._numbers[site]]) for site, spent in heard.items()]
+        out = [(self._sites[number].name, self._states[number]) for number in self._sent_at]
+        known = [(heard[site], state) for site, state in out if site in heard]
         return Spent(
             sum(max(0, spent.requests - state.requests) for spent, state in known),
             sum(max(0, spent.bytes - state.bytes) for spent, state in known),

@@ -43,7 +43,7 @@ class Cluster(Protocol):
         """Wait for a slice to come back; None if none does within the time."""
 
     def underway(self) -> Mapping[str, Spent]:
-        """Return what the runs of slices had spent in all when they were heard of last, by site."""
+        """Return what the runs of slices that are out had spent in all when last heard of, by site."""
 
     def recall(self) -> None:
         """Let every slice that is out end soon, and be published."""
@@ -80,9 +80,11 @@ class OwnProcess:
 
     def wait(self, seconds: float) -> FinishedSlice | None:
         try:
-            return self._finished.get(timeout=max(0.0, seconds))
+            finished = self._finished.get(timeout=max(0.0, seconds))
         except queue.Empty:
             return None
+        self._underway.pop(finished.site, None)
+        return finished
 
     def _hear(self, order: SliceOrder, spent: Spent) -> None:
         self._underway[order.site.name] = spent

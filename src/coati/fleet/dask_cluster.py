@@ -129,7 +129,7 @@ class DaskCluster:
         self._futures: dict[str, tuple[Future[SliceResult], list[str]]] = {}
         self._gone_since: dict[str, float] = {}
         self._threads: dict[str, int] = {}
-        # The store of each slice that was sent, and what was heard of its run.
+        # The store of each slice that is out, and what was heard of its run.
         self._stores: dict[str, str] = {}
         self._underway: dict[str, Spent] = {}
         self._looked_at = -math.inf
@@ -184,7 +184,14 @@ class DaskCluster:
             return None
         if finished.result is None and finished.error is None and finished.site in self._gone_since:
             finished = finished._replace(error=ConnectionError("its worker is gone"), worker_died=True)
-        for known in (self._apart, self._pinned, self._futures, self._gone_since):
+        for known in (
+            self._apart,
+            self._pinned,
+            self._futures,
+            self._gone_since,
+            self._stores,
+            self._underway,
+        ):
             known.pop(finished.site, None)
         if finished.result is not None and finished.result.state.is_open:
             self._rests_at[finished.site] = finished.result.by
