@@ -32,7 +32,19 @@ from coati.live.progress import Event, EventKind
 from coati.live.site_turns import Spent
 from coati.live.stop_rules import StopRules, final_reason
 from coati.live.trap_filter import trap_filter
-from coati.model import AT_THE_END, Deferred, Failure, Later, Method, Page, Redirect, Refused, Request
+from coati.model import (
+    AT_THE_END,
+    Deferred,
+    Failure,
+    Later,
+    Method,
+    Other,
+    Page,
+    Redirect,
+    Refused,
+    Request,
+    Target,
+)
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.listed_links import ListedLinks
 from coati.runs.fetched import Fetched, Rendering
@@ -540,10 +552,18 @@ def _nothing() -> None:
 def _described(outcome: Outcome) -> dict[str, object]:
     """Return an outcome as JSON can say it."""
     described: dict[str, object] = {"outcome": type(outcome).__name__.lower()}
-    for name in ("status", "size_bytes", "media_type", "location", "reason", "until"):
-        value = getattr(outcome, name, None)
-        if value is not None:
-            described[name] = "the end" if value == AT_THE_END else value
-    if isinstance(outcome, Page):
-        described["links"] = len(outcome.links.urls)
+    if not isinstance(outcome, Refused):
+        described |= {"status": outcome.status, "size_bytes": outcome.size_bytes}
+    match outcome:
+        case Page():
+            described["links"] = len(outcome.links.urls)
+        case Target() | Other():
+            described["media_type"] = outcome.media_type
+        case Redirect():
+            described["location"] = outcome.location
+        case Failure() | Refused():
+            described["reason"] = outcome.reason
+        case Deferred():
+            until = "the end" if outcome.until == AT_THE_END else outcome.until
+            described |= {"reason": outcome.reason, "until": until}
     return described

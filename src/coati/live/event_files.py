@@ -6,13 +6,13 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from coati.errors import ConfigError
 from coati.live.event_lines import event_line
 from coati.runs.errors import RunWriteError
+from coati.units import format_iso
 from coati.web.invisible_characters import safe
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def events_logged(path: str, on_event: OnEvent | None) -> Iterator[tuple[OnEvent
 
 def _timed(line: str, at: float) -> str:
     # What a site says must not pass for lines of ours.
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%dT%H:%M:%SZ} {' '.join(safe(line).split())}"
+    return f"{format_iso(at)} {' '.join(safe(line).split())}"
 
 
 @contextmanager

@@ -182,7 +182,7 @@ class ReadThroughMiddleware:
                 Record(entry, headers, response.body if whole else None, self._sent(request, url))
             )
         except (OSError, sqlite3.Error) as error:
-            where = getattr(self._archive, "folder", "")
+            where = self._archive.folder if isinstance(self._archive, Archive) else ""
             raise RunWriteError(f"the archive {where} could not be written: {error}") from error
         return response
 

@@ -60,6 +60,7 @@ from scrapy.exceptions import (
 from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
+from twisted.python.failure import Failure
 from yarl import URL
 
 from coati.live.connections import AnswerConnector
@@ -107,6 +108,8 @@ if TYPE_CHECKING:
 
 
 _DEFAULTS = LiveSettings()
+# Python has a name for it from 3.12 on.
+_OP_LEGACY_SERVER_CONNECT = 0x4
 
 # What is read of an answer that is no success: enough to keep the connection, and to see what it says.
 _MAX_ERROR_BYTES = 256 * 1024
@@ -415,9 +418,8 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             spider=self.crawler.spider,
         )
         for _, answer in answers:
-            value = getattr(answer, "value", None)
-            if isinstance(value, StopDownload):
-                return value
+            if isinstance(answer, Failure) and isinstance(answer.value, StopDownload):
+                return answer.value
         return None
 
 
@@ -546,5 +548,5 @@ def _ssl_context(*, verify: bool) -> ssl.SSLContext:
         context.verify_mode = ssl.CERT_NONE
         # Old official servers know nothing newer.
         context.set_ciphers("DEFAULT:@SECLEVEL=1")
-        context.options |= getattr(ssl, "OP_LEGACY_SERVER_CONNECT", 0x4)
+        context.options |= _OP_LEGACY_SERVER_CONNECT
     return context
