@@ -66,18 +66,37 @@ def test_an_archive_on_a_full_disk(
     assert coati(*crawl).json["targets"] == 5
 
 
+def full_database(*_: object) -> None:
+    error = sqlite3.OperationalError("database or disk is full")
+    error.sqlite_errorcode = sqlite3.SQLITE_FULL
+    raise error
+
+
 def test_an_archive_that_cannot_begin_for_a_full_disk(
     coati: Coati, site: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        error = sqlite3.OperationalError("database or disk is full")
-        error.sqlite_errorcode = sqlite3.SQLITE_FULL
-        raise error
-
     crawl = ("crawl", site.start, "--delay", "0", "--out", "run", "--archive", "kept", "--format", "json")
     with monkeypatch.context() as patched:
-        patched.setattr(Index, "create", full)
+        patched.setattr(Index, "create", full_database)
         said = coati(*crawl)
     assert said.code == 5
     assert f"coati: {Path('kept').absolute()}: the disk is full" in said.err
     assert coati(*crawl).json["targets"] == 5
+
+
+def test_an_archive_of_a_search_that_cannot_begin_for_a_full_disk(
+    coati: Coati, site: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Index, "create", full_database)
+    said = coati(
+        "discover",
+        "rain",
+        "--search",
+        f"searxng={site.start}",
+        "--archive",
+        "kept",
+        "--out",
+        "run",
+        "--quiet",
+    )
+    assert (said.code, f"{Path('kept').absolute()}: the disk is full" in said.err) == (5, True)

@@ -123,3 +123,16 @@ def test_what_is_wrong_with_a_strategy_is_no_bug_of_coati(
             told = capsys.readouterr().err
             assert message in told
             assert "bug in Coati" not in told
+
+
+def test_what_fails_in_an_installed_library_is_not_called_your_own_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "wrong_strategies.py").write_text(WRONG)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "wrong_strategies", raising=False)
+    archive = tiny_site.make(tmp_path / "tiny")
+    assert run(["replay", str(archive), "--strategy", "wrong_strategies:Failing"]) == 5
+    assert "your own code" not in capsys.readouterr().err

@@ -29,6 +29,8 @@ from coati.runs.errors import RunLockedError, RunWriteError
 from coati.version import __version__
 
 FINISHED, WRONG_INPUT, OUR_ERROR, RUN_IS_HELD, INTERRUPTED = 0, 2, 5, 6, 130
+# Folders of installed libraries.
+_LIBRARIES = frozenset({"site-packages", "dist-packages"})
 
 
 class LazyCommand(NamedTuple):
@@ -203,13 +205,11 @@ def _place_in_code_of_the_user(error: BaseException) -> str:
     """Name where Coati called a strategy or another object of the user's that failed; else nothing."""
     package = Path(__file__).parents[1]
     for caller, called in pairwise(traceback.extract_tb(error.__traceback__)):
-        inside = [
-            Path(called.filename).is_relative_to(place) for place in (package, sys.prefix, sys.base_prefix)
-        ]
-        if (
-            Path(caller.filename).is_relative_to(package)
-            and Path(called.filename).is_file()
-            and not any(inside)
-        ):
+        file = Path(called.filename)
+        # Libraries may also be in a folder of the user, or wherever `PYTHONPATH` leads.
+        is_installed = not _LIBRARIES.isdisjoint(file.parts) or any(
+            file.is_relative_to(place) for place in (package, sys.prefix, sys.base_prefix)
+        )
+        if Path(caller.filename).is_relative_to(package) and file.is_file() and not is_installed:
             return f"{called.filename}, line {called.lineno}"
     return ""

@@ -23,6 +23,7 @@ from coati.discovering.results import (
 from coati.errors import ConfigError, UsageError
 from coati.live.event_files import events_logged, events_written
 from coati.live.event_lines import end_lines
+from coati.machine_errors import writing_to
 from coati.runs.layout import Layout
 from coati.runs.store import RunStore
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
@@ -157,7 +158,9 @@ def _archive(settings: RunSettings) -> Iterator[ArchiveLike | None]:
         return
     if not (folder / ARCHIVE_FILE).is_file() and folder.is_dir() and any(folder.glob(f"*/{ARCHIVE_FILE}")):
         raise ConfigError(f"{folder} holds several archives, which are only read: use --offline")
-    with _one_archive(folder, settings) as archive:
+    with writing_to(folder):
+        opened = _one_archive(folder, settings)
+    with opened as archive:
         yield archive
 
 

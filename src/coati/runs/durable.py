@@ -22,7 +22,9 @@ def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
 
 def write_json_lines(path: Path, objects: Iterable[Mapping[str, object]]) -> None:
     """Put a file with one JSON object per line in place of the old one."""
-    write_whole(path, (json.dumps(each, ensure_ascii=False).encode() + b"\n" for each in objects))
+    lines = (json.dumps(each, ensure_ascii=False) + "\n" for each in objects)
+    # Half a pair of surrogates, as in the name of a file that is no UTF-8, becomes an escape of JSON.
+    write_whole(path, (line.encode(errors="backslashreplace") for line in lines))
 
 
 def write_synced(path: Path, chunks: Iterable[bytes]) -> None:
