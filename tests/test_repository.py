@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -155,3 +156,17 @@ def test_a_name_of_a_class_stands_for_one_thing() -> None:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     places.setdefault(node.name, []).append(path.as_posix())
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_every_private_function_is_used() -> None:
+    """A method that replaces one of another name replaces nothing."""
+    sources = [text for path, text in texts() if path.suffix == ".py" and path.parts[0] == "src"]
+    used = Counter(name for text in sources for name in re.findall(r"\b_[a-z]\w*", text))
+    made = {
+        node.name
+        for text in sources
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and used[node.name] == 1
+    }
+    # Scrapy and the enumerations call these.
+    assert made == {"_engine_started", "_missing_"}

@@ -60,7 +60,6 @@ from scrapy.exceptions import (
 from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
-from twisted.python.failure import Failure
 from yarl import URL
 
 from coati.live.connections import AnswerConnector
@@ -418,8 +417,10 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             spider=self.crawler.spider,
         )
         for _, answer in answers:
-            if isinstance(answer, Failure) and isinstance(answer.value, StopDownload):
-                return answer.value
+            # What was raised is in a Failure of Twisted, which is no dependency of ours.
+            value = getattr(answer, "value", None)
+            if isinstance(value, StopDownload):
+                return value
         return None
 
 
