@@ -17,7 +17,7 @@ from coati.web.likely_extensions import DATA_EXTENSIONS
 from coati.web.media import BLOCKED_EXTENSIONS
 from coati.web.public_suffixes import is_public_suffix
 from coati.web.queries import parse_query
-from coati.web.urls import extension_of, host_of, is_query, normalise, path_of, query_of
+from coati.web.urls import extension_of, host_of, is_query, normalise, path_of, query_of, without_www
 
 if TYPE_CHECKING:
     import re
@@ -163,7 +163,7 @@ class Rules:
         if self._is_own(host, url, scope):
             return True
         # A site keeps its www where it would be a suffix of many without.
-        bare = _without_www(host)
+        bare = without_www(host)
         return bare != host and self._is_own(bare, url, scope)
 
     def _is_own(self, host: str, url: str, scope: Scope) -> bool:
@@ -199,7 +199,7 @@ def _checked(url: str) -> str:
 
 def _site_of(host: str) -> str:
     """Name the site of a host: without www, where that leaves a site and not a suffix of many."""
-    bare = _without_www(host)
+    bare = without_www(host)
     return host if bare != host and is_public_suffix(bare) else bare
 
 
@@ -209,12 +209,6 @@ def _above(host: str) -> Iterator[str]:
     while dot:
         yield above
         _, dot, above = above.partition(".")
-
-
-def _without_www(host: str) -> str:
-    # What is left must still be a name of its own: www.org is a host, org is not.
-    bare = host.removeprefix("www.")
-    return bare if "." in bare else host
 
 
 def _repeats(parts: list[str]) -> bool:

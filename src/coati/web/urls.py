@@ -173,6 +173,16 @@ def host_of(url: str) -> str:
     return authority.partition(":")[0]
 
 
+def without_www(host: str) -> str:
+    """Return a host without the ``www.`` before it, if what is left is a name of its own.
+
+    >>> without_www("www.example.org"), without_www("www.org")
+    ('example.org', 'www.org')
+    """
+    bare = host.removeprefix("www.")
+    return bare if "." in bare else host
+
+
 def path_of(url: str) -> str:
     """Return the path of a URL in normal form, without the query.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coati.web.urls import host_of, url_hash
+from coati.web.urls import host_of, url_hash, without_www
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -35,7 +35,9 @@ class Sites:
         self._numbers: dict[str, int] = {}
         self._sites = 0
         # Shorter names first: they are above the others.
-        for host in sorted({_bare(host_of(url)) for url in urls}, key=lambda host: (host.count("."), host)):
+        for host in sorted(
+            {without_www(host_of(url)) for url in urls}, key=lambda host: (host.count("."), host)
+        ):
             self._add(host)
 
     def __len__(self) -> int:
@@ -45,7 +47,7 @@ class Sites:
     def add(self, url: str) -> int:
         """Return the number of the site of a watched page, which may be a new one."""
         number = self.of(url)
-        return self._add(_bare(host_of(url))) if number < 0 else number
+        return self._add(without_www(host_of(url))) if number < 0 else number
 
     def _add(self, host: str) -> int:
         number = self._find(host)
@@ -57,7 +59,7 @@ class Sites:
 
     def of(self, url: str) -> int:
         """Return the number of the site that a URL is of; -1 if no page of it is watched."""
-        return self._find(_bare(host_of(url)))
+        return self._find(without_www(host_of(url)))
 
     def _find(self, host: str) -> int:
         while host:
@@ -75,11 +77,6 @@ class Sites:
         """Take over saved sites."""
         self._numbers = dict(saved)
         self._sites = 1 + max(self._numbers.values(), default=-1)
-
-
-def _bare(host: str) -> str:
-    bare = host.removeprefix("www.")
-    return bare if "." in bare else host
 
 
 class FoundLinks:
