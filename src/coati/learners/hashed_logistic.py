@@ -29,7 +29,7 @@ _GRADIENTS_BEFORE = 0.1
 _GRADIENTS_32 = np.array(_GRADIENTS_BEFORE, np.float32)
 _FAR_32 = np.array(-FAR, np.float32)
 
-# So many predictions are kept while nothing is learnt.
+# This many predictions are kept while nothing is learnt.
 _MOST_KEPT = 512
 
 

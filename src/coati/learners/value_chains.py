@@ -5,7 +5,7 @@ each key's mean is shrunk to what is known outside of it, so that a key that was
 one that was seen often speaks for itself (empirical Bayes). Four rules make this work on websites:
 
 1. **Nothing counts twice.** A value that was learnt under a specific key is taken out of the keys above it.
-   Otherwise one barren page in a new directory is taken for four barren pages, one a level.
+   Otherwise one barren page in a new directory is taken for four barren pages, one per level.
 2. **Doubt is inherited.** How unsure a key is follows from how much values differ *around* it, not from its
    own count alone: a new anchor among pages that were all barren is no promise, among pages that differ it
    is.

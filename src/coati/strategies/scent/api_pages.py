@@ -34,7 +34,7 @@ PROMISES: Final = {API_PAGE: 0.95, API_PROBE: 0.5}
 _PROMISED_FILES = 50
 # How many answers the promise counts for.
 _WEIGHT = 2.0
-# So many of the links that were listed last speak for those that come next.
+# This many of the links that were listed last speak for those that come next.
 _SAMPLE = 8
 # After this many answers in a row that brought nothing new, a list is asked no more, even where nothing else
 # is left: a server that gives the same page under every number has no end. The files of this many pages are

@@ -2,7 +2,7 @@
 
 Scores change with everything that is learnt, and to work all of them out again at each step would cost time
 in proportion to the frontier. Here a score may be old. Kinds stand in blocks; the best score of each block is
-kept, so that finding the best kind looks at one number a block and then into one block. Whoever owns the
+kept, so that finding the best kind looks at one number per block and then into one block. Whoever owns the
 scores refreshes them: a whole block (`waiting_in`), its best (`best_in`), what is like a link (`alike`).
 
 Links of one kind wait in the order of their discovery, and there neighbours are alike: editions of one year,

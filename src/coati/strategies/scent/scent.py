@@ -455,7 +455,7 @@ class Scent:
     def _lower(self, asked_for: set[int]) -> None:
         """Let doubt earn nothing for kinds of which a link is asked for: the answer may prove them bad."""
         for kind in asked_for:
-            self._score_anew(kind, 0.0)
+            self._score_again(kind, 0.0)
 
     def _asked_for(self) -> set[int]:
         """Return the kinds of which one link is in flight and others wait."""
@@ -530,7 +530,7 @@ class Scent:
         expected = self._scores.expect(row)
         return self._scores.score(row, expected, hope) + self._kinds.tie(kind), expected
 
-    def _score_anew(self, kind: int, hope: float) -> None:
+    def _score_again(self, kind: int, hope: float) -> None:
         self._kinds.set_score(kind, self._judge(kind, hope)[0])
 
     # --- learning -------------------------------------------------------------------------------
@@ -560,7 +560,7 @@ class Scent:
         if sent.kind == _API and sent.row is not None:
             self._apis.sent(sent.row, -1)
         elif sent.row is not None and self._kinds.holds(sent.kind, sent.row):
-            self._score_anew(sent.kind, self._settings.exploration)
+            self._score_again(sent.kind, self._settings.exploration)
 
     def _hop(self, sent: _Sent, location: str) -> bool:
         """Go where a redirect leads; False if it was a miss: what it leads to is known, or it never ends.
@@ -582,7 +582,7 @@ class Scent:
             return False
         kind = self._kinds.place(sent.row)
         self._kinds.push(kind, number)
-        self._score_anew(kind, self._settings.exploration)
+        self._score_again(kind, self._settings.exploration)
         return False
 
     def _observe_api(self, request_id: int, sent: _Sent, row: Row, outcome: Outcome) -> list[Settlement]:
@@ -602,7 +602,7 @@ class Scent:
                 kinds.skip_ahead(sent.kind) if label < expected.value else kinds.stop_skipping(sent.kind)
             if self._in_flight:
                 # Then its score was lowered while the link was asked for.
-                self._score_anew(sent.kind, self._settings.exploration)
+                self._score_again(sent.kind, self._settings.exploration)
         better = 1 - expected.target if label == math.inf else label - expected.value
         if self._settings.spread_news and better > _SURPRISE:
             self._refresh_kinds(kinds.alike(row, _ALIKE_BY, _MOST_ALIKE))
