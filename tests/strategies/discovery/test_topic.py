@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coati.strategies.discovery.topic import Topic
+from coati.strategies.discovery.topic import ON_TOPIC, Topic
 from coati.strategies.state import pack, unpack
 
 
@@ -54,6 +54,14 @@ def test_small_words_do_not_count() -> None:
 def test_general_words_count_less(words: str, page: str, score: float) -> None:
     topic = Topic(words, {"data", "health", "public", "cases"}, {"data", "dataset"})
     assert topic.score(page.split()) == pytest.approx(score)
+
+
+def test_general_words_alone_are_no_topic_where_there_are_others() -> None:
+    topic = Topic("data about floods from rivers with that", {"about", "from", "with", "that"}, {"data"})
+    assert topic.score(["data", "about", "from", "with", "that"]) == pytest.approx(1 / 3)
+    assert topic.score(["floods", "rivers"]) == pytest.approx(2 / 3)
+    asked = Topic("data about floods from", {"about", "from"}, {"data"})
+    assert asked.score(["data", "about", "from", "recipe"]) < ON_TOPIC < asked.score(["floods"])
 
 
 def test_everything_is_on_a_topic_without_words() -> None:

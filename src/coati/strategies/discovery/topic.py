@@ -28,6 +28,9 @@ _LEAST_PAGES, _LEAST_LIFT = 3, 3.0
 # What a word of the user counts that pages of all kinds have, and one that says "data"; others count 1.
 # Both tell the topic of a site less, but whoever asks for "health data" or "statistics data" means them.
 _GENERAL_WEIGHT, _DATA_WEIGHT = 0.5, 0.25
+# All of these together count at most this part of the others: else a page with "about" and "from" alone would
+# be on the topic of "data about floods from rivers".
+_MOST_GENERAL = 0.5
 # Such words with fewer letters are "of" and "the", and count nothing.
 _LEAST_GENERAL_LETTERS = 4
 # The words are weighed again when there is this much more to learn from.
@@ -50,11 +53,13 @@ class Topic:
     def __init__(self, words: str, general: Collection[str] = (), data: Collection[str] = ()) -> None:
         self._without = frozenset((*general, *data))
         # The user's words and what each counts; words that count nothing are left out.
-        self._called = {
-            _plain(word): weight
-            for word in words_in(words)
-            if (weight := _DATA_WEIGHT if word in data else _weight(word, general))
-        }
+        self._called = _bounded(
+            {
+                _plain(word): weight
+                for word in words_in(words)
+                if (weight := _DATA_WEIGHT if word in data else _weight(word, general))
+            }
+        )
         # By word: which of the user's words it is a form of, -1 for none.
         self._forms: dict[str, int] = {}
         # By word: how many pages on the topic have it, and how many others. A page with a part of the user's
@@ -151,6 +156,14 @@ def _weight(word: str, general: Collection[str]) -> float:
     if word not in general:
         return 1.0
     return _GENERAL_WEIGHT if len(word) >= _LEAST_GENERAL_LETTERS else 0.0
+
+
+def _bounded(weights: Mapping[str, float]) -> dict[str, float]:
+    """Lower the weights of general words where they are many beside others."""
+    others = sum(weight for weight in weights.values() if weight == 1)
+    general = sum(weights.values()) - others
+    factor = min(1.0, _MOST_GENERAL * others / general) if others and general else 1.0
+    return {word: weight if weight == 1 else factor * weight for word, weight in weights.items()}
 
 
 def _plain(word: str) -> str:
