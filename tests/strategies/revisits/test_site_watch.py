@@ -242,6 +242,19 @@ def test_a_queue_that_is_restored_or_redone_takes_the_same_turns() -> None:
         queue.pop()
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_pages_whose_links_promise_the_same_take_the_same_turns_when_restored(seed: int) -> None:
+    rng = Random(seed)
+    queue = FairQueue()
+    for number in range(100):
+        link = LinkToFollow(f"u{number}", f"p{rng.randrange(4)}", rng.choice((0.3, 0.9)), cycle=number // 10)
+        queue.push(link)
+        if rng.random() < 0.4:
+            assert queue.in_order()[0] == queue.pop()
+    restored = FairQueue.load(queue.save())
+    assert [queue.pop() for _ in range(len(queue))] == [restored.pop() for _ in range(len(restored))]
+
+
 def test_a_page_with_more_links_than_can_be_followed_does_not_hold_up_others() -> None:
     front, quiet = ROOT + "front", ROOT + "quiet"
     watch = Watch([front, quiet], RoundRobin(), WatchSettings(per_cycle=2))

@@ -58,8 +58,9 @@ class FairQueue:
         # Per page: when its first link began to take its time, and its links, the first one first.
         self._begun: dict[str, float] = {}
         self._of_page: dict[str, list[tuple[_Place, int, str]]] = {}
-        # When the first link of a page is done; a page that has got another time since is skipped.
-        self._done: dict[str, float] = {}
+        # When the first link of a page is done, and its number; a page that has got another one since is
+        # skipped.
+        self._done: dict[str, tuple[float, int]] = {}
         self._order: list[tuple[float, int, str]] = []
         self._now = 0.0
         self._pushed = 0
@@ -86,15 +87,16 @@ class FairQueue:
             heapq.heappop(links)
         if links:
             _, number, url = links[0]
-            self._done[page] = self._begun[page] + _time_of(self._items[url])
-            heapq.heappush(self._order, (self._done[page], number, page))
+            done = self._begun[page] + _time_of(self._items[url])
+            self._done[page] = done, number
+            heapq.heappush(self._order, (done, number, page))
         else:
             del self._begun[page], self._of_page[page], self._done[page]
 
     def _next_page(self) -> str | None:
         while self._order:
-            done, _, page = self._order[0]
-            if self._done.get(page) == done:
+            done, number, page = self._order[0]
+            if self._done.get(page) == (done, number):
                 return page
             heapq.heappop(self._order)
         return None
@@ -104,7 +106,7 @@ class FairQueue:
         page = self._next_page()
         if page is None:
             raise IndexError("no link waits")
-        self._now = self._begun[page] = self._done[page]
+        self._now = self._begun[page] = self._done[page][0]
         link = self._items.pop(self._of_page[page][0][2])
         self._set_done(page)
         return link
