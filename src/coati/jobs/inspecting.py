@@ -168,7 +168,14 @@ def inspect_site(url: str, settings: RunSettings) -> Inspection:
     strategy = _ListsOnly(asked.start_urls)
     budget = Budget(max_requests=settings.max_requests or FEW_REQUESTS)
     result = crawl(
-        replace(plan, new_strategy=lambda: strategy, shortcuts=shortcuts, budget=budget, defers=False)
+        replace(
+            plan,
+            new_strategy=lambda: strategy,
+            shortcuts=shortcuts,
+            budget=budget,
+            defers=False,
+            finishes=False,
+        )
     )
     otherwise = not_requested(result)
     final_url, reading = seen.last(settings.url)

@@ -86,7 +86,8 @@ def preview_place(place: RunPlace) -> Preview:
     settings = replace(place.settings, sitemaps=True)
     plan = crawl_plan(settings, CrawlResources(on_fetched=answers.take))
     # Whoever asks for a preview wants to know now that nobody answers.
-    answers.otherwise = not_requested(crawl_starts_only(replace(plan, defers=False), settings.start_urls))
+    look = replace(plan, defers=False, finishes=False)
+    answers.otherwise = not_requested(crawl_starts_only(look, settings.start_urls))
     return _preview(place, answers)
 
 

@@ -47,7 +47,8 @@ class CrawlPlan:
     ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page,
     ``listed_links``: those that an API listed before.
     ``one_site`` is false for strategies that choose among hosts, and ``defers`` where what met an outage is
-    not asked again, or by somebody else.
+    not asked again, or by somebody else. ``finishes`` is false for a look at a site: an interrupt ends it at
+    once, without what is in flight.
     ``strategy`` names the strategy in a log that holds several; only the sole one has none.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
     ``earlier`` tells what an earlier run was given, so that it can be asked about as if by this one.
@@ -84,6 +85,7 @@ class CrawlPlan:
     on_fetched: OnFetched | None = None
     one_site: bool = True
     defers: bool = True
+    finishes: bool = True
     more_start_urls: tuple[str, ...] = ()
     earlier: EarlierVisit | None = None
     clock: Callable[[], float] = time.time

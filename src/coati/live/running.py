@@ -46,9 +46,9 @@ logging.getLogger("scrapy").addHandler(logging.NullHandler())
 def crawl(plan: CrawlPlan) -> CrawlResult:
     """Run one crawl to its end.
 
-    The first Ctrl-C finishes what is in flight and saves, the second stops at once, as the first does where
-    nothing is kept. SIGTERM and SIGHUP wait for what is in flight a few seconds. Raises what our own code or
-    the disk raised; a site that fails is a result.
+    The first Ctrl-C finishes what is in flight and saves, the second stops at once (for a look at a site the
+    first does). SIGTERM and SIGHUP wait for what is in flight a few seconds. Raises what our own code or the
+    disk raised; a site that fails is a result.
     """
     return crawl_many([plan])[0]
 
@@ -132,8 +132,7 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
 
     def interrupt() -> None:
         for drive in drives:
-            # What keeps nothing has nothing to finish.
-            if drive.stop_reason is StopReason.INTERRUPTED or drive.plan.store is None:
+            if drive.stop_reason is StopReason.INTERRUPTED or not drive.plan.finishes:
                 drive.abort()
             else:
                 drive.stop(StopReason.INTERRUPTED)
