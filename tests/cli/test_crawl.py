@@ -232,7 +232,7 @@ def test_a_name_that_nobody_knows_ends_within_a_few_tries(coati: Coati) -> None:
     assert "the start page could not be reached (host not found)" in said.out
     report = Path("nobody.invalid/report.html").read_text(encoding="utf-8")
     assert "There was no response." in report
-    assert "0 of 1 address" in report
+    assert "0 of 1 URL" in report
     assert "Check the URL in a browser" in said.err
 
 
@@ -256,20 +256,20 @@ def test_what_could_not_be_reached_is_told_and_asked_again(coati: Coati, own_por
     assert f"not reached: {site.base}/b.csv (connection refused)" in down.err
     assert "coati crawl run" in down.err
     shown = coati("show", "run")
-    assert "1 address could not be reached at first; 1 still to be retried" in shown.out
+    assert "1 URL could not be reached at first; 1 still to be retried" in shown.out
     assert "Not reached yet; `coati crawl run` tries again" in shown.out
     assert "Errors" not in shown.out
     report = Path("run/report.html").read_text(encoding="utf-8")
     assert "1 of them did not respond yet" in report
     # Nothing else failed, and what is told to have failed is not told to have not.
     assert "No request failed" not in report
-    assert re.findall(r"\d+ of \d+ addresses", report) == ["2 of 6 addresses"]
+    assert re.findall(r"\d+ of \d+ URLs", report) == ["2 of 6 URLs"]
     explained = coati("explain", "/b.csv", "--run", "run")
     assert "It could not be reached (connection refused) and will be requested again" in explained.out
     with scripted(SMALL, port=own_port):
         up = coati(*command)
     assert up.code == 0
-    assert "1 address could not be reached at first and was requested again" in up.out
+    assert "1 URL could not be reached at first and was requested again" in up.out
     assert coati("show", "run", "--format", "json").json["unreached_addresses"] == []
 
 

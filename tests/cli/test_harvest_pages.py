@@ -140,7 +140,7 @@ def test_hosts_that_do_not_answer_end_with_a_reason(coati: Coati, addresses: Pat
     with addresses.open("a") as file:
         file.write("http://127.0.0.9:1/\n")
     said = coati("harvest", addresses, "--goal", "classic", "--max-requests", 30, *USUAL)
-    assert "A crawl from 2 addresses" in Path("out/report.html").read_text()
+    assert "A crawl from 2 URLs" in Path("out/report.html").read_text()
     assert said.code == 0, said.err
     *hosts, total = objects(said.out)
     assert total["relevant"] > 0

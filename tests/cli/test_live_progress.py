@@ -74,7 +74,7 @@ def test_what_is_shortened_fits(width: int) -> None:
 
 def test_addresses_that_could_not_be_reached_are_waited_for() -> None:
     made, _ = view(Budget(), replace(HALFWAY, deferred=2, in_flight=0, waits={}))
-    assert made.resting() == "waiting for 2 addresses that could not be reached"
+    assert made.resting() == "waiting for 2 URLs that could not be reached"
     assert "2 to retry" in made.counts()
     made, _ = view(Budget(), replace(HALFWAY, deferred=2, in_flight=1, waits={}))
     assert made.resting() == ""

@@ -309,7 +309,7 @@ def test_a_page_that_is_known_and_not_watched_is_explained(site: Script, crawled
     site.routes["/data"] = page("/a.csv", "/old")
     cycle(crawled)
     said = coati("explain", "/old", "--run", "site.watch").out
-    assert "a watch visits the pages that files hung on, and follows links that are new" in said
+    assert "a watch visits the pages that link to files, and follows new links" in said
     assert "expected more from other links" not in said
     assert "same place" not in said
     report = Path("site.watch/report.html").read_text(encoding="utf-8")

@@ -200,11 +200,11 @@ def _say_about(seeds: Seeds) -> None:
         )
     if seeds.duplicates:
         say(
-            f"{format_count(seeds.duplicates, 'address', 'addresses')} occurred more than once in the list.",
+            f"{format_count(seeds.duplicates, 'URL')} occurred more than once in the list.",
             err=True,
         )
     if seeds.bare:
-        lines = format_count(seeds.bare, "address", "addresses")
+        lines = format_count(seeds.bare, "URL")
         say(f"Without http:// or https://, and so requested over https: {lines}.", err=True)
 
 

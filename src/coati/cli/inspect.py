@@ -91,7 +91,7 @@ def _print_list(shown: ListShown) -> None:
         say(f"      {shown.answer}")
         return
     more = ", and it goes on" if shown.more else ""
-    listed = format_count(shown.links, "address", "addresses")
+    listed = format_count(shown.links, "URL")
     pages = format_count(shown.pages, "page")
     say(f"      {listed} on {pages}{more}; {format_count(shown.wanted)} of the wanted types")
     for kind, files in list(shown.types.items())[:_SHOWN_TYPES]:

@@ -81,7 +81,7 @@ def _watch_options(function: Callable[..., int]) -> Callable[..., int]:
     "--notify", default="", metavar="URL", help="Send each change to this web hook, as JSON by POST."
 )
 @click.option(
-    "--diff", "since", help="Print the changes since a day (2026-05-01) or for the last while (2d), and exit."
+    "--diff", "since", help="Print the changes since a date (2026-05-01) or of the last days (2d), and exit."
 )
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.pass_context

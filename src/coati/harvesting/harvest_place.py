@@ -81,7 +81,7 @@ def _place(where: HarvestSource, given: Mapping[str, object]) -> tuple[Path, See
     if isinstance(source, Path) and source.is_dir() and where.discovery is None:
         path = HarvestLayout(source).settings
         if not path.is_file():
-            raise ConfigError(f"there is no harvest in {source} to resume; give a file with addresses")
+            raise ConfigError(f"there is no harvest in {source} to resume; give a file with URLs")
         begun = read_settings(path)
         require_start_urls(path, begun)
         return source, Seeds(str(source), tuple(begun["urls"])), begun

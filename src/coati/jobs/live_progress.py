@@ -143,7 +143,7 @@ class CrawlView:
         """Say whom the crawl waits for, if that takes long."""
         progress = self.progress
         if not progress.waits and progress.deferred and not progress.in_flight:
-            waiting = format_count(progress.deferred, "address", "addresses")
+            waiting = format_count(progress.deferred, "URL")
             return f"waiting for {waiting} that could not be reached"
         if not self.progress.waits:
             return ""

@@ -128,7 +128,7 @@ class RunSummary:
         return f"{self.pages:,}, {self.rendered_pages:,} rendered by a browser{failed}"
 
     def _outages(self) -> str:
-        again = f"{format_count(self.deferred, 'address', 'addresses')} could not be reached at first"
+        again = f"{format_count(self.deferred, 'URL')} could not be reached at first"
         if not self.unreached:
             return f"{again} and {'was' if self.deferred == 1 else 'were'} requested again"
         return f"{again}; {format_count(self.unreached)} still to be retried"

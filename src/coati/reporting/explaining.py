@@ -102,8 +102,8 @@ _VERDICTS = {
 
 
 _NOT_WATCHED = (
-    "It is known but was not requested: a watch visits the pages that files hung on, and follows links that"
-    " are new. Ask the run of the crawl what it made of this one."
+    "It is known but was not requested: a watch visits the pages that link to files, and follows new"
+    " links. Use coati explain on the run of the crawl to see why this one was not chosen."
 )
 
 

@@ -75,7 +75,7 @@ def _not_checked(connection: Connection, site: str, unread: str) -> str:
     if not pages:
         return "no page of it was looked at"
     if promising:
-        return "it looks like a repository, but not on the topic, and its check was put off (--off-topic)"
+        return "it looks like a repository, but not on the topic, so its check was put off (--off-topic)"
     looked = (
         "one page of it was looked at, and it"
         if pages == 1

@@ -72,9 +72,9 @@ def _brief(sites: Sequence[SiteRow], stop_reason: str, all_files: str) -> Html:
         "p",
         f"{format_count(requests, 'request')} over {format_seconds(longest)} found"
         f" {format_bytes(sum(site.target_bytes for site in sites))} of files, from {format_count(rich)} of"
-        f" {format_count(len(sites), 'site')}.{ended} The table of all files is ",
+        f" {format_count(len(sites), 'site')}.{ended} All files are listed in ",
         element("a", all_files, href=all_files),
-        ", that of the sites ",
+        ", the sites in ",
         element("a", "sites.csv", href="sites.csv"),
         ".",
     )

@@ -58,7 +58,7 @@ function listFiles(table, { site, types, pages, files }) {
   const orders = [["", "Order of finding"], ["0", "Name"], ["3", "Largest first"], ["4", "Newest first"]];
   const counts = types.map((_, type) => files.filter((file) => file[TYPE] === type).length);
 
-  const find = made("input", { type: "search", placeholder: "Find in titles, names and addresses" });
+  const find = made("input", { type: "search", placeholder: "Find in titles, names and URLs" });
   find.setAttribute("aria-label", "Find files");
   const type = made("select", {}, made("option", { value: "" }, "All types"),
     ...types.map((name, n) => made("option", { value: name }, `${name} (${counts[n].toLocaleString("en")})`)));

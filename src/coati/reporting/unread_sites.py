@@ -26,7 +26,7 @@ def unread_by_site(connection: Connection) -> dict[str, str]:
     told: dict[str, list[str]] = defaultdict(list)
     for host, status, reason, urls in connection.execute(_UNREAD):
         why = meaning_of(reason) or error_words(status, reason)
-        told[host.removeprefix("www.")].append(f"{format_count(urls, 'address', 'addresses')} ({why})")
+        told[host.removeprefix("www.")].append(f"{format_count(urls, 'URL')} ({why})")
     return {site: ", ".join(reasons[:_REASONS]) for site, reasons in told.items()}
 
 

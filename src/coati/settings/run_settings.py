@@ -65,7 +65,7 @@ class Section(StrEnum):
     DISCOVER = "How to search for repositories (coati discover)"
     WHERE = "Where to look"
     HOW_MUCH = "How much to spend"
-    HOW = "How to ask"
+    HOW = "How to make requests"
     KEEP = "What to keep and show"
 
 
@@ -275,8 +275,8 @@ class RunSettings:
         OffTopic.LATER.value,
         Section.DISCOVER,
         choice("way with sites off the topic", _OFF_TOPIC),
-        "Sites that look like a repository and do not speak of the topic: check them when those on the topic"
-        " become rare (later), do not check them (never), or treat them like the others (equal).",
+        "Sites that look like a repository but do not match the topic: check them when few sites on the topic"
+        " are left (later), do not check them (never), or treat them like the others (equal).",
         decides=True,
     )
     crawl_after: int | None = _setting(
@@ -360,8 +360,8 @@ class RunSettings:
         "",
         Section.WHERE,
         TEXT,
-        f"Ask indexes of the web for files of the site, linked or not ({', '.join(HINTS)}), separated by"
-        " commas. They are told which site you look at.",
+        f"Ask web archives for files of the site, linked or not ({', '.join(HINTS)}), separated by"
+        " commas. They learn which site you are interested in.",
         decides=True,
     )
     max_requests: int | None = _setting(

@@ -110,7 +110,7 @@ def _summary(facts: RunFacts) -> Html:
 def _begin(facts: RunFacts) -> Html:
     urls = facts.settings.get("urls", ())
     # Which of many is asked first is a matter of luck.
-    return web_link(facts.start_url) if len(urls) < 2 else joined(f"{len(urls)} addresses")  # noqa: PLR2004
+    return web_link(facts.start_url) if len(urls) < 2 else joined(f"{len(urls)} URLs")  # noqa: PLR2004
 
 
 def _per_hundred(facts: RunFacts) -> str:
@@ -119,7 +119,7 @@ def _per_hundred(facts: RunFacts) -> str:
 
 
 def _known(facts: RunFacts) -> str:
-    return f"{format_count(facts.asked)} of {format_count(facts.known, 'address', 'addresses')}"
+    return f"{format_count(facts.asked)} of {format_count(facts.known, 'URL')}"
 
 
 def _over(facts: RunFacts) -> bool:

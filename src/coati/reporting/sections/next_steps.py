@@ -39,9 +39,7 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
         yield joined(rest)
     # A search meets many addresses that nobody wants, and a watch follows only those that are new.
     if facts.waiting and facts.stage is not RunStage.GOING and not (facts.words or facts.watches):
-        yield joined(
-            f"{format_count(facts.waiting, 'known address was', 'known addresses were')} not requested."
-        )
+        yield joined(f"{format_count(facts.waiting, 'known URL was', 'known URLs were')} not requested.")
     few_links = few_links_in(connection)
     if few_links:
         yield joined(few_links)
@@ -60,8 +58,7 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     (robots,) = connection.execute(_ROBOTS).fetchone()
     if robots:
         yield joined(
-            f"The site's robots.txt forbids {format_count(robots, 'address', 'addresses')}."
-            " Ask its owner for what is missing."
+            f"The site's robots.txt forbids {format_count(robots, 'URL')}. Ask its owner for what is missing."
         )
     (large,) = connection.execute(_TOO_LARGE).fetchone()
     if large:
@@ -70,7 +67,7 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
             f" --max-file-size includes them."
         )
     yield joined(
-        "Why was a URL requested or skipped? ", _command("coati explain ADDRESS --run FOLDER"), " says it."
+        "Why was a URL requested or skipped? ", _command("coati explain URL --run FOLDER"), " answers that."
     )
     yield joined(
         "Run your own queries with ",

@@ -84,8 +84,8 @@ def _outages(connection: Connection) -> Html | None:
     if not met:
         return None
     rows = connection.execute(_UNREACHED).fetchall()
-    addresses = format_count(met, "address", "addresses")
-    words = f"{addresses} could not be reached at first and {'was' if met == 1 else 'were'} requested again."
+    urls = format_count(met, "URL")
+    words = f"{urls} could not be reached at first and {'was' if met == 1 else 'were'} requested again."
     if rows:
         words += f" {format_count(len(rows))} of them did not respond yet: resume the run to retry."
     listed = [element("li", web_link(row["url"], limit=90), f" ({row['reason']})") for row in rows[:_LISTED]]

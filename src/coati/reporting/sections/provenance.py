@@ -28,7 +28,7 @@ _FILES = (
 _REPOSITORIES = (
     ("repositories.csv", "every site that was checked, for a spreadsheet", "repositories.csv"),
     ("repositories.jsonl", "the verified ones, which coati harvest --from reads", "repositories.jsonl"),
-    ("dataset_pages.csv", "their pages that link to files of data", "dataset_pages.csv"),
+    ("dataset_pages.csv", "their pages that link to data files", "dataset_pages.csv"),
 )
 _ALWAYS = (
     ("run.sqlite", "every request, link, group and file; opens in Datasette", "run.sqlite"),
@@ -60,7 +60,7 @@ def _sessions(facts: RunFacts) -> Html:
         (
             format_moment(session.started_at),
             format_moment(session.ended_at)
-            or ("still going" if facts.stage is RunStage.GOING else "cut off"),
+            or ("still running" if facts.stage is RunStage.GOING else "cut off"),
             shortened(session.stop_reason, 90),
             shortened(session.coati, 20),
         )

@@ -1,4 +1,4 @@
-"""Files that a web archive knows and the site no longer has."""
+"""Files that a web archive knows but the site no longer has."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def removed_files(connection: Connection) -> Html | None:
         return None
     (count,) = connection.execute(_COUNT).fetchone()
     note = (
-        f"{format_count(count, 'file')} that a web archive knows and the site no longer has. The first"
+        f"{format_count(count, 'file')} that a web archive knows but the site no longer has. The first"
         f" {format_count(len(rows))} are shown; the view gone of run.sqlite has all."
     )
     cells = [
@@ -33,7 +33,7 @@ def removed_files(connection: Connection) -> Html | None:
         )
         for row in rows
     ]
-    columns = (Column("File", wide=True), Column("Kept at"), Column("Last seen"), Column("Known of it"))
+    columns = (Column("File", wide=True), Column("Archived copy"), Column("Last seen"), Column("Known"))
     return element(
         "section",
         element("h2", "Gone from the site"),

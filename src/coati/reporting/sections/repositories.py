@@ -50,9 +50,9 @@ def repositories(connection: Connection) -> tuple[Html, ...]:
 
 
 _BEST_FIRST = (
-    "Sites with enough different data files, those that speak of the topic most first. Topic is how many of"
-    " your words a site has, in any form, or of the words that go with them. Words that pages of all"
-    " kinds have, such as “data”, count less than others."
+    "Sites with enough different data files, those that match the topic best first. Topic is how many of your"
+    " words a site has, in any form, or of words that often occur with them. Common words, such as “data”,"
+    " count less than others."
 )
 
 
