@@ -31,7 +31,9 @@ for site in harvest/sites/*/; do
     note $? "the watch of $site"
 done
 
-# Readers of the old file keep it until they open it again.
-coati merge harvest watches --out all.sqlite --overwrite > /dev/null
+# Readers of the old file keep it until they open it again. The first nights may have nothing to watch.
+set -- harvest
+[ -z "$(ls watches)" ] || set -- harvest watches
+coati merge "$@" --out all.sqlite --overwrite > /dev/null
 note $? "merging"
 exit "$failed"

@@ -9,7 +9,7 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from coati.errors import ConfigError, WriteError
+from coati.errors import ArchiveError, ConfigError, WriteError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,11 +79,12 @@ def leave_closed_terminal() -> None:
 
 
 @contextmanager
-def writing_to(place: Path) -> Iterator[None]:
+def writing_to(place: Path | str) -> Iterator[None]:
     """Name the place that cannot be written, where the error itself does not; raises `WriteError`."""
     try:
         yield
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, ArchiveError) as error:
+        # An archive that is being written takes its own index for damaged where the disk has no room for it.
         first = _first_refusal(error)
         if first is None:
             raise

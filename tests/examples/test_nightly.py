@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -15,6 +16,7 @@ from tests.runs.test_other_tools import ask_datasette
 from tests.test_docs import DOCS, fenced
 
 NIGHTLY = Path(__file__).parents[2] / "examples" / "nightly"
+A_FILE = ("files/a.csv",)
 
 
 def night(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -49,13 +51,20 @@ def test_the_first_night_takes_what_is_there_and_the_next_what_is_new(tmp_path: 
     assert {row["file"] for row in rows["rows"]} == {"a.csv", "b.csv"}
 
 
-def _ask_duckdb(folder: Path, changes: list[tuple[str]]) -> None:
+def test_a_night_in_which_no_site_had_a_file_is_loaded(tmp_path: Path) -> None:
+    with scripted({"/": page("/about"), "/about": page("/")}) as without:
+        (tmp_path / "sites.txt").write_text(f"{without.start}\n", encoding="utf-8")
+        assert night(tmp_path).returncode == 0
+    _ask_duckdb(tmp_path, files=[], changes=[])
+
+
+def _ask_duckdb(folder: Path, changes: list[tuple[str]], files: Sequence[tuple[str]] = (A_FILE,)) -> None:
     """Load the night as the page says, in the folder of the job."""
     code = "import sys, duckdb; duckdb.connect('nightly.duckdb').execute(sys.stdin.read())"
     script = (NIGHTLY / "load.sql").read_text(encoding="utf-8")
     subprocess.run([sys.executable, "-c", code], cwd=folder, input=script, text=True, check=True)
     with duckdb.connect(str(folder / "nightly.duckdb"), read_only=True) as database:
-        assert database.execute("SELECT file FROM files").fetchall() == [("files/a.csv",)]
+        assert database.execute("SELECT file FROM files").fetchall() == list(files)
         assert database.execute("SELECT what FROM changes").fetchall() == changes
 
 

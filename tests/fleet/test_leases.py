@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from coati.fleet.leases import LeaseHeldError, LeaseLostError, Leases, lease_name
-from coati.fleet.objects import ObjectStore
+from coati.fleet.objects import ObjectStore, StoreError
 
 
 class Clock:
@@ -95,3 +95,10 @@ def test_all_leases_are_listed(memory: ObjectStore) -> None:
 )
 def test_sites_of_one_domain_share_a_lease(url: str, name: str) -> None:
     assert lease_name(url) == name
+
+
+@pytest.mark.parametrize("content", [b"\xff", b"[]", b"{}", b'{"name": "a.org", "of_another_version": 1}'])
+def test_a_lease_that_cannot_be_read_is_named(memory: ObjectStore, content: bytes) -> None:
+    memory.replace("leases/a.org/000000000001", content)
+    with pytest.raises(StoreError, match=r"leases/a\.org/000000000001 in the store is damaged"):
+        Leases(memory, "first", 60.0, Clock()).newest("a.org")

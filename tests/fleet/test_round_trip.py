@@ -195,9 +195,28 @@ def test_damage_in_the_store_is_told(memory: ObjectStore, tmp_path: Path) -> Non
     memory.replace(manifest.database[0].name, b"other bytes")
     with pytest.raises(StoreError, match="missing or damaged"):
         download_run(memory, "sites/a.org", tmp_path / "pulled")
-    memory.replace(f"sites/a.org/generations/{manifest.generation:012}", b"[]")
-    with pytest.raises(StoreError, match="no JSON object"):
-        chain(memory).newest()
+    generation = f"sites/a.org/generations/{manifest.generation:012}"
+    for content in (b"[]", b"{}", manifest.to_bytes().replace(b'"warc"', b'"other"')):
+        memory.replace(generation, content)
+        with pytest.raises(StoreError, match=f"{generation} in the store is damaged"):
+            chain(memory).newest()
+
+
+def test_a_pull_that_was_cut_off_is_made_again(memory: ObjectStore, tmp_path: Path) -> None:
+    with new_store(tmp_path / "run") as run:
+        Loop(run, SITE, STRATEGY, width=1).steps(20)
+        manifest = publish_within(publisher(memory, tmp_path / "run"))
+    part = manifest.database[0].name
+    whole = memory.read(part)
+    assert whole is not None
+    memory.replace(part, b"other bytes")
+    pulled = tmp_path / "pulled"
+    with pytest.raises(StoreError, match="missing or damaged"):
+        download_run(memory, "sites/a.org", pulled)
+    memory.replace(part, whole)
+    assert download_run(memory, "sites/a.org", pulled) == manifest
+    with pytest.raises(ConfigError, match="holds something already"):
+        download_run(memory, "sites/a.org", pulled)
 
 
 def test_what_cannot_be_pulled_is_refused(memory: ObjectStore, tmp_path: Path) -> None:

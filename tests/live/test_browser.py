@@ -39,6 +39,10 @@ async def _refused(browser: Browser, markup: str, limits: PageLimits = LIMITS) -
 LATE = "<script>setTimeout(() => document.body.append('late: ' + navigator.userAgent), 5000)</script>"
 ENDLESS = "<script>for (;;) {}</script>"
 HUGE = "<script>const all = []; for (;;) all.push(new Uint8Array(1 << 24).fill(1))</script>"
+ASKING = """<p>seen</p><script>
+const ask = () => fetch("/data?" + Math.random()).catch(() => 0).finally(ask)
+for (let number = 0; number < 50; number++) ask()
+</script>"""
 LONG = "<p></p><script>document.body.append('x'.repeat(50000))</script>"
 
 
@@ -49,6 +53,9 @@ async def _bounds() -> None:
         assert (
             await _refused(browser, ENDLESS, PageLimits(0.5, 1 << 30, 9)) == "its scripts did not end in time"
         )
+        # Its clock stands still while it waits for what it asked for; not for ever, however often it asks.
+        asking = _render(browser, ASKING, PageLimits(0.5, 1 << 30, 99))
+        assert "seen" in (await asyncio.wait_for(asking, 120)).markup
         assert "memory" in await _refused(browser, HUGE, PageLimits(300.0, 400 << 20, 9))
         assert len((await _render(browser, LONG)).markup) == 10_000
         await browser.kill()

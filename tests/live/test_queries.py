@@ -249,6 +249,7 @@ def hit(url: str) -> dict[str, str]:
 
 
 UNUSABLE = "no usable response from the search engine"
+REDIRECTS = "the search engine redirects to another address"
 
 
 def sends(body: str | bytes, media_type: str = "application/json") -> Route:
@@ -272,8 +273,8 @@ def sends(body: str | bytes, media_type: str = "application/json") -> Route:
         (answer(500), 500, "status 500"),
         (answer(403), 403, "status 403"),
         (answer(404), 404, "status 404"),
-        (answer(301, Location="http://127.0.0.1/"), 301, "redirect without a usable location"),
-        (answer(302, Location="search://stub/?q=more"), 302, "redirect without a usable location"),
+        (answer(301, Location="http://127.0.0.1/"), 301, REDIRECTS),
+        (answer(302, Location="search://stub/?q=more"), 302, REDIRECTS),
         (sends(b" " * 5_000_000), 0, "too large"),
     ],
 )

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from coati.budget import Limit
+from coati.cli.main import run
 from coati.reporting import write_report
 from coati.reporting.curve import MAX_POINTS
 from coati.reporting.sections.files import MAX_FILES, MAX_ROWS
@@ -220,6 +221,22 @@ def test_without_a_run_there_is_no_report(tmp_path: Path) -> None:
     with pytest.raises(NoRunError):
         write_report(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_elsewhere_leaves_the_run_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = MadeRun(tmp_path / "run", sample_site())
+    made.steps(3)
+    folder = made.finish()
+    # No report can be written in the folder of the run.
+    (folder / "report.html.new").mkdir()
+    before = sorted(folder.rglob("*"))
+    assert run(["report", str(folder)]) == 5
+    assert "or write the report elsewhere, with --out FILE" in capsys.readouterr().err
+    out = tmp_path / "elsewhere.html"
+    assert run(["report", str(folder), "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out}\n"
+    assert "work in the folder of the run" in out.read_text(encoding="utf-8")
+    assert sorted(folder.rglob("*")) == before
 
 
 def test_a_run_of_a_hundred_thousand_requests_is_quick_and_small(tmp_path: Path) -> None:

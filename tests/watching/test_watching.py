@@ -254,6 +254,8 @@ def test_before_its_time_no_cycle_begins_and_nobody_waits(site: Script, crawled:
     # The hour had one cycle, and it has gone by.
     assert len(site.asked) > asked
     assert result.requests == 0
+    # The fourth session had nothing to do.
+    assert "in 3 cycles." in (crawled.with_name("site.watch") / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_feed_is_well_formed_and_lists_what_is_new(site: Script, crawled: Path) -> None:

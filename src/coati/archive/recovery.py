@@ -122,20 +122,38 @@ def rebuild_index(folder: Path) -> Rebuilt:
     """Build the index of an archive from its WARC files alone, and put it in the old one's place."""
     read_description(folder)
     lock = lock_archive(folder)
+    draft = folder / (FILE_NAME + ".new")
     try:
-        draft = folder / (FILE_NAME + ".new")
-        draft.unlink(missing_ok=True)
-        volumes = Volumes(folder / FOLDER_NAME, {}, MAX_VOLUME_BYTES)
-        rows = Index.create(draft)
-        damages = [(name, damage) for name in volumes.names() for damage in index_volume(rows, volumes, name)]
-        records = len(rows)
-        rows.close(written=True)
-        for suffix in ("-wal", "-shm", "-journal"):
-            (folder / (FILE_NAME + suffix)).unlink(missing_ok=True)
+        _remove(draft)
+        rebuilt = _index_again(Volumes(folder / FOLDER_NAME, {}, MAX_VOLUME_BYTES), draft)
+        _remove_logs(folder / FILE_NAME)
         draft.replace(folder / FILE_NAME)
-        return Rebuilt(records, damages)
+        return rebuilt
     finally:
+        _remove(draft)
         lock.release()
+
+
+def _index_again(volumes: Volumes, draft: Path) -> Rebuilt:
+    rows = Index.create(draft)
+    try:
+        damages = [(name, damage) for name in volumes.names() for damage in index_volume(rows, volumes, name)]
+        rebuilt = Rebuilt(len(rows), damages)
+    except BaseException:
+        rows.close()
+        raise
+    rows.close(written=True)
+    return rebuilt
+
+
+def _remove(index: Path) -> None:
+    index.unlink(missing_ok=True)
+    _remove_logs(index)
+
+
+def _remove_logs(index: Path) -> None:
+    for suffix in ("-wal", "-shm", "-journal"):
+        index.with_name(index.name + suffix).unlink(missing_ok=True)
 
 
 def _row(rows: Index, volume: str, found: FoundRecord) -> IndexRow | None:

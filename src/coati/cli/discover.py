@@ -29,6 +29,8 @@ _SHOWN = 20
 _HINTS = {
     "no usable response from the search engine": " A SearXNG server must allow the format json in its"
     " settings.yml.",
+    "the search engine redirects to another address": " Give --search the address that it redirects"
+    " to, such as https:// instead of http://.",
     "private address": " A search within your own network needs --limits allow_private=true.",
 }
 

@@ -24,7 +24,7 @@ from click.shell_completion import CompletionItem
 from coati.cli import ImportGuard
 from coati.cli.terminal import say
 from coati.errors import CoatiError, WriteError
-from coati.machine_errors import is_of_the_machine
+from coati.machine_errors import is_full, is_of_the_machine
 from coati.runs.errors import RunLockedError, RunWriteError
 from coati.version import __version__
 
@@ -185,7 +185,9 @@ def _refusal(error: CoatiError | OSError | sqlite3.Error) -> int:
     if not isinstance(error, CoatiError) and not is_of_the_machine(error):
         return _interrupted() if _hides_an_interrupt(error) else _own_error(error)
     say(f"coati: {error}", err=True)
-    if isinstance(error, RunWriteError | WriteError):
+    if isinstance(error, RunWriteError | WriteError) or (
+        isinstance(error, OSError | sqlite3.Error) and is_full(error)
+    ):
         # A full disk, say: no wrong input, and nothing that the user could write otherwise.
         return OUR_ERROR
     return RUN_IS_HELD if isinstance(error, RunLockedError) else WRONG_INPUT

@@ -10,6 +10,7 @@ import click
 from coati.cli.man_pages import man_pages
 from coati.cli.terminal import say
 from coati.errors import UsageError
+from coati.machine_errors import writing_to
 from coati.units import format_count
 
 
@@ -27,8 +28,9 @@ def man(ctx: click.Context, folder: Path, form: str) -> None:
     foreign = [name for name in pages if (folder / name).is_dir()]
     if foreign:
         raise UsageError(f"{folder / foreign[0]} is a folder; choose another place")
-    for name, text in pages.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    with writing_to(folder):
+        for name, text in pages.items():
+            (folder / name).write_text(text, encoding="utf-8")
     if form == "json":
         say(json.dumps({"folder": str(folder), "pages": sorted(pages)}))
     else:

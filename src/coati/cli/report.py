@@ -10,15 +10,24 @@ import click
 from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.reporting.report_file import write_report
+from coati.runs.errors import RunWriteError
 
 
 @click.command()
 @click.argument("folder", type=RunPath(), metavar="DIR")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the report to this file instead, and nothing into DIR.",
+)
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def report(folder: Path, form: str) -> None:
+def report(folder: Path, out: Path | None, form: str) -> None:
     """Rewrite report.html of the run in DIR; works while the run is in progress.
 
     A crawl writes the report when it ends. Use this to look at a crawl before that, or after it was killed.
     """
-    path = write_report(folder)
+    try:
+        path = write_report(folder, out)
+    except RunWriteError as error:
+        raise RunWriteError(f"{error}; or write the report elsewhere, with --out FILE") from error
     say(json.dumps({"report": str(path)}) if form == "json" else str(path))

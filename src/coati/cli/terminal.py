@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coati.machine_errors import writing_to
 from coati.web.invisible_characters import safe
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ _USER = re.compile(r"""(?i)\b((?:https?|socks5?|ftp):/{1,2})[^\s/@:"',]{0,256}:[
 
 def say(text: object = "", *, err: bool = False, bold: bool = False) -> None:
     """Print a line, or lines, on stdout or stderr."""
-    click.secho(_USER.sub(r"\1", safe(str(text))), err=err, bold=bold or None)
+    with writing_to("the output"):
+        click.secho(_USER.sub(r"\1", safe(str(text))), err=err, bold=bold or None)
 
 
 def print_tables(*tables: RenderableType, plain_width: int = 140) -> None:
@@ -34,5 +36,6 @@ def print_tables(*tables: RenderableType, plain_width: int = 140) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=plain_width)
-    for table in tables:
-        console.print(table)
+    with writing_to("the output"):
+        for table in tables:
+            console.print(table)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.errors import ConfigError, CorruptRecordError, NotArchivedError
-from coati.search.index_file import FILE_NAME, PageText, write_index
+from coati.search.index_file import FILE_NAME, UNFINISHED_NAME, PageText, write_index
 from coati.web.links import LinkExtractor
 from coati.web.page_text import text_of
 from coati.web.urls import host_of
@@ -33,12 +33,20 @@ def write_index_of(
     """
     if not folders:
         raise ConfigError("no archive to index: name one or several")
-    if out.exists() and not (out / FILE_NAME).exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.exists() and not _is_free(out):
         raise ConfigError(f"{out} holds something that is no search index; choose a new or empty folder")
     with ExitStack() as stack:
         archives = [stack.enter_context(Archive.open(folder)) for folder in folders]
         pages = (page for archive in archives for page in pages_of(archive, on_damage=on_damage))
         return write_index(out, pages, map(str, folders), progress)
+
+
+def _is_free(place: Path) -> bool:
+    """Tell whether a place holds an index, whole or not, or nothing at all."""
+    if not place.is_dir():
+        return False
+    names = {each.name for each in place.iterdir()}
+    return FILE_NAME in names or names <= {UNFINISHED_NAME}
 
 
 def pages_of(

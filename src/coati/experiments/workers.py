@@ -20,6 +20,7 @@ from typing import Any
 from coati.errors import CoatiError
 from coati.experiments.errors import ExperimentError
 from coati.garbage_collection import spare_imported_modules
+from coati.machine_errors import is_full
 
 _SPAWN = multiprocessing.get_context("spawn")
 
@@ -76,8 +77,8 @@ class Workers:
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[int, Any]]:
         """Do the jobs; return each one's number and result, or `LostJob`, in the order of their ends.
 
-        An error of ours that a job raises is raised here; any other is raised as `ExperimentError` with the
-        traceback of the process.
+        An error of ours that a job raises, and one of a full disk, is raised here; any other is raised as
+        `ExperimentError` with the traceback of the process.
         """
         self._jobs = list(jobs)
         if not self.count:
@@ -194,8 +195,14 @@ def _outcome(
         return work(cache, argument), None
     except CoatiError as error:
         return None, error
+    except OSError as error:
+        return None, error if is_full(error) else _failed()
     except Exception:  # noqa: BLE001 - it is shown where somebody reads it
-        return None, ExperimentError(f"a run failed:\n{traceback.format_exc()}")
+        return None, _failed()
+
+
+def _failed() -> ExperimentError:
+    return ExperimentError(f"a run failed:\n{traceback.format_exc()}")
 
 
 def _limit_memory(size_bytes: int) -> None:

@@ -53,7 +53,8 @@ def deaths_at(store: ObjectStore, place: str) -> Deaths:
     names = store.names(f"{place}/deaths")
     if not names:
         return Deaths(0, 0)
-    noted = [parsed(store.read(f"{place}/deaths/{name}") or b"{}").get("requests") for name in names]
+    notes = [f"{place}/deaths/{name}" for name in names]
+    noted = [parsed(store.read(note) or b"{}", note).get("requests") for note in notes]
     newest = Chain(store, place).newest()
     here = 0 if newest is None else newest.state.requests
     return Deaths(len(names), noted.count(here))
@@ -73,16 +74,18 @@ def quarantine(store: ObjectStore, place: str, deaths: int, now: float) -> None:
 
 def has_last_try(store: ObjectStore, place: str) -> bool:
     """Tell whether a site is left alone and has its last try before it."""
-    content = store.read(f"{place}/quarantine")
-    return content is not None and not parsed(content).get("last_try")
+    name = f"{place}/quarantine"
+    content = store.read(name)
+    return content is not None and not parsed(content, name).get("last_try")
 
 
 def use_last_try(store: ObjectStore, place: str, token: int, now: float) -> bool:
     """Note the last try of a site, before it is made; tells whether it had not been used by another lease."""
-    said = parsed(store.read(f"{place}/quarantine") or b"{}")
+    name = f"{place}/quarantine"
+    said = parsed(store.read(name) or b"{}", name)
     if said.get("last_try", token) != token:
         return False
-    store.replace(f"{place}/quarantine", _said(**{**said, "last_try": token, "last_try_at": now}))
+    store.replace(name, _said(**{**said, "last_try": token, "last_try_at": now}))
     return True
 
 

@@ -15,6 +15,7 @@ from coati.fleet.generations import Chain, Manifest, Part, target_object
 from coati.fleet.objects import ObjectStore, StoreError
 from coati.fleet.page_deltas import PAGE_BYTES, apply, digests_of
 from coati.fleet.publishing import StoredRun
+from coati.machine_errors import writing_to
 from coati.reporting.report_file import write_report
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_synced, write_whole
@@ -23,6 +24,8 @@ from coati.runs.layout import Layout
 
 _DOWNLOADS: Final = 8
 _ALL_FILES = "SELECT name, sha256 FROM files"
+# There as long as a run is not whole.
+_UNFINISHED: Final = "pull.unfinished"
 _SAFE = "INSERT OR REPLACE INTO about VALUES ('warc_synced', ?)"
 
 
@@ -53,17 +56,33 @@ def download_run(
     """Make an ordinary run folder of the last generation of a run; returns that generation.
 
     ``on_progress`` is told how many of the files are there. Raises `ConfigError` if there is no such run, or
-    if the folder holds something.
+    if the folder holds something else than what an earlier attempt left.
     """
     chain = Chain(store, place)
     manifest = chain.newest()
     if manifest is None or not manifest.database:
         raise ConfigError(f"{store.url} holds no run of {place.partition('/')[2]}")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ConfigError(f"{folder} holds something already; choose a new folder with --out")
     layout = Layout(folder)
-    layout.files.mkdir(parents=True, exist_ok=True)
-    _write_small_files(store, manifest, folder)
+    unfinished = layout.state / _UNFINISHED
+    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not unfinished.exists())):
+        raise ConfigError(f"{folder} holds something already; choose a new folder with --out")
+    with writing_to(folder):
+        layout.state.mkdir(parents=True, exist_ok=True)
+        unfinished.touch()
+        _write_run(store, manifest, layout, on_progress)
+        # A folder with a database is a run.
+        (layout.state / "run.sqlite").replace(layout.database)
+        unfinished.unlink()
+    write_report(folder)
+    return manifest
+
+
+def _write_run(
+    store: ObjectStore, manifest: Manifest, layout: Layout, on_progress: Callable[[int, int], None] | None
+) -> None:
+    """Write all of a run; its database is where nobody takes it for one yet."""
+    layout.files.mkdir(exist_ok=True)
+    _write_small_files(store, manifest, layout.folder)
     layout.warc.parent.mkdir(exist_ok=True)
     write_synced(layout.warc, (_content(store, part) for part in manifest.warc))
     image = _image(store, manifest)
@@ -74,10 +93,6 @@ def download_run(
         write_whole(layout.listing, listing_lines(connection))
         write_whole(layout.datapackage, datapackage_lines(connection))
     _get_targets(store, layout, files, on_progress)
-    # Last, since a folder with a database is a run.
-    draft.replace(layout.database)
-    write_report(folder)
-    return manifest
 
 
 def _write_small_files(store: ObjectStore, manifest: Manifest, folder: Path) -> None:

@@ -94,9 +94,9 @@ class Manifest:
         return json.dumps(self, default=_values).encode()
 
     @classmethod
-    def from_bytes(cls, content: bytes) -> Manifest:
-        """Read it back; raises `StoreError` where it is damaged."""
-        values = parsed(content)
+    def from_bytes(cls, content: bytes, name: str) -> Manifest:
+        """Read the object of this name; raises `StoreError` where it is damaged."""
+        values = parsed(content, name)
         try:
             return cls(
                 **{
@@ -108,8 +108,8 @@ class Manifest:
                     "tables": tuple(values["tables"]),
                 }
             )
-        except (LookupError, TypeError) as error:
-            raise StoreError(f"a manifest of the store cannot be read: {error!r}") from None
+        except (LookupError, TypeError, AttributeError) as error:
+            raise StoreError(f"{name} in the store is damaged, or of another version: {error}") from None
 
 
 def _values(thing: object) -> dict[str, object]:
@@ -144,7 +144,7 @@ class Chain:
         while numbers := self._numbers():
             content = self.store.read(self._name(numbers[-1]))
             if content is not None:
-                return Manifest.from_bytes(content)
+                return Manifest.from_bytes(content, self._name(numbers[-1]))
         return None
 
     def add(self, manifest: Manifest) -> None:
@@ -163,8 +163,8 @@ class Chain:
             return
         needed = {
             part.name.rpartition("/")[2]
-            for content in kept
-            for part in Manifest.from_bytes(content or b"").parts()
+            for number, content in zip(numbers[-_KEPT:], kept, strict=True)
+            for part in Manifest.from_bytes(content or b"", self._name(number)).parts()
         }
         for name in self.store.names(f"{self.place}/parts"):
             if name not in needed and int(name.partition("-")[0]) <= token:

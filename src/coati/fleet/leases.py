@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from coati.errors import CoatiError
-from coati.fleet.objects import ObjectStore, parsed
+from coati.fleet.objects import ObjectStore, StoreError, parsed
 from coati.live.cookies import registered_domain
 from coati.web.urls import host_of
 
@@ -109,9 +109,10 @@ class Leases:
     def newest(self, name: str) -> Lease | None:
         """Return the lease as it stands; None if it was never taken."""
         while numbers := self._numbers(name):
-            content = self.store.read(f"leases/{name}/{numbers[-1]:012}")
+            place = f"leases/{name}/{numbers[-1]:012}"
+            content = self.store.read(place)
             if content is not None:
-                return _lease(content)
+                return _lease(content, place)
         return None
 
     def all(self) -> list[Lease]:
@@ -179,5 +180,9 @@ def _written(lease: Lease) -> bytes:
     return json.dumps(asdict(lease)).encode()
 
 
-def _lease(content: bytes) -> Lease:
-    return Lease(**parsed(content))
+def _lease(content: bytes, name: str) -> Lease:
+    values = parsed(content, name)
+    try:
+        return Lease(**values)
+    except TypeError as error:
+        raise StoreError(f"{name} in the store is damaged, or of another version: {error}") from None

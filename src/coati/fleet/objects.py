@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from coati.errors import CoatiError, ConfigError
+from coati.machine_errors import is_full
 from coati.runs.durable import sync_folder, write_synced
 
 _PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "az": "adlfs"}
@@ -163,6 +164,8 @@ class ObjectStore:
             else:
                 self._files.get_file(self._path(name), str(file))
         except self._errors as error:
+            if isinstance(error, OSError) and is_full(error):
+                raise  # the file cannot be written, and the store is well
             raise self._failed(name, error) from error
 
     def exists(self, name: str) -> bool:
@@ -241,12 +244,12 @@ class ObjectStore:
         return StoreError(f"the store {self.url} failed at {name}: {what}")
 
 
-def parsed(content: bytes) -> dict[str, Any]:
-    """Read an object that is JSON; raises `StoreError` where it is none."""
+def parsed(content: bytes, name: str) -> dict[str, Any]:
+    """Read the content of an object that is JSON; raises `StoreError` where it is none."""
     try:
         value = json.loads(content)
     except ValueError as error:
-        raise StoreError(f"an object of the store is damaged: {error}") from None
+        raise StoreError(f"{name} in the store is damaged: {error}") from None
     if not isinstance(value, dict):
-        raise StoreError("an object of the store is damaged: it is no JSON object")
+        raise StoreError(f"{name} in the store is damaged: it is no JSON object")
     return value

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from coati.errors import ConfigError, UsageError
+from coati.machine_errors import writing_to
 from coati.markup.statements import RDF_TYPE, is_address
 from coati.runs.durable import write_whole
 from coati.runs.parquet_file import write_parquet
@@ -41,7 +42,7 @@ def export_statements(run_folder: str | Path, out: str | Path) -> int:
     write = _writer(file)
     if not file.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {file.absolute().parent}")
-    with RunReader(Path(run_folder)) as run:
+    with RunReader(Path(run_folder)) as run, writing_to(file):
         run.connection.row_factory = None
         (count,) = run.connection.execute("SELECT count(*) FROM statements").fetchone()
         write(file, all_statements(run.connection))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from coati.archive.archive import Archive
 from coati.archive.recovery import Damage, rebuild_index
 from coati.jobs.notebook_tables import pairs_table, rows_table
+from coati.machine_errors import writing_to
 
 
 class DamagedRecord(NamedTuple):
@@ -83,7 +84,8 @@ def verify_archive(
 def reindex_archive(folder: str | Path) -> ReindexedArchive:
     """Rebuild the index of an archive from its WARC files, and replace the old one."""
     place = Path(folder)
-    rebuilt = rebuild_index(place)
-    # Opening it for writing works out what the index keeps beside the records.
-    with Archive.open(place, writable=True):
-        return ReindexedArchive(place, rebuilt.records, tuple(rebuilt.damages))
+    with writing_to(place):
+        rebuilt = rebuild_index(place)
+        # Opening it for writing works out what the index keeps beside the records.
+        with Archive.open(place, writable=True):
+            return ReindexedArchive(place, rebuilt.records, tuple(rebuilt.damages))

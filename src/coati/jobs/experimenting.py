@@ -17,6 +17,7 @@ from coati.experiments.spec import read_experiment
 from coati.experiments.tables import Table, objects
 from coati.jobs.generated_sites import GENERATORS
 from coati.jobs.notebook_tables import rows_table
+from coati.machine_errors import writing_to
 
 OnProgress = Callable[[str, int, int], None]
 
@@ -86,5 +87,7 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
     if sites and not strategies:
         described, left_out = without_examples(described, places)
     workers = (os.cpu_count() or 1) if jobs is None else jobs
-    study = run_experiment(described, places, folder, workers, on_progress or (lambda *_: None))
-    return ExperimentResults(study, tuple(write_outputs(study, folder, parquet=parquet)), left_out)
+    with writing_to(folder):
+        study = run_experiment(described, places, folder, workers, on_progress or (lambda *_: None))
+        files = write_outputs(study, folder, parquet=parquet)
+    return ExperimentResults(study, tuple(files), left_out)

@@ -16,6 +16,7 @@ from coati.discovering.start_models import (
 )
 from coati.errors import ConfigError
 from coati.jobs.notebook_tables import rows_table
+from coati.machine_errors import writing_to
 from coati.settings.start_model_file import write_start_model
 from coati.version import __version__
 
@@ -75,7 +76,8 @@ def learn_pages(  # noqa: PLR0913 - one argument per option of the command
         "measured": {name: _row(quality) for name, quality in measured.items()},
     }
     try:
-        write_start_model(Path(out), model, provenance)
+        with writing_to(Path(out)):
+            write_start_model(Path(out), model, provenance)
     except OSError as error:
         raise ConfigError(f"{out} cannot be written: {error.strerror}") from None
     return LearntModel(Path(out), len(model.words), model.pages, measured)

@@ -19,6 +19,7 @@ from coati.errors import UsageError
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.run_summary import RunSummary
 from coati.jobs.runs import run_folders
+from coati.machine_errors import writing_to
 from coati.runs.durable import sync_file
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout
@@ -161,7 +162,7 @@ def merge(
     with new_file(Path(out), overwrite=overwrite) as partial:
         partial.unlink(missing_ok=True)
         with closing(sqlite3.connect(partial, isolation_level=None, uri=True)) as database:
-            sites = _write(database, named, Path(out).absolute().parent, on_progress)
+            sites = _write(database, named, Path(out), on_progress)
         sync_file(partial)
     return Merged(Path(out), sites)
 
@@ -208,7 +209,7 @@ def _free_name(name: str, folder: Path, taken: Iterable[str]) -> str:
 
 
 def _write(
-    database: sqlite3.Connection, named: dict[str, Path], beside: Path, on_progress: OnMerged | None
+    database: sqlite3.Connection, named: dict[str, Path], out: Path, on_progress: OnMerged | None
 ) -> list[MergedSite]:
     # Nobody else has the file yet, and a kill leaves none: neither a journal nor the disk is waited for.
     database.execute("PRAGMA journal_mode = OFF")
@@ -217,19 +218,21 @@ def _write(
         database.execute(create)
     sites = []
     for done, (name, folder) in enumerate(named.items(), start=1):
-        sites.append(_add(database, name, folder, os.path.relpath(folder.absolute(), beside)))
+        sites.append(_add(database, name, folder, out))
         if on_progress is not None:
             on_progress(done, len(named))
     database.executescript(_SEARCH)
     return sites
 
 
-def _add(database: sqlite3.Connection, name: str, folder: Path, shown: str) -> MergedSite:
+def _add(database: sqlite3.Connection, name: str, folder: Path, out: Path) -> MergedSite:
     summary = RunSummary.read(folder)
+    shown = os.path.relpath(folder.absolute(), out.absolute().parent)
     with RunReader(folder) as run:
         database.execute("ATTACH ? AS run", (f"{run.open_file.as_uri()}?mode=ro",))
         try:
-            _copy(database, name, shown, summary)
+            with writing_to(out):
+                _copy(database, name, shown, summary)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise

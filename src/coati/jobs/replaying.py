@@ -24,6 +24,7 @@ from coati.errors import ConfigError, UsageError
 from coati.experiments.quantiles import quantile
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
 from coati.jobs.notebook_tables import rows_table
+from coati.machine_errors import writing_to
 from coati.replaying.charts import draw_curves
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.site import ReplaySite
@@ -88,13 +89,14 @@ class ReplayResults:
     def write(self, folder: str | Path) -> None:
         """Write ``results.jsonl``, a trace per run (CSV), and the curves as PNG and SVG."""
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_json_lines(folder / "results.jsonl", self.rows())
-        for run in self.runs:
-            seed = "" if run.seed is None else f"-seed{run.seed}"
-            run.run.trace.write_csv(folder / f"{run.strategy}{seed}.csv")
-        for form in ("png", "svg"):
-            draw_curves(self.runs, folder / f"curves.{form}")
+        with writing_to(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            write_json_lines(folder / "results.jsonl", self.rows())
+            for run in self.runs:
+                seed = "" if run.seed is None else f"-seed{run.seed}"
+                run.run.trace.write_csv(folder / f"{run.strategy}{seed}.csv")
+            for form in ("png", "svg"):
+                draw_curves(self.runs, folder / f"curves.{form}")
 
     def _repr_html_(self) -> str:
         shown = ("strategy", "seed", "requests", "targets", "requests_to_90_pct", "auc", "auc_ratio", "stop")

@@ -13,6 +13,7 @@ from coati.archive.watched_pages import pages_to_watch
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.errors import ConfigError, UsageError
 from coati.jobs.notebook_tables import rows_table
+from coati.machine_errors import writing_to
 from coati.replaying.charts import draw_coverage
 from coati.replaying.site import ReplaySite
 from coati.replaying.watch_replay import WatchStudy, WatchTruth, snapshot_times
@@ -78,10 +79,11 @@ class WatchReplayResults:
     def write(self, folder: str | Path) -> None:
         """Write ``results.jsonl``, and coverage over time as PNG and SVG."""
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_json_lines(folder / "results.jsonl", self.rows())
-        for form in ("png", "svg"):
-            draw_coverage(self.runs, folder / f"coverage.{form}", self.site)
+        with writing_to(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            write_json_lines(folder / "results.jsonl", self.rows())
+            for form in ("png", "svg"):
+                draw_coverage(self.runs, folder / f"coverage.{form}", self.site)
 
     def _repr_html_(self) -> str:
         return rows_table(self.site, self.rows())

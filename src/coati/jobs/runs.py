@@ -83,9 +83,9 @@ class Run:
         """Explain why a URL was requested or skipped."""
         return explain_url(self.folder, url)
 
-    def report(self) -> Path:
-        """Write ``report.html`` again, and return its path."""
-        return write_report(self.folder)
+    def report(self, out: str | Path | None = None) -> Path:
+        """Write ``report.html`` again, or the report to another file, and return its path."""
+        return report(self.folder, out)
 
     def verify(
         self, *, repair: bool = False, on_progress: Callable[[int, int], None] | None = None
@@ -141,6 +141,9 @@ def explain(url: str, run: str | Path = ".") -> Explanation:
     return explain_url(Path(run), url)
 
 
-def report(run: str | Path) -> Path:
-    """Rewrite ``report.html`` of a run, also while it is in progress, and return its path."""
-    return write_report(Path(run))
+def report(run: str | Path, out: str | Path | None = None) -> Path:
+    """Rewrite ``report.html`` of a run, also while it is in progress, and return its path.
+
+    ``out`` is another file to write it to, where the folder of the run cannot be written.
+    """
+    return write_report(Path(run), None if out is None else Path(out))

@@ -17,6 +17,7 @@ from coati.experiments.yield_sheet import (
     write_sheet,
 )
 from coati.jobs.notebook_tables import rows_table
+from coati.machine_errors import writing_to
 from coati.runs.reader import RunReader
 
 
@@ -78,7 +79,8 @@ def sample(
         files = draw_sample(reader, n, seed)
         if guess:
             files = _guessed(files, reader.layout.files, on_progress)
-        write_sheet(files, place)
+        with writing_to(place):
+            write_sheet(files, place)
     return Sample(folder, seed, place, tuple(files), is_new=True)
 
 

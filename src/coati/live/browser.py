@@ -35,6 +35,8 @@ _PAGE_SECONDS = 10
 # Tasks of a page that may run without its time going on, before it is made to.
 _MOST_TASKS = 100_000
 _LOOK_SECONDS = 0.1
+# What a page asks for first stops its clock; one that asks without end must not stop it for ever.
+_MOST_PAUSES = 1000
 # A page whose time is up is read as it is; it has this long to let us, and a share of its time.
 _GRACE_SECONDS, _GRACE_SHARE = 1.0, 0.25
 # What Playwright may take for one step that runs no script of the page.
@@ -210,6 +212,7 @@ class _Visit:
     answer: PageResponse
     fetch: Fetch
     limits: PageLimits
+    asked: int = 0
     fetching: int = 0
     entered: bool = False
     page: Page | None = None
@@ -295,12 +298,14 @@ class _Visit:
             if asked.is_navigation_request():
                 await self._navigate(route)
                 return
-            self.fetching += 1
+            self.asked += 1
+            pause = int(self.asked <= _MOST_PAUSES)
+            self.fetching += pause
             try:
                 headers = await asked.all_headers()
                 answer = await self.fetch(PageRequest(asked.url, asked.method, asked.resource_type, headers))
             finally:
-                self.fetching -= 1
+                self.fetching -= pause
             await (route.abort() if answer is None else _fulfil(route, answer))
 
     async def _navigate(self, route: Route) -> None:

@@ -112,6 +112,7 @@ class FailureReason(StrEnum):
     BROKEN_OFF = "connection lost"
     BAD_ANSWER = "response is not valid HTTP"
     BAD_SEARCH = "no usable response from the search engine"
+    SEARCH_MOVED = "the search engine redirects to another address"
     SHORT_BODY = "body shorter than declared"
     TOO_LARGE = "too large"
     BOMB = "decompressed body is too large"

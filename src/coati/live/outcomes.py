@@ -24,7 +24,7 @@ from coati.runs.skip_reasons import SkipReason
 from coati.web.facts import NO_EXTRACTORS, facts_of
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
 from coati.web.sniffing import SNIFFED_BYTES, sniffed_type
-from coati.web.urls import resolve
+from coati.web.urls import is_query, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -201,7 +201,9 @@ class ResponseReader:
             given = _header(response, "Location").strip()
             location = resolve(request.url, given) if given else None
             if location is None:
-                return Failure(status, size, FailureReason.NO_LOCATION)
+                moved = is_query(request.url)  # nobody is told where to: the address may repeat a key
+                reason = FailureReason.SEARCH_MOVED if moved else FailureReason.NO_LOCATION
+                return Failure(status, size, reason)
             return Redirect(status, size, location)
         if form is not None:
             return Page(status, size, NO_LINKS)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from coati.runs.durable import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from coati.replaying.comparison import MeasuredRun
     from coati.replaying.watch_replay import WatchRun
@@ -42,7 +46,7 @@ def draw_curves(results: Sequence[MeasuredRun], file: Path) -> None:
         axes.spines[["top", "right"]].set_visible(False)
     left.legend(frameon=False, loc="lower right")
     figure.suptitle(f"{results[0].site}: {totals.urls:,} URLs, {totals.targets:,} targets")
-    figure.savefig(file, dpi=150)
+    _save(figure, file)
 
 
 def draw_coverage(runs: Sequence[WatchRun], file: Path, name: str) -> None:
@@ -63,7 +67,13 @@ def draw_coverage(runs: Sequence[WatchRun], file: Path, name: str) -> None:
     first = runs[0]
     focus = f", {first.relevant}" if first.relevant else ""
     axes.set_title(f"{name}: {first.per_cycle} pages per cycle{focus}")
-    figure.savefig(file, dpi=150)
+    _save(figure, file)
+
+
+def _save(figure: Figure, file: Path) -> None:
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=file.suffix.removeprefix("."), dpi=150)
+    write_whole(file, [drawn.getvalue()])
 
 
 def _by_requests(result: MeasuredRun) -> Curve:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,7 @@ from coati.model import (
     Unchanged,
     is_wanted,
 )
+from coati.runs.durable import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +114,8 @@ class Trace:
 
     def write_csv(self, file: Path) -> None:
         """Write the requests as CSV."""
-        with file.open("w", newline="", encoding="utf-8") as out:
-            writer = csv.writer(out)
-            writer.writerow(Step._fields)
-            writer.writerows(self.steps())
+        lines = io.StringIO(newline="")
+        writer = csv.writer(lines)
+        writer.writerow(Step._fields)
+        writer.writerows(self.steps())
+        write_whole(file, [lines.getvalue().encode()])

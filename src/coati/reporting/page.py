@@ -41,10 +41,11 @@ _CONTENTS = (
 )
 
 
-def report_page(run: RunReader, pull: str = "") -> str:
+def report_page(run: RunReader, pull: str = "", *, apart: bool = False) -> str:
     """Build the page; all of it is read at one moment of a run that may be going on.
 
-    ``pull`` is the command that makes the run's folder, where the page is not in it: its links lead there.
+    ``apart``: the page is not in the run's folder, to which its links lead. ``pull`` is the command that
+    makes that folder, where there is none yet.
     """
     connection = run.connection
     connection.execute("BEGIN")
@@ -74,13 +75,14 @@ def report_page(run: RunReader, pull: str = "") -> str:
     seen = format_moment(facts.last_sign)
     footer = f"Written by Coati {__version__}{f' from the log as of {seen}' if seen else ''}."
     contents = _contents(sections, facts.noun)
-    where = (_from_folder(pull),) if pull else ()
+    where = (_from_folder(pull),) if pull or apart else ()
     return _page(title, headline(facts), *where, contents, element("main", *sections), footer=footer)
 
 
 def _from_folder(pull: str) -> Html:
-    words = "The links to files on this page work in the folder of the run. This command makes it: "
-    return element("p", words, element("code", pull), class_="note")
+    words = "The links to files on this page work in the folder of the run."
+    made = (" This command makes it: ", element("code", pull)) if pull else ()
+    return element("p", words, *made, class_="note")
 
 
 def _found(connection: Connection, facts: RunFacts) -> Html:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -36,6 +37,7 @@ _UNREACHED = "SELECT count(DISTINCT url) FROM deferred"
 _HOSTS = "SELECT count(DISTINCT host) FROM requests WHERE charged > 0"
 _QUERIES = "SELECT count(*) FROM requests WHERE host LIKE 'search://%' AND charged > 0"
 _FILES = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM files"
+_CHOSEN = "SELECT DISTINCT chosen_at FROM requests"
 
 
 class RunStage(StrEnum):
@@ -77,8 +79,9 @@ class RunFacts:
     queries: int = 0
     queries_waiting: int = 0
     gave_up_after: int = 0
-    # What a watch noticed.
+    # What a watch noticed, and in how many cycles; a session before the next one was due is none.
     changes: int = 0
+    cycles: int = 0
 
     @property
     def seeks_pages(self) -> bool:
@@ -164,6 +167,7 @@ def read_facts(run: RunReader) -> RunFacts:
         queries_waiting=queries_waiting,
         gave_up_after=gave_up_after,
         changes=len(read_changes(run.layout.folder)) if is_watch_run(settings) else 0,
+        cycles=_sessions_with_requests(run, sessions) if is_watch_run(settings) else 0,
     )
 
 
@@ -173,6 +177,11 @@ def _settings(run: RunReader) -> Mapping[str, Any]:
     except RunError:
         # A report of what there is serves better than none.
         return {}
+
+
+def _sessions_with_requests(run: RunReader, sessions: tuple[SessionRow, ...]) -> int:
+    began = sorted(session.started_at for session in sessions)
+    return len({bisect_right(began, at) for (at,) in run.connection.execute(_CHOSEN)})
 
 
 def _stage(layout: Layout, sessions: tuple[SessionRow, ...]) -> RunStage:

@@ -7,6 +7,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coati.errors import WriteError
+from coati.machine_errors import writing_to
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -19,10 +22,14 @@ def write_parquet(file: Path, columns: Mapping[str, str], rows: Iterable[Mapping
     draft = file.with_name(file.name + ".new")
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
         lines = Path(folder) / "rows.jsonl"
-        with lines.open("w", encoding="utf-8") as out:
+        with writing_to(Path(folder)), lines.open("w", encoding="utf-8") as out:
             out.writelines(json.dumps(row) + "\n" for row in rows)
         source = f"read_json({_quoted(lines)}, format='newline_delimited', columns={{{types}}})"
-        connection.execute(f"COPY (SELECT * FROM {source}) TO {_quoted(draft)} (FORMAT parquet)")  # noqa: S608
+        try:
+            connection.execute(f"COPY (SELECT * FROM {source}) TO {_quoted(draft)} (FORMAT parquet)")  # noqa: S608
+        except duckdb.IOException as error:
+            draft.unlink(missing_ok=True)
+            raise WriteError(f"{file}: it cannot be written ({error})") from error
     draft.replace(file)
 
 

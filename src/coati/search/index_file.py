@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 FILE_NAME = "index.sqlite"
+# What a kill leaves of an index; it is written again.
+UNFINISHED_NAME = f"{FILE_NAME}.unfinished"
 
 # Raised whenever an older Coati could not read what this one writes.
 VERSION = 1
@@ -93,11 +95,21 @@ def write_index(
     Of two pages with one URL the first counts.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    unfinished = folder / f"{FILE_NAME}.unfinished"
-    with suppress(FileNotFoundError):
-        unfinished.unlink()
-    connection = sqlite3.connect(unfinished, isolation_level=None)
-    with closing(connection), writing_to(folder):
+    unfinished = folder / UNFINISHED_NAME
+    unfinished.unlink(missing_ok=True)
+    try:
+        with writing_to(folder):
+            written = _write(unfinished, pages, sources, progress)
+        unfinished.replace(folder / FILE_NAME)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return written
+
+
+def _write(
+    file: Path, pages: Iterable[PageText], sources: Iterable[str], progress: Callable[[int], None]
+) -> int:
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         # A crash leaves an unfinished file, which is written again: no need to wait for the disk.
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
@@ -111,9 +123,8 @@ def write_index(
         connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
         connection.execute("INSERT INTO words (words) VALUES ('optimize')")
         connection.execute("COMMIT")
-    with unfinished.open("rb") as file:
-        os.fsync(file.fileno())
-    unfinished.replace(folder / FILE_NAME)
+    with file.open("rb") as opened:
+        os.fsync(opened.fileno())
     return written
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from coati.errors import ConfigError
 from coati.machine_errors import read_bounded
+from coati.runs.durable import write_whole
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def write_start_model(path: Path, model: StartModel, provenance: Mapping[str, An
         "stop_words": sorted(model.stop_words),
         "words": words,
     }
-    path.write_text(json.dumps(told, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    write_whole(path, [text.encode(), b"\n"])
 
 
 def read_start_model(path: Path) -> StartModel:

@@ -51,9 +51,9 @@ def _found_tiles(facts: RunFacts) -> tuple[Html, Html]:
         queries = f"{format_count(facts.queries)} of them queries"
         return found, _count_tile(totals.requests, "request", " made", queries)
     if facts.watches:
-        cycles = format_count(len(facts.sessions), "cycle")
+        cycles = format_count(facts.cycles, "cycle")
         known = _count_tile(facts.changes, "change", " noticed", f"in {cycles}")
-        each = f"{totals.requests / max(len(facts.sessions), 1):.0f} per cycle"
+        each = f"{totals.requests / max(facts.cycles, 1):.0f} per cycle"
         return known, _count_tile(totals.requests, "request", " made", each)
     return (
         _count_tile(totals.targets, facts.noun, " found", format_bytes(totals.target_bytes)),

@@ -54,7 +54,7 @@ _PAGES_NOTE = joined(
 def _in_words(changes: Sequence[Change], facts: RunFacts) -> str:
     kinds = Counter(change.what for change in changes)
     told = ", ".join(f"{format_count(kinds[kind])} {kind}" for kind in _KINDS)
-    cycles = format_count(len(facts.sessions), "cycle")
+    cycles = format_count(facts.cycles, "cycle")
     return f"{told} since {format_moment(facts.began_at)}, in {cycles}. Times are UTC."
 
 
