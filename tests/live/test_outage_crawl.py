@@ -88,9 +88,16 @@ class Weather:
 def under(weather: Weather, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each request that leaves meet the weather: at a port of nobody's, or by a word to the server."""
     send = StreamingDownloadHandler._download  # noqa: SLF001 - where a request leaves
+    failed: set[str] = set()
 
     async def send_under(self: StreamingDownloadHandler, request: Request) -> Response:
         kind = weather.next(urlsplit(request.url).hostname or "")
+        if kind is Down.FAILING and request.url in failed:
+            # A second 500 says that the page is broken. Which request meets which outage depends on the
+            # order of answers where several are in flight, so that it could meet a good page.
+            kind = Down.BUSY
+        elif kind is Down.FAILING:
+            failed.add(request.url)
         if kind is Down.REFUSED:
             parts = urlsplit(request.url)
             return await send(
