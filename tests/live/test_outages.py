@@ -115,6 +115,15 @@ def test_a_500_is_asked_again_once_and_broken_if_the_host_is_well() -> None:
     assert made.proof(asked("/b")) is not None
 
 
+def test_the_first_500_of_a_url_that_met_another_outage_is_asked_again() -> None:
+    made = outages()
+    until(made, "/a", 1.0)
+    made.judge(asked("/well"), FINE, 2.0)
+    assert until(made, "/a", 20.0, ERROR) == AT_THE_END
+    made.judge(asked("/well"), FINE, 21.0)
+    assert until(made, "/a", 30.0, ERROR) is None
+
+
 def test_500s_of_a_host_in_trouble_break_nothing() -> None:
     made = outages()
     paths = [f"/{number}" for number in range(30)]

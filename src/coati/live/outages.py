@@ -13,7 +13,8 @@ out. So a URL is called broken only on evidence:
 4. A host that never answered, while others do, counts as a whole: its URLs are broken when ``retries`` tries
    of the host have failed. One that is down, and was not, breaks no URL, however long that takes.
 5. A 500 may mean either, a server in trouble or a page that is always broken, which is more common. So its
-   URL is asked again once, at the end, and is broken if the host has answered something else in between.
+   URL is asked again once, at the end, and is broken if that gives a 500 again and the host has answered
+   something else in between.
 
 Of a page that breaks off the part that came is taken in the end: where every try gave as much, it is all that
 there is. Where nobody has answered yet, there are a few quick tries. `Outages.hopeless` tells when to give
@@ -64,6 +65,8 @@ _REMEMBERED_HOSTS: Final = 100_000
 _LOOKS: Final = 4
 
 _SUCCESS = range(200, 300)
+# A server in trouble, or a page that is always broken.
+_DOUBTFUL = IN_TROUBLE - PASSING_STATUSES
 
 _Key = tuple[Method, str]
 
@@ -102,11 +105,12 @@ class _Host:
 class _Waiting:
     """A URL that met an outage; ``alone`` counts the failures that count against it.
 
-    ``answers`` is how many all hosts had given when it failed last.
+    ``doubtful`` counts answers such as 500, ``answers`` how many all hosts had given when it failed last.
     """
 
     tries: int = 0
     alone: int = 0
+    doubtful: int = 0
     spell: _Spell | None = None
     until: float = 0.0
     answers: int = -1
@@ -215,6 +219,7 @@ class Outages:
             return host.due
         last_try = waiting.until == AT_THE_END and waiting.answers == self._answers
         was_well, doubtful = host.spell is None, _is_doubtful(key, result.outcome)
+        waiting.doubtful += doubtful
         self._fail(key, host, waiting, size, now)
         if not self._answers:
             self._first_tries[key] += 1
@@ -230,7 +235,8 @@ class Outages:
     def _is_broken(self, host: _Host, waiting: _Waiting, *, doubtful: bool, was_well: bool) -> bool:
         """Tell whether there is evidence enough; ``was_well``: the host had answered just before."""
         if doubtful:
-            return was_well and (waiting.tries > 1 or not self._retries)
+            # What it met before may have been an outage of another kind, which says nothing about it.
+            return was_well and (waiting.doubtful > 1 or not self._retries)
         if waiting.alone < self._retries or host.spell is None or host.spell.shared:
             return False
         # One that is known to fail alone says nothing about the others.
@@ -258,6 +264,7 @@ class Outages:
         if past.kind == DEFERRED:
             host, waiting = self._host(past.url), self._waiting.setdefault(key, _Waiting())
             if past.charged or self._is_due(host, waiting, past.at):
+                waiting.doubtful += past.status in _DOUBTFUL
                 self._fail(key, host, waiting, past.size_bytes, past.at)
             waiting.until = past.until
             return
@@ -312,7 +319,7 @@ class Outages:
 def _is_doubtful(key: _Key, outcome: Outcome) -> bool:
     """Tell whether an answer may be that of a host in trouble; a HEAD and a query are not worth another."""
     method, url = key
-    said = isinstance(outcome, Failure) and outcome.status in IN_TROUBLE - PASSING_STATUSES
+    said = isinstance(outcome, Failure) and outcome.status in _DOUBTFUL
     return said and method is Method.GET and not is_query(url)
 
 
