@@ -81,6 +81,14 @@ def test_a_part_of_an_experiment_needs_nothing_that_it_does_not_use(archives: Pa
     assert "tiny" in found._repr_html_()
 
 
+def test_an_unknown_strategy_is_told_with_each_known_one_once(archives: Path) -> None:
+    with pytest.raises(coati.CoatiError, match="unknown strategy of this experiment") as raised:
+        coati.experiment("tiny.toml", archives=archives, jobs=0, sites=["tiny"], strategies=["nope"])
+    known = str(raised.value).rpartition("Known: ")[2].split(", ")
+    assert "bfs" in known
+    assert len(known) == len(set(known))
+
+
 def test_rows_are_compared_with_the_same_seeds(archives: Path) -> None:
     text = FILE.replace('"curve_ratio"]', '"auc_ratio"]').replace("tres-light", "random")
     Path("tiny.toml").write_text(text)

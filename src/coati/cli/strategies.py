@@ -14,9 +14,11 @@ from coati.jobs.choices import list_strategies
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def strategies(form: str) -> None:
     """List the strategies, and which of them work only in replay."""
-    for strategy in list_strategies():
+    known = list_strategies()
+    width = max(len(strategy.name) for strategy in known)
+    for strategy in known:
         if form == "json":
             say(json.dumps(strategy._asdict()))
         else:
             where = {"discover": " (coati discover)", "replay": " (replay only)"}.get(strategy.command, "")
-            say(f"{strategy.name:<15} {strategy.summary}{where}")
+            say(f"{strategy.name:<{width}} {strategy.summary}{where}")

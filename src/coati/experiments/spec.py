@@ -256,7 +256,7 @@ class Experiment:
         labels = [variant.label for variant in self.variants]
         for label in strategies:
             if label not in labels and ":" not in label and label not in REGISTRY:
-                raise unknown_name("strategy of this experiment", label, [*labels, *REGISTRY])
+                raise unknown_name("strategy of this experiment", label, {*labels, *REGISTRY})
         kept = tuple(
             site
             for site in self.sites
