@@ -99,6 +99,25 @@ def test_an_unknown_setting_and_a_wrong_value_are_told(start: str) -> None:
         coati.crawl(start, max_time="soon")
 
 
+def test_a_dry_run_is_a_preview_and_crawls_nothing(start: str) -> None:
+    # Not an option by type; a user of the command line tries it.
+    with pytest.raises(coati.CoatiError, match=r"coati\.preview"):
+        coati.crawl(start, out="run", delay=0, dry_run=True)  # type: ignore[call-arg]
+    assert not Path("run").exists()
+
+
+def test_a_callback_that_always_raises_ends_the_crawl_with_its_error_alone(
+    start: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(event: coati.Event) -> None:
+        raise LookupError(event.what)
+
+    with pytest.raises(LookupError):
+        coati.crawl(start, out="run", delay=0, on_event=fail)
+    # The event loop logs what was raised a second time.
+    assert not [record for record in caplog.records if record.name == "asyncio"]
+
+
 def test_a_preview_writes_nothing(start: str, tmp_path: Path) -> None:
     found = coati.preview(start)
     assert (found.links, found.admitted, found.exit_code) == (PAGES, PAGES, 0)
@@ -127,3 +146,14 @@ def test_a_run_is_opened_asked_explained_and_verified(start: str) -> None:
     assert str(run.explain("/d1.csv")).endswith(
         "/d1.csv: target. It was fetched and is a file of the wanted types."
     )
+
+
+def test_a_run_is_no_archive_and_a_report_needs_a_folder(start: str) -> None:
+    coati.crawl(start, out="run", delay=0)
+    with pytest.raises(coati.CoatiError, match=r"run is the folder of a run.*--archive.*run/warc"):
+        coati.import_archive("run", "held")
+    assert not Path("held").exists()
+    assert coati.import_archive("run/warc", "held").layout == "warc"
+    with pytest.raises(coati.CoatiError, match="there is no folder other to write the report to"):
+        coati.report("run", "other/report.html")
+    assert coati.report("run", "report.html") == Path("report.html")

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coati.errors import UsageError
 from coati.strategies.state import pack, unpack
 
 MAGIC = b"coati-state-1\n"
@@ -120,7 +121,12 @@ def test_another_version_is_refused() -> None:
 
 
 def test_nothing_that_could_run_code_is_written_or_read() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(UsageError):
         pack({"code": print})
     with pytest.raises(ValueError, match="not a state of this version"):
         unpack(pickle.dumps({"turn": 1}))
+
+
+def test_what_cannot_be_stored_is_said_to_who_wrote_the_strategy() -> None:
+    with pytest.raises(UsageError, match=r"save returned what cannot be stored.*type set"):
+        pack({"step": 3, "seen": {"a"}})

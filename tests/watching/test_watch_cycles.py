@@ -44,6 +44,7 @@ def test_it_looks_first_and_then_tells_what_changed(site: Script) -> None:
     assert second.run.summary.targets == 2
     assert "b.csv" in second._repr_html_()
     assert "none" in first._repr_html_()
+    assert repr(first) == f"<WatchResult {str(first.folder)!r}: 0 changes in 1 cycle; {first.stop.value}>"
 
 
 @pytest.mark.usefixtures("site")

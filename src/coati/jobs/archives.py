@@ -20,6 +20,7 @@ from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.errors import UsageError, unknown_name
 from coati.jobs.notebook_tables import pairs_table
 from coati.model import Kind
+from coati.runs.layout import holds_run
 from coati.units import format_iso
 from coati.web.media import parse_types
 from coati.web.urls import normalise
@@ -116,6 +117,11 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
     given = (sources,) if isinstance(sources, str | Path) else tuple(sources)
     # The import may put a new folder in the place of the one that we stand in.
     place = Path(destination).resolve()
+    if layout == "auto" and (run := next(filter(holds_run, map(Path, given)), None)) is not None:
+        raise UsageError(
+            f"{run} is the folder of a run, which is no copy of the site. Crawl with --archive to get one;"
+            f" {run / 'warc'} has the pages alone"
+        )
     layout, source = open_source(tuple(map(Path, given)), layout, options)
     if (
         layout == "folder"

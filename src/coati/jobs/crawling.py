@@ -95,6 +95,8 @@ def crawl(
     `coati.errors.CoatiError` for wrong arguments; a site that fails is a result, not an error.
     """
     place = crawl_place(start, run_file=run_file, **options)
+    if place.settings.dry_run:
+        raise UsageError("dry_run is set, and this would crawl: call coati.preview instead")
     view = CrawlView(place.settings.budget)
     stop = stop or StopSignal()
 

@@ -300,7 +300,9 @@ class Drive:
         """Send nothing more; what is in flight is finished."""
         if self.stop_reason is None:
             self.stop_reason = reason
-            self._tell(EventKind.STOPPING, reason=reason)
+            # After an error nobody is told: whose callback raised it would raise it again, in the event loop.
+            if self.error is None:
+                self._tell(EventKind.STOPPING, reason=reason)
             self.wake()
 
     def abort(self, error: BaseException | None = None) -> None:

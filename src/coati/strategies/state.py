@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from coati.errors import UsageError
+
 State = Mapping[str, Any]
 
 _MAGIC = b"coati-state-1\n"
@@ -24,6 +26,8 @@ def pack(state: State) -> bytes:
 
     >>> unpack(pack({"step": 3, "name": "bfs"}))
     {'step': 3, 'name': 'bfs'}
+
+    Raises `coati.errors.UsageError` where a value is of another type.
     """
     directory: list[list[object]] = []
     parts: list[bytes] = []
@@ -37,7 +41,13 @@ def pack(state: State) -> bytes:
             parts.append(value)
         else:
             directory.append([name, "json", value, [], 0])
-    head = json.dumps(directory).encode()
+    try:
+        head = json.dumps(directory).encode()
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"the strategy's save returned what cannot be stored ({error}):"
+            " numbers, texts, bytes, numpy arrays and lists of these can"
+        ) from None
     return _MAGIC + zlib.compress(b"".join([struct.pack("<Q", len(head)), head, *parts]), level=1)
 
 

@@ -35,7 +35,7 @@ MOVED = 3
 _STEP_SECONDS = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class WatchResult:
     """What `coati.watch` returns; ``cycles`` are those of this call, the last of which says why it ended."""
 
@@ -71,6 +71,13 @@ class WatchResult:
     def exit_code(self) -> int:
         """The exit status of a command that made this watch."""
         return MOVED if self.moved else self.stop.exit_code
+
+    def __repr__(self) -> str:
+        changes, cycles = len(self.changes), len(self.cycles)
+        return (
+            f"<WatchResult {str(self.folder)!r}: {changes} change{'' if changes == 1 else 's'}"
+            f" in {cycles} cycle{'' if cycles == 1 else 's'}; {self.stop.value}>"
+        )
 
     def _repr_html_(self) -> str:
         rows: list[dict[str, object]] = [
