@@ -11,7 +11,7 @@ import pytest
 from coati.errors import ConfigError
 from coati.fleet.downloading import download_for_crawl, download_run
 from coati.fleet.generations import Chain, ChainBrokenError, Manifest, RunState
-from coati.fleet.objects import ObjectStore, StoreError
+from coati.fleet.objects import DamagedObjectError, ObjectStore, StoreError
 from coati.fleet.publishing import Publisher, StoredRun
 from coati.runs.reader import RunReader
 from coati.runs.store import RunStore
@@ -193,12 +193,12 @@ def test_damage_in_the_store_is_told(memory: ObjectStore, tmp_path: Path) -> Non
         Loop(run, SITE, STRATEGY, width=1).steps(20)
         manifest = publish_within(publisher(memory, tmp_path / "run"))
     memory.replace(manifest.database[0].name, b"other bytes")
-    with pytest.raises(StoreError, match="missing or damaged"):
+    with pytest.raises(DamagedObjectError, match="missing or damaged"):
         download_run(memory, "sites/a.org", tmp_path / "pulled")
     generation = f"sites/a.org/generations/{manifest.generation:012}"
     for content in (b"[]", b"{}", manifest.to_bytes().replace(b'"warc"', b'"other"')):
         memory.replace(generation, content)
-        with pytest.raises(StoreError, match=f"{generation} in the store is damaged"):
+        with pytest.raises(DamagedObjectError, match=f"{generation} in the store is damaged"):
             chain(memory).newest()
 
 
@@ -211,7 +211,7 @@ def test_a_pull_that_was_cut_off_is_made_again(memory: ObjectStore, tmp_path: Pa
     assert whole is not None
     memory.replace(part, b"other bytes")
     pulled = tmp_path / "pulled"
-    with pytest.raises(StoreError, match="missing or damaged"):
+    with pytest.raises(DamagedObjectError, match="missing or damaged"):
         download_run(memory, "sites/a.org", pulled)
     memory.replace(part, whole)
     assert download_run(memory, "sites/a.org", pulled) == manifest

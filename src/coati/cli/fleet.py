@@ -100,6 +100,7 @@ def _total(found: FleetStatus) -> dict[str, object]:
         **sums_of([site.summary for site in found.sites]),
         "done": sum(site.done for site in found.sites),
         "quarantined": [site.summary.site for site in found.sites if site.quarantined],
+        "damaged": found.damaged,
         "client": None if found.client is None else found.client.owner,
         "leases": len(found.leases),
         "store": found.store,
@@ -127,6 +128,8 @@ def _print(found: FleetStatus, since: StatusChange | None) -> None:
                 f"  quarantine: {site.summary.site}: {format_count(site.deaths, 'worker')} died at it"
                 f" (coati fleet free {found.store} {site.summary.site})"
             )
+    for damage in found.damaged:
+        say(f"  damaged:    {damage}")
     _print_sites("Sites, the richest first", found.sites[:_SHOWN])
     troubled = [site for site in found.sites if site.summary.errors or not site.summary.targets]
     troubled.sort(key=lambda site: (-site.summary.errors, -site.summary.requests))

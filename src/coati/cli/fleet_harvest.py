@@ -75,6 +75,8 @@ def _words(event: FleetEvent) -> str:
             words = f"Failed: {data.get('site', 'the client')}: {data['error']}"
         case "quarantined":
             words = f"{data['site']} is in quarantine: {data['deaths']} workers died while crawling it."
+        case "damaged":
+            words = f"{data['site']} is left out: {data['error']}. Then run the same command again."
         case "left_out":
             words = f"Worker {data['worker']} gets no more slices: {data['why']}."
         case "no_workers":
@@ -93,13 +95,15 @@ def show_harvest(done: StoreHarvest, form: str) -> None:
     """Print what a harvest on many machines brought: one object per site and one for all, or a table."""
     harvested, sites = done.harvested, done.sites
     sums = sums_of(sites)
+    damaged = {site.site: site.damage for site in harvested.sites if site.damage}
     left_alone = [site.site for site in harvested.sites if site.quarantined]
     if form == "json":
         for site in sites:
             say(json.dumps({"kind": "site", **asdict(site)}))
         why = {"kind": "total", "stop": harvested.stop.name.lower(), "stop_reason": harvested.stop.value}
         more = {"slices": harvested.slices, "deaths": harvested.deaths, "quarantined": left_alone}
-        said = {**why, **sums, **more, "resumed": harvested.resumed, "store": harvested.store}
+        last = {"damaged": damaged, "resumed": harvested.resumed, "store": harvested.store}
+        said = {**why, **sums, **more, **last}
         say(json.dumps(said))
         return
     say(f"Stopped: {harvested.stop.words.brief}.")

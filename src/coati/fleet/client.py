@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,11 +21,11 @@ from coati.errors import ConfigError
 from coati.fleet.client_lease import put_down, take_client_lease
 from coati.fleet.closing import send_once
 from coati.fleet.cluster import Cluster, FinishedSlice
-from coati.fleet.deaths import has_last_try, is_quarantined
+from coati.fleet.deaths import MOST_AT_ONE_PLACE, has_last_try, is_quarantined
 from coati.fleet.events import FleetEvent, FleetEventKind, OnFleetEvent
 from coati.fleet.generations import Chain, RunState
 from coati.fleet.leases import HeldLease, Lease, lease_name
-from coati.fleet.objects import ObjectStore, StoreError, open_store
+from coati.fleet.objects import DamagedObjectError, ObjectStore, StoreError, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, SliceTimes, WorkerVersionError
 from coati.fleet.worker_health import WorkerHealth
 from coati.harvesting.files_harvest import FilesHarvest
@@ -81,11 +82,15 @@ class FleetHarvest:
 
 @dataclass(frozen=True, slots=True)
 class FleetSite:
-    """What a site took and gave; ``quarantined``: workers died at it, and it is left alone."""
+    """What a site took and gave; ``quarantined``: workers died at it, and it is left alone.
+
+    ``damage`` says what is wrong with its objects in the store, where it could not be crawled for that.
+    """
 
     site: str
     state: RunState
     quarantined: bool = False
+    damage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +160,7 @@ def stored_settings(store: ObjectStore) -> dict[str, object]:
     try:
         return {} if content is None else tomllib.loads(content.decode())
     except ValueError as error:
-        raise StoreError(f"{SETTINGS_OBJECT} in {store.url} is damaged: {error}") from None
+        raise DamagedObjectError(SETTINGS_OBJECT, f"is damaged: {error}") from None
 
 
 class FleetClient:
@@ -183,6 +188,9 @@ class FleetClient:
         self._quarantined: set[int] = set()
         # Of these, those that have their last try now.
         self._last_tries: set[int] = set()
+        # How often in a row a site was found damaged; and what was, where it is left out for that.
+        self._found_damaged: Counter[int] = Counter()
+        self._damaged: dict[int, str] = {}
         self._health = WorkerHealth()
         self._sent_at: dict[int, float] = {}
         self._begun = time.monotonic()
@@ -204,7 +212,9 @@ class FleetClient:
         self._end_crawls()
         stop = self._stop or self._natural_end()
         sites = [
-            FleetSite(site.name, self._states[number], number in self._quarantined)
+            FleetSite(
+                site.name, self._states[number], number in self._quarantined, self._damaged.get(number, "")
+            )
             for number, site in enumerate(self._sites)
         ]
         return FleetHarvested(stop, self._store.url, sites, resumed, self._slices, self._deaths)
@@ -212,13 +222,20 @@ class FleetClient:
     def _read_states(self) -> None:
         """Learn where every site stands."""
         with ThreadPoolExecutor(_READERS) as pool:
-            found = pool.map(self._read_state, self._sites)
+            found = pool.map(self._first_state, self._sites)
             for number, (state, is_left_alone) in enumerate(found):
                 self._states[number] = state
                 self._errors += state.errors
                 if is_left_alone:
                     self._quarantined.add(number)
                 self._choice.resume(number, _counts(state), over=state.done or is_left_alone)
+
+    def _first_state(self, site: HarvestSite) -> tuple[RunState, bool]:
+        try:
+            return self._read_state(site)
+        except DamagedObjectError:
+            # Others go on. Whoever is sent there finds it, too, and it is told then.
+            return RunState(start_url=site.urls[0]), False
 
     def _read_state(self, site: HarvestSite) -> tuple[RunState, bool]:
         newest = Chain(self._store, f"sites/{site.name}").newest()
@@ -253,7 +270,7 @@ class FleetClient:
         orders = [
             replace(self._order(ChosenSlice(number, 0, 0.0, 0.0, is_suspect=False)), ends=reason)
             for number, state in enumerate(self._states)
-            if state.is_open and number not in self._quarantined
+            if state.is_open and number not in self._quarantined and number not in self._damaged
         ]
         with suppress(KeyboardInterrupt):
             send_once(self._cluster, orders, self._take_ended, self._look_around)
@@ -335,6 +352,8 @@ class FleetClient:
             raise finished.error
         elif finished.worker_died:
             self._lose(number, str(finished.error))
+        elif isinstance(finished.error, DamagedObjectError):
+            self._take_damage(number, str(finished.error))
         elif finished.error is None or isinstance(finished.error, StoreError):
             # The scheduler or the store went away; that says nothing about the site.
             wait = 0.0 if finished.error is None else _STORE_SECONDS
@@ -347,7 +366,7 @@ class FleetClient:
 
     def _lost_counts(self, number: int) -> SiteCounts:
         """Return how a run stands whose slice brings no result: it may have published something."""
-        with suppress(StoreError):
+        with suppress(StoreError, DamagedObjectError):
             state, _ = self._read_state(self._sites[number])
             self._take_state(number, state)
         return _counts(self._states[number])
@@ -365,6 +384,7 @@ class FleetClient:
                 # After a last try that ended, a site is one like the others again.
                 self._last_tries.discard(number)
                 self._quarantined.discard(number)
+                self._found_damaged.pop(number, None)
                 self._take_crawled(number, result)
             case SliceEnd.HELD | SliceEnd.LOST:
                 gone = result.by not in self._cluster.workers() and result.end is SliceEnd.HELD
@@ -411,6 +431,21 @@ class FleetClient:
         self._tell(FleetEventKind.DIED, site=self._sites[number].name, error=why)
         # The lease of the one that died is still there for a while.
         self._choice.died(number, time.time(), time.time(), self._lost_counts(number))
+
+    def _take_damage(self, number: int, why: str) -> None:
+        """Try a damaged site again, as often as one at which workers die, then leave it out.
+
+        The store is not told: who has mended it need only run the same command again.
+        """
+        site = self._sites[number].name
+        self._found_damaged[number] += 1
+        if self._found_damaged[number] < MOST_AT_ONE_PLACE:
+            self._tell(FleetEventKind.FAILED, site=site, error=why)
+            self._choice.died(number, time.time(), time.time(), self._lost_counts(number))
+        else:
+            self._damaged[number] = why
+            self._tell(FleetEventKind.DAMAGED, site=site, error=why)
+            self._choice.end(number)
 
     def _end(self, reason: StopReason) -> None:
         self._stop = reason

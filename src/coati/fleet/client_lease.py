@@ -12,7 +12,7 @@ from typing import Final
 
 from coati.errors import ConfigError
 from coati.fleet.leases import HeldLease, Lease, LeaseHeldError, LeaseLostError, Leases
-from coati.fleet.objects import ObjectStore, StoreError
+from coati.fleet.objects import DamagedObjectError, ObjectStore, StoreError
 from coati.fleet.patience import pause_for
 from coati.units import format_iso
 
@@ -72,7 +72,7 @@ def _wait_for(lease: Lease, leases: Leases, pause: Callable[[float], None]) -> N
 
 def put_down(lease: HeldLease) -> None:
     """Release the lease of this client, if it still has it and the store is there; else it expires."""
-    with suppress(LeaseLostError, StoreError):
+    with suppress(LeaseLostError, StoreError, DamagedObjectError):
         lease.release()
 
 

@@ -13,14 +13,14 @@ when all other sites are over; should its worker die once more, it is left alone
 from __future__ import annotations
 
 import json
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from coati.fleet.generations import Chain
 from coati.fleet.leases import Lease
-from coati.fleet.objects import ObjectStore, parsed
+from coati.fleet.objects import DamagedObjectError, ObjectStore, parsed
 
 # This many at the same place, or this many in all, are too many.
-_MOST_AT_ONE_PLACE: Final = 3
+MOST_AT_ONE_PLACE: Final = 3
 _MOST: Final = 10
 
 
@@ -33,7 +33,7 @@ class Deaths(NamedTuple):
     @property
     def are_too_many(self) -> bool:
         """Whether the site is to be left alone."""
-        return self.here >= _MOST_AT_ONE_PLACE or self.all >= _MOST
+        return self.here >= MOST_AT_ONE_PLACE or self.all >= _MOST
 
 
 def note_death(store: ObjectStore, lease: Lease) -> None:
@@ -54,7 +54,7 @@ def deaths_at(store: ObjectStore, place: str) -> Deaths:
     if not names:
         return Deaths(0, 0)
     notes = [f"{place}/deaths/{name}" for name in names]
-    noted = [parsed(store.read(note) or b"{}", note).get("requests") for note in notes]
+    noted = [_noted(store, note).get("requests") for note in notes]
     newest = Chain(store, place).newest()
     here = 0 if newest is None else newest.state.requests
     return Deaths(len(names), noted.count(here))
@@ -74,15 +74,13 @@ def quarantine(store: ObjectStore, place: str, deaths: int, now: float) -> None:
 
 def has_last_try(store: ObjectStore, place: str) -> bool:
     """Tell whether a site is left alone and has its last try before it."""
-    name = f"{place}/quarantine"
-    content = store.read(name)
-    return content is not None and not parsed(content, name).get("last_try")
+    return is_quarantined(store, place) and not _noted(store, f"{place}/quarantine").get("last_try")
 
 
 def use_last_try(store: ObjectStore, place: str, token: int, now: float) -> bool:
     """Note the last try of a site, before it is made; tells whether it had not been used by another lease."""
     name = f"{place}/quarantine"
-    said = parsed(store.read(name) or b"{}", name)
+    said = _noted(store, name)
     if said.get("last_try", token) != token:
         return False
     store.replace(name, _said(**{**said, "last_try": token, "last_try_at": now}))
@@ -100,6 +98,14 @@ def end_quarantine(store: ObjectStore, place: str) -> bool:
     forget_deaths(store, place)
     store.delete(f"{place}/quarantine")
     return was
+
+
+def _noted(store: ObjectStore, name: str) -> dict[str, Any]:
+    """Read a note; a damaged one still says by its name that there was a death, or a quarantine."""
+    try:
+        return parsed(store.read(name) or b"{}", name)
+    except DamagedObjectError:
+        return {}
 
 
 def _said(**facts: object) -> bytes:

@@ -12,7 +12,7 @@ from typing import Final
 
 from coati.errors import ConfigError
 from coati.fleet.generations import Chain, Manifest, Part, target_object
-from coati.fleet.objects import ObjectStore, StoreError
+from coati.fleet.objects import DamagedObjectError, ObjectStore
 from coati.fleet.page_deltas import PAGE_BYTES, apply, digests_of
 from coati.fleet.publishing import StoredRun
 from coati.machine_errors import writing_to
@@ -69,7 +69,16 @@ def download_run(
     with writing_to(folder):
         layout.state.mkdir(parents=True, exist_ok=True)
         unfinished.touch()
-        _write_run(store, manifest, layout, on_progress)
+        while True:
+            try:
+                _write_run(store, manifest, layout, on_progress)
+                break
+            except DamagedObjectError:
+                # A harvest that goes on removes what its newest generations do not need.
+                newest = chain.newest()
+                if newest is None or newest.generation == manifest.generation:
+                    raise
+                manifest = newest
         # A folder with a database is a run.
         (layout.state / "run.sqlite").replace(layout.database)
         unfinished.unlink()
@@ -99,7 +108,7 @@ def _write_small_files(store: ObjectStore, manifest: Manifest, folder: Path) -> 
     (folder / "state" / "snapshots").mkdir(parents=True, exist_ok=True)
     for name, part in manifest.files.items():
         if ".." in PurePosixPath(name).parts or PurePosixPath(name).is_absolute():
-            raise StoreError(f"a manifest of the store names a file outside of its run: {name}")
+            raise DamagedObjectError(part.name, f"is to be a file outside of its run: {name}")
         write_whole(folder / name, (_content(store, part),))
 
 
@@ -124,7 +133,7 @@ def _get_target(store: ObjectStore, sha256: str, path: Path) -> None:
     store.get_file(target_object(sha256), path)
     with path.open("rb") as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
-            raise StoreError(f"the object {target_object(sha256)} of the store is damaged")
+            raise DamagedObjectError(target_object(sha256), "is damaged")
 
 
 def _image(store: ObjectStore, manifest: Manifest) -> bytearray:
@@ -133,7 +142,7 @@ def _image(store: ObjectStore, manifest: Manifest) -> bytearray:
         try:
             image = apply(image, _content(store, part))
         except ValueError as error:
-            raise StoreError(f"{part.name} in the store is damaged: {error}") from None
+            raise DamagedObjectError(part.name, f"is damaged: {error}") from None
     return image
 
 
@@ -141,7 +150,7 @@ def _content(store: ObjectStore, part: Part) -> bytes:
     content = store.read(part.name)
     digest = part.name.rpartition("-")[2]
     if content is None or hashlib.sha256(content).hexdigest()[: len(digest)] != digest:
-        raise StoreError(f"{part.name} in the store is missing or damaged")
+        raise DamagedObjectError(part.name, "is missing or damaged")
     return content
 
 

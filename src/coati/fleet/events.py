@@ -19,6 +19,7 @@ class FleetEventKind(StrEnum):
     DIED = "died"
     FAILED = "failed"
     QUARANTINED = "quarantined"
+    DAMAGED = "damaged"
     LEFT_OUT = "left_out"
     NO_WORKERS = "no_workers"
     STOPPING = "stopping"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,10 +13,10 @@ from coati.errors import ConfigError
 from coati.fleet.client import FleetClient, FleetHarvest, Listeners, stored_settings
 from coati.fleet.client_lease import put_down, take_client_lease
 from coati.fleet.cluster import Cluster
-from coati.fleet.events import FleetEventKind
+from coati.fleet.events import FleetEvent, FleetEventKind
 from coati.fleet.generations import Chain
 from coati.fleet.leases import HeldLease
-from coati.fleet.objects import ObjectStore, open_store
+from coati.fleet.objects import DamagedObjectError, ObjectStore, open_store
 from coati.fleet.orders import SliceOrder, SliceResult, SliceTimes
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.sites import HarvestSite
@@ -44,11 +45,15 @@ class FleetWatch:
 
 @dataclass(frozen=True, slots=True)
 class FleetCycle:
-    """What one cycle brought, by site; those that could not be watched this time are missing."""
+    """What one cycle brought, by site; those that could not be watched this time are missing.
+
+    ``damaged`` says of sites that are damaged in the store what is wrong with them.
+    """
 
     stop: StopReason
     sites: int
     results: dict[str, CycleResult]
+    damaged: dict[str, str] = field(default_factory=dict)
 
 
 def watch_fleet_once(watch: FleetWatch, cluster: Cluster, listeners: Listeners | None = None) -> FleetCycle:
@@ -58,16 +63,23 @@ def watch_fleet_once(watch: FleetWatch, cluster: Cluster, listeners: Listeners |
     client has the store.
     """
     store = open_store(watch.store)
-    sites = watched_sites(store)
-    if not sites:
+    heard = listeners or Listeners()
+    damaged: dict[str, str] = {}
+    sites = watched_sites(store, damaged)
+    if not sites and not damaged:
         raise ConfigError(f"{watch.store} holds no crawl to watch: harvest into it first")
     store.check()
-    heard = listeners or Listeners()
+    for site, error in damaged.items():
+        if heard.on_event is not None:
+            told = {"site": site, "error": error}
+            heard.on_event(FleetEvent(time.time(), FleetEventKind.DAMAGED, told))
     lease = take_client_lease(store, "watch", watch.times.term, heard.on_wait)
     try:
         client = _CycleClient(watch, cluster, heard, lease, sites)
         harvested = client.run(resumed=True)
-        return FleetCycle(harvested.stop, len(sites), client.results)
+        watched = {site.name for site in sites}
+        damaged |= {site.site: site.damage for site in harvested.sites if site.damage}
+        return FleetCycle(harvested.stop, len(watched | set(damaged)), client.results, damaged)
     finally:
         put_down(lease)
 
@@ -92,11 +104,17 @@ def watch_fleet(
             return cycle
 
 
-def watched_sites(store: ObjectStore) -> list[HarvestSite]:
-    """Return the sites of a store that brought a page or a file."""
+def watched_sites(store: ObjectStore, damaged: dict[str, str] | None = None) -> list[HarvestSite]:
+    """Return the sites of a store that brought a page or a file; what is damaged is told in ``damaged``."""
     found = []
     for name in store.names("sites"):
-        newest = Chain(store, f"sites/{name}").newest()
+        try:
+            newest = Chain(store, f"sites/{name}").newest()
+        except DamagedObjectError as error:
+            if damaged is None:
+                raise
+            damaged[name] = str(error)
+            continue
         if newest is not None and newest.database and (newest.state.pages or newest.state.targets):
             found.append(HarvestSite(name, (newest.state.start_url,), Scope.DOMAIN))
     return found

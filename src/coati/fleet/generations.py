@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from coati.bandits.site_choice import Promises
 from coati.errors import CoatiError
-from coati.fleet.objects import ObjectStore, StoreError, parsed
+from coati.fleet.objects import DamagedObjectError, ObjectStore, parsed
 from coati.version import __version__
 
 # Readers may still be busy with these.
@@ -95,7 +95,7 @@ class Manifest:
 
     @classmethod
     def from_bytes(cls, content: bytes, name: str) -> Manifest:
-        """Read the object of this name; raises `StoreError` where it is damaged."""
+        """Read the object of this name; raises `DamagedObjectError` where it is damaged."""
         values = parsed(content, name)
         try:
             return cls(
@@ -109,7 +109,7 @@ class Manifest:
                 }
             )
         except (LookupError, TypeError, AttributeError) as error:
-            raise StoreError(f"{name} in the store is damaged, or of another version: {error}") from None
+            raise DamagedObjectError(name, f"is damaged, or of another version: {error}") from None
 
 
 def _values(thing: object) -> dict[str, object]:
@@ -161,11 +161,15 @@ class Chain:
         if None in kept:
             # Somebody else is at it.
             return
-        needed = {
-            part.name.rpartition("/")[2]
-            for number, content in zip(numbers[-_KEPT:], kept, strict=True)
-            for part in Manifest.from_bytes(content or b"", self._name(number)).parts()
-        }
+        try:
+            needed = {
+                part.name.rpartition("/")[2]
+                for number, content in zip(numbers[-_KEPT:], kept, strict=True)
+                for part in Manifest.from_bytes(content or b"", self._name(number)).parts()
+            }
+        except DamagedObjectError:
+            # Nobody knows what an older generation needs; it goes when newer ones come.
+            return
         for name in self.store.names(f"{self.place}/parts"):
             if name not in needed and int(name.partition("-")[0]) <= token:
                 self.store.delete(f"{self.place}/parts/{name}")

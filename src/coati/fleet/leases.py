@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from coati.errors import CoatiError
-from coati.fleet.objects import ObjectStore, StoreError, parsed
+from coati.fleet.objects import DamagedObjectError, ObjectStore, parsed
 from coati.live.cookies import registered_domain
 from coati.web.urls import host_of
 
@@ -115,11 +115,6 @@ class Leases:
                 return _lease(content, place)
         return None
 
-    def all(self) -> list[Lease]:
-        """Return every lease of the store as it stands."""
-        found = [self.newest(name) for name in self.store.names("leases")]
-        return [lease for lease in found if lease is not None]
-
     def is_highest(self, lease: Lease) -> bool:
         """Tell whether nobody has taken a lease since."""
         return self._numbers(lease.name)[-1:] == [lease.number]
@@ -185,4 +180,4 @@ def _lease(content: bytes, name: str) -> Lease:
     try:
         return Lease(**values)
     except TypeError as error:
-        raise StoreError(f"{name} in the store is damaged, or of another version: {error}") from None
+        raise DamagedObjectError(name, f"is damaged, or of another version: {error}") from None

@@ -36,6 +36,34 @@ class StoreError(CoatiError):
     """The store did not do what it was asked; it may do so later."""
 
 
+class DamagedObjectError(CoatiError):
+    """An object of the store cannot be used as it is, and no retry helps; the message says what does."""
+
+    def __init__(self, name: str, why: str) -> None:
+        # Both, so that the error survives its way from a worker.
+        super().__init__(name, why)
+        self.name = name
+        self.why = why
+
+    def __str__(self) -> str:
+        """Name the object, and say what to do about it."""
+        return f"{self.name} in the store {self.why}. Restore it from a backup{_other_remedy(self.name)}"
+
+
+def _other_remedy(name: str) -> str:
+    kind, _, rest = name.partition("/")
+    site = rest.partition("/")[0]
+    match kind:
+        case "sites":
+            return f", or delete sites/{site} and tables/*/{site} to crawl the site from scratch"
+        case "watches":
+            return f", or delete watches/{site} and tables/watched-*/{site} to watch the site from scratch"
+        case "objects":
+            return ", or download the file again from its own URL"
+        case _:
+            return ", or delete it"
+
+
 def require_fleet() -> None:
     """Raise `ConfigError` where the libraries of a fleet are missing."""
     missing = [name for name in ("distributed", "fsspec", "pyarrow") if find_spec(name) is None]
@@ -245,11 +273,11 @@ class ObjectStore:
 
 
 def parsed(content: bytes, name: str) -> dict[str, Any]:
-    """Read the content of an object that is JSON; raises `StoreError` where it is none."""
+    """Read the content of an object that is JSON; raises `DamagedObjectError` where it is none."""
     try:
         value = json.loads(content)
     except ValueError as error:
-        raise StoreError(f"{name} in the store is damaged: {error}") from None
+        raise DamagedObjectError(name, f"is damaged: {error}") from None
     if not isinstance(value, dict):
-        raise StoreError(f"{name} in the store is damaged: it is no JSON object")
+        raise DamagedObjectError(name, "is damaged: it is no JSON object")
     return value

@@ -32,7 +32,7 @@ class Patience:
     def until_done(self, work: Callable[[], T]) -> T:
         """Do some work, again while the store fails; raises the last `StoreError` when patience is over.
 
-        Work that is done twice must be as if it were done once.
+        Work that is done twice must be as if it were done once. Damage does not pass: it is raised at once.
         """
         ends = self.clock() + self.seconds
         wait = _FIRST_WAIT

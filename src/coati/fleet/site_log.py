@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from coati.fleet.objects import ObjectStore
+from coati.fleet.objects import DamagedObjectError, ObjectStore
 
 
 def site_log(store: ObjectStore, site: str, last: int) -> list[dict[str, Any]]:
@@ -20,9 +20,16 @@ def site_log(store: ObjectStore, site: str, last: int) -> list[dict[str, Any]]:
 
 
 def _tables(store: ObjectStore, site: str) -> Iterator[list[dict[str, Any]]]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     for name in reversed(store.names(f"tables/requests/{site}")):
-        content = store.read(f"tables/requests/{site}/{name}")
-        if content is not None:
-            yield pq.read_table(io.BytesIO(content)).to_pylist()
+        table = f"tables/requests/{site}/{name}"
+        content = store.read(table)
+        if content is None:
+            continue
+        try:
+            rows = pq.read_table(io.BytesIO(content)).to_pylist()
+        except (pa.ArrowException, OSError) as error:
+            raise DamagedObjectError(table, f"is damaged: {error}") from None
+        yield rows

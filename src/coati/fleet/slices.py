@@ -25,7 +25,7 @@ from coati.fleet.deaths import (
 from coati.fleet.downloading import download_for_crawl
 from coati.fleet.generations import Chain, ChainBrokenError, Manifest, RunState
 from coati.fleet.leases import HeldLease, LeaseHeldError, LeaseLostError, Leases, lease_name
-from coati.fleet.objects import StoreError, open_store
+from coati.fleet.objects import DamagedObjectError, StoreError, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, require_version
 from coati.fleet.parquet_tables import write_tables
 from coati.fleet.patience import Patience
@@ -44,8 +44,9 @@ _SHORT_WAIT: Final = 3.0
 def run_slice(order: SliceOrder, worker: Worker | None = None) -> SliceResult:
     """Crawl one slice of a site.
 
-    Raises `WorkerVersionError` before anything happens if the versions differ, and `StoreError` if the store
-    stays away for longer than the order's patience.
+    Raises `WorkerVersionError` before anything happens if the versions differ, `StoreError` if the store
+    stays away for longer than the order's patience, and `DamagedObjectError` if an object that the slice
+    needs is damaged.
     """
     require_version(order)
     return _Slice(order, worker or Worker()).run()
@@ -69,9 +70,18 @@ class _Slice:
             until = held.lease.takes_until()
             return SliceResult(site=name, end=SliceEnd.HELD, by=held.lease.owner, until=until)
         try:
-            return self._run_with(lease)
+            return self._run_or_release(lease)
         except (LeaseLostError, ChainBrokenError) as lost:
             return SliceResult(site=name, end=SliceEnd.LOST, by=self._worker.name, messages=(str(lost),))
+
+    def _run_or_release(self, lease: HeldLease) -> SliceResult:
+        """Run the slice; where the run is damaged, the site is free at once for others of its domain."""
+        try:
+            return self._run_with(lease)
+        except DamagedObjectError:
+            # Who has lost the lease may have missed parts that its new holder had no use for.
+            self._patience.until_done(lease.release)
+            raise
 
     def _take_lease(self) -> HeldLease:
         order = self._order
@@ -162,7 +172,7 @@ class _Slice:
         kind = SliceCrawl if self._order.watch is None else SliceWatch
         try:
             return kind(self._order, lease, crawl, self._patience).run(self._worker)
-        except (LeaseLostError, ChainBrokenError, StoreError):
+        except (LeaseLostError, ChainBrokenError, StoreError, DamagedObjectError):
             raise
         except Exception:
             # Ours, or the machine's: it counts as a death, so that it does not go on for ever.

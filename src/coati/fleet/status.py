@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeVar
 
 from coati.errors import ConfigError
 from coati.fleet.client import FleetSite
@@ -14,11 +14,13 @@ from coati.fleet.client_lease import CLIENT
 from coati.fleet.deaths import deaths_at, is_quarantined
 from coati.fleet.generations import Chain, Manifest
 from coati.fleet.leases import Lease, Leases
-from coati.fleet.objects import ObjectStore
+from coati.fleet.objects import DamagedObjectError, ObjectStore
 from coati.harvesting.folder import SiteSummary, ranked, site_lines, summary_json
 from coati.reporting.many_sites import sites_page
 
 _READERS: Final = 16
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,17 @@ class StatusChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FleetStatus:
-    """A store: its sites, the richest first, its client if one is at work, and its leases."""
+    """A store: its sites, the richest first, its client if one is at work, and its leases.
+
+    ``damaged`` says which sites and leases could not be read; they are missing in the others.
+    """
 
     store: str
     sites: list[SiteStatus]
     client: Lease | None
     leases: list[Lease]
     looked_at: float
+    damaged: list[str] = field(default_factory=list)
 
     def since(self, before: FleetStatus) -> StatusChange:
         """Say what came since an earlier look."""
@@ -72,17 +78,30 @@ def fleet_status(store: ObjectStore, now: float | None = None) -> FleetStatus:
     at = time.time() if now is None else now
     names = store.names("sites")
     leases = Leases(store, "")
-    held = [lease for lease in leases.all() if not lease.released and lease.takes_until() > at]
+    damaged: list[str] = []
+    known = [_unless_damaged(leases.newest, name, damaged) for name in store.names("leases")]
+    held = [lease for lease in known if lease and not lease.released and lease.takes_until() > at]
     client = next((lease for lease in held if lease.name == CLIENT), None)
     if not names and client is None:
         raise ConfigError(f"{store.url} holds no harvest of a fleet")
     at_work = {lease.what: lease for lease in held if lease.name != CLIENT}
     with ThreadPoolExecutor(_READERS) as pool:
-        found = pool.map(lambda name: _status(store, name, at_work), names)
+        found = pool.map(
+            lambda name: _unless_damaged(lambda site: _status(store, site, at_work), name, damaged), names
+        )
         sites = [site for site in found if site is not None]
     order = {summary.site: place for place, summary in enumerate(ranked(site.summary for site in sites))}
     sites.sort(key=lambda site: order[site.summary.site])
-    return FleetStatus(store.url, sites, client, list(at_work.values()), at)
+    return FleetStatus(store.url, sites, client, list(at_work.values()), at, sorted(damaged))
+
+
+def _unless_damaged(read: Callable[[str], T | None], name: str, damaged: list[str]) -> T | None:
+    """Read something; None where it is damaged, which is then told."""
+    try:
+        return read(name)
+    except DamagedObjectError as error:
+        damaged.append(str(error))
+        return None
 
 
 def _status(store: ObjectStore, name: str, at_work: Mapping[str, Lease]) -> SiteStatus | None:
@@ -118,9 +137,15 @@ def summary_of_state(site: FleetSite) -> SiteSummary:
         pages=state.pages,
         errors=state.errors,
         seconds=state.seconds,
-        stop_reason="quarantined: workers died at it" if site.quarantined else state.stop_reason,
+        stop_reason=_how_it_stands(site),
         folder=f"sites/{site.site}",
     )
+
+
+def _how_it_stands(site: FleetSite) -> str | None:
+    if site.damage:
+        return "damaged in the store"
+    return "quarantined: workers died at it" if site.quarantined else site.state.stop_reason
 
 
 def write_fleet_report(store: ObjectStore, sites: Sequence[FleetSite], stop_reason: str) -> list[SiteSummary]:
