@@ -11,7 +11,7 @@ from coati.errors import ConfigError
 from coati.search.registry import HOW_TO_GET_ONE, EngineChoice, provider_of
 from coati.settings.start_model_file import packaged_model, read_start_model
 from coati.strategies.discovery.actions import Action, first_query
-from coati.strategies.discovery.settings import DiscoverySettings, OffTopic
+from coati.strategies.discovery.settings import DiscoverySettings, OffTopic, UserJudgements
 from coati.strategies.stop_when_dry import OFF
 from coati.web.queries import Ability
 from coati.web.rules import Scope
@@ -61,9 +61,7 @@ def with_discovery(parameters: StrategySettings, settings: RunSettings) -> Strat
         parameters,
         discovery=discovery_settings(settings),
         start_model=_start_model(settings.start_model),
-        judged=judged_urls(settings),
-        max_queries=settings.max_queries,
-        patience=settings.patience or None,
+        wishes=UserJudgements(judged_urls(settings), settings.max_queries, settings.patience or None),
     )
 
 

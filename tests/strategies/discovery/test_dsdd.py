@@ -7,8 +7,8 @@ import pytest
 from coati.assembly import StrategySettings, build_strategy
 from coati.model import AT_THE_END, EVERY_HOST, Deferred, Failure, Outcome, Page, Request
 from coati.strategies.discovery.actions import DISCOVERY_ACTIONS, Action
-from coati.strategies.discovery.dsdd import Dsdd, DsddVariant, UserJudgements
-from coati.strategies.discovery.settings import DiscoverySettings
+from coati.strategies.discovery.dsdd import Dsdd
+from coati.strategies.discovery.settings import DiscoverySettings, DsddVariant, UserJudgements
 from coati.strategies.discovery.site_checks import CheckState
 from coati.strategies.discovery.start_model import model_of_examples
 from coati.strategies.state import pack, unpack

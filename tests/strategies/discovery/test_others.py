@@ -11,9 +11,10 @@ from coati.learners.bayesian_sets import bayesian_sets
 from coati.model import EVERY_HOST, Request
 from coati.strategies.discovery.ache import Ache
 from coati.strategies.discovery.disco import Disco
-from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd
+from coati.strategies.discovery.dsdd import Dsdd
 from coati.strategies.discovery.prospect import Prospect
 from coati.strategies.discovery.search_engine import SearchEngineOnly
+from coati.strategies.discovery.settings import NO_WISHES
 from coati.strategies.discovery.site_checks import CheckState
 from coati.strategies.state import pack, unpack
 from coati.testing.checked_crawl import CheckedCrawl, as_logged, require_same

@@ -6,9 +6,8 @@ import pytest
 
 from coati.assembly import build_shortcuts
 from coati.model import Link, LinkList, Outcome, Page, Request
-from coati.strategies.discovery.dsdd import UserJudgements
 from coati.strategies.discovery.prospect import Prospect
-from coati.strategies.discovery.settings import OffTopic
+from coati.strategies.discovery.settings import OffTopic, UserJudgements
 from coati.strategies.discovery.site_checks import site_of
 from coati.strategies.state import pack, unpack
 from coati.testing.api_answers import ApiFile

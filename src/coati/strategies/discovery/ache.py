@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 from coati.learners.sigmoid import sigmoid
 from coati.model import Page, Redirect, Settlement
 from coati.strategies.chance import draw
-from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd
+from coati.strategies.discovery.dsdd import Dsdd
 from coati.strategies.discovery.page_classifier import PageClassifier
+from coati.strategies.discovery.settings import NO_WISHES
 from coati.strategies.discovery.site_checks import CheckState, site_of
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.model import Link, Outcome
-    from coati.strategies.discovery.dsdd import UserJudgements
-    from coati.strategies.discovery.settings import DiscoverySettings
+    from coati.strategies.discovery.settings import DiscoverySettings, UserJudgements
     from coati.strategies.discovery.start_model import StartModel
     from coati.strategies.state import State
 

@@ -11,7 +11,7 @@ the open points of the paper and what we chose.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coati.bandits.batched_ucb import BatchedUcb
@@ -32,6 +32,7 @@ from coati.strategies.discovery.analysed_pages import AnalysedPage, AnalysedPage
 from coati.strategies.discovery.findings import Finding
 from coati.strategies.discovery.met_urls import MetUrls
 from coati.strategies.discovery.page_classifier import PageClassifier
+from coati.strategies.discovery.settings import BD_OL, NO_WISHES
 from coati.strategies.discovery.site_checks import CheckState, SiteChecks, site_of
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.task_strategy import TaskStrategy
@@ -47,40 +48,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from coati.model import Hosts, Later, Link, Outcome
-    from coati.strategies.discovery.settings import DiscoverySettings
+    from coati.strategies.discovery.settings import DiscoverySettings, DsddVariant, UserJudgements
     from coati.strategies.discovery.site_checks import SiteCheck
     from coati.strategies.discovery.start_model import StartModel
     from coati.strategies.state import State
 
 
 _TERMS_TOLD = 8
-
-
-@dataclass(frozen=True, slots=True)
-class DsddVariant:
-    """Which parts of DSDD take part: its actions, and whether the classifier learns from verification."""
-
-    actions: tuple[Action, ...] = DISCOVERY_ACTIONS
-    learns: bool = True
-
-
-BD_OL = DsddVariant()
-
-
-@dataclass(frozen=True, slots=True)
-class UserJudgements:
-    """What a user may say each time that a search is resumed: it changes no choice that was made.
-
-    ``judged`` are URLs that the user accepts or rejects, ``max_queries`` the most that each engine is asked.
-    After ``patience`` requests in a row without a new repository, prospect ends; None: never.
-    """
-
-    judged: tuple[tuple[str, Action], ...] = ()
-    max_queries: int | None = None
-    patience: int | None = None
-
-
-NO_WISHES = UserJudgements()
 
 
 class Dsdd(TaskStrategy):

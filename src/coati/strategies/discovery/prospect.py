@@ -37,8 +37,8 @@ from coati.learners.sigmoid import sigmoid
 from coati.model import Page, Redirect
 from coati.readers.listed import is_api
 from coati.strategies.discovery.actions import DISCOVERY_ACTIONS, Action
-from coati.strategies.discovery.dsdd import NO_WISHES, Dsdd, DsddVariant
-from coati.strategies.discovery.settings import OffTopic
+from coati.strategies.discovery.dsdd import Dsdd
+from coati.strategies.discovery.settings import NO_WISHES, DsddVariant, OffTopic
 from coati.strategies.discovery.site_checks import CheckState, site_of
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
@@ -52,9 +52,8 @@ if TYPE_CHECKING:
 
     from coati.model import Hosts, Later, Outcome, Request, Settlement
     from coati.strategies.discovery.analysed_pages import AnalysedPage
-    from coati.strategies.discovery.dsdd import UserJudgements
     from coati.strategies.discovery.findings import Finding
-    from coati.strategies.discovery.settings import DiscoverySettings
+    from coati.strategies.discovery.settings import DiscoverySettings, UserJudgements
     from coati.strategies.discovery.site_checks import SiteCheck
     from coati.strategies.discovery.start_model import StartModel
     from coati.strategies.state import State

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.model import Outcome, Settlement
-    from coati.strategies.discovery.dsdd import UserJudgements
-    from coati.strategies.discovery.settings import DiscoverySettings
+    from coati.strategies.discovery.settings import DiscoverySettings, UserJudgements
     from coati.strategies.discovery.start_model import StartModel
     from coati.strategies.state import State
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from coati.strategies.discovery.actions import DISCOVERY_ACTIONS, Action
+
 # How "data" and "dataset" are said in a query, by language.
 _DATA_WORDS = {
     "en": ("data", "dataset"),
@@ -57,3 +59,30 @@ class DiscoverySettings:
     def data_words(self) -> tuple[str, str]:
         """How "data" and "dataset" are said in the user's language; in English where that is not known."""
         return _DATA_WORDS.get(self.language.partition("-")[0].lower(), _DATA_WORDS["en"])
+
+
+@dataclass(frozen=True, slots=True)
+class DsddVariant:
+    """Which parts of DSDD take part: its actions, and whether the classifier learns from verification."""
+
+    actions: tuple[Action, ...] = DISCOVERY_ACTIONS
+    learns: bool = True
+
+
+BD_OL = DsddVariant()
+
+
+@dataclass(frozen=True, slots=True)
+class UserJudgements:
+    """What a user may say each time that a search is resumed: it changes no choice that was made.
+
+    ``judged`` are URLs that the user accepts or rejects, ``max_queries`` the most that each engine is asked.
+    After ``patience`` requests in a row without a new repository, prospect ends; None: never.
+    """
+
+    judged: tuple[tuple[str, Action], ...] = ()
+    max_queries: int | None = None
+    patience: int | None = None
+
+
+NO_WISHES = UserJudgements()

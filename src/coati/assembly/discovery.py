@@ -1,0 +1,67 @@
+"""The strategies that `coati discover` searches with; no crawl of a given site is made of these.
+
+They are imported when they are built: few crawls need them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pkgutil import resolve_name
+
+from coati.assembly.rows import Need, StrategyInputs, StrategyRow
+from coati.strategies.discovery.actions import Action
+from coati.strategies.discovery.settings import DsddVariant
+from coati.strategies.strategy import Strategy
+
+
+def _row(summary: str, place: str, *, shortcuts: bool = False, **options: DsddVariant) -> StrategyRow:
+    """Make the row of a class; ``place`` is its module and its name, ``options`` are for that class alone."""
+    path = f"coati.strategies.discovery.{place}"
+
+    def build(given: StrategyInputs) -> Strategy:
+        settings = given.settings
+        kind: Callable[..., Strategy] = resolve_name(path)
+        return kind(
+            given.start_urls, settings.discovery, settings.start_model, wishes=settings.wishes, **options
+        )
+
+    return StrategyRow(
+        summary,
+        build,
+        (path.partition(":")[0],),
+        ("discovery",),
+        frozenset({Need.OUT_LINKS}),
+        seeded=False,
+        extractors=("words", "dataset_markup"),
+        shortcuts=shortcuts,
+    )
+
+
+def _only(action: Action) -> DsddVariant:
+    return DsddVariant((action,))
+
+
+_DSDD = "dsdd:Dsdd"
+
+DISCOVERY: Mapping[str, StrategyRow] = {
+    "prospect": _row(
+        "our own: dsdd's loop, rewarded by verified repositories per request",
+        "prospect:Prospect",
+        shortcuts=True,
+    ),
+    "dsdd": _row("a bandit over four actions, a classifier that learns (CIKM 2021, BD+OL)", _DSDD),
+    "bd": _row("dsdd whose classifier does not learn (BD)", _DSDD, variant=DsddVariant(learns=False)),
+    "dsdd-kw": _row("dsdd with keyword search alone (KW+OL)", _DSDD, variant=_only(Action.KEYWORDS)),
+    "dsdd-rl": _row("dsdd with related pages alone (RL+OL)", _DSDD, variant=_only(Action.RELATED)),
+    "dsdd-bl": _row("dsdd with backward links alone (BL+OL)", _DSDD, variant=_only(Action.BACKLINKS)),
+    "dsdd-fw": _row("dsdd with forward links alone (FW+OL)", _DSDD, variant=_only(Action.FORWARD)),
+    "search-engine": _row(
+        "two queries, and every result is checked (SEARCH ENGINE)", "search_engine:SearchEngineOnly"
+    ),
+    "ache": _row(
+        "follows links by what pages and links look like, from the first finds on (ACHE)", "ache:Ache"
+    ),
+    "disco": _row(
+        "a bandit that ranks by likeness to the first finds, and verifies nothing else (DISCO)", "disco:Disco"
+    ),
+}

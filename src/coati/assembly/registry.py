@@ -1,0 +1,270 @@
+"""The strategies that crawl given sites or watch pages, by name.
+
+TRES is imported when it is built: few crawls need it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from coati.assembly.rows import Need, StrategyInputs, StrategyRow
+from coati.errors import UsageError, unknown_name
+from coati.strategies.baselines import breadth_first, depth_first, uniformly_random
+from coati.strategies.baselines.clairvoyant import clairvoyant, omniscient
+from coati.strategies.focused.focused import focused
+from coati.strategies.hosts.anthelion import anthelion, label_oracle, random_host, static_classifier
+from coati.strategies.hosts.host_yield import HostYield
+from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
+from coati.strategies.revisits.relevance import parse_relevance
+from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
+from coati.strategies.revisits.watch import Watch
+from coati.strategies.sb.hnsw_groups import HnswGroups
+from coati.strategies.sb.link_models import LinkModel
+from coati.strategies.sb.tag_paths import TagPathStrategy
+from coati.strategies.sb.tp_off import TpOffSettings, tp_off
+from coati.strategies.sb.url_classes import LearntClasses, OracleClasses
+from coati.strategies.scent.link_scores import Aim
+from coati.strategies.scent.scent import Scent
+from coati.web.rules import TrapRule
+
+if TYPE_CHECKING:
+    from coati.strategies.revisits.schedulers import SchedulerRow
+    from coati.strategies.sb.path_groups import GroupIndex
+    from coati.strategies.sb.url_classes import UrlClasses
+    from coati.strategies.strategy import Strategy
+    from coati.strategies.tres.tres import TresExamples
+
+GROUP_INDEXES = {"exact": "sparse and exact", "hnsw": "approximate, as published; needs the extra hnsw"}
+
+
+def _sb_classifier(given: StrategyInputs) -> Strategy:
+    settings = given.settings
+    model = LinkModel(settings.url_model, settings.url_context)
+    return _tag_paths(given, LearntClasses(settings.batch, robust_probes=settings.robust_probes, model=model))
+
+
+def _sb_oracle(given: StrategyInputs) -> Strategy:
+    return _tag_paths(given, OracleClasses(given.known_truth))
+
+
+def _tag_paths(given: StrategyInputs, classes: UrlClasses) -> Strategy:
+    settings = given.settings
+    if settings.group_index not in GROUP_INDEXES:
+        raise unknown_name("group index", settings.group_index, GROUP_INDEXES)
+    groups: GroupIndex | None = None
+    if settings.group_index == "hnsw":
+        tag_paths = settings.tag_paths
+        groups = HnswGroups(tag_paths.similarity, 1 << tag_paths.log2_dimensions)
+    return TagPathStrategy(given.start_urls, classes, given.seed, settings.tag_paths, groups)
+
+
+def _scent(aim: Aim) -> Callable[[StrategyInputs], Strategy]:
+    def build(given: StrategyInputs) -> Strategy:
+        settings = given.settings
+        scent = replace(settings.scent, aim=aim)
+        return Scent(given.start_urls, given.seed, scent, settings.likely_extensions)
+
+    return build
+
+
+def _tp_off(given: StrategyInputs) -> Strategy:
+    settings = given.settings
+    return tp_off(given.start_urls, given.known_truth, TpOffSettings(settings.warm_up, settings.tag_paths))
+
+
+def _tres_light(given: StrategyInputs) -> Strategy:
+    from coati.strategies.tres.tres import tres_light
+
+    return tres_light(given.start_urls, given.known_truth, _examples(given), given.seed)
+
+
+def _tres(given: StrategyInputs) -> Strategy:
+    from coati.strategies.tres.neural import tres
+
+    return tres(given.start_urls, given.known_truth, _examples(given), given.seed)
+
+
+def _examples(given: StrategyInputs) -> TresExamples:
+    if given.examples is None:
+        raise UsageError("TRES needs example pages of other sites: give archives with --examples")
+    return given.examples
+
+
+_KNOWS = frozenset({Need.TRUTH})
+
+
+def _watching(row: SchedulerRow) -> StrategyRow:
+    def build(given: StrategyInputs) -> Strategy:
+        settings = given.settings
+        relevant = parse_relevance(settings.relevant, settings.likely_extensions, settings.start_model)
+        scheduler = row.build(SchedulerInputs(given.seed, given.page_truth, settings.arrivals))
+        return Watch(given.start_urls, scheduler, settings.watch, relevant)
+
+    needs = frozenset({Need.OUT_LINKS, Need.HISTORY}) | (_KNOWS if row.needs_truth else frozenset())
+    modules = ("coati.strategies.revisits.watch", *row.modules)
+    settings = ("watch", "relevant", "likely_extensions", *row.settings)
+    return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
+
+
+_LEARNS_FROM_EXAMPLES = _KNOWS | {Need.EXAMPLES}
+_BASELINES = ("coati.strategies.baselines.simple_orders",)
+_TAG_PATHS = (
+    "coati.strategies.sb.tag_paths",
+    "coati.strategies.sb.hnsw_groups",
+    "coati.strategies.sb.url_classes",
+)
+_SCENT = ("coati.strategies.scent.scent",)
+_SCENT_SETTINGS = ("scent", "likely_extensions")
+_LISTED_LINKS = frozenset({Need.LISTED_LINKS})
+_HOSTS = ("coati.strategies.hosts.anthelion",)
+_KNOWS_LABELS = frozenset({Need.LABELS})
+_PLANNED = ("coati.strategies.baselines.clairvoyant",)
+
+REGISTRY: Mapping[str, StrategyRow] = {
+    "bfs": StrategyRow(
+        "breadth-first: links in the order of discovery",
+        lambda given: breadth_first(given.start_urls),
+        _BASELINES,
+        seeded=False,
+    ),
+    "dfs": StrategyRow(
+        "depth-first: the link found last goes first",
+        lambda given: depth_first(given.start_urls),
+        _BASELINES,
+        seeded=False,
+    ),
+    "random": StrategyRow(
+        "a random known link",
+        lambda given: uniformly_random(given.start_urls, given.seed),
+        _BASELINES,
+    ),
+    "focused": StrategyRow(
+        "the link that looks most like a target, by its URL, anchor and depth",
+        lambda given: focused(given.start_urls),
+        ("coati.strategies.focused.focused",),
+        seeded=False,
+        traps=TrapRule.PUBLISHED,
+    ),
+    "sb-classifier": StrategyRow(
+        "learns which groups of similar tag paths lead to targets (EDBT 2026)",
+        _sb_classifier,
+        _TAG_PATHS,
+        ("tag_paths", "batch", "robust_probes", "group_index", "url_model", "url_context"),
+        traps=TrapRule.PUBLISHED,
+    ),
+    "scent": StrategyRow(
+        "our own and the default: learns from all features of a link which lead to targets",
+        _scent(Aim.TARGETS_PER_REQUEST),
+        _SCENT,
+        _SCENT_SETTINGS,
+        _LISTED_LINKS,
+        shortcuts=True,
+    ),
+    "scent-bytes": StrategyRow(
+        "scent for slow or metered lines: most targets per byte",
+        _scent(Aim.TARGETS_PER_BYTE),
+        _SCENT,
+        _SCENT_SETTINGS,
+        _LISTED_LINKS,
+        shortcuts=True,
+    ),
+    "scent-volume": StrategyRow(
+        "scent for large files: most bytes of targets per byte",
+        _scent(Aim.BYTES_PER_BYTE),
+        _SCENT,
+        _SCENT_SETTINGS,
+        _LISTED_LINKS,
+        shortcuts=True,
+    ),
+    "sb-oracle": StrategyRow(
+        "sb-classifier that is told for free which links are targets",
+        _sb_oracle,
+        _TAG_PATHS,
+        ("tag_paths", "group_index"),
+        _KNOWS,
+        traps=TrapRule.PUBLISHED,
+    ),
+    "tp-off": StrategyRow(
+        "learns the value of tag paths from 3,000 requests whose results it is told (ACEBot)",
+        _tp_off,
+        ("coati.strategies.sb.tp_off",),
+        ("tag_paths", "warm_up"),
+        _KNOWS,
+        seeded=False,
+        traps=TrapRule.PUBLISHED,
+    ),
+    "tres-light": StrategyRow(
+        "TRES with a light page classifier: told which links are pages, learns from example pages",
+        _tres_light,
+        ("coati.strategies.tres.tres",),
+        needs=_LEARNS_FROM_EXAMPLES,
+        extractors=("text",),
+        traps=TrapRule.PUBLISHED,
+    ),
+    "tres": StrategyRow(
+        "TRES with its neural networks (needs the extra tres); the same advantages",
+        _tres,
+        ("coati.strategies.tres.neural",),
+        needs=_LEARNS_FROM_EXAMPLES,
+        extractors=("text",),
+        traps=TrapRule.PUBLISHED,
+    ),
+    "anthelion": StrategyRow(
+        "many hosts: the host with the best success rate, there the page that looks best (CIKM 2014)",
+        lambda given: anthelion(given.start_urls, given.seed, given.settings.hosts),
+        _HOSTS,
+        ("hosts",),
+    ),
+    "host-yield": StrategyRow(
+        "our own, many hosts: the host with the most promising next pages",
+        lambda given: HostYield(given.start_urls, given.seed),
+        ("coati.strategies.hosts.host_yield",),
+    ),
+    "random-host": StrategyRow(
+        "many hosts: any host, then any of its pages (the random crawl of CIKM 2014)",
+        lambda given: random_host(given.start_urls, given.seed),
+        _HOSTS,
+    ),
+    "shuffled-bfs": StrategyRow(
+        "breadth-first, the links of a page in any order (the BFS of CIKM 2014)",
+        lambda given: ShuffledBreadthFirst(given.start_urls, given.seed),
+        ("coati.strategies.hosts.shuffled",),
+    ),
+    "anthelion-static": StrategyRow(
+        "many hosts: the best page by a classifier that was trained on random pages beforehand",
+        lambda given: static_classifier(
+            given.start_urls, given.seed, given.settings.hosts, given.known_labels
+        ),
+        _HOSTS,
+        ("hosts",),
+        _KNOWS_LABELS,
+    ),
+    "label-oracle": StrategyRow(
+        "many hosts: knows which of the pages that it found are relevant; the bound for all others",
+        lambda given: label_oracle(given.start_urls, given.seed, given.known_labels),
+        _HOSTS,
+        needs=_KNOWS_LABELS,
+    ),
+    "omniscient": StrategyRow(
+        "requests only the targets: a bound that no crawler reaches",
+        lambda given: omniscient(given.known_truth),
+        _PLANNED,
+        needs=_KNOWS,
+        seeded=False,
+    ),
+    "clairvoyant": StrategyRow(
+        "knows the site, but must walk to its targets: the reference for all others",
+        lambda given: clairvoyant(given.known_truth),
+        _PLANNED,
+        needs=_KNOWS,
+        seeded=False,
+    ),
+    **{name: _watching(row) for name, row in SCHEDULERS.items()},
+}
+
+SITE_STRATEGIES = tuple(name for name, row in REGISTRY.items() if Need.HISTORY not in row.needs)
+"""Those that fetch what a site has; the others watch pages."""
+
+LIVE_STRATEGIES = tuple(name for name in SITE_STRATEGIES if not REGISTRY[name].replay_only)

@@ -1,0 +1,128 @@
+"""What is known of a strategy by name, and what one is built from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from coati.errors import UsageError
+from coati.strategies.discovery.settings import NO_WISHES, DiscoverySettings, UserJudgements
+from coati.strategies.discovery.start_model import NO_MODEL, StartModel
+from coati.strategies.hosts.anthelion import AnthelionSettings
+from coati.strategies.hosts.known_labels import TruthLabels
+from coati.strategies.revisits.arrivals import ArrivalsSettings
+from coati.strategies.revisits.watch import WatchSettings
+from coati.strategies.sb.tag_paths import TagPathSettings
+from coati.strategies.scent.scent import ScentSettings
+from coati.web.likely_extensions import DATA_EXTENSIONS
+from coati.web.rules import TrapRule
+
+if TYPE_CHECKING:
+    from coati.strategies.hosts.known_labels import KnownLabels
+    from coati.strategies.revisits.truth import PageTruth
+    from coati.strategies.strategy import Strategy
+    from coati.strategies.tres.tres import TresExamples
+    from coati.strategies.truth import SiteTruth
+
+
+@dataclass(frozen=True, slots=True)
+class StrategySettings:
+    """The parameters of strategies; the defaults are the papers'.
+
+    ``url_model`` and ``url_context`` name (`coati.strategies.sb.link_models`) how links are classified,
+    and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
+    wanted files; scent tries them first. ``watch`` says how pages are visited again, ``arrivals`` how our own
+    scheduler learns, and ``relevant`` which links count then (`coati.strategies.revisits.relevance`).
+    ``hosts`` are Anthelion's; the last three are for discovery.
+    """
+
+    tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
+    batch: int = 10
+    robust_probes: bool = False
+    group_index: str = "exact"
+    url_model: str = "lr"
+    url_context: str = "url"
+    warm_up: int = 3000
+    scent: ScentSettings = field(default_factory=ScentSettings)
+    likely_extensions: tuple[str, ...] = tuple(sorted(DATA_EXTENSIONS))
+    hosts: AnthelionSettings = field(default_factory=AnthelionSettings)
+    watch: WatchSettings = field(default_factory=WatchSettings)
+    arrivals: ArrivalsSettings = field(default_factory=ArrivalsSettings)
+    relevant: str = ""
+    discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
+    start_model: StartModel = NO_MODEL
+    wishes: UserJudgements = NO_WISHES
+
+
+class Need(StrEnum):
+    """What a strategy is given beyond the new links of pages; only what is needed is found out and logged."""
+
+    TRUTH = "the truth about the site"
+    EXAMPLES = "example pages of other sites"
+    OUT_LINKS = "all out-links of a page"
+    LISTED_LINKS = "out-links of a page that an API listed before"
+    LABELS = "which pages of all hosts are relevant"
+    HISTORY = "pages that are visited again"
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyRow:
+    """What is known of a strategy by name; whoever asks anything about one reads its row.
+
+    ``build`` makes it as it stands before its first choice, ``modules`` are the ones that decide, and
+    ``settings`` the fields of `StrategySettings` that it reads: a change of anything else voids none of its
+    snapshots and results. ``seeded`` says whether a seed changes what it does, ``extractors`` name the facts
+    about pages that it reads (`coati.web.facts`), ``shortcuts`` that a live crawl offers it those of a site
+    (`coati.shortcuts`) unless the user says otherwise. ``traps`` tells which URLs it is not shown since they
+    look like traps: strategies of the paper that published a rule keep to that one.
+    """
+
+    summary: str
+    build: Callable[[StrategyInputs], Strategy]
+    modules: tuple[str, ...]
+    settings: tuple[str, ...] = ()
+    needs: frozenset[Need] = frozenset()
+    seeded: bool = True
+    extractors: tuple[str, ...] = ()
+    shortcuts: bool = False
+    traps: TrapRule = TrapRule.OURS
+
+    def settings_read(self, settings: StrategySettings) -> dict[str, Any]:
+        """Return the settings that it reads, as plain values."""
+        everything = asdict(settings)
+        return {name: everything[name] for name in self.settings}
+
+    @property
+    def replay_only(self) -> bool:
+        """Whether it knows what no crawler can know."""
+        return bool(self.needs & {Need.TRUTH, Need.LABELS})
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyInputs:
+    """What a strategy is built from; ``truth``, ``examples`` and ``labels`` are for those that need them.
+
+    ``page_truth`` is the truth for those that watch pages.
+    """
+
+    start_urls: tuple[str, ...]
+    seed: int
+    settings: StrategySettings
+    truth: SiteTruth | None = None
+    examples: TresExamples | None = None
+    page_truth: PageTruth | None = None
+    labels: KnownLabels | None = None
+
+    @property
+    def known_labels(self) -> KnownLabels:
+        """The labels of all pages, which only a replay has."""
+        return TruthLabels(self.known_truth) if self.labels is None else self.labels
+
+    @property
+    def known_truth(self) -> SiteTruth:
+        """The truth, which only a replay has."""
+        if self.truth is None:
+            raise UsageError("this strategy must know the site beforehand: it works only in replay")
+        return self.truth
