@@ -19,6 +19,7 @@ from typing import Any, Final
 from coati.bandits.site_choice import Promises
 from coati.errors import CoatiError
 from coati.fleet.objects import DamagedObjectError, ObjectStore, parsed
+from coati.harvesting.folder import SiteSummary
 from coati.version import __version__
 
 # Readers may still be busy with these.
@@ -62,6 +63,19 @@ class RunState:
     def is_open(self) -> bool:
         """Whether the run has begun, and its last session has not ended: it rests, or its worker died."""
         return bool(self.requests) and self.stop_reason is None and not self.done
+
+    @classmethod
+    def of_summary(cls, summary: SiteSummary, promises: Promises) -> RunState:
+        """Return the state of a run that is not done."""
+        return cls(promises=promises, **{name: getattr(summary, name) for name in _COUNTED})
+
+    def summary(self, site: str) -> SiteSummary:
+        """Return a site as any harvest's report has it."""
+        counted = {name: getattr(self, name) for name in _COUNTED}
+        return SiteSummary(site=site, folder=f"sites/{site}", **counted)
+
+
+_COUNTED: Final = tuple(name for name in SiteSummary.__slots__ if name in RunState.__slots__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,19 +176,7 @@ class SliceCrawl:
     def _state(self, run: RunReader) -> RunState:
         site = self._order.site
         summary = summary_of(run, site.name, site.urls[0], self._order.place)
-        return RunState(
-            start_url=summary.start_url,
-            requests=summary.requests,
-            targets=summary.targets,
-            files=summary.files,
-            target_bytes=summary.target_bytes,
-            bytes=summary.bytes,
-            pages=summary.pages,
-            errors=summary.errors,
-            seconds=summary.seconds,
-            stop_reason=summary.stop_reason,
-            promises=self._crawl.turns.promises,
-        )
+        return RunState.of_summary(summary, self._crawl.turns.promises)
 
     def _result(self, after: Manifest, worker: Worker, ended: CrawlEnd | None = None) -> SliceResult:
         before = self._before.state

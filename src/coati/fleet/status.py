@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeVar
 
 from coati.errors import ConfigError
@@ -125,21 +125,7 @@ def _status(store: ObjectStore, name: str, at_work: Mapping[str, Lease]) -> Site
 
 def summary_of_state(site: FleetSite) -> SiteSummary:
     """Return a site as any harvest's report has it."""
-    state = site.state
-    return SiteSummary(
-        site=site.site,
-        start_url=state.start_url,
-        requests=state.requests,
-        targets=state.targets,
-        files=state.files,
-        target_bytes=state.target_bytes,
-        bytes=state.bytes,
-        pages=state.pages,
-        errors=state.errors,
-        seconds=state.seconds,
-        stop_reason=_how_it_stands(site),
-        folder=f"sites/{site.site}",
-    )
+    return replace(site.state.summary(site.site), stop_reason=_how_it_stands(site))
 
 
 def _how_it_stands(site: FleetSite) -> str | None:
