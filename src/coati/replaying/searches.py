@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from coati.model import EVERY_HOST, Method, Page, Request
 from coati.strategies.discovery.actions import DISCOVERY_ACTIONS
-from coati.strategies.discovery.site_checks import CheckState, site_of
+from coati.strategies.discovery.site_checks import CheckState
 from coati.web.dataset_files import is_dataset_file
-from coati.web.urls import is_query
+from coati.web.urls import is_query, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

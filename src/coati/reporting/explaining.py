@@ -35,7 +35,7 @@ from coati.runs.reader import RunReader
 from coati.strategies.strategy import Explained
 from coati.units import format_count
 from coati.web.queries import parse_query
-from coati.web.urls import host_of, is_query, normalise, resolve
+from coati.web.urls import is_query, normalise, resolve, site_of
 
 if TYPE_CHECKING:
     from coati.settings.run_settings import RunSettings
@@ -129,7 +129,7 @@ def explain_url(folder: Path, url: str) -> Explanation:
 
 
 def _site_verdict(connection: Connection, url: str) -> SiteVerdict | None:
-    return None if is_query(url) else verdict_on(connection, host_of(url).removeprefix("www."))
+    return None if is_query(url) else verdict_on(connection, site_of(url))
 
 
 def _watched(run: RunReader, url: str) -> WatchedPage | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from coati.errors import ConfigError
 from coati.readers.hits import Hit, bounded_hits
 from coati.web.queries import Ability
-from coati.web.urls import host_of
+from coati.web.urls import site_of
 
 if TYPE_CHECKING:
     from coati.readers.hits import Hits
@@ -47,7 +47,7 @@ class HostGraph:
 
     def search(self, query: Query) -> Hits:
         """Answer a query for the backlinks of a URL."""
-        host = host_of(query.text).removeprefix("www.")
+        host = site_of(query.text)
         forwards = self._sources.get(host, []) + self._sources.get(f"www.{host}", [])
         backwards = self._sources.get(_turned(host), []) + self._sources.get(f"{_turned(host)}.www", [])
         found = dict.fromkeys([*forwards, *map(_turned, backwards)])

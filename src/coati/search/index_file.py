@@ -18,7 +18,7 @@ from coati.errors import ConfigError
 from coati.machine_errors import writing_to
 from coati.version import __version__
 from coati.web.page_words import words_in
-from coati.web.urls import host_of, url_hash
+from coati.web.urls import site_of, url_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -72,15 +72,6 @@ class PageText:
     links: tuple[str, ...] = ()
 
 
-def site_name(url: str) -> str:
-    """Name the site of a URL: its host, without www.
-
-    >>> site_name("https://www.example.org/a")
-    'example.org'
-    """
-    return host_of(url).removeprefix("www.")
-
-
 def signed_hash(url: str) -> int:
     """Return the hash of a URL as SQLite keeps it."""
     number = url_hash(url)
@@ -129,7 +120,7 @@ def _write(
 
 
 def _add(connection: sqlite3.Connection, page: PageText) -> int:
-    site = site_name(page.url)
+    site = site_of(page.url)
     terms = " ".join(word for word, _ in Counter(words_in(page.text)).most_common(_TERMS_KEPT))
     snippet = page.text.removeprefix(page.title).strip()[:_SNIPPET_CHARS]
     row = connection.execute(
@@ -143,12 +134,12 @@ def _add(connection: sqlite3.Connection, page: PageText) -> int:
         "INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)", (number, page.title, page.text)
     )
     # What a site links to within itself says nothing about who recommends it.
-    outside = [url for url in page.links[:_MAX_LINKS_PER_PAGE] if site_name(url) != site]
+    outside = [url for url in page.links[:_MAX_LINKS_PER_PAGE] if site_of(url) != site]
     connection.executemany(
         "INSERT OR IGNORE INTO links VALUES (?, ?)", ((signed_hash(url), number) for url in outside)
     )
     connection.executemany(
-        "INSERT OR IGNORE INTO site_links VALUES (?, ?)", ((site_name(url), number) for url in outside)
+        "INSERT OR IGNORE INTO site_links VALUES (?, ?)", ((site_of(url), number) for url in outside)
     )
     return 1
 

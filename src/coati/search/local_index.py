@@ -7,9 +7,10 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from coati.readers.hits import Hit, bounded_hits
-from coati.search.index_file import open_index, signed_hash, site_name
+from coati.search.index_file import open_index, signed_hash
 from coati.web.page_words import words_in
 from coati.web.queries import Ability
+from coati.web.urls import site_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,10 +64,10 @@ class LocalIndex:
         window = (_HITS_PER_PAGE + 1, first)
         try:
             if query.ability is Ability.BACKLINKS:
-                wanted = (signed_hash(query.text), site_name(query.text))
+                wanted = (signed_hash(query.text), site_of(query.text))
                 rows = self._connection.execute(_BACKLINKS, (*wanted, *window)).fetchall()
             elif query.ability is Ability.RELATED:
-                rows = self._ranked(self._terms_of(query.text), site_name(query.text), window)
+                rows = self._ranked(self._terms_of(query.text), site_of(query.text), window)
             else:
                 rows = self._ranked(words_in(query.text), None, window)
         except sqlite3.OperationalError as error:

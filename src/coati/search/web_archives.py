@@ -18,7 +18,7 @@ from urllib.parse import quote
 from coati.readers.hits import Hit, Hits
 from coati.search.provider import ProviderRequest
 from coati.web.queries import Ability
-from coati.web.urls import host_of, normalise
+from coati.web.urls import normalise, site_of
 
 if TYPE_CHECKING:
     from coati.search.provider import HttpProvider
@@ -131,7 +131,7 @@ def _captures(body: bytes) -> Iterator[Hit]:
 
 
 def _site(query: Query) -> str:
-    return host_of(query.text).removeprefix("www.").partition(":")[0]
+    return site_of(query.text).partition(":")[0]
 
 
 def _hit(url: str, media_type: str, size: str, moment: str, archived: str) -> Hit:

@@ -105,7 +105,7 @@ class Lifo:
         self._numbers = numbers
 
 
-class Pool:
+class Pool(Lifo):
     """A bag from which one is drawn at random; the last takes the drawn one's place.
 
     >>> pool = Pool(seed=1)
@@ -114,17 +114,11 @@ class Pool:
     [4, 2, 3, 1, 0]
     """
 
-    __slots__ = ("_numbers", "_seed")
+    __slots__ = ("_seed",)
 
     def __init__(self, seed: int) -> None:
-        self._numbers = array("I")
+        super().__init__()
         self._seed = seed
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def push(self, number: int) -> None:
-        self._numbers.append(number)
 
     def peek(self, turn: int) -> int:
         return self._numbers[draw(self._seed, turn, len(self._numbers))]
@@ -140,9 +134,3 @@ class Pool:
         if place < len(self._numbers):
             self._numbers[place] = last
         return number
-
-    def save(self) -> array[int]:
-        return self._numbers
-
-    def load(self, numbers: array[int]) -> None:
-        self._numbers = numbers

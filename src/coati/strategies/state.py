@@ -21,6 +21,21 @@ State = Mapping[str, Any]
 _MAGIC = b"coati-state-1\n"
 
 
+def nested(name: str, state: State) -> dict[str, Any]:
+    """Return the state of a part, under names that begin with the part's.
+
+    >>> nested("cat", {"age": 3}), part_of({"cat.age": 3, "age": 40}, "cat")
+    ({'cat.age': 3}, {'age': 3})
+    """
+    return {f"{name}.{key}": value for key, value in state.items()}
+
+
+def part_of(state: State, name: str) -> dict[str, Any]:
+    """Return what `nested` was given under this name."""
+    prefix = f"{name}."
+    return {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
+
+
 def pack(state: State) -> bytes:
     """Write a state as bytes: a JSON directory, then the raw parts, compressed.
 

@@ -183,6 +183,15 @@ def without_www(host: str) -> str:
     return bare if "." in bare else host
 
 
+def site_of(url: str) -> str:
+    """Name the site of a URL in normal form: its host, without www.
+
+    >>> site_of("https://www.example.org/data"), site_of("https://data.example.org/")
+    ('example.org', 'data.example.org')
+    """
+    return host_of(url).removeprefix("www.")
+
+
 def path_of(url: str) -> str:
     """Return the path of a URL in normal form, without the query.
 

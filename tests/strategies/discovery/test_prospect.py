@@ -8,7 +8,6 @@ from coati.assembly import build_shortcuts
 from coati.model import Link, LinkList, Outcome, Page, Request
 from coati.strategies.discovery.prospect import Prospect
 from coati.strategies.discovery.settings import OffTopic, UserJudgements
-from coati.strategies.discovery.site_checks import site_of
 from coati.strategies.state import pack, unpack
 from coati.testing.api_answers import ApiFile
 from coati.testing.apis import ApiState, with_api
@@ -16,7 +15,7 @@ from coati.testing.responder import Responder
 from coati.testing.site import Response, Site
 from coati.web.out_links import with_out_links
 from coati.web.rules import Rules, Scope
-from coati.web.urls import is_query
+from coati.web.urls import is_query, site_of
 from tests.strategies.discovery.small_web import answers, drive
 from tests.strategies.discovery.test_dsdd import MODEL, SETTINGS, WEB, states
 

@@ -22,7 +22,7 @@ from coati.archive.sources.warc_stream import Capture, WarcFile, read_captures
 from coati.errors import ArchiveError, UsageError
 from coati.model import Kind
 from coati.web.media import PRESETS
-from coati.web.urls import host_of, path_of
+from coati.web.urls import path_of, site_of
 
 _NOT_MODIFIED = 304
 
@@ -65,7 +65,7 @@ class WarcFiles:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         labelled = first is not None and first.kind is not None
         return ArchiveMeta(
-            name=options.name or host_of(start_url).removeprefix("www."),
+            name=options.name or site_of(start_url),
             start_url=start_url,
             types=options.types or (None if labelled else PRESETS["data"]),
             origin=f"{names[0]}{more}",

@@ -20,11 +20,12 @@ from coati.strategies.chance import draw
 from coati.strategies.discovery.dsdd import Dsdd
 from coati.strategies.discovery.page_classifier import PageClassifier
 from coati.strategies.discovery.settings import NO_WISHES
-from coati.strategies.discovery.site_checks import CheckState, site_of
+from coati.strategies.discovery.site_checks import CheckState
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
 from coati.web.dataset_files import is_dataset_file
 from coati.web.page_words import count_words, words_in, words_of_facts
+from coati.web.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

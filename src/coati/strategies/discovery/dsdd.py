@@ -33,7 +33,7 @@ from coati.strategies.discovery.findings import Finding
 from coati.strategies.discovery.met_urls import MetUrls
 from coati.strategies.discovery.page_classifier import PageClassifier
 from coati.strategies.discovery.settings import BD_OL, NO_WISHES
-from coati.strategies.discovery.site_checks import CheckState, SiteChecks, site_of
+from coati.strategies.discovery.site_checks import CheckState, SiteChecks
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.task_strategy import TaskStrategy
 from coati.strategies.discovery.tasks import HostsBut, Stage, Task
@@ -42,7 +42,7 @@ from coati.strategies.strategy import Explained, Reason
 from coati.web.dataset_files import is_dataset_file
 from coati.web.page_words import words_in, words_of_facts
 from coati.web.queries import Ability, Query, parse_query
-from coati.web.urls import host_of, is_query
+from coati.web.urls import host_of, is_query, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

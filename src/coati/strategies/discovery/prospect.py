@@ -39,13 +39,13 @@ from coati.readers.listed import is_api
 from coati.strategies.discovery.actions import DISCOVERY_ACTIONS, Action
 from coati.strategies.discovery.dsdd import Dsdd
 from coati.strategies.discovery.settings import NO_WISHES, DsddVariant, OffTopic
-from coati.strategies.discovery.site_checks import CheckState, site_of
+from coati.strategies.discovery.site_checks import CheckState
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
 from coati.strategies.discovery.topic import ON_TOPIC
 from coati.web.dataset_files import is_dataset_file, tells_format, told_format
 from coati.web.page_words import words_in
-from coati.web.urls import origin_of, path_of
+from coati.web.urls import origin_of, path_of, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from coati.web.urls import host_of, url_hash
+from coati.web.urls import url_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,59 +90,20 @@ class SiteChecks:
         return [check for check in self._checks if check.state is state]
 
     def save(self) -> list[list[Any]]:
-        """Return the checks as lists."""
-        return [
-            [
-                check.site,
-                check.arm,
-                check.pages,
-                sorted(check.files),
-                check.fetched,
-                check.asked,
-                check.waiting,
-                check.dataset_pages,
-                check.state.value,
-                check.by_user,
-                check.decided_at,
-            ]
-            for check in self._checks
-        ]
+        """Return the checks as lists: their fields but the number, in order."""
+        return [[_plain(getattr(check, name)) for name in _SAVED] for check in self._checks]
 
     def load(self, saved: list[list[Any]]) -> None:
         """Take over saved checks."""
-        self._checks = [_loaded(number, *columns) for number, columns in enumerate(saved)]
+        self._checks = []
+        for number, (site, arm, pages, files, *counts, state, by_user, decided_at) in enumerate(saved):
+            known = site, arm, list(pages), set(files), *counts, CheckState(state), by_user, decided_at
+            self._checks.append(SiteCheck(number, *known))
         self._by_site = {check.site: check for check in self._checks}
 
 
-def site_of(url: str) -> str:
-    """Name the site of a URL: its host, without www.
-
-    >>> site_of("https://www.example.org/data"), site_of("https://data.example.org/")
-    ('example.org', 'data.example.org')
-    """
-    return host_of(url).removeprefix("www.")
+_SAVED = tuple(name for name in SiteCheck.__slots__ if name != "number")
 
 
-def _loaded(
-    number: int,
-    site: str,
-    arm: int,
-    pages: list[int],
-    files: list[int],
-    *rest: Any,  # noqa: ANN401
-) -> SiteCheck:
-    fetched, asked, waiting, dataset_pages, state, by_user, decided_at = rest
-    return SiteCheck(
-        number,
-        site,
-        arm,
-        list(pages),
-        set(files),
-        fetched,
-        asked,
-        waiting,
-        dataset_pages,
-        CheckState(state),
-        by_user,
-        decided_at,
-    )
+def _plain(value: object) -> object:
+    return sorted(value) if isinstance(value, set) else value

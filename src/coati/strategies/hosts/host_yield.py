@@ -22,10 +22,9 @@ from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from coati.bandits.arm_heap import ArmHeap
-from coati.bandits.policy import Choice
 from coati.learners.sparse_logistic import SparseLogistic
 from coati.strategies.hosts.host_bandit import Exploration, HostBandit
+from coati.strategies.hosts.host_scores import HeapScores
 from coati.strategies.hosts.page_features import FoundPage, hashed_words
 from coati.strategies.hosts.page_models import probability, rounded
 
@@ -118,36 +117,20 @@ class ShrunkShares:
         self._sections = {name: counts for name, *counts in state["share_sections"]}
 
 
-class YieldScores:
-    """Hosts by what they are worth."""
+class YieldScores(HeapScores):
+    """Hosts by what they are worth, which is put in as their best page."""
 
     def __init__(self, seed: int) -> None:
-        self._heap = ArmHeap(seed)
-
-    def put(self, host: int, good: int, bad: int, best: float) -> None:
-        """Let a host in, or change what it is worth."""
-        self._heap.put(host, best)
-
-    def remove(self, host: int) -> None:
-        """Take a host out."""
-        self._heap.remove(host)
-
-    def choose(self, turn: int) -> Choice:
-        """Return the host that is worth most."""
-        host = self._heap.best()
-        return Choice(host, self._heap.score(host))
+        super().__init__(lambda _good, _bad, worth: worth, seed)
 
     def save(self) -> Mapping[str, Any]:
         """Return what hosts were worth when that was last worked out: other pages were learnt from since."""
         return {"worths": self._heap.scores()}
 
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Take over nothing: the hosts are not in yet."""
-
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over what the hosts were worth."""
         for host, worth in state["worths"]:
-            self._heap.put(host, worth)
+            self.put(host, 0, 0, worth)
 
 
 class HostYield(HostBandit):

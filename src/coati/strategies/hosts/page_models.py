@@ -104,7 +104,21 @@ class OnlineModel:
         self._labels = list(state["example_labels"])
 
 
-class StaticModel:
+class _FixedModel:
+    """A model that learns nothing, and is built the same again."""
+
+    def learn(self, page: FoundPage, *, relevant: bool) -> None:
+        """Learn nothing."""
+
+    def save(self) -> Mapping[str, Any]:
+        """Return nothing."""
+        return {}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take over nothing."""
+
+
+class StaticModel(_FixedModel):
     """Was trained beforehand on pages drawn at random, and learns nothing more."""
 
     def __init__(self, learner: str, features: FeatureSettings, examples: Iterable[LabelledPage]) -> None:
@@ -117,18 +131,8 @@ class StaticModel:
         """Ask the learner."""
         return rounded(self._learner.score(features_of(page, self._features)))
 
-    def learn(self, page: FoundPage, *, relevant: bool) -> None:
-        """Learn nothing."""
 
-    def save(self) -> Mapping[str, Any]:
-        """Return nothing: it is built the same again."""
-        return {}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Take over nothing."""
-
-
-class RandomModel:
+class RandomModel(_FixedModel):
     """Promises at random: inside a host any page is as likely as another."""
 
     def __init__(self, seed: int) -> None:
@@ -140,9 +144,6 @@ class RandomModel:
         self._made += 1
         return draw(self._seed, self._made, 2 * RESOLUTION) / RESOLUTION - 1
 
-    def learn(self, page: FoundPage, *, relevant: bool) -> None:
-        """Learn nothing."""
-
     def save(self) -> Mapping[str, Any]:
         """Return the number of draws."""
         return {"promises": self._made}
@@ -152,7 +153,7 @@ class RandomModel:
         self._made = state["promises"]
 
 
-class KnowingModel:
+class KnowingModel(_FixedModel):
     """Knows the label of each page: the bound."""
 
     def __init__(self, labels: KnownLabels) -> None:
@@ -161,13 +162,3 @@ class KnowingModel:
     def promise(self, page: FoundPage) -> float:
         """Return certainty."""
         return LIMIT if self._labels.relevant(page.url) else -LIMIT
-
-    def learn(self, page: FoundPage, *, relevant: bool) -> None:
-        """Learn nothing."""
-
-    def save(self) -> Mapping[str, Any]:
-        """Return nothing."""
-        return {}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Take over nothing."""

@@ -14,6 +14,7 @@ import numpy as np
 from coati.bandits.sleeping_ucb import SleepingUcb
 from coati.strategies.revisits.by_age import ages_in_hours
 from coati.strategies.revisits.scheduler import EXPLORED, Pick, Ranking, Scheduler
+from coati.strategies.state import nested, part_of
 
 if TYPE_CHECKING:
     from coati.strategies.revisits.scheduler import Cycle
@@ -165,7 +166,7 @@ class Exploring:
         """Return everything."""
         return {
             **self._expected.save(),
-            **{f"shares.{name}": value for name, value in self._shares.save().items()},
+            **nested("shares", self._shares.save()),
             **self._by_age.save("by_age"),
             "divided": [self._to_expect, self._taken, self._number, sorted(self._found)],
         }
@@ -173,10 +174,7 @@ class Exploring:
     def load(self, state: State) -> None:
         """Take over a saved state."""
         self._expected.load(state)
-        prefix = "shares."
-        self._shares.load(
-            {name[len(prefix) :]: value for name, value in state.items() if name.startswith(prefix)}
-        )
+        self._shares.load(part_of(state, "shares"))
         self._by_age = Ranking.load(state, "by_age")
         self._to_expect, self._taken, self._number, found = state["divided"]
         self._found = set(found)

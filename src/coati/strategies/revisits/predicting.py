@@ -16,6 +16,7 @@ from coati.strategies.revisits.features import own_features
 from coati.strategies.revisits.scheduler import EXPECTED, Pick
 from coati.strategies.revisits.selection import Selection
 from coati.strategies.revisits.similar_pages import SimilarPages
+from coati.strategies.state import nested, part_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -116,7 +117,7 @@ class Predicting:
         return {
             **self._similar.save(),
             **self._selection.save(),
-            **{f"predictor.{name}": value for name, value in self.predictor.save().items()},
+            **nested("predictor", self.predictor.save()),
             "own": self._own,
             "now": self._now,
             "asked": asked,
@@ -129,9 +130,7 @@ class Predicting:
         self._similar.load(state)
         similar = SimilarPages() if state["trained"] is None else self._similar
         self._selection = Selection.load(state, similar)
-        prefix = "predictor."
-        own = {name[len(prefix) :]: value for name, value in state.items() if name.startswith(prefix)}
-        self.predictor.load(own)
+        self.predictor.load(part_of(state, "predictor"))
         self._own, self._now = np.array(state["own"]), state["now"]
         self._asked = {page: (moment, np.array(known)) for page, moment, known in state["asked"]}
         self._began, self._trained = state["began"], state["trained"]

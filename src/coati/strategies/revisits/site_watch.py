@@ -30,6 +30,7 @@ from coati.strategies.revisits.fair_queue import LinkToFollow
 from coati.strategies.revisits.file_checks import FileChecks
 from coati.strategies.revisits.following import Following
 from coati.strategies.revisits.offered_pages import OfferedPages
+from coati.strategies.state import nested, part_of
 from coati.web.urls import url_hash
 
 if TYPE_CHECKING:
@@ -302,7 +303,7 @@ class SiteWatch:
     def save(self) -> State:
         """Return everything; what the watch knows stands beside it."""
         return {
-            **{f"watch.{name}": value for name, value in self.watch.save().items()},
+            **nested("watch", self.watch.save()),
             "files": self._files.save(),
             "lists": self._lists.save(),
             "dated": self._dated.save(),
@@ -319,8 +320,7 @@ class SiteWatch:
 
     def load(self, state: State) -> None:
         """Take over a saved state."""
-        inner = "watch."
-        self.watch.load({key.removeprefix(inner): state[key] for key in state if key.startswith(inner)})
+        self.watch.load(part_of(state, "watch"))
         self._files.load(state["files"])
         self._following.load(state["following"])
         self._lists.load(state["lists"])

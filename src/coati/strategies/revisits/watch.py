@@ -28,6 +28,7 @@ from coati.strategies.revisits.departures import Departures
 from coati.strategies.revisits.links import FoundLinks, Sites
 from coati.strategies.revisits.scheduler import AGAIN, DATED, FIRST_LOOK, WHY, Cycle, Pick
 from coati.strategies.revisits.visits import Visit, Visits
+from coati.strategies.state import nested, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -445,7 +446,7 @@ class Watch:
             "turn": self._turn,
             "departures": self._departures.save(),
             **({} if self._cycle is None else self._cycle.save()),
-            **{f"scheduler.{name}": value for name, value in self.scheduler.save().items()},
+            **nested("scheduler", self.scheduler.save()),
         }
 
     def load(self, state: State) -> None:
@@ -472,14 +473,7 @@ class Watch:
         if "cycle" in state:
             settings = self.settings
             self._cycle = Cycle.load(state, settings.per_cycle, settings.per_site, self.visits)
-        scheduler = "scheduler."
-        self.scheduler.load(
-            {
-                name.removeprefix(scheduler): value
-                for name, value in state.items()
-                if name.startswith(scheduler)
-            }
-        )
+        self.scheduler.load(part_of(state, "scheduler"))
 
     def arm_label(self, arm: int) -> str:
         """Say why a page is visited."""
