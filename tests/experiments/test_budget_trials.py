@@ -13,8 +13,9 @@ from coati.cli.experiment import experiment
 from coati.errors import CoatiError, ConfigError
 from coati.experiments.outputs import write_outputs
 from coati.experiments.runner import run_experiment
+from coati.experiments.site_specs import SitesTogether
 from coati.experiments.sites import Places
-from coati.experiments.spec import SitesTogether, parse_experiment, read_experiment
+from coati.experiments.spec import parse_experiment, read_experiment
 from coati.experiments.spending import Spending
 from coati.experiments.tables import objects
 from coati.jobs.generated_sites import GENERATORS

@@ -13,16 +13,9 @@ from coati.errors import UsageError
 from coati.experiments.errors import ExperimentError
 from coati.experiments.outputs import write_outputs
 from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
+from coati.experiments.site_specs import ArchivedSite, GeneratedSite, GeneratedWeb
 from coati.experiments.sites import Places
-from coati.experiments.spec import (
-    ArchivedSite,
-    Experiment,
-    GeneratedSite,
-    GeneratedWeb,
-    Variant,
-    parse_experiment,
-    read_experiment,
-)
+from coati.experiments.spec import Experiment, Variant, parse_experiment, read_experiment
 from coati.experiments.tables import objects, result_table
 from coati.experiments.workers import Job, LostJob, Workers
 from coati.jobs.generated_sites import GENERATORS

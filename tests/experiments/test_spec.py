@@ -4,7 +4,8 @@ import pytest
 
 from coati.assembly import StrategySettings
 from coati.errors import CoatiError, ConfigError
-from coati.experiments.spec import ArchivedSite, GeneratedSite, parse_experiment, read_experiment
+from coati.experiments.site_specs import ArchivedSite, GeneratedSite
+from coati.experiments.spec import parse_experiment, read_experiment
 from coati.strategies.sb.tag_paths import TagPathSettings
 
 SHIPPED = sorted((Path(__file__).parents[2] / "experiments").glob("*/*.toml"))

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from coati.cli.experiment import experiment
 from coati.errors import CoatiError, ConfigError
-from coati.experiments.spec import WatchedHistory, parse_experiment, read_experiment
+from coati.experiments.site_specs import WatchedHistory
+from coati.experiments.spec import parse_experiment, read_experiment
 from coati.strategies.revisits.arrivals import ArrivalsSettings
 from coati.toml_writer import to_toml
 from tests.replaying.test_watch_replay import archived

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from coati.cli.experiment import experiment
 from coati.errors import CoatiError, ConfigError
-from coati.experiments.spec import GeneratedWeb, parse_experiment
+from coati.experiments.site_specs import GeneratedWeb
+from coati.experiments.spec import parse_experiment
 from coati.testing.host_web import HostWeb
 from coati.testing.web_parameters import WebParameters
 

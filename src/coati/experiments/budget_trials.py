@@ -6,10 +6,8 @@ Every way of spending a budget is then played on the records (`coati.experiments
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +19,9 @@ from coati.errors import ConfigError
 from coati.experiments.deciding_code import modules_digest, strategy_digest
 from coati.experiments.errors import ExperimentError
 from coati.experiments.site_runs import SiteRunOptions, built_for, run_on_site
+from coati.experiments.site_specs import ArchivedSite, SitesTogether
 from coati.experiments.sites import OpenMemberSite, Places, SiteFacts, open_site
-from coati.experiments.spec import ArchivedSite, SitesTogether, Variant
+from coati.experiments.spec import Variant
 from coati.experiments.spending import found
 from coati.experiments.trials import Trial, TrialResult
 from coati.experiments.workers import Job, LostJob
@@ -179,26 +178,12 @@ def describe_together(together: SitesTogether, files: Sequence[Path]) -> SiteFac
     return SiteFacts.without_archive(together, _SPENDING, (urls, targets), scale, generated=generated)
 
 
-def run_budget_trial(_: WorkerCache, task: tuple[Trial, Path]) -> TrialResult:
-    """Spend a budget over recorded sites and keep what came of it; called in a process of its own."""
-    trial, file = task
-    if trial.together is None:
-        raise TypeError("a trial of a budget names its sites")
+def run_budget_trial(_: WorkerCache, trial: Trial, together: SitesTogether) -> TrialResult:
+    """Spend a budget over recorded sites."""
     records = [SiteRecord.read(each) for each in trial.records]
-    budget = round(sum(each.urls for each in records) * trial.together.budget_pct / 100)
+    budget = round(sum(each.urls for each in records) * together.budget_pct / 100)
     if trial.budget.max_requests is not None:
         budget = min(budget, trial.budget.max_requests)
     shares = trial.variant.spending.shares(records, budget)
-    result = TrialResult(
-        site=trial.site,
-        strategy=trial.variant.strategy,
-        seed=trial.seed,
-        stop="the budget is spent" if sum(shares) >= budget else StopReason.FINISHED.value,
-        values={"requests": sum(shares), "targets": found(records, shares)},
-        found_at=base64.b64encode(zlib.compress(b"")).decode(),
-        volume_pct=[],
-        groups=[],
-        confusion={},
-    )
-    result.write(file)
-    return result
+    stop = "the budget is spent" if sum(shares) >= budget else StopReason.FINISHED.value
+    return TrialResult.of(trial, stop, {"requests": sum(shares), "targets": found(records, shares)})

@@ -14,8 +14,8 @@ from coati.assembly import Need, strategy_row
 from coati.errors import UsageError
 from coati.experiments.deciding_code import modules_digest
 from coati.experiments.errors import ExperimentError
+from coati.experiments.site_specs import ArchivedSite
 from coati.experiments.sites import Places, open_site
-from coati.experiments.spec import ArchivedSite
 from coati.experiments.workers import Job, LostJob
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.runs.durable import write_whole

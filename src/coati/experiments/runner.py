@@ -18,19 +18,17 @@ from coati.experiments.examples import ExampleFile, collect_examples, read_examp
 from coati.experiments.recording import RecordingStrategy
 from coati.experiments.search_trials import describe_topic, run_search_trial
 from coati.experiments.site_runs import SiteRunOptions, built_for, run_on_site
-from coati.experiments.sites import Places, SiteFacts, describe, open_site
-from coati.experiments.spec import (
-    BOUNDS,
+from coati.experiments.site_specs import (
     GENERATED,
-    PLAIN,
     ArchivedSite,
     GeneratedSite,
     GeneratedWeb,
     SearchedTopic,
     SitesTogether,
-    Variant,
     WatchedHistory,
 )
+from coati.experiments.sites import Places, SiteFacts, describe, open_site
+from coati.experiments.spec import BOUNDS, PLAIN, Variant
 from coati.experiments.trials import Trial, TrialResult, measured
 from coati.experiments.watch_trials import describe_history, run_watch_trial
 from coati.experiments.web_trials import describe_web, run_web_trial
@@ -101,16 +99,28 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
 
 
 def _job(trial: Trial, file: Path, generators: Generators) -> Job:
-    if trial.history is not None:
-        where = f"{trial.archive} {trial.history.setting} {trial.history.seed}"
-        return Job(run_watch_trial, (trial, file, generators.open_history), where)
-    if trial.topic is not None:
-        return Job(run_search_trial, (trial, file, generators.open_topic), f"{trial.site} {trial.seed}")
-    if trial.together is not None:
-        return Job(run_budget_trial, (trial, file))
-    if trial.web is not None:
-        return Job(run_web_trial, (trial, file, generators.open_web), f"{trial.site} {trial.seed}")
-    return Job(run_trial, (trial, file), str(trial.archive))
+    spec = trial.spec
+    if isinstance(spec, WatchedHistory):
+        where = f"{trial.archive} {spec.setting} {spec.seed}"
+        return Job(_kept, (file, run_watch_trial, (trial, spec, generators.open_history)), where)
+    where = f"{trial.site} {trial.seed}"
+    if isinstance(spec, SearchedTopic):
+        return Job(_kept, (file, run_search_trial, (trial, spec, generators.open_topic)), where)
+    if isinstance(spec, SitesTogether):
+        return Job(_kept, (file, run_budget_trial, (trial, spec)))
+    if isinstance(spec, GeneratedWeb):
+        return Job(_kept, (file, run_web_trial, (trial, spec, generators.open_web)), where)
+    return Job(_kept, (file, _run_trial, (trial,)), str(trial.archive))
+
+
+def _kept(
+    cache: WorkerCache, task: tuple[Path, Callable[..., TrialResult], tuple[object, ...]]
+) -> TrialResult:
+    """Make one run and keep its result; called in a process of its own."""
+    file, run, arguments = task
+    result = run(cache, *arguments)
+    result.write(file)
+    return result
 
 
 def _trials(
@@ -122,11 +132,7 @@ def _trials(
 ) -> dict[Trial, Path]:
     """List every run of an experiment, with the file that keeps its result."""
     trials = []
-    webs = {each.name: each for each in experiment.sites if isinstance(each, GeneratedWeb)}
-    histories = {each.name: each for each in experiment.sites if isinstance(each, WatchedHistory)}
-    topics = {each.name: each for each in experiment.sites if isinstance(each, SearchedTopic)}
-    shared = {each.name: each for each in experiment.sites if isinstance(each, SitesTogether)}
-    for site in sites:
+    for spec, site in zip(experiment.sites, sites, strict=True):
         others = tuple(each for each in examples if each.archive != site.digest)
         budget = experiment.budget
         if experiment.until_all_found and site.totals.targets:
@@ -134,15 +140,9 @@ def _trials(
         for variant in rows(experiment):
             given = others if Need.EXAMPLES in strategy_row(variant.strategy).needs else ()
             for seed in experiment.seeds_of(variant.strategy):
-                what = site.name, site.archive, site.digest, variant, seed, budget, given
-                trial = Trial(*what, site.types)
-                trial = replace(trial, web=webs.get(site.name), history=histories.get(site.name))
-                trial = replace(trial, topic=topics.get(site.name), classify=experiment.classify)
-                if site.name in shared:
-                    together = shared[site.name]
-                    played = records.of(together, variant, seed)
-                    trial = replace(trial, together=together, records=played)
-                trials.append(trial)
+                played = records.of(spec, variant, seed) if isinstance(spec, SitesTogether) else ()
+                where = spec, site.archive, site.digest
+                trials.append(Trial(*where, variant, seed, budget, given, experiment.classify, played))
     return {trial: folder / f"{trial.key()}.json" for trial in trials}
 
 
@@ -154,18 +154,14 @@ def rows(experiment: Experiment) -> list[Variant]:
     return listed + [Variant(name) for name in references if name not in labels]
 
 
-def run_trial(cache: WorkerCache, task: tuple[Trial, Path]) -> TrialResult:
-    """Make one run and keep its result; called in a process of its own."""
-    trial, file = task
+def _run_trial(cache: WorkerCache, trial: Trial) -> TrialResult:
     site = open_site(cache, trial.archive, trial.types)
     name = trial.variant.strategy
     examples = read_examples(trial.examples) if Need.EXAMPLES in strategy_row(name).needs else None
     options = SiteRunOptions(settings=trial.settings, budget=trial.budget, examples=examples)
     watched = RecordingStrategy(built_for(site, name, trial.seed, options), site.truth)
     run = run_on_site(site, name, trial.seed, options, watched)
-    result = measured(trial, run, watched, SiteTotals.of(site.truth))
-    result.write(file)
-    return result
+    return measured(trial, run, watched, SiteTotals.of(site.truth))
 
 
 def _prepare(

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from coati.assembly import build_strategy
 from coati.errors import ConfigError
@@ -20,7 +15,7 @@ from coati.strategies.discovery.searcher import Searcher
 from coati.strategies.discovery.start_model import model_of_examples
 
 if TYPE_CHECKING:
-    from coati.experiments.spec import SearchedTopic
+    from coati.experiments.site_specs import SearchedTopic
     from coati.experiments.workers import WorkerCache
     from coati.replaying.searched_web import SearchedWeb
 
@@ -33,18 +28,15 @@ def describe_topic(searched: SearchedTopic, web: SearchedWeb) -> SiteFacts:
     return SiteFacts.without_archive(searched, _DECIDING, counts, f"{web.hosts:,} sites")
 
 
-def run_search_trial(cache: WorkerCache, task: tuple[Trial, Path, OpenTopic]) -> TrialResult:
-    """Make one run and keep its result; called in a process of its own."""
-    trial, file, open_topic = task
-    if trial.topic is None:
-        raise TypeError("a trial of a search names its topic")
-    place = (trial.topic, trial.seed)
+def run_search_trial(
+    cache: WorkerCache, trial: Trial, topic: SearchedTopic, open_topic: OpenTopic
+) -> TrialResult:
+    """Search for the repositories of a topic."""
+    place = (topic, trial.seed)
     if cache.get("searched for") != place:
         cache.clear()
-        cache.update({"searched for": place, "web": open_topic(trial.topic, trial.seed or 0)})
-    result = _searched(trial, trial.topic, cache["web"])
-    result.write(file)
-    return result
+        cache.update({"searched for": place, "web": open_topic(topic, trial.seed or 0)})
+    return _searched(trial, topic, cache["web"])
 
 
 def _searched(trial: Trial, topic: SearchedTopic, web: SearchedWeb) -> TrialResult:
@@ -68,16 +60,7 @@ def _searched(trial: Trial, topic: SearchedTopic, web: SearchedWeb) -> TrialResu
         raise ConfigError("a search for repositories needs a budget: max_requests, in pages")
     search = Search(web, searcher, discovery)
     search.run(budget)
-    found = np.array(list(search.found.values()), np.uint32)
-    return TrialResult(
-        site=trial.site,
-        strategy=trial.variant.strategy,
-        seed=trial.seed,
-        stop="the budget is spent" if search.pages >= budget else StopReason.FINISHED.value,
-        values=search.values(budget),
-        found_at=base64.b64encode(zlib.compress(found.tobytes())).decode(),
-        volume_pct=[],
-        groups=[],
-        confusion={},
-        repositories=search.on_topic,
-    )
+    stop = "the budget is spent" if search.pages >= budget else StopReason.FINISHED.value
+    found = list(search.found.values())
+    result = TrialResult.of(trial, stop, search.values(budget), found)
+    return replace(result, repositories=search.on_topic)

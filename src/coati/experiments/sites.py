@@ -14,7 +14,7 @@ import numpy as np
 from coati.archive.archive import Archive
 from coati.errors import UsageError
 from coati.experiments.deciding_code import modules_digest
-from coati.experiments.spec import (
+from coati.experiments.site_specs import (
     GENERATED,
     ExperimentSite,
     GeneratedSite,

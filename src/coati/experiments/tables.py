@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from coati.assembly import Need, strategy_row
 from coati.experiments.measures import in_words, measure
-from coati.experiments.spec import GeneratedSite, GeneratedWeb, SearchedTopic
+from coati.experiments.site_specs import GeneratedSite, GeneratedWeb, SearchedTopic
 from coati.experiments.summaries import GENERATED, REPLICAS, Spread, TableEntry, entries, shown_rows
 from coati.replaying.example_pages import MOST_PAGES
 

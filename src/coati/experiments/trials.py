@@ -21,6 +21,7 @@ from coati.assembly import StrategySettings, strategy_row
 from coati.experiments.confusion import misclassification_pct
 from coati.experiments.deciding_code import strategy_digest
 from coati.experiments.measures import TOP_GROUPS
+from coati.experiments.site_specs import ArchivedSite, SearchedTopic, SitesTogether, WatchedHistory
 from coati.replaying.measures import Measures
 from coati.runs.durable import write_whole
 from coati.web.likely_extensions import likely_extensions
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from coati.budget import Budget
     from coati.experiments.examples import ExampleFile
     from coati.experiments.recording import RecordingStrategy
-    from coati.experiments.spec import GeneratedWeb, SearchedTopic, SitesTogether, Variant, WatchedHistory
+    from coati.experiments.site_specs import ExperimentSite
+    from coati.experiments.spec import Variant
     from coati.replaying.driver import Replay
     from coati.replaying.measures import SiteTotals
     from coati.strategies.strategy import Strategy
@@ -54,22 +56,27 @@ PREDICTING = frozenset({"sb-classifier"})
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A run to be made; ``seed`` is None where a seed changes nothing."""
+    """A run to be made on a site; ``seed`` is None where a seed changes nothing."""
 
-    site: str
+    spec: ExperimentSite
     archive: Path
     digest: str
     variant: Variant
     seed: int | None
     budget: Budget
     examples: tuple[ExampleFile, ...] = ()
-    types: str = ""
-    web: GeneratedWeb | None = None
     classify: int = 0
-    history: WatchedHistory | None = None
-    topic: SearchedTopic | None = None
-    together: SitesTogether | None = None
     records: tuple[Path, ...] = ()
+
+    @property
+    def site(self) -> str:
+        """What its site is called."""
+        return self.spec.name
+
+    @property
+    def types(self) -> str:
+        """The types that are targets in place of the archive's; empty where those are."""
+        return self.spec.types if isinstance(self.spec, ArchivedSite) else ""
 
     @property
     def settings(self) -> StrategySettings:
@@ -101,11 +108,12 @@ class Trial:
             [each.content for each in self.examples],
             self.types,
             *([self.classify] if self.classify else []),
-            *([asdict(self.history)] if self.history else []),
-            *([asdict(self.topic)] if self.topic else []),
-            # The records are named by what made them.
-            *([asdict(self.variant.spending), [each.stem for each in self.records]] if self.together else []),
         ]
+        if isinstance(self.spec, WatchedHistory | SearchedTopic):
+            facts.append(asdict(self.spec))
+        elif isinstance(self.spec, SitesTogether):
+            # The records are named by what made them.
+            facts += [asdict(self.variant.spending), [each.stem for each in self.records]]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -127,12 +135,21 @@ class TrialResult:
     stop: str
     values: dict[str, float | None]
     found_at: str
-    volume_pct: list[float]
-    groups: list[dict[str, Any]]
-    confusion: dict[str, int]
+    volume_pct: list[float] = field(default_factory=list)
+    groups: list[dict[str, Any]] = field(default_factory=list)
+    confusion: dict[str, int] = field(default_factory=dict)
     came: list[int] = field(default_factory=list)
     ages: list[int] = field(default_factory=list)
     repositories: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, trial: Trial, stop: str, values: dict[str, float | None], found: npt.ArrayLike = ()
+    ) -> TrialResult:
+        """Keep the result of a trial; ``found`` are the numbers that ``found_at`` packs."""
+        numbers = np.asarray(found, np.uint32).tobytes()
+        packed = base64.b64encode(zlib.compress(numbers)).decode()
+        return cls(trial.site, trial.variant.strategy, trial.seed, stop, values, packed)
 
     def found(self) -> npt.NDArray[np.int64]:
         """Return the numbers of the requests that brought targets, in order."""
@@ -140,18 +157,9 @@ class TrialResult:
 
     def measures(self) -> Measures:
         """Return what comparisons with the references are made of."""
-        values = self.values
-        return Measures(
-            requests=int(values["requests"] or 0),
-            targets=int(values["targets"] or 0),
-            requests_to_25_pct=_reached(values["requests_to_25_pct"]),
-            requests_to_50_pct=_reached(values["requests_to_50_pct"]),
-            requests_to_75_pct=_reached(values["requests_to_75_pct"]),
-            requests_to_90_pct=_reached(values["requests_to_90_pct"]),
-            requests_to_95_pct=_reached(values["requests_to_95_pct"]),
-            volume_to_90_pct=_reached(values["volume_to_90_pct"]),
-            auc=values["auc"],
-        )
+        values: dict[str, Any] = {each.name: _reached(self.values[each.name]) for each in fields(Measures)}
+        counts = {name: int(values.pop(name) or 0) for name in ("requests", "targets")}
+        return Measures(**counts, **values)
 
     def write(self, file: Path) -> None:
         """Write the result; it is there whole or not at all."""
@@ -177,19 +185,15 @@ def measured(trial: Trial, run: Replay, watched: RecordingStrategy, totals: Site
     targets = np.frombuffer(run.trace.targets, np.uint32)
     found = np.flatnonzero(np.diff(targets, prepend=np.uint32(0))) + 1
     confusion = watched.confusion if trial.variant.strategy in PREDICTING else {}
-    return TrialResult(
-        site=trial.site,
-        strategy=trial.variant.strategy,
-        seed=trial.seed,
-        stop=run.stop,
-        values={
-            **_crawl_values(Measures.of(run.trace, totals), totals),
-            "bytes_to_90_pct": _bytes_to_90(run, totals),
-            **_cost_values(run, watched),
-            **_reward_values(watched),
-            "misclassification_pct": misclassification_pct(confusion),
-        },
-        found_at=base64.b64encode(zlib.compress(found.astype(np.uint32).tobytes())).decode(),
+    values = {
+        **_crawl_values(Measures.of(run.trace, totals), totals),
+        "bytes_to_90_pct": _bytes_to_90(run, totals),
+        **_cost_values(run, watched),
+        **_reward_values(watched),
+        "misclassification_pct": misclassification_pct(confusion),
+    }
+    return replace(
+        TrialResult.of(trial, run.stop, values, found),
         volume_pct=_volume_curve(run, totals),
         groups=_best_groups(watched, watched),
         confusion=confusion,

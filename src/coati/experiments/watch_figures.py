@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coati.experiments.spec import WatchedHistory
+from coati.experiments.site_specs import WatchedHistory
 from coati.experiments.summaries import shown_rows
 from coati.experiments.trials import AGES_HOURS
 

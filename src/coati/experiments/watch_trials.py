@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import math
-import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +14,8 @@ from coati.archive.archive import Archive
 from coati.archive.watched_pages import pages_to_watch
 from coati.assembly import build_strategy
 from coati.experiments.deciding_code import modules_digest
+from coati.experiments.site_specs import GENERATED
 from coati.experiments.sites import History, SiteFacts
-from coati.experiments.spec import GENERATED
 from coati.experiments.trials import AGES_HOURS, Trial, TrialResult
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
@@ -26,8 +24,8 @@ from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.watch import WatchSettings
 
 if TYPE_CHECKING:
+    from coati.experiments.site_specs import WatchedHistory
     from coati.experiments.sites import OpenHistory
-    from coati.experiments.spec import WatchedHistory
     from coati.experiments.workers import WorkerCache
     from coati.replaying.watch_replay import WatchRun
 
@@ -57,12 +55,10 @@ def describe_history(history: WatchedHistory, folder: Path | None, open_history:
     )
 
 
-def run_watch_trial(cache: WorkerCache, task: tuple[Trial, Path, OpenHistory]) -> TrialResult:
-    """Make one run and keep its result; called in a process of its own."""
-    trial, file, open_history = task
-    watched = trial.history
-    if watched is None:
-        raise TypeError("a trial of a watch names its history")
+def run_watch_trial(
+    cache: WorkerCache, trial: Trial, watched: WatchedHistory, open_history: OpenHistory
+) -> TrialResult:
+    """Watch a history."""
     history = _opened(cache, watched, trial.archive, open_history)
     truth = _truth(cache, history, watched.relevant)
     settings = replace(
@@ -74,9 +70,7 @@ def run_watch_trial(cache: WorkerCache, task: tuple[Trial, Path, OpenHistory]) -
         trial.variant.strategy, history.pages, trial.seed or 0, settings=settings, page_truth=truth
     )
     study = WatchStudy(history.site, truth, history.moments, watched.relevant)
-    result = _result(trial, study.run(trial.label, trial.seed, strategy), truth, len(history.moments))
-    result.write(file)
-    return result
+    return _result(trial, study.run(trial.label, trial.seed, strategy), truth, len(history.moments))
 
 
 def _opened(cache: WorkerCache, watched: WatchedHistory, folder: Path, open_history: OpenHistory) -> History:
@@ -111,27 +105,20 @@ def _result(trial: Trial, run: WatchRun, truth: WatchTruth, cycles: int) -> Tria
     came = np.bincount(list(truth.first_cycle.values()), minlength=cycles)
     # The curve is in parts of what was new until each cycle.
     found = np.rint(run.curve * np.maximum(came.cumsum(), 1)).astype(np.int64)
-    cycles_of_links = np.repeat(np.arange(cycles), np.diff(found, prepend=0)).astype(np.uint32)
-    return TrialResult(
-        site=trial.site,
-        strategy=trial.variant.strategy,
-        seed=trial.seed,
-        stop="the history is over",
-        values={
-            "requests": run.requests,
-            "targets": run.new_links,
-            "new_links_total": run.new_links_total,
-            "coverage": run.coverage,
-            "mean_age_hours": run.mean_age_hours,
-            "within_1h": run.within_1h,
-            "within_4h": run.within_4h,
-            "cpu_seconds": round(run.cpu_seconds, 4),
-            "cpu_ms_per_request": 1000 * run.cpu_seconds / max(run.requests, 1),
-        },
-        found_at=base64.b64encode(zlib.compress(cycles_of_links.tobytes())).decode(),
-        volume_pct=[],
-        groups=[],
-        confusion={},
+    values = {
+        "requests": run.requests,
+        "targets": run.new_links,
+        "new_links_total": run.new_links_total,
+        "coverage": run.coverage,
+        "mean_age_hours": run.mean_age_hours,
+        "within_1h": run.within_1h,
+        "within_4h": run.within_4h,
+        "cpu_seconds": round(run.cpu_seconds, 4),
+        "cpu_ms_per_request": 1000 * run.cpu_seconds / max(run.requests, 1),
+    }
+    cycles_of_links = np.repeat(np.arange(cycles), np.diff(found, prepend=0))
+    return replace(
+        TrialResult.of(trial, "the history is over", values, cycles_of_links),
         came=came.tolist(),
         # A link of exactly an hour was found within the hour.
         ages=np.diff(

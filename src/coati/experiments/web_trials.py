@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import time
-import zlib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +15,7 @@ from coati.replaying.wrapped_strategy import WrappedStrategy
 from coati.strategies.hosts.page_models import OnlineModel
 
 if TYPE_CHECKING:
-    from coati.experiments.spec import GeneratedWeb
+    from coati.experiments.site_specs import GeneratedWeb
     from coati.experiments.workers import WorkerCache
     from coati.model import Hosts, Later, Request
     from coati.replaying.web import Web
@@ -48,16 +45,13 @@ def describe_web(site: GeneratedWeb, web: Web) -> SiteFacts:
     return SiteFacts.without_archive(site, _GENERATOR, counts, scale, start_url=web.start_urls[0])
 
 
-def run_web_trial(cache: WorkerCache, task: tuple[Trial, Path, OpenWeb]) -> TrialResult:
-    """Make one run and keep its result; called in a process of its own."""
-    trial, file, open_web = task
-    place = (trial.web, trial.seed)
-    if trial.web is not None and cache.get("web of") != place:
+def run_web_trial(cache: WorkerCache, trial: Trial, site: GeneratedWeb, open_web: OpenWeb) -> TrialResult:
+    """Crawl a web, or judge its pages."""
+    place = (site, trial.seed)
+    if cache.get("web of") != place:
         cache.clear()
-        cache.update({"web of": place, "web": open_web(trial.web, trial.seed or 0)})
-    result = _classified(trial, cache["web"]) if trial.classify else _crawled(trial, cache["web"])
-    result.write(file)
-    return result
+        cache.update({"web of": place, "web": open_web(site, trial.seed or 0)})
+    return _classified(trial, cache["web"]) if trial.classify else _crawled(trial, cache["web"])
 
 
 def _crawled(trial: Trial, web: Web) -> TrialResult:
@@ -76,7 +70,7 @@ def _crawled(trial: Trial, web: Web) -> TrialResult:
         "cpu_seconds": round(run.cpu_seconds, 4),
         "cpu_ms_per_request": 1000 * run.cpu_seconds / requests,
     }
-    return _result(trial, run.stop, values, found.astype(np.uint32).tobytes())
+    return TrialResult.of(trial, run.stop, values, found)
 
 
 def _classified(trial: Trial, web: Web) -> TrialResult:
@@ -97,18 +91,4 @@ def _classified(trial: Trial, web: Web) -> TrialResult:
         "cpu_seconds": round(seconds, 4),
         "cpu_ms_per_request": 1000 * seconds / max(1, judged),
     }
-    return _result(trial, "all pages were judged", values, b"")
-
-
-def _result(trial: Trial, stop: str, values: dict[str, float | None], found: bytes) -> TrialResult:
-    return TrialResult(
-        site=trial.site,
-        strategy=trial.variant.strategy,
-        seed=trial.seed,
-        stop=stop,
-        values=values,
-        found_at=base64.b64encode(zlib.compress(found)).decode(),
-        volume_pct=[],
-        groups=[],
-        confusion={},
-    )
+    return TrialResult.of(trial, "all pages were judged", values)

@@ -20,7 +20,7 @@ from coati.web.media import PRESETS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coati.experiments.spec import GeneratedSite, GeneratedWeb, SearchedTopic, SitesTogether
+    from coati.experiments.site_specs import GeneratedSite, GeneratedWeb, SearchedTopic, SitesTogether
     from coati.testing.data_web import DataWeb
 
 # The papers whose data a web can be like.
