@@ -14,7 +14,8 @@ from coati.cli.inspect import inspect as inspect_command
 from coati.cli.main import coati as coati_command
 from coati.cli.watch import watch as watch_command
 from coati.jobs.options import AskingOptions, CrawlOptions, DiscoverOptions, InspectOptions
-from coati.settings.run_settings import SETTINGS, Section
+from coati.settings.run_settings import SETTINGS
+from coati.settings.setting import Section
 from coati.watching.watch_options import WATCH_OPTIONS, CycleOptions, WatchKeywords
 
 PUBLIC = [

@@ -23,7 +23,8 @@ from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.run_place import RunPlace, find_place
 from coati.live.event_lines import stalls_line
 from coati.settings.run_file import read_run_file
-from coati.settings.run_settings import SETTINGS, Section
+from coati.settings.run_settings import SETTINGS
+from coati.settings.setting import Section
 
 if TYPE_CHECKING:
     from coati.runs.totals import Totals

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from coati.settings.run_settings import (
         SETTINGS,
         RunSettings,
+    )
+    from coati.settings.setting import (
         Setting,
     )
 
@@ -32,7 +34,7 @@ _PLACES = {
     "with_values": "coati.settings.run_file",
     "RunSettings": "coati.settings.run_settings",
     "SETTINGS": "coati.settings.run_settings",
-    "Setting": "coati.settings.run_settings",
+    "Setting": "coati.settings.setting",
 }
 
 __getattr__ = names_from(__name__, _PLACES)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields, replace
-from enum import StrEnum
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
 
 from coati.assembly import (
     DISCOVERY,
@@ -28,6 +26,7 @@ from coati.live.settings import LiveSettings, RenderMode
 from coati.readers.robots import robots_url
 from coati.search.web_archives import HINTS
 from coati.settings.limits import LIMITS
+from coati.settings.setting import Section, Setting, settings_of
 from coati.settings.setting_types import (
     BYTES,
     FLAG,
@@ -51,79 +50,11 @@ from coati.web.queries import Ability, Query
 from coati.web.rules import Rules, Scope
 from coati.web.urls import is_query, resolve
 
-T = TypeVar("T")
-
 _POLITE = LiveSettings()
 
 DEFAULT_STRATEGY = "scent"
 
-
-class Section(StrEnum):
-    """Under which heading a setting is explained."""
-
-    WHAT = "What to collect"
-    DISCOVER = "How to search for repositories (coati discover)"
-    WHERE = "Where to look"
-    HOW_MUCH = "How much to spend"
-    HOW = "How to make requests"
-    KEEP = "What to keep and show"
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What is known about one setting beside its value.
-
-    ``decides``: a run that is resumed with another value would be another run. ``of_run``: it belongs to the
-    run and is written into its ``run.toml``; the others only say how one command is carried out.
-    """
-
-    name: str
-    default: object
-    group: Section
-    kind: SettingType
-    about: str
-    decides: bool
-    of_run: bool
-
-    @property
-    def option(self) -> str:
-        """How it is written on a command line."""
-        return "--" + self.name.replace("_", "-")
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that stands in for the option."""
-        return f"COATI_{self.name.upper()}"
-
-    def read(self, value: object) -> object:
-        """Bring a value to its form; the error names the setting."""
-        try:
-            return self.kind.read(value)
-        except ConfigError as error:
-            raise ConfigError(f"{self.name}: {error}") from None
-
-
-class _About:
-    """The part of `Setting` that is written beside a field."""
-
-    def __init__(self, group: Section, kind: SettingType, about: str, *, decides: bool, of_run: bool) -> None:
-        self.group, self.kind, self.about = group, kind, about
-        self.decides, self.of_run = decides, of_run
-
-
-def _setting(
-    default: T,
-    group: Section,
-    kind: SettingType,
-    about: str,
-    *,
-    decides: bool = False,
-    of_run: bool = True,
-) -> T:
-    described = _About(group, kind, about, decides=decides, of_run=of_run)
-    made: T = field(default=default, metadata={"about": described})
-    return made
-
+_WHAT, _DISCOVER, _WHERE, _HOW_MUCH, _HOW, _KEEP = Section
 
 _SCOPES = {
     "host": "the hosts of the start URLs (with or without www)",
@@ -194,346 +125,254 @@ class RunSettings:
     True
     """
 
-    urls: tuple[str, ...] = _setting(
-        (),
-        Section.WHAT,
-        URLS,
-        "The URLs to start from: pages, sitemaps or feeds.",
-        decides=True,
+    urls: tuple[str, ...] = _WHAT.setting(
+        (), URLS, "The URLs to start from: pages, sitemaps or feeds.", decides=True
     )
-    types: str = _setting(
+    types: str = _WHAT.setting(
         "data",
-        Section.WHAT,
         TEXT,
         "The file types to collect: presets (`coati types` lists them), media types and .extensions,"
         " separated by commas.",
         decides=True,
     )
-    goal: tuple[str, ...] = _setting(
+    goal: tuple[str, ...] = _WHAT.setting(
         (),
-        Section.WHAT,
         TEXTS,
         "Collect pages that meet this goal: `structured-data`, `microdata>=5`, `type=Dataset,Product` or"
         " `module:function`. If repeated, all goals must be met.",
         decides=True,
     )
-    strategy: str = _setting(
+    strategy: str = _WHAT.setting(
         DEFAULT_STRATEGY,
-        Section.WHAT,
         _live_strategy(),
         "How to choose the next link; `coati strategies` lists the strategies, and my_module:MyStrategy is"
         " your own.",
         decides=True,
     )
-    seed: int = _setting(
+    seed: int = _WHAT.setting(
         0,
-        Section.WHAT,
         INTEGER,
         "Seed of the random choices: the same seed on the same site gives the same crawl.",
         decides=True,
     )
-    stop_when_dry: str = _setting(
+    stop_when_dry: str = _WHAT.setting(
         NORMAL,
-        Section.WHAT,
         STOP_LEVEL,
         "Stop early when few targets are left to find: `off`, `careful`, `normal`, `eager`, or the number"
         " of targets per 1,000 further requests below which to stop.",
     )
-    words: str = _setting(
-        "",
-        Section.DISCOVER,
-        TEXT,
-        "The topic, as you would type it into a search box.",
-        decides=True,
+    words: str = _DISCOVER.setting(
+        "", TEXT, "The topic, as you would type it into a search box.", decides=True
     )
-    search: tuple[str, ...] = _setting(
+    search: tuple[str, ...] = _DISCOVER.setting(
         (),
-        Section.DISCOVER,
         TEXTS,
         "A search engine to use (`coati search engines` lists them): local=INDEX, searxng=URL, or"
         " my_module:MyEngine for your own. Can be repeated.",
         decides=True,
     )
-    language: str = _setting(
-        "en",
-        Section.DISCOVER,
-        TEXT,
-        "The language of the queries and their results (en, fr, pt-BR).",
-        decides=True,
+    language: str = _DISCOVER.setting(
+        "en", TEXT, "The language of the queries and their results (en, fr, pt-BR).", decides=True
     )
-    max_queries: int | None = _setting(
-        None, Section.DISCOVER, _LIMIT_COUNT, "Send at most this many queries to each search engine."
+    max_queries: int | None = _DISCOVER.setting(
+        None, _LIMIT_COUNT, "Send at most this many queries to each search engine."
     )
-    patience: int = _setting(
+    patience: int = _DISCOVER.setting(
         500,
-        Section.DISCOVER,
         at_least(INTEGER, 0),
         "Stop after this many requests in a row without a new repository; 0 continues until nothing is"
         " left, as the published strategies do.",
     )
-    off_topic: str = _setting(
+    off_topic: str = _DISCOVER.setting(
         OffTopic.LATER.value,
-        Section.DISCOVER,
         choice("way with sites off the topic", _OFF_TOPIC),
         "Sites that look like a repository but do not match the topic: check them when few sites on the topic"
         " are left (later), do not check them (never), or treat them like the others (equal).",
         decides=True,
     )
-    crawl_after: int | None = _setting(
+    crawl_after: int | None = _DISCOVER.setting(
         None,
-        Section.DISCOVER,
         _LIMIT_COUNT,
         "After this many requests, stop searching and crawl the repositories found so far, breadth-first."
         " Without it, leave that to `coati harvest`.",
         decides=True,
     )
-    start_model: str = _setting(
-        "",
-        Section.DISCOVER,
-        PATH,
-        "A file written by `coati learn pages`, to start the page classifier from.",
-        decides=True,
+    start_model: str = _DISCOVER.setting(
+        "", PATH, "A file written by `coati learn pages`, to start the page classifier from.", decides=True
     )
-    accept: tuple[str, ...] = _setting(
+    accept: tuple[str, ...] = _DISCOVER.setting(
         (),
-        Section.DISCOVER,
         TEXTS,
         "Mark the site of this URL as a repository; the classifier learns from the page. Can be repeated.",
         of_run=False,
     )
-    reject: tuple[str, ...] = _setting(
+    reject: tuple[str, ...] = _DISCOVER.setting(
         (),
-        Section.DISCOVER,
         TEXTS,
         "Mark the site of this URL as not a repository; the classifier learns from the page. Can be"
         " repeated.",
         of_run=False,
     )
-    scope: str = _setting(
+    scope: str = _WHERE.setting(
         Scope.DOMAIN.value,
-        Section.WHERE,
         choice("scope", _SCOPES),
         "Which URLs to follow: on the start URLs' hosts, on these and their subdomains, only below the"
         " start URLs' folders, or anywhere.",
         decides=True,
     )
-    include: tuple[str, ...] = _setting(
-        (),
-        Section.WHERE,
-        TEXTS,
-        "Request only URLs that match this regular expression. Can be repeated.",
-        decides=True,
+    include: tuple[str, ...] = _WHERE.setting(
+        (), TEXTS, "Request only URLs that match this regular expression. Can be repeated.", decides=True
     )
-    exclude: tuple[str, ...] = _setting(
-        (),
-        Section.WHERE,
-        TEXTS,
-        "Skip URLs that match this regular expression. Can be repeated.",
-        decides=True,
+    exclude: tuple[str, ...] = _WHERE.setting(
+        (), TEXTS, "Skip URLs that match this regular expression. Can be repeated.", decides=True
     )
-    exclude_host: tuple[str, ...] = _setting(
-        (), Section.WHERE, TEXTS, "Skip this host and its subdomains. Can be repeated."
+    exclude_host: tuple[str, ...] = _WHERE.setting(
+        (), TEXTS, "Skip this host and its subdomains. Can be repeated."
     )
-    sitemaps: bool = _setting(
-        False,
-        Section.WHERE,
-        FLAG,
-        "Also start from the sitemaps that robots.txt names.",
-        decides=True,
+    sitemaps: bool = _WHERE.setting(
+        False, FLAG, "Also start from the sitemaps that robots.txt names.", decides=True
     )
-    shortcuts: str = _setting(
+    shortcuts: str = _WHERE.setting(
         "auto",
-        Section.WHERE,
         choice("way to use shortcuts", SHORTCUTS),
         "Ask the API of the site's software for its files: if the strategy supports it (auto), never"
         " (off), or without following any links (only).",
         decides=True,
     )
-    profile: tuple[str, ...] = _setting(
-        (),
-        Section.WHERE,
-        TEXTS,
-        "Your own profile of a site software, as my_module:MyCms. Can be repeated.",
-        decides=True,
+    profile: tuple[str, ...] = _WHERE.setting(
+        (), TEXTS, "Your own profile of a site software, as my_module:MyCms. Can be repeated.", decides=True
     )
-    hints: str = _setting(
+    hints: str = _WHERE.setting(
         "",
-        Section.WHERE,
         TEXT,
         f"Ask web archives for files of the site, linked or not ({', '.join(HINTS)}), separated by"
         " commas. They learn which site you are interested in.",
         decides=True,
     )
-    max_requests: int | None = _setting(
-        None, Section.HOW_MUCH, _LIMIT_COUNT, "Stop after this many requests."
+    max_requests: int | None = _HOW_MUCH.setting(None, _LIMIT_COUNT, "Stop after this many requests.")
+    max_bytes: int | None = _HOW_MUCH.setting(
+        None, above_zero(BYTES), "Stop after this many bytes (500MB, 2GiB)."
     )
-    max_bytes: int | None = _setting(
-        None, Section.HOW_MUCH, above_zero(BYTES), "Stop after this many bytes (500MB, 2GiB)."
-    )
-    max_time: float | None = _setting(
+    max_time: float | None = _HOW_MUCH.setting(
         None,
-        Section.HOW_MUCH,
         above_zero(SECONDS),
         "Stop after this much time (90s, 2h), earlier sessions of a resumed run included.",
     )
-    max_targets: int | None = _setting(None, Section.HOW_MUCH, _LIMIT_COUNT, "Stop after this many targets.")
-    host_budget: int | None = _setting(
-        None, Section.HOW_MUCH, _LIMIT_COUNT, "Send at most this many requests to each host."
+    max_targets: int | None = _HOW_MUCH.setting(None, _LIMIT_COUNT, "Stop after this many targets.")
+    host_budget: int | None = _HOW_MUCH.setting(
+        None, _LIMIT_COUNT, "Send at most this many requests to each host."
     )
-    max_file_size: int = _setting(
-        _POLITE.max_file_bytes, Section.HOW_MUCH, at_least(BYTES, 1), "Skip larger files."
-    )
-    delay: float = _setting(
+    max_file_size: int = _HOW_MUCH.setting(_POLITE.max_file_bytes, at_least(BYTES, 1), "Skip larger files.")
+    delay: float = _HOW.setting(
         _POLITE.delay_seconds,
-        Section.HOW,
         SECONDS,
         "Time between two requests to the same host. Use 0 only on your own servers.",
     )
-    concurrency: int = _setting(
-        _POLITE.concurrency,
-        Section.HOW,
-        at_least(INTEGER, 1),
-        "Requests in flight at once, over all hosts.",
+    concurrency: int = _HOW.setting(
+        _POLITE.concurrency, at_least(INTEGER, 1), "Requests in flight at once, over all hosts."
     )
-    per_host: int = _setting(
-        _POLITE.per_host, Section.HOW, at_least(INTEGER, 1), "Requests in flight at once, per host."
+    per_host: int = _HOW.setting(
+        _POLITE.per_host, at_least(INTEGER, 1), "Requests in flight at once, per host."
     )
-    contact: str = _setting(
+    contact: str = _HOW.setting(
         _POLITE.contact,
-        Section.HOW,
         TEXT,
         "Your e-mail address or web page, sent with each request so that a site's owner can reach you.",
     )
-    user_agent: str = _setting(
+    user_agent: str = _HOW.setting(
         "",
-        Section.HOW,
         TEXT,
         "User agent to send instead of Coati/VERSION; the contact is added to it. Rules of robots.txt for"
         " this name and for Coati are obeyed.",
     )
-    limit_rate: int | None = _setting(
-        None,
-        Section.HOW,
-        above_zero(BYTES),
-        "Download at most this many bytes per second in total (500kB).",
+    limit_rate: int | None = _HOW.setting(
+        None, above_zero(BYTES), "Download at most this many bytes per second in total (500kB)."
     )
-    user: str = _setting(
+    user: str = _HOW.setting(
         "",
-        Section.HOW,
         TEXT,
         "User name for basic authentication at the start URL's origin, or at another host (`HOST NAME`)."
         " The password is read from --password-file.",
         of_run=False,
     )
-    password_file: str = _setting(
+    password_file: str = _HOW.setting(
         "",
-        Section.HOW,
         PATH,
         "File whose first line is the password for --user. It is sent to that origin only and never stored.",
         of_run=False,
     )
-    header: tuple[str, ...] = _setting(
+    header: tuple[str, ...] = _HOW.setting(
         (),
-        Section.HOW,
         TEXTS,
         "Header to send with each request (`Name: value`), or to one host only (`HOST Name: value`). Can"
         " be repeated. Headers with secrets go only to the start URL's origin unless a host is given.",
     )
-    cookies: str = _setting(
+    cookies: str = _HOW.setting(
         "",
-        Section.HOW,
         TEXT,
         "Cookies for the start URL's origin: `name=value; other=value`, or a cookies.txt file exported"
         " from a browser.",
     )
-    proxy: str = _setting(
-        _POLITE.proxy, Section.HOW, TEXT, "Send everything through this proxy (http://host:port)."
-    )
-    render: str = _setting(
+    proxy: str = _HOW.setting(_POLITE.proxy, TEXT, "Send everything through this proxy (http://host:port).")
+    render: str = _HOW.setting(
         RenderMode.NEVER.value,
-        Section.HOW,
         choice("way to render", _RENDER),
         "Run the scripts of pages in a browser before reading their links; files are never rendered. Needs"
         " the extra `render` and Chromium.",
     )
-    limits: tuple[tuple[str, object], ...] = _setting(
+    limits: tuple[tuple[str, object], ...] = _HOW.setting(
         (),
-        Section.HOW,
         LIMITS,
         "Set a limit, as NAME=VALUE (retries=0); the run file reference lists them. Can be repeated.",
     )
-    retry_failed: bool = _setting(
-        False,
-        Section.HOW,
-        FLAG,
-        "When resuming, first request again what failed in earlier sessions.",
-        of_run=False,
+    retry_failed: bool = _HOW.setting(
+        False, FLAG, "When resuming, first request again what failed in earlier sessions.", of_run=False
     )
-    archive: str = _setting(
-        "", Section.KEEP, PATH, "Folder to store every response in, for replay. Created if missing."
+    archive: str = _KEEP.setting(
+        "", PATH, "Folder to store every response in, for replay. Created if missing."
     )
-    archive_mode: str = _setting(
+    archive_mode: str = _KEEP.setting(
         "read-through",
-        Section.KEEP,
         _archive_mode(),
         "Take responses from the archive if it has them (read-through), or only store what is fetched"
         " (record).",
     )
-    archive_max_age: float | None = _setting(
+    archive_max_age: float | None = _KEEP.setting(
         None,
-        Section.KEEP,
         above_zero(SECONDS),
         "Use responses from the archive only if they are younger than this (30d); fetch older ones again.",
     )
-    offline: bool = _setting(
-        False, Section.KEEP, FLAG, "Use only the archive: no request leaves the machine."
-    )
-    out: str = _setting(
+    offline: bool = _KEEP.setting(False, FLAG, "Use only the archive: no request leaves the machine.")
+    out: str = _KEEP.setting(
         "",
-        Section.KEEP,
         PATH,
         "Folder of the run. [default: named after the start URL's host, the topic or the list]",
         of_run=False,
     )
-    folders: str = _setting(
+    folders: str = _KEEP.setting(
         "flat",
-        Section.KEEP,
         choice("way to keep files", _FOLDERS),
         "Put all files side by side into files/ (flat), or into folders as on the site (site).",
     )
-    events: str = _setting("", Section.KEEP, PATH, "Append events to this file, one JSON object per line.")
-    log_file: str = _setting(
+    events: str = _KEEP.setting("", PATH, "Append events to this file, one JSON object per line.")
+    log_file: str = _KEEP.setting("", PATH, "Append the messages of --verbose to this file, with times.")
+    exec: str = _KEEP.setting(
         "",
-        Section.KEEP,
-        PATH,
-        "Append the messages of --verbose to this file, with times.",
-    )
-    exec: str = _setting(
-        "",
-        Section.KEEP,
         TEXT,
         "Run this command for each collected file; {file}, {url}, {type} and {run} are filled in. It is"
         " not run by a shell.",
         of_run=False,
     )
-    exec_timeout: float = _setting(
-        300.0, Section.KEEP, at_least(SECONDS, 1), "Time limit for each command of --exec.", of_run=False
+    exec_timeout: float = _KEEP.setting(
+        300.0, at_least(SECONDS, 1), "Time limit for each command of --exec.", of_run=False
     )
-    format: str = _setting("table", Section.KEEP, choice("format", _FORMATS), "Output format.", of_run=False)
-    quiet: bool = _setting(False, Section.KEEP, FLAG, "Show no progress.", of_run=False)
-    verbose: bool = _setting(
-        False,
-        Section.KEEP,
-        FLAG,
-        "Print each response, and at the end what slowed the crawl down.",
-        of_run=False,
+    format: str = _KEEP.setting("table", choice("format", _FORMATS), "Output format.", of_run=False)
+    quiet: bool = _KEEP.setting(False, FLAG, "Show no progress.", of_run=False)
+    verbose: bool = _KEEP.setting(
+        False, FLAG, "Print each response, and at the end what slowed the crawl down.", of_run=False
     )
-    dry_run: bool = _setting(
-        False,
-        Section.KEEP,
-        FLAG,
-        "Fetch only robots.txt and the start page, and show what would be crawled.",
-        of_run=False,
+    dry_run: bool = _KEEP.setting(
+        False, FLAG, "Fetch only robots.txt and the start page, and show what would be crawled.", of_run=False
     )
 
     def __post_init__(self) -> None:
@@ -621,18 +460,5 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         raise ConfigError(f"not a regular expression: {pattern!r} ({error})") from None
 
 
-def _described(declared: Field[Any]) -> Setting:
-    about: _About = declared.metadata["about"]
-    return Setting(
-        declared.name,
-        declared.default,
-        about.group,
-        about.kind,
-        about.about,
-        about.decides,
-        about.of_run,
-    )
-
-
-SETTINGS: Mapping[str, Setting] = {declared.name: _described(declared) for declared in fields(RunSettings)}
+SETTINGS: Mapping[str, Setting] = settings_of(RunSettings)
 """All settings by name, in the order in which they are explained."""
