@@ -10,7 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 
 from coati.errors import ConfigError
-from coati.live.scheduler import plan_of_project
+from coati.live.project_plan import plan_of_project
 from coati.strategies.baselines.simple_orders import depth_first
 from coati.web.rules import TrapRule
 from tests.live.plain_spider import PlainSpider

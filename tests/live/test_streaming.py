@@ -12,6 +12,7 @@ import pytest
 from scrapy.exceptions import DownloadTimeoutError
 
 from coati.live import streaming
+from coati.live.answer_bytes import BodySpeed
 from coati.live.failures import BombError, TooLargeError, TooSlowError
 from coati.live.outcomes import BODY_BYTES, BODY_FILE
 from coati.live.response_body import Body, BodyLimits
@@ -91,8 +92,8 @@ def test_what_came_off_the_wire_is_spaced_where_there_is_a_limit(
 
 def test_a_body_that_waits_for_us_is_not_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("coati.live.streaming.time.monotonic", lambda: now)
-    speed = streaming._Speed(1000, 30.0)  # noqa: SLF001 - what a handler does with it takes time
+    monkeypatch.setattr("coati.live.answer_bytes.time.monotonic", lambda: now)
+    speed = BodySpeed(1000, 30.0)
     speed.excuse(3600.0)
     now += 3600.0
     speed.check(5)

@@ -16,7 +16,7 @@ Invariants:
 from __future__ import annotations
 
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,22 +28,19 @@ from coati.live.host_ends import HostEnds
 from coati.live.outages import Outages
 from coati.live.outcomes import MISSING, FetchResult, RenderNote
 from coati.live.plan import CrawlResult
-from coati.live.progress import Event, EventKind
+from coati.live.progress import Event, EventKind, described
+from coati.live.redirect_hops import RedirectHops
 from coati.live.site_turns import Spent
 from coati.live.stop_rules import StopRules, final_reason
 from coati.live.trap_filter import trap_filter
 from coati.model import (
-    AT_THE_END,
     Deferred,
     Failure,
     Later,
     Method,
-    Other,
     Page,
-    Redirect,
     Refused,
     Request,
-    Target,
 )
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.listed_links import ListedLinks
@@ -71,10 +68,6 @@ _PROGRESS_SECONDS = 0.5
 
 # How long a crawl waits for its turn before it asks of itself; it is woken as soon as it has one.
 _TURN_SECONDS = 60.0
-
-# Redirects whose next hop was not asked for yet: older ones are forgotten, since a strategy need not
-# ask for it at all.
-_REMEMBERED_HOPS = 10_000
 
 
 @dataclass(slots=True)
@@ -106,7 +99,7 @@ class Drive:
         self._messages: tuple[str, ...] = ()
         self._open: dict[int, _Open] = {}
         self._again: deque[Request] = deque()
-        self._hops: OrderedDict[str, int] = OrderedDict()
+        self._hops = RedirectHops(plan.settings.max_redirects)
         logged = () if plan.store is None else plan.store.lists()
         self.lists = ListAddresses((*plan.start_urls, *logged), feeds=FEEDS in plan.extractors)
         self.engines = (
@@ -294,7 +287,7 @@ class Drive:
             result = replace(result, outcome=with_out_links(result.outcome))
         if self.plan.listed_links and request.method is Method.GET:
             result = replace(result, outcome=self._listed_links.told(request.url, result.outcome))
-        return self._sift(request, self._bound_redirects(request, result), state.visited)
+        return self._sift(request, self._hops.bounded(request, result), state.visited)
 
     def stop(self, reason: StopReason) -> None:
         """Send nothing more; what is in flight is finished."""
@@ -468,28 +461,6 @@ class Drive:
             self.stop(limit)
         return True
 
-    def _bound_redirects(self, request: Request, result: FetchResult) -> FetchResult:
-        """Let a chain of redirects end somewhere, and a loop at once."""
-        hops = self._hops.pop(request.url, 0)
-        outcome = result.outcome
-        if not isinstance(outcome, Redirect):
-            return result
-        if hops >= self.plan.settings.max_redirects:
-            reason, skip = FailureReason.TOO_MANY_REDIRECTS, SkipReason.TOO_MANY_REDIRECTS
-        elif outcome.location == request.url:
-            reason, skip = FailureReason.REDIRECT_LOOP, SkipReason.REDIRECT_LOOP
-        else:
-            self._hops[outcome.location] = hops + 1
-            if len(self._hops) > _REMEMBERED_HOPS:
-                self._hops.popitem(last=False)
-            return result
-        return replace(
-            result,
-            outcome=Failure(outcome.status, outcome.size_bytes, reason),
-            skipped=(*result.skipped, (outcome.location, skip)),
-            drops=(*result.drops, reason),
-        )
-
     def _record(self, state: _Open, result: FetchResult, charged: int, now: float) -> Recorded:
         """Write it down; return what the strategy is to observe."""
         store, request = self.plan.store, state.request
@@ -530,7 +501,7 @@ class Drive:
                 told["rendered"] = {"requests": result.rendered.requests, "failed": result.rendered.failed}
             if file is not None:
                 told["file"] = file
-            self._tell(EventKind.OBSERVED, **told, **_described(result.outcome))
+            self._tell(EventKind.OBSERVED, **told, **described(result.outcome))
             if isinstance(result.outcome, Refused):
                 self._tell(EventKind.SKIPPED, url=request.url, reason=result.outcome.reason)
             for url, reason in result.skipped:
@@ -549,23 +520,3 @@ def _rendering(note: RenderNote | None) -> Rendering | None:
 
 def _nothing() -> None:
     """Wake nobody: no engine runs yet."""
-
-
-def _described(outcome: Outcome) -> dict[str, object]:
-    """Return an outcome as JSON can say it."""
-    described: dict[str, object] = {"outcome": type(outcome).__name__.lower()}
-    if not isinstance(outcome, Refused):
-        described |= {"status": outcome.status, "size_bytes": outcome.size_bytes}
-    match outcome:
-        case Page():
-            described["links"] = len(outcome.links.urls)
-        case Target() | Other():
-            described["media_type"] = outcome.media_type
-        case Redirect():
-            described["location"] = outcome.location
-        case Failure() | Refused():
-            described["reason"] = outcome.reason
-        case Deferred():
-            until = "the end" if outcome.until == AT_THE_END else outcome.until
-            described |= {"reason": outcome.reason, "until": until}
-    return described

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from coati.live.event_loop import NO_STALLS, Stalls
+from coati.model import AT_THE_END, Deferred, Failure, Other, Page, Redirect, Refused, Target
 from coati.pacing.host_pace import Wait
+
+if TYPE_CHECKING:
+    from coati.model import Outcome
 
 
 class ArmYield(NamedTuple):
@@ -76,3 +80,23 @@ class Event(NamedTuple):
 
 OnProgress = Callable[[Progress], None]
 OnEvent = Callable[[Event], None]
+
+
+def described(outcome: Outcome) -> dict[str, object]:
+    """Return an outcome as JSON can say it."""
+    described: dict[str, object] = {"outcome": type(outcome).__name__.lower()}
+    if not isinstance(outcome, Refused):
+        described |= {"status": outcome.status, "size_bytes": outcome.size_bytes}
+    match outcome:
+        case Page():
+            described["links"] = len(outcome.links.urls)
+        case Target() | Other():
+            described["media_type"] = outcome.media_type
+        case Redirect():
+            described["location"] = outcome.location
+        case Failure() | Refused():
+            described["reason"] = outcome.reason
+        case Deferred():
+            until = "the end" if outcome.until == AT_THE_END else outcome.until
+            described |= {"reason": outcome.reason, "until": until}
+    return described

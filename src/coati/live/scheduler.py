@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from scrapy import Request as ScrapyRequest
@@ -31,15 +31,14 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from coati.errors import CoatiError, ConfigError
+from coati.errors import CoatiError
 from coati.live.drive import Drive
 from coati.live.event_loop import count_stalls_from_here
 from coati.live.origin_headers import sent_headers
 from coati.live.outcomes import API, LIST, REQUEST, FetchResult, ResponseReader
 from coati.live.pace import PaceMiddleware, pace_settings
-from coati.live.plan import CrawlPlan
+from coati.live.project_plan import plan_of_project
 from coati.live.robots import ObeyRobotsMiddleware, RobotsAnswerMiddleware
-from coati.live.settings import LiveSettings
 from coati.live.spider import drive_of
 from coati.live.spider_links import SpiderLinks
 from coati.model import Later, Method, Page, Redirect, Refused, Request
@@ -47,13 +46,11 @@ from coati.pacing.host_pace import HostPace, Wait
 from coati.pacing.paced_choices import PacedChoices
 from coati.runs.skip_reasons import SkipReason
 from coati.stop_reasons import StopReason
-from coati.web.likely_extensions import likely_extensions
-from coati.web.media import parse_types
-from coati.web.rules import Rules, Scope, TrapRule
+from coati.web.rules import Scope
 from coati.web.urls import host_of, is_query, normalise, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from typing import Self
 
     from scrapy import Spider
@@ -63,8 +60,8 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import CallLaterResult
 
     from coati.live.failures import FailureReason
+    from coati.live.plan import CrawlPlan
     from coati.model import Outcome
-    from coati.strategies.strategy import Strategy
 
 # A request that is never sent: handing it to the engine makes the engine ask us again.
 _WAKE: Final = "coati_wake"
@@ -452,52 +449,3 @@ def _is_cookie_gate(chosen: Request, response: Response) -> bool:
         return False
     location = (response.headers.get("Location") or b"").decode("latin-1")
     return "Set-Cookie" in response.headers and bool(location) and resolve(chosen.url, location) == chosen.url
-
-
-def plan_of_project(spider: Spider, crawler: Crawler) -> CrawlPlan:
-    """Read a crawl from the settings of a Scrapy project; see docs/how-to/use-in-scrapy.md."""
-    settings = crawler.settings
-    start_urls = [url for named in spider.start_urls if (url := normalise(named)) is not None]
-    if not start_urls:
-        raise ConfigError(f"the spider {spider.name} needs a start URL: a strategy begins there")
-    wanted = settings.get("COATI_STRATEGY")
-    if not wanted:
-        raise ConfigError("COATI_STRATEGY names no strategy")
-    scope = Scope(settings.get("COATI_SCOPE", "domain"))
-    types = parse_types(settings.get("COATI_TYPES", "data"))
-    return CrawlPlan(
-        new_strategy=_strategy_factory(wanted, start_urls, settings.getint("COATI_SEED")),
-        rules=Rules(
-            start_urls[0],
-            scope,
-            traps=_trap_rule(wanted),
-            wanted_extensions=frozenset(likely_extensions(types)),
-            more_start_urls=tuple(start_urls[1:]),
-        ),
-        one_site=scope is not Scope.ANY,
-        types=types,
-        settings=LiveSettings(max_redirects=settings.getint("REDIRECT_MAX_TIMES")),
-        # Scrapy's own retries come before, and a project has its own ideas of them.
-        defers=False,
-    )
-
-
-def _is_name(wanted: object) -> TypeGuard[str]:
-    return isinstance(wanted, str) and "." not in wanted
-
-
-def _trap_rule(wanted: object) -> TrapRule:
-    rule: TrapRule = TrapRule.OURS
-    if _is_name(wanted):
-        rule = load_object("coati.assembly.strategy_row")(wanted).traps
-    return rule
-
-
-def _strategy_factory(wanted: object, start_urls: Sequence[str], seed: int) -> Callable[[], Strategy]:
-    """Find a strategy: by its name, by the path of a function of the start URLs, or as such a function."""
-    if _is_name(wanted):
-        # By path, as a Scrapy project names all its components: this package knows no strategy.
-        build = load_object("coati.assembly.build_strategy")
-        return lambda: build(wanted, start_urls, seed)
-    made = load_object(wanted)  # type: ignore[arg-type]  # a path, or the function itself
-    return lambda: made(start_urls)

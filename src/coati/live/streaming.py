@@ -35,12 +35,10 @@ Of Scrapy's signals for downloads it sends ``headers_received`` and not ``bytes_
 from __future__ import annotations
 
 import asyncio
-import re
 import ssl
 import time
 from contextlib import aclosing
 from functools import cache
-from http import HTTPStatus
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -62,6 +60,7 @@ from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
 from yarl import URL
 
+from coati.live.answer_bytes import SUCCESS, BodySpeed, is_part, unpacked_pieces
 from coati.live.connections import AnswerConnector
 from coati.live.event_loop import byte_spacing_of_loop, seconds_of_server
 from coati.live.failures import (
@@ -70,8 +69,6 @@ from coati.live.failures import (
     CertificateError,
     NoBudgetError,
     PackedPartError,
-    TooSlowError,
-    UnknownEncodingError,
 )
 from coati.live.outcomes import (
     ANSWER_SECONDS,
@@ -94,12 +91,9 @@ from coati.live.spider import drive_of
 from coati.readers.formats import HEAD_BYTES, Format, format_of
 from coati.readers.unpacking import MAX_LIST_BYTES
 from coati.runs.skip_reasons import SkipReason
-from coati.web.content_codings import CodingError, GzipFileUnpacking, Unpacking, can_undo, codings_of
-from coati.web.sniffing import is_text
-from coati.web.urls import extension_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+    from collections.abc import Coroutine
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -125,14 +119,6 @@ _LEAST_READ_BYTES = 1024
 
 # Scrapy's proxy middleware takes it out of the proxy's URL; it is for the proxy alone.
 _PROXY_AUTHORISATION = "Proxy-Authorization"
-
-_SUCCESS = range(200, 300)
-
-_GZIP_TYPES = frozenset({"application/gzip", "application/x-gzip", "application/x-gtar-compressed"})
-_GZIP_EXTENSIONS = frozenset({"gz", "tgz"})
-
-# What a part says of itself that is all there is.
-_WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,18})/(\d{1,18})\Z")
 
 # Errors of encryption that only mean that the connection broke.
 _BROKEN_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
@@ -334,7 +320,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             self._arrives(request, -body.size_bytes)
         if body.was_cut:
             flags.append(CUT)
-        if _is_part(request, answer) and DAMAGED not in flags:
+        if is_part(request, answer) and DAMAGED not in flags:
             flags.append(DAMAGED)
         if body.file is not None:
             request.meta[BODY_FILE] = str(body.file)
@@ -348,9 +334,9 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     ) -> None:
         keeps_part = "html" in answer.content_type
         undecided = body.limits is self._list
-        speed = _Speed(*self._slowest)
+        speed = BodySpeed(*self._slowest)
         try:
-            async with aclosing(_unpacked(answer, lambda size: self._slow_down(size, speed))) as pieces:
+            async with aclosing(unpacked_pieces(answer, lambda size: self._slow_down(size, speed))) as pieces:
                 async for piece in pieces:
                     if not self._write(body, request, piece):
                         answer.close()
@@ -366,7 +352,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
                         body.limits = self._list if keeps_part else self._file
                     speed.check(body.size_bytes)
         except (aiohttp.ClientPayloadError, BadEncodingError, PackedPartError):
-            if answer.status not in _SUCCESS:
+            if answer.status not in SUCCESS:
                 # The status says all that there is to say.
                 return
             # Of a page the part that came has links; of a file it is worth nothing.
@@ -374,7 +360,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
                 raise
             flags.append(DAMAGED)
 
-    async def _slow_down(self, size_bytes: int, speed: _Speed) -> None:
+    async def _slow_down(self, size_bytes: int, speed: BodySpeed) -> None:
         """Wait after bytes that came off the wire, where there is a limit; the other side is not to blame."""
         if self._rate:
             seconds = self._byte_spacing.seconds_to_wait(size_bytes, self._rate, time.monotonic())
@@ -400,7 +386,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             return self._rules
         if PAGE_REQUEST in request.meta:
             return self._page_request
-        if answer.status not in _SUCCESS:
+        if answer.status not in SUCCESS:
             return self._error
         if "html" in answer.content_type:
             return self._page
@@ -424,85 +410,9 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         return None
 
 
-class _Speed:
-    """Gives up on a body that comes too slowly, by what came in each stretch of time."""
-
-    def __init__(self, least: int, window: float) -> None:
-        self._least, self._window = least, window
-        self._checked_at, self._checked_bytes = time.monotonic(), 0
-
-    def excuse(self, seconds: float) -> None:
-        """Leave out time for which we took nothing."""
-        self._checked_at += seconds
-
-    def check(self, size_bytes: int) -> None:
-        """Look at how much has come; raises `TooSlowError`."""
-        now = time.monotonic()
-        if now - self._checked_at < self._window:
-            return
-        if size_bytes - self._checked_bytes < self._least * self._window:
-            raise TooSlowError(f"fewer than {self._least} bytes per second")
-        self._checked_at, self._checked_bytes = now, size_bytes
-
-
 def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Format | None:
     is_list, api, unwanted = (bool(request.meta.get(key)) for key in (LIST, API, LOOK_INSIDE))
     return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted, api=api)
-
-
-async def _unpacked(
-    answer: aiohttp.ClientResponse, taken: Callable[[int], Awaitable[None]]
-) -> AsyncGenerator[bytes]:
-    """Return the body piece by piece, without its codings; raises where it is not all there.
-
-    ``taken`` is awaited with the size of each piece as it came.
-    """
-    for_the_way = _named(answer, "Transfer-Encoding")
-    codings = _named(answer, "Content-Encoding") + for_the_way
-    unknown = not can_undo(codings)
-    is_file = codings == ("gzip",) and not for_the_way and _is_gzip_file(answer)
-    unpacking = GzipFileUnpacking() if is_file else Unpacking(() if unknown else codings)
-    if unknown and answer.status in _SUCCESS and "html" not in answer.content_type:
-        raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
-    async for packed in answer.content.iter_any():
-        await taken(len(packed))
-        if unknown and not is_text(packed):
-            raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
-        try:
-            for number, piece in enumerate(unpacking.feed(packed)):
-                if number:
-                    # A few bytes may unpack to very many.
-                    await asyncio.sleep(0)
-                yield piece
-        except CodingError as error:
-            raise BadEncodingError(f"{answer.url}: {error}") from error
-    if isinstance(unpacking, GzipFileUnpacking) and (rest := unpacking.rest()):
-        yield rest
-    if not unpacking.whole:
-        raise PackedPartError(f"{answer.url}: the body ends before what is packed in it does")
-
-
-def _named(answer: aiohttp.ClientResponse, header: str) -> tuple[str, ...]:
-    """Return the codings that a header names; chunks are joined already."""
-    if header not in answer.headers:
-        return ()
-    named = codings_of(",".join(answer.headers.getall(header)))
-    return tuple(coding for coding in named if coding != "chunked")
-
-
-def _is_gzip_file(answer: aiohttp.ClientResponse) -> bool:
-    """Tell whether the file itself is one of gzip, by its type or its name."""
-    return answer.content_type in _GZIP_TYPES or extension_of(str(answer.url)) in _GZIP_EXTENSIONS
-
-
-def _is_part(request: Request, answer: aiohttp.ClientResponse) -> bool:
-    """Tell whether an answer says that it is not all of what was asked for."""
-    if answer.status == HTTPStatus.ACCEPTED:
-        return "html" not in answer.content_type
-    if answer.status != HTTPStatus.PARTIAL_CONTENT or "Range" in request.headers:
-        return False
-    sent = _WHOLE_RANGE.match(answer.headers.get("Content-Range", ""))
-    return sent is None or int(sent[1]) + 1 != int(sent[2])
 
 
 async def _once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
