@@ -67,6 +67,5 @@ class BatchedUcb:
         return [[arm, results, self._rewards[arm]] for arm, results in self._results.items()]
 
     def load(self, saved: list[list[Any]]) -> None:
-        """Take over what was learnt."""
         self._results = {arm: results for arm, results, _ in saved}
         self._rewards = {arm: reward for arm, _, reward in saved}

@@ -126,7 +126,6 @@ class SleepingUcb:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over saved statistics."""
         self._mean = np.array(state["arm_mean"], np.float64)
         self._pulls = np.array(state["arm_pulls"], np.int64)
         self._rewards = np.array(state["arm_rewards"], np.int64)

@@ -40,5 +40,4 @@ class BernoulliBayes:
         return {"bayes": self._counts.save()}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over saved counts."""
         self._counts = BernoulliCounts.loaded(state["bayes"])

@@ -136,7 +136,6 @@ class DoubleQ:
         return {**self._network.save(), **older, **self._memory.save()}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over saved networks and memory."""
         self._network.load(state)
         self._older.load({name: state[f"older_{name}"] for name in ("network", "network_steps")})
         self._memory.load(state)

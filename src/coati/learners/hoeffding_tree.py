@@ -150,7 +150,6 @@ class HoeffdingTree:
         return {"tree": nodes}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved tree."""
         # From the last node back, since a branch stands before its parts.
         built: list[_Leaf | _Branch] = []
         for saved in reversed(state["tree"]):

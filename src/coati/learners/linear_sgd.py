@@ -85,7 +85,6 @@ class LinearSgd:
         return side if side * score <= 1 else 0.0
 
     def save(self) -> dict[str, Any]:
-        """Return the model's numbers."""
         used = np.flatnonzero(self._weights)
         return {
             "model_at": used.astype(np.int32),
@@ -94,7 +93,6 @@ class LinearSgd:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved model."""
         self._weights = np.zeros(len(self._weights))
         self._weights[state["model_at"]] = state["model_weights"]
         self._scale, self._intercept, self._step = state["model_rest"]

@@ -65,7 +65,6 @@ class MultinomialBayes:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over saved counts."""
         self._counts = np.zeros_like(self._counts)
         self._counts[:, state["model_at"]] = state["model_weights"]
         totals, examples = state["model_rest"]

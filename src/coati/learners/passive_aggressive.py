@@ -56,7 +56,6 @@ class PassiveAggressive:
         self._intercept += step * SPARSE_INTERCEPT_RATE
 
     def save(self) -> dict[str, Any]:
-        """Return the model's numbers."""
         used = np.flatnonzero(self._weights)
         return {
             "model_at": used.astype(np.int32),
@@ -65,7 +64,6 @@ class PassiveAggressive:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved model."""
         self._weights = np.zeros(len(self._weights))
         self._weights[state["model_at"]] = state["model_weights"]
         (self._intercept,) = state["model_rest"]

@@ -74,6 +74,5 @@ class SizeMeans:
         return {"sizes_all": self._all, "sizes_table": self._table}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over saved means."""
         self._all = state["sizes_all"].copy()
         self._table = state["sizes_table"].copy()

@@ -102,6 +102,5 @@ class SmallNetwork:
         return {"network": table, "network_steps": self._steps}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over saved weights."""
         self._weights, self._means, self._squares = np.array(state["network"])
         self._steps = state["network_steps"]

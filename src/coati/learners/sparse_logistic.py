@@ -58,7 +58,6 @@ class SparseLogistic:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved model."""
         weights = np.zeros(len(self._weights))
         gradients = np.full(len(self._weights), _GRADIENTS_BEFORE)
         weights[state["logistic_features"]] = state["logistic_weights"]

@@ -76,7 +76,6 @@ class Vocabulary:
         return SparseRow(places, values / np.linalg.norm(values))
 
     def save(self) -> dict[str, Any]:
-        """Return what `load` needs."""
         return {
             "words": list(self._places),
             "pages_with": np.array(self._pages_with, np.int32),
@@ -84,5 +83,4 @@ class Vocabulary:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved vocabulary."""
         self.take_over(state["words"], state["pages_with"].tolist(), state["pages"])

@@ -171,7 +171,6 @@ class BestFirstStrategy:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._known = KnownUrls()
         self._known.load(state)
         self._waiting.load(state)

@@ -89,7 +89,6 @@ class Deferrals(Generic[T]):
         ]
 
     def load(self, saved: Iterable[list[Any]], from_json: Callable[[Any], T]) -> None:
-        """Take over what waited."""
         self._heap, self._items = [], {}
         for method, url, until, item in saved:
             self.push(Method(method), url, from_json(item), AT_THE_END if until is None else until)

@@ -82,7 +82,6 @@ class KnownUrls:
         return {"url_text": bytes(self._text), "url_ends": np.array(self._ends, np.uint64)}
 
     def load(self, state: State) -> None:
-        """Take over saved URLs."""
         text = state["url_text"]
         self._text = bytearray(text)
         self._ends = array("Q", state["url_ends"].astype(np.uint64).tobytes())

@@ -90,7 +90,6 @@ class FrontierStrategy:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._known = KnownUrls()
         self._known.load(state)
         self._frontier.load(array("I", state["frontier"].astype(np.uint32).tobytes()))

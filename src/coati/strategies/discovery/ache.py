@@ -121,7 +121,6 @@ class Ache(Dsdd):
             self._lessons.clear()
 
     def save(self) -> State:
-        """Return everything."""
         links = {f"link_{name}": value for name, value in self._link_classifier.save().items()}
         return {
             **super().save(),
@@ -133,7 +132,6 @@ class Ache(Dsdd):
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         super().load(state)
         names = self._link_classifier.save()
         self._link_classifier.load({name: state[f"link_{name}"] for name in names})

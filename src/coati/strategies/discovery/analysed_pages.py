@@ -82,7 +82,6 @@ class AnalysedPages:
         }
 
     def load(self, state: State) -> None:
-        """Take over saved pages."""
         self._pages, self._numbers = [], {}
         at = 0
         for columns, size in zip(state["analysed"], state["analysed_sizes"].tolist(), strict=True):

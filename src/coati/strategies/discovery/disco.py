@@ -76,10 +76,8 @@ class Disco(Dsdd):
         return [numbers[place] for place in order]
 
     def save(self) -> State:
-        """Return everything."""
         return {**super().save(), "disco": [self._pulls, self._settled]}
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         super().load(state)
         self._pulls, self._settled = state["disco"]

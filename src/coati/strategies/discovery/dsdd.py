@@ -547,7 +547,6 @@ class Dsdd(TaskStrategy):
     # Saving and loading
 
     def save(self) -> State:
-        """Return everything."""
         return {
             **super().save(),
             **self._met.save(),
@@ -568,7 +567,6 @@ class Dsdd(TaskStrategy):
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         super().load(state)
         self._ranked_seeds = None
         self._met.load(state)

@@ -64,6 +64,5 @@ class MetUrls:
         return self._known.save()
 
     def load(self, state: State) -> None:
-        """Take over saved URLs."""
         self._known.load(state)
         self._numbers = {url_hash(url): number for number, url in enumerate(self)}

@@ -111,7 +111,6 @@ class PageClassifier:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._vocabulary.load(
             {name: state[f"vocabulary_{name}"] for name in ("words", "pages_with", "pages")}
         )

@@ -389,7 +389,6 @@ class Prospect(Dsdd):
         return int(Action.PUT_OFF) if check.site in self._checked_late else check.arm
 
     def save(self) -> State:
-        """Return everything."""
         learnt = [[word, count, self._paid_with[word]] for word, count in sorted(self._fetched_with.items())]
         put_off = [(site, page) for site, pages in self._put_off.items() for page in pages]
         return {
@@ -409,7 +408,6 @@ class Prospect(Dsdd):
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         super().load(state)
         self._fetched_with = Counter({word: count for word, count, _ in state["address_words"]})
         self._paid_with = Counter({word: paid for word, _, paid in state["address_words"] if paid})

@@ -72,10 +72,8 @@ class SearchEngineOnly(Dsdd):
         return bool(self._queue)
 
     def save(self) -> State:
-        """Return everything."""
         return {**super().save(), "answered_queries": self._answered_queries}
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         super().load(state)
         self._answered_queries = list(state["answered_queries"])

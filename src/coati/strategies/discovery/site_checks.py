@@ -94,7 +94,6 @@ class SiteChecks:
         return [[_plain(getattr(check, name)) for name in _SAVED] for check in self._checks]
 
     def load(self, saved: list[list[Any]]) -> None:
-        """Take over saved checks."""
         self._checks = []
         for number, (site, arm, pages, files, *counts, state, by_user, decided_at) in enumerate(saved):
             known = site, arm, list(pages), set(files), *counts, CheckState(state), by_user, decided_at

@@ -100,7 +100,6 @@ class TaskStrategy:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._queue = TaskQueue()
         self._queue.load(state["queue"])
         self._in_flight = {number: task_of(task) for number, task in state["in_flight"]}

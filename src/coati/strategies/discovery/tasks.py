@@ -137,7 +137,6 @@ class TaskQueue:
         return [[*task] for _, task in ordered]
 
     def load(self, saved: list[list[Any]]) -> None:
-        """Take over what waited."""
         for url, stage, *rest in saved:
             self.push(Task(url, Stage(stage), *rest))
 
@@ -178,7 +177,6 @@ class HostsBut:
         self.woken = hosts.woken
 
     def ready(self, host: str) -> bool:
-        """Tell whether a host may be asked now."""
         return host not in self._closed and self._hosts.ready(host)
 
 

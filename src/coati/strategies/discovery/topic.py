@@ -145,7 +145,6 @@ class Topic:
         return [words, self._pages_on, self._pages_off, weights, self._usual, self.terms, self._weighed_at]
 
     def load(self, saved: list[Any]) -> None:
-        """Take over what was learnt."""
         words, self._pages_on, self._pages_off, weights, self._usual, terms, self._weighed_at = saved
         self._on = defaultdict(float, {word: pages for word, pages, _ in words})
         self._off = defaultdict(float, {word: pages for word, _, pages in words})

@@ -130,7 +130,6 @@ class FocusedValues:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._model.load(state)
         ends = np.cumsum(state["example_sizes"], dtype=np.intp)
         self._bags = np.split(state["examples"].astype(np.intp), ends)[:-1]

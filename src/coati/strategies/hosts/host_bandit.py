@@ -278,7 +278,6 @@ class HostBandit:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         for host in self._awake.save():
             self._sleep(host)
         self._known = KnownUrls()

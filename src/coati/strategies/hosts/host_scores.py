@@ -69,11 +69,9 @@ class HeapScores:
         self._heap = ArmHeap(seed)
 
     def put(self, host: int, good: int, bad: int, best: float) -> None:
-        """Let a host in, or change what is known of it."""
         self._heap.put(host, self._score(good, bad, best), best)
 
     def remove(self, host: int) -> None:
-        """Take a host out."""
         self._heap.remove(host)
 
     def choose(self, turn: int) -> Choice:
@@ -98,11 +96,9 @@ class SampledScores:
         self._groups = ThompsonGroups(weighted=weighted)
 
     def put(self, host: int, good: int, bad: int, best: float) -> None:
-        """Let a host in, or change what is known of it."""
         self._groups.put(host, good, bad, best)
 
     def remove(self, host: int) -> None:
-        """Take a host out."""
         self._groups.remove(host)
 
     def choose(self, turn: int) -> Choice:

@@ -111,7 +111,6 @@ class ShrunkShares:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved state."""
         self._addresses.load(state)
         self._hosts = {name: counts for name, *counts in state["share_hosts"]}
         self._sections = {name: counts for name, *counts in state["share_sections"]}
@@ -147,7 +146,6 @@ class HostYield(HostBandit):
         )
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         super().load(state)
         self._worths.restore(state)
 

@@ -58,7 +58,6 @@ class MetHosts:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved state."""
         text = state["host_names"].decode()
         self._names = text.split("\n") if text else []
         self._numbers = {name: number for number, name in enumerate(self._names)}

@@ -98,7 +98,6 @@ class OnlineModel:
         return {**self._learner.save(), "examples": waiting, "example_labels": list(self._labels)}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved state."""
         self._learner.load(state)
         self._examples = [frozenset(example) for example in state["examples"]]
         self._labels = list(state["example_labels"])
@@ -149,7 +148,6 @@ class RandomModel(_FixedModel):
         return {"promises": self._made}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved state."""
         self._made = state["promises"]
 
 

@@ -108,7 +108,6 @@ class WaitingPages:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over saved heaps."""
         every = state["waiting"].tolist()
         self._heaps, self._count = {}, len(every)
         at = 0

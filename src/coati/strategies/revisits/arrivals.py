@@ -96,7 +96,6 @@ class _Pages:
         return self._rows[:, :pages]
 
     def load(self, rows: Floats) -> None:
-        """Take over saved rows."""
         room = np.zeros((len(rows), max(_ROOM, rows.shape[1])))
         room[:, : rows.shape[1]] = rows
         self._rows = room
@@ -232,7 +231,6 @@ class Arrivals:
         self._profile.learn(since, visit.at, could)
 
     def save(self) -> State:
-        """Return everything."""
         return {
             **self._profile.save(),
             **self._samples.save(),
@@ -244,7 +242,6 @@ class Arrivals:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._profile.load(state)
         self._samples.load(state)
         self._cover = ExpectedCover.load(state)

@@ -71,7 +71,6 @@ class BoostedRanking:
         return {**save_examples(self._examples), "model": model}
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._examples = load_examples(state)
         self._model = _lightgbm().Booster(model_str=state["model"]) if state["model"] else None
 

@@ -55,7 +55,6 @@ class RoundRobin:
         return self._ranking.save("ranking")
 
     def load(self, state: State) -> None:
-        """Take over a saved order."""
         self._ranking = Ranking.load(state, "ranking")
 
 

@@ -102,7 +102,6 @@ class _Covering:
         return {"sets": sets, "line": self._line, "covered": self._cover.covered()}
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._sets, self._line = [set(links) for links in state["sets"]], list(state["line"])
         self._cover = GreedyCover(self._sets, self._line)
         self._cover.cover(set(state["covered"]))
@@ -126,11 +125,9 @@ class Greedy(_Covering):
         self._known.update(visit.counting)
 
     def save(self) -> State:
-        """Return everything."""
         return {**super().save(), "known": sorted(self._known)}
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         super().load(state)
         self._known = set(state["known"])
 
@@ -151,11 +148,9 @@ class PastCover(_Covering):
         self._ever.setdefault(visit.page, set()).update(visit.counting)
 
     def save(self) -> State:
-        """Return everything."""
         ever = [[page, sorted(links)] for page, links in self._ever.items()]
         return {**super().save(), "ever": ever}
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         super().load(state)
         self._ever = {page: set(links) for page, links in state["ever"]}

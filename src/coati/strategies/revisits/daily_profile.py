@@ -70,7 +70,6 @@ class DailyProfile:
         return weeks * _WEEK + np.interp(hours, np.arange(_WEEK + 1), self._until)
 
     def save(self) -> dict[str, Any]:
-        """Return what `load` needs."""
         return {"profile": np.stack([self._links, self._hours]), "profile_until": self._until}
 
     def load(self, state: State) -> None:

@@ -73,7 +73,6 @@ class DatedPages:
             self._in_vain[told_by] = 0 if new_links else self._in_vain.get(told_by, 0) + 1
 
     def save(self) -> State:
-        """Return everything."""
         return {
             "dates": [list(pair) for pair in self._dates.items()],
             "visited": [list(pair) for pair in self._visited.items()],
@@ -82,7 +81,6 @@ class DatedPages:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._dates, self._visited = dict(state["dates"]), dict(state["visited"])
         self._told_by, self._in_vain = dict(state["told_by"]), dict(state["in_vain"])
 

@@ -55,7 +55,6 @@ class Departures:
         return max(barren, key=lambda page: (barren[page], page), default=None)
 
     def save(self) -> dict[str, Any]:
-        """Return everything."""
         return {
             "left": sorted(self.left),
             "misses": [list(pair) for pair in self._misses.items() if pair[1]],
@@ -63,6 +62,5 @@ class Departures:
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Take over a saved state."""
         self.left = set(state["left"])
         self._misses, self._fruitless = dict(state["misses"]), dict(state["fruitless"])

@@ -108,11 +108,9 @@ class BanditShare:
         self._policy.observe(self._arm, float(new_links))
 
     def save(self) -> State:
-        """Return everything."""
         return {**self._policy.save(), "pulls": self._pulls, "arm": self._arm, "most": self._most}
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._policy.load(state)
         self._pulls, self._arm, self._most = state["pulls"], state["arm"], state["most"]
 
@@ -163,7 +161,6 @@ class Exploring:
             self._found.update(visit.new)
 
     def save(self) -> State:
-        """Return everything."""
         return {
             **self._expected.save(),
             **nested("shares", self._shares.save()),
@@ -172,7 +169,6 @@ class Exploring:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._expected.load(state)
         self._shares.load(part_of(state, "shares"))
         self._by_age = Ranking.load(state, "by_age")

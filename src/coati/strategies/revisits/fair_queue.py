@@ -141,7 +141,6 @@ class FairQueue:
         return [self._items[url] for *_, url in sorted(turns)]
 
     def save(self) -> dict[str, Any]:
-        """Return everything."""
         return {
             "waiting": [list(link) for link in self._items.values()],
             "begun": [list(pair) for pair in self._begun.items()],

@@ -73,7 +73,6 @@ class FileChecks:
         return False
 
     def save(self) -> dict[str, Any]:
-        """Return everything."""
         return {
             "round": list(self._round),
             "suspects": list(self._suspects),
@@ -83,7 +82,6 @@ class FileChecks:
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Take over a saved state."""
         self._round, self._suspects = deque(state["round"]), deque(state["suspects"])
         self._misses, self._known = dict(state["misses"]), set(state["known"])
         self._asked_in = dict(state["asked_in"])

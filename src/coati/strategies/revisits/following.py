@@ -101,7 +101,6 @@ class Following:
             self._queue.keep(lambda url: link_shape(url) != shape)
 
     def save(self) -> dict[str, Any]:
-        """Return everything."""
         return {"queue": self._queue.save(), "dropped": self.dropped, "shapes": self._save_shapes()}
 
     def _save_shapes(self) -> list[list[Any]]:
@@ -110,7 +109,6 @@ class Following:
         return [[shape, *(counts.get(shape, 0) for counts in kept)] for shape in shapes]
 
     def load(self, state: dict[str, Any]) -> None:
-        """Take over a saved queue."""
         self._queue = FairQueue.load(state["queue"])
         self.dropped = state["dropped"]
         for shape, *counts in state["shapes"]:

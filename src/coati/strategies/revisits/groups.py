@@ -70,10 +70,8 @@ class GroupsByWindowMean:
         self._similar.learn(visit, int(visits.site[visit.page]))
 
     def save(self) -> State:
-        """Return everything."""
         return {**self._similar.save(), **self._ranking.save("ranking"), "scores": self._scores}
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._similar.load(state)
         self._ranking, self._scores = Ranking.load(state, "ranking"), state["scores"]

@@ -124,11 +124,9 @@ class CoordinateAscent:
         return scores
 
     def save(self) -> State:
-        """Return everything."""
         return {**save_examples(self._examples), "weights": self._weights}
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._examples, self._weights = load_examples(state), np.array(state["weights"])
 
 

@@ -79,7 +79,6 @@ class WindowedLeastSquares:
         return LinearModel(weights, float(means[-1] - means[:-1] @ weights))
 
     def save(self) -> dict[str, Any]:
-        """Return what `load` needs."""
         products = [products for _, products in self._moments]
         return {
             "square_moments": np.array([at for at, _ in self._moments], np.float64),
@@ -87,6 +86,5 @@ class WindowedLeastSquares:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         products = (np.array(products) for products in state["square_products"])
         self._moments = deque(zip(state["square_moments"].tolist(), products, strict=True))

@@ -76,7 +76,6 @@ class LinkSamples:
         self._place = {key: int(places[place]) for key, place in self._place.items() if not old[place]}
 
     def save(self) -> dict[str, Any]:
-        """Return what `load` needs."""
         links, pages = self.pairs
         return {
             "sample_keys": np.array(list(self._place), np.uint64),

@@ -74,7 +74,6 @@ class Sites:
         return [[host, number] for host, number in self._numbers.items()]
 
     def load(self, saved: Iterable[tuple[str, int]]) -> None:
-        """Take over saved sites."""
         self._numbers = dict(saved)
         self._sites = 1 + max(self._numbers.values(), default=-1)
 
@@ -153,7 +152,6 @@ class FoundLinks:
         return self._found_in
 
     def save(self) -> dict[str, Any]:
-        """Return what `load` needs."""
         return {
             "link_keys": np.array(list(self._site_of), np.uint64),
             "link_sites": np.array(list(self._site_of.values()), np.int32),
@@ -162,6 +160,5 @@ class FoundLinks:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._site_of = dict(zip(state["link_keys"].tolist(), state["link_sites"].tolist(), strict=True))
         self._found_in = dict(zip(state["found_keys"].tolist(), state["found_cycles"].tolist(), strict=True))

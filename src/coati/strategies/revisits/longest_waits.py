@@ -68,7 +68,6 @@ class LongestWaits:
             self._left -= 1
 
     def save(self) -> dict[str, Any]:
-        """Return everything."""
         return {
             "waits_last": self._last[: self._pages].copy(),
             "waits": [self._visits, self._left],
@@ -76,7 +75,6 @@ class LongestWaits:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         last = state["waits_last"]
         self._pages = len(last)
         self._last = np.concatenate([last, np.zeros(_ROOM, np.int64)])

@@ -112,7 +112,6 @@ class Predicting:
             self.predictor.add(VisitExample(*self._asked.pop(visit.page), len(visit.new)))
 
     def save(self) -> State:
-        """Return everything."""
         asked = [[page, moment, own.tolist()] for page, (moment, own) in self._asked.items()]
         return {
             **self._similar.save(),
@@ -126,7 +125,6 @@ class Predicting:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._similar.load(state)
         similar = SimilarPages() if state["trained"] is None else self._similar
         self._selection = Selection.load(state, similar)

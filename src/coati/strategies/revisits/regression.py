@@ -41,7 +41,6 @@ class Regression:
         return predict_linear(self._model, own, now)
 
     def save(self) -> State:
-        """Return what `load` needs."""
         return {
             **self._squares.save(),
             "weights": self._model.weights,
@@ -49,7 +48,6 @@ class Regression:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._squares.load(state)
         self._model = LinearModel(state["weights"], state["constant"])
 

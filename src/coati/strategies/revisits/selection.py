@@ -41,7 +41,6 @@ class Selection:
         self._dropped.update(self._similar.to(page))
 
     def save(self) -> dict[str, Any]:
-        """Return what `load` needs."""
         return {
             **self._undropped.save("undropped"),
             **self._dropped_too.save("dropped_too"),

@@ -67,7 +67,6 @@ class SimilarPages:
                 self._similar[other].discard(page)
 
     def save(self) -> dict[str, Any]:
-        """Return what `load` needs."""
         return {
             "similar": [[page, sorted(others)] for page, others in self._similar.items()],
             "brought": [
@@ -77,7 +76,6 @@ class SimilarPages:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._similar = {page: set(others) for page, others in state["similar"]}
         self._brought = {
             site: {page: frozenset(links) for page, links in brought} for site, brought in state["brought"]

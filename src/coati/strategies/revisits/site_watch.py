@@ -319,7 +319,6 @@ class SiteWatch:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self.watch.load(part_of(state, "watch"))
         self._files.load(state["files"])
         self._following.load(state["following"])

@@ -144,7 +144,6 @@ class Visits:
         return deviations
 
     def save(self) -> dict[str, Any]:
-        """Return what `load` needs."""
         recent = np.array(self._recent, np.float64).reshape(-1, 3)
         return {
             "page_site": self.site.copy(),
@@ -155,7 +154,6 @@ class Visits:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._site = np.array(state["page_site"], np.int32)
         self._pages = len(self._site)
         self._asked_at = np.array(state["page_asked_at"])

@@ -450,7 +450,6 @@ class Watch:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._urls = list(state["urls"])
         self._page_of = {url: page for page, url in enumerate(self._urls)}
         self._sites.load(state["sites"])

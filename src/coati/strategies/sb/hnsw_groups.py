@@ -47,7 +47,6 @@ class HnswGroups:
         self._group_of: list[int] = []
 
     def __len__(self) -> int:
-        """Count the groups."""
         return len(self._exact)
 
     def join(self, vector: SparseVector) -> int:
@@ -109,6 +108,5 @@ class HnswGroups:
         return self._exact.save()
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over saved groups."""
         self._exact.load(state)
         self._rebuild()

@@ -71,11 +71,9 @@ class LinkModel:
         self._model.learn([bag_of(texts) for texts in batch], labels)
 
     def save(self) -> dict[str, Any]:
-        """Return the model's numbers."""
         return self._model.save()
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved model."""
         self._model.load(state)
 
 

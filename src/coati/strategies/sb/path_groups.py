@@ -67,7 +67,6 @@ class PathGroups:
         self._squares = array("d")
 
     def __len__(self) -> int:
-        """Count the groups."""
         return len(self._places)
 
     def join(self, vector: SparseVector) -> int:
@@ -164,7 +163,6 @@ class PathGroups:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over saved groups."""
         if self._places:
             raise ValueError("groups are loaded into a new strategy")
         self._squares = array("d", state["group_squares"].tobytes())

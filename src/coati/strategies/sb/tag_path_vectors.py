@@ -86,7 +86,6 @@ class TagPathSpace:
         return {"vocabulary": list(self._vocabulary)}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved vocabulary."""
         self._vocabulary = {gram: position for position, gram in enumerate(state["vocabulary"])}
         self._bucket_sizes = [0] * self.dimensions
         for position in range(len(self._vocabulary)):

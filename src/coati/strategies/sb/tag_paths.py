@@ -412,7 +412,6 @@ class TagPathStrategy:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._known = KnownUrls()
         self._known.load(state)
         self._space.load(state)

@@ -121,7 +121,6 @@ class GroupBenefits:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._space.load(state)
         # The start pages founded groups of their own here, which the saved ones hold too.
         self._groups = PathGroups(self._groups.threshold, self._space.dimensions)

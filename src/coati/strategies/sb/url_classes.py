@@ -178,7 +178,6 @@ class LearntClasses:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved classifier."""
         self._model.load(state)
         self._texts = [tuple(texts) for texts in state["class_texts"]]
         self._seen = {url: tuple(texts) for url, *texts in state["class_seen"]}

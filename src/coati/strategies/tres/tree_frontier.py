@@ -107,7 +107,6 @@ class TreeFrontier:
         self._awake: dict[int, None] = {}
 
     def __len__(self) -> int:
-        """Count what waits."""
         return len(self._rows)
 
     @property
@@ -228,7 +227,6 @@ class TreeFrontier:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved tree."""
         self._splits = [(feature, threshold) for feature, threshold in state["tree_splits"]]
         self._right, self._above = list(state["tree_right"]), list(state["tree_above"])
         self._depth = []

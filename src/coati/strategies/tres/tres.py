@@ -295,7 +295,6 @@ class TresStrategy:
         }
 
     def load(self, state: State) -> None:
-        """Take over a saved state."""
         self._known = KnownUrls()
         self._known.load(state)
         self._tree.load(state)

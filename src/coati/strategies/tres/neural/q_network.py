@@ -44,7 +44,6 @@ class TorchDoubleQ:
         return self._memory.steps >= self._settings.start
 
     def values(self, rows: Rows) -> npt.NDArray[np.float64]:
-        """Return the value of each action."""
         with self._torch.no_grad():
             found = self._network(self._torch.from_numpy(np.ascontiguousarray(rows)))[:, 0]
         return np.asarray(found.numpy(), np.float64)
@@ -93,7 +92,6 @@ class TorchDoubleQ:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over saved networks and steps."""
         torch = self._torch
         self._memory.load(state)
         weights = list(self._network.parameters())
