@@ -34,9 +34,10 @@ import click
 
 from benchmarks.reporting import format_option, report
 from coati.bandits.slice_choice import SliceSizes
-from coati.fleet.client import FleetHarvest, Listeners, harvest_fleet
+from coati.fleet.client import harvest_fleet
 from coati.fleet.dask_cluster import DaskCluster
 from coati.fleet.events import FleetEvent
+from coati.fleet.harvest import FleetHarvest, Listeners
 from coati.fleet.objects import ObjectStore, open_store
 from coati.fleet.orders import SliceTimes
 from coati.fleet.status import fleet_status

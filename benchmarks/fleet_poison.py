@@ -26,9 +26,10 @@ import click
 from benchmarks.fleet_kills import SIZES, TIMES, check_pace, check_targets
 from benchmarks.fleet_kills import make as make_site
 from benchmarks.reporting import format_option, report
-from coati.fleet.client import FleetHarvest, Listeners, harvest_fleet
+from coati.fleet.client import harvest_fleet
 from coati.fleet.dask_cluster import DaskCluster
 from coati.fleet.events import FleetEvent
+from coati.fleet.harvest import FleetHarvest, Listeners
 from coati.fleet.objects import open_store
 from coati.fleet.status import fleet_status
 from coati.harvesting.files_harvest import FilesHarvest

@@ -32,9 +32,10 @@ from benchmarks.reporting import format_option, report
 from coati.bandits.site_choice import Promises
 from coati.bandits.slice_choice import SiteCounts, SliceChoice, SliceSizes
 from coati.budget import Budget
-from coati.fleet.client import FleetHarvest, harvest_fleet
+from coati.fleet.client import harvest_fleet
 from coati.fleet.cluster import OwnProcess
 from coati.fleet.generations import RunState
+from coati.fleet.harvest import FleetHarvest
 from coati.fleet.objects import ObjectStore
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.sites import HarvestSite

@@ -29,9 +29,10 @@ import click
 from benchmarks.fleet_speed import Cost, Meter, Served, files_harvest, one_process, sites, warm_up
 from benchmarks.reporting import format_option, report
 from coati.bandits.slice_choice import SliceSizes
-from coati.fleet.client import FleetHarvest, harvest_fleet
+from coati.fleet.client import harvest_fleet
 from coati.fleet.cluster import OwnProcess
 from coati.fleet.dask_cluster import load_libraries
+from coati.fleet.harvest import FleetHarvest
 from coati.fleet.orders import SliceOrder, SliceResult
 from coati.fleet.slices import run_slice
 from coati.fleet.worker import Worker

@@ -31,9 +31,10 @@ from benchmarks.reporting import format_option, report
 from coati.bandits.site_choice import Promises
 from coati.bandits.slice_choice import SiteCounts, SliceChoice, SliceSizes
 from coati.budget import Budget
-from coati.fleet.client import FleetHarvest, harvest_fleet
+from coati.fleet.client import harvest_fleet
 from coati.fleet.cluster import OwnProcess
 from coati.fleet.dask_cluster import DaskCluster, load_libraries
+from coati.fleet.harvest import FleetHarvest
 from coati.harvesting.files_harvest import FilesHarvest, harvest_files
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import RunSettings

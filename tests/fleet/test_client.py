@@ -16,13 +16,14 @@ import pytest
 from coati.bandits.slice_choice import SliceSizes
 from coati.errors import ConfigError
 from coati.fleet import client
-from coati.fleet.client import FleetHarvest, FleetHarvested, Listeners, harvest_fleet
+from coati.fleet.client import harvest_fleet
 from coati.fleet.client_lease import take_client_lease
 from coati.fleet.cluster import FinishedSlice, OwnProcess
 from coati.fleet.deaths import quarantine
 from coati.fleet.downloading import download_run
 from coati.fleet.events import FleetEvent
 from coati.fleet.generations import RunState
+from coati.fleet.harvest import FleetHarvest, FleetHarvested, Listeners
 from coati.fleet.leases import Lease, Leases
 from coati.fleet.objects import ObjectStore, StoreError, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, WorkerVersionError

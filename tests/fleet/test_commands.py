@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from coati.cli.fleet_harvest import show_harvest
-from coati.fleet.client import FleetHarvested
 from coati.fleet.deaths import is_quarantined, quarantine
+from coati.fleet.harvest import FleetHarvested
 from coati.fleet.objects import ObjectStore
 from coati.fleet.store_jobs import StoreHarvest
 from coati.stop_reasons import StopReason

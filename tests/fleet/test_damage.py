@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from coati.bandits.slice_choice import SliceSizes
-from coati.fleet.client import FleetHarvest, FleetHarvested, Listeners, harvest_fleet
+from coati.fleet.client import harvest_fleet
 from coati.fleet.cluster import OwnProcess
 from coati.fleet.deaths import deaths_at, has_last_try, quarantine, use_last_try
 from coati.fleet.downloading import download_run
 from coati.fleet.events import FleetEvent
 from coati.fleet.fleet_watch import FleetWatch, watch_fleet_once
 from coati.fleet.generations import Chain
+from coati.fleet.harvest import FleetHarvest, FleetHarvested, Listeners
 from coati.fleet.leases import Leases, lease_name
 from coati.fleet.objects import DamagedObjectError, ObjectStore, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder

@@ -16,8 +16,9 @@ from distributed import Status
 from coati.bandits.slice_choice import SliceSizes
 from coati.errors import ConfigError
 from coati.fleet import dask_cluster
-from coati.fleet.client import FleetHarvest, harvest_fleet
+from coati.fleet.client import harvest_fleet
 from coati.fleet.dask_cluster import DaskCluster
+from coati.fleet.harvest import FleetHarvest
 from coati.fleet.orders import SliceOrder, SliceResult
 from coati.harvesting.sites import HarvestSite
 from coati.settings.run_file import with_values

@@ -12,11 +12,12 @@ import pytest
 
 from coati.bandits.slice_choice import SliceSizes
 from coati.errors import ConfigError
-from coati.fleet.client import FleetHarvest, Listeners, harvest_fleet
+from coati.fleet.client import harvest_fleet
 from coati.fleet.cluster import OwnProcess
 from coati.fleet.deaths import quarantine, use_last_try
 from coati.fleet.downloading import download_run
 from coati.fleet.fleet_watch import FleetCycle, FleetWatch, watch_fleet, watch_fleet_once, watched_sites
+from coati.fleet.harvest import FleetHarvest, Listeners
 from coati.fleet.objects import open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult
 from coati.fleet.slices import run_slice

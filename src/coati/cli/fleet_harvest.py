@@ -30,7 +30,7 @@ def harvest_with_fleet(
 ) -> int:
     """Harvest into a store, and say how it went; returns the exit code."""
     # What a fleet needs takes a moment to import, and most harvests do without it.
-    from coati.fleet.client import FleetHarvest, Listeners
+    from coati.fleet.harvest import FleetHarvest, Listeners
     from coati.fleet.store_jobs import check_store, run_in_store
 
     settings = files.settings

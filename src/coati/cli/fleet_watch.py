@@ -23,8 +23,8 @@ def watch_with_fleet(
     store: str, cluster: str | None, options: WatchOptions, delay: float | None, *, once: bool, form: str
 ) -> int:
     """Run one cycle of all sites, or one after the other; returns the exit code."""
-    from coati.fleet.client import Listeners
     from coati.fleet.fleet_watch import FleetWatch, watch_fleet, watch_fleet_once
+    from coati.fleet.harvest import Listeners
     from coati.fleet.store_jobs import cluster_at
 
     watch = FleetWatch(store=store, options=options, delay=delay)

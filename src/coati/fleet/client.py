@@ -8,39 +8,31 @@ from __future__ import annotations
 
 import math
 import time
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
-from coati.bandits.slice_choice import ChosenSlice, SiteCounts, SliceChoice, SliceSizes
+from coati.bandits.slice_choice import ChosenSlice, SiteCounts, SliceChoice
 from coati.errors import ConfigError
 from coati.fleet.client_lease import put_down, take_client_lease
 from coati.fleet.closing import send_once
 from coati.fleet.cluster import Cluster, FinishedSlice
 from coati.fleet.deaths import MOST_AT_ONE_PLACE, has_last_try, is_quarantined
-from coati.fleet.events import FleetEvent, FleetEventKind, OnFleetEvent
+from coati.fleet.events import FleetEvent, FleetEventKind
 from coati.fleet.generations import Chain, RunState
-from coati.fleet.leases import HeldLease, Lease, lease_name
-from coati.fleet.objects import DamagedObjectError, ObjectStore, StoreError, open_store
-from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, SliceTimes, WorkerVersionError
+from coati.fleet.harvest import FleetHarvest, FleetHarvested, FleetSite, Listeners, take_store
+from coati.fleet.leases import HeldLease, lease_name
+from coati.fleet.objects import DamagedObjectError, StoreError, open_store
+from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, WorkerVersionError
 from coati.fleet.worker_health import WorkerHealth
-from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.sites import HarvestSite
 from coati.live.progress import Progress
 from coati.live.site_turns import Spent
-from coati.settings.run_file import require_named_hosts, require_no_hidden, to_toml_values
 from coati.stop_reasons import StopReason
-from coati.toml_writer import to_toml
-from coati.web.rules import Scope
 
-SETTINGS_OBJECT: Final = "harvest.toml"
-
-# What two harvests in one store must have in common.
-_SAME: Final = ("types", "strategy", "seed")
 _READERS: Final = 16
 # How long a client waits at most before it looks around.
 _TICK_SECONDS: Final = 1.0
@@ -60,60 +52,6 @@ _LEFT: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetHarvest:
-    """What is to be harvested into which store. Of ``files``, the folder is not used."""
-
-    files: FilesHarvest
-    store: str
-    sizes: SliceSizes = field(default_factory=SliceSizes)
-    times: SliceTimes = field(default_factory=SliceTimes)
-
-    def __post_init__(self) -> None:
-        """Refuse crawls that leave their site: nobody could hold a lease for them."""
-        require_named_hosts(self.files.settings)
-        require_no_hidden(self.files.settings)
-        for name in ("exec", "log_file"):
-            if getattr(self.files.settings, name):
-                raise ConfigError(f"{name} is for one machine: leave it out where there is a --store")
-        if Scope(self.files.settings.scope) is Scope.ANY:
-            raise ConfigError("a fleet crawls site by site: --scope any is for one machine")
-
-
-@dataclass(frozen=True, slots=True)
-class FleetSite:
-    """What a site took and gave; ``quarantined``: workers died at it, and it is left alone.
-
-    ``damage`` says what is wrong with its objects in the store, where it could not be crawled for that.
-    """
-
-    site: str
-    state: RunState
-    quarantined: bool = False
-    damage: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FleetHarvested:
-    """How a harvest ended, and how each site stands, in the order of the list."""
-
-    stop: StopReason
-    store: str
-    sites: list[FleetSite]
-    resumed: bool
-    slices: int
-    deaths: int
-
-
-@dataclass(frozen=True, slots=True)
-class Listeners:
-    """Who hears of it: how far all sites together are, each event, and for whom one has to wait."""
-
-    on_progress: Callable[[Progress], None] | None = None
-    on_event: OnFleetEvent | None = None
-    on_wait: Callable[[Lease], None] = lambda _: None
-
-
 def harvest_fleet(
     harvest: FleetHarvest, cluster: Cluster, listeners: Listeners | None = None
 ) -> FleetHarvested:
@@ -127,40 +65,10 @@ def harvest_fleet(
     heard = listeners or Listeners()
     lease = take_client_lease(store, "harvest", harvest.times.term, heard.on_wait)
     try:
-        resumed = _take_store(store, harvest.files)
+        resumed = take_store(store, harvest.files)
         return FleetClient(harvest, cluster, heard, lease).run(resumed=resumed)
     finally:
         put_down(lease)
-
-
-def _take_store(store: ObjectStore, harvest: FilesHarvest) -> bool:
-    """Keep the settings, or check that those of an earlier harvest fit; tells whether there was one."""
-    values = {
-        **to_toml_values(harvest.settings),
-        "urls": list(harvest.urls),
-        "fair": harvest.fair,
-        "exclude_hosts": sorted(harvest.exclude_hosts),
-    }
-    stored = stored_settings(store)
-    for name in _SAME if stored else ():
-        if stored.get(name) != values[name]:
-            raise ConfigError(
-                f"{store.url} holds a harvest with other settings: {name} is {stored.get(name)!r} there and"
-                f" {values[name]!r} here. Leave it out to resume, or use another store"
-            )
-    store.replace(
-        SETTINGS_OBJECT, to_toml(values, "A harvest of Coati: every setting as it was used.").encode()
-    )
-    return bool(stored)
-
-
-def stored_settings(store: ObjectStore) -> dict[str, object]:
-    """Return the settings of the harvest in a store; empty where there is none."""
-    content = store.read(SETTINGS_OBJECT)
-    try:
-        return {} if content is None else tomllib.loads(content.decode())
-    except ValueError as error:
-        raise DamagedObjectError(SETTINGS_OBJECT, f"is damaged: {error}") from None
 
 
 class FleetClient:

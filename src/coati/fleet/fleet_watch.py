@@ -10,11 +10,12 @@ from typing import Final
 
 from coati.bandits.slice_choice import ChosenSlice, SiteCounts, SliceSizes
 from coati.errors import ConfigError
-from coati.fleet.client import FleetClient, FleetHarvest, Listeners, stored_settings
+from coati.fleet.client import FleetClient
 from coati.fleet.client_lease import put_down, take_client_lease
 from coati.fleet.cluster import Cluster
 from coati.fleet.events import FleetEvent, FleetEventKind
 from coati.fleet.generations import Chain
+from coati.fleet.harvest import FleetHarvest, Listeners, stored_settings
 from coati.fleet.leases import HeldLease
 from coati.fleet.objects import DamagedObjectError, ObjectStore, open_store
 from coati.fleet.orders import SliceOrder, SliceResult, SliceTimes

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeVar
 
 from coati.errors import ConfigError
-from coati.fleet.client import FleetSite
 from coati.fleet.client_lease import CLIENT
 from coati.fleet.deaths import deaths_at, is_quarantined
 from coati.fleet.generations import Chain, Manifest
+from coati.fleet.harvest import FleetSite
 from coati.fleet.leases import Lease, Leases
 from coati.fleet.objects import DamagedObjectError, ObjectStore
 from coati.harvesting.folder import SiteSummary, ranked, site_lines, summary_json

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from coati.errors import UsageError
-from coati.fleet.client import FleetHarvest, FleetHarvested, Listeners, harvest_fleet
+from coati.fleet.client import harvest_fleet
 from coati.fleet.cluster import Cluster, OwnProcess
 from coati.fleet.fleet_watch import FleetCycle, FleetWatch, watch_fleet_once
+from coati.fleet.harvest import FleetHarvest, FleetHarvested, Listeners
 from coati.fleet.objects import ObjectStore, open_store
 from coati.fleet.status import write_fleet_report
 from coati.harvesting.files_harvest import FilesHarvest
