@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from coati.reporting.safe_html import Html, element, joined
+from coati.units import format_count
 
 _WIDTH, _HEIGHT = 520, 290
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 26, 20, 46
@@ -31,6 +32,11 @@ class Mark:
     text: str
 
 
+def whole(value: float) -> str:
+    """Write a number without its fraction."""
+    return format_count(round(value))
+
+
 @dataclass(frozen=True, slots=True)
 class Axes:
     """What the two directions mean, and how a value on them is written."""
@@ -38,8 +44,8 @@ class Axes:
     title: str
     x_name: str
     y_name: str
-    x_text: Callable[[float], str]
-    y_text: Callable[[float], str]
+    x_text: Callable[[float], str] = whole
+    y_text: Callable[[float], str] = whole
 
 
 def line_chart(axes: Axes, lines: Sequence[Line], mark: Mark | None = None, *, legend: bool = False) -> Html:

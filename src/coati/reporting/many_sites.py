@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from coati.reporting.page import page_around
 from coati.reporting.safe_html import Html, element, shortened, web_link
-from coati.reporting.tables import Cell, Column, table
+from coati.reporting.tables import Cell, Column, counted, table
 from coati.runs.durable import write_whole
 from coati.stop_reasons import words_for
 from coati.units import format_bytes, format_count, format_seconds
@@ -94,9 +94,9 @@ def _row(site: SiteRow) -> Sequence[Cell | Html | str]:
     name = element("span", element("a", shortened(site.site), href=href), " ", web_link(site.start_url, "↗"))
     return (
         Cell(name, site.site),
-        Cell(format_count(site.targets), site.targets),
+        counted(site.targets),
         Cell(format_bytes(site.target_bytes), site.target_bytes),
-        Cell(format_count(site.requests), site.requests),
+        counted(site.requests),
         Cell(f"{per_hundred:.0f}", per_hundred),
         site.stop_reason or "not ended",
     )

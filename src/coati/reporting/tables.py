@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from coati.reporting.safe_html import Html, Part, element, joined
+from coati.units import format_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,11 @@ class Cell:
 
     content: Part
     sort_by: float | str | None = None
+
+
+def counted(number: float) -> Cell:
+    """Show a number as people read it, rounded."""
+    return Cell(format_count(round(number)), number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from coati.reporting.safe_html import (
     web_address,
     web_link,
 )
-from coati.reporting.tables import Cell, Column, table
+from coati.reporting.tables import Cell, Column, counted, table
 from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
 from coati.units import format_bytes, format_count, format_moment
 
@@ -125,7 +125,7 @@ def _types_table(rows: list[Row]) -> Html:
     cells = [
         (
             element("span", shortened(type_name(row["type"]), 60), title=shortened(row["type"])),
-            Cell(format_count(row["files"]), row["files"]),
+            counted(row["files"]),
             bar(row["files"], most),
             _size(row["bytes"]),
             _size(row["least"]),

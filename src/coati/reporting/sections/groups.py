@@ -7,7 +7,7 @@ from sqlite3 import Connection, Row
 from typing import Any
 
 from coati.reporting.safe_html import Html, breakable, element, shortened, web_link
-from coati.reporting.tables import Cell, Column, table
+from coati.reporting.tables import Cell, Column, counted, table
 from coati.units import format_count
 
 _SHOWN = 15
@@ -88,11 +88,11 @@ def _groups_table(rows: list[Row], name: str) -> Html:
     cells = [
         (
             _examples(row["example_links"]),
-            _number(row["pulls"]),
-            _number(row["targets"]),
-            _number(round(row["total_reward"])),
+            counted(row["pulls"]),
+            counted(row["targets"]),
+            counted(round(row["total_reward"])),
             Cell("" if row["mean_reward"] is None else f"{row['mean_reward']:.1f}", row["mean_reward"] or 0),
-            _number(row["errors"]),
+            counted(row["errors"]),
             place_of_link(row["label"]),
         )
         for row in rows
@@ -107,7 +107,7 @@ def _places_table(rows: list[Row]) -> Html:
         Column("Place of the link", wide=True),
     )
     cells = [
-        (web_link(row["url"], row["anchor"], 70), _number(row["files"]), place_of_link(row["tag_path"]))
+        (web_link(row["url"], row["anchor"], 70), counted(row["files"]), place_of_link(row["tag_path"]))
         for row in rows
     ]
     return table(columns, cells, "Where the links to files were")
@@ -149,7 +149,3 @@ def _left_out(paid: int, total: int) -> Html:
     everything = f"{format_count(total, 'group')} in all; the table groups of run.sqlite has them"
     text = f"{shown} that led to files, of {everything}."
     return element("p", text, class_="note")
-
-
-def _number(value: float) -> Cell:
-    return Cell(format_count(round(value)), value)

@@ -8,7 +8,7 @@ from coati.reporting.charts import Axes, Line, Mark, bar, line_chart
 from coati.reporting.curve import Curve, read_curve
 from coati.reporting.run_facts import RunFacts, RunStage
 from coati.reporting.safe_html import Html, element, joined, shortened, web_link
-from coati.reporting.tables import Cell, Column, table
+from coati.reporting.tables import Column, counted, table
 from coati.runs.found_by import FoundBy, found_by
 from coati.units import format_bytes, format_count, format_share
 
@@ -72,7 +72,7 @@ def _found_chart(curve: Curve, noun: str) -> Html:
         text = f"90 % after {format_count(curve.most.requests, 'request')}"
         mark = Mark(curve.most.requests, curve.most.targets, text)
     title = f"{noun.capitalize()}s found against requests made"
-    axes = Axes(title, "requests", f"{noun}s found", _whole, _whole)
+    axes = Axes(title, "requests", f"{noun}s found")
     return line_chart(axes, [Line(f"{noun}s", "found", points)], mark)
 
 
@@ -81,7 +81,7 @@ def _volume_chart(curve: Curve, noun: str) -> Html:
         Line(f"{noun}s", "found", [(point.requests, point.target_bytes) for point in curve.points]),
         Line("the rest", "rest", [(point.requests, point.other_bytes) for point in curve.points]),
     ]
-    axes = Axes("Bytes received against requests made", "requests", "received", _whole, _round_size)
+    axes = Axes("Bytes received against requests made", "requests", "received", y_text=_round_size)
     return line_chart(axes, lines)
 
 
@@ -100,7 +100,7 @@ def _pages_table(rows: list[Row], facts: RunFacts) -> Html:
     cells = [
         (
             web_link(row["found_on"], facts.on_site(row["found_on"]), 90),
-            Cell(format_count(row["files"]), row["files"]),
+            counted(row["files"]),
             bar(row["files"], most),
         )
         for row in rows
@@ -121,10 +121,10 @@ def ways_table(ways: list[FoundBy], *, files: bool = True) -> Html:
     cells = [
         (
             shortened(way.way, 60),
-            *((Cell(format_count(way.targets), way.targets), bar(way.targets, most)) if files else ()),
-            Cell(format_count(way.requests), way.requests),
-            Cell(format_count(way.pages), way.pages),
-            Cell(format_count(way.errors), way.errors),
+            *((counted(way.targets), bar(way.targets, most)) if files else ()),
+            counted(way.requests),
+            counted(way.pages),
+            counted(way.errors),
         )
         for way in ways
         if way.requests
@@ -134,7 +134,3 @@ def ways_table(ways: list[FoundBy], *, files: bool = True) -> Html:
 
 def _round_size(value: float) -> str:
     return format_bytes(value).replace(".0 ", " ")
-
-
-def _whole(value: float) -> str:
-    return format_count(round(value))

@@ -7,7 +7,7 @@ from sqlite3 import Connection
 from coati.reporting.error_words import error_words
 from coati.reporting.safe_html import Html, element, shortened, web_link
 from coati.reporting.skip_meanings import meaning_of
-from coati.reporting.tables import Cell, Column, table
+from coati.reporting.tables import Column, counted, table
 from coati.units import format_count
 
 _MAX_KINDS = 25
@@ -53,7 +53,7 @@ def _errors(connection: Connection) -> Html | None:
     cells = [
         (
             shortened(error_words(row["status"], row["reason"]), 90),
-            Cell(format_count(row["times"]), row["times"]),
+            counted(row["times"]),
             web_link(row["url"], limit=90),
         )
         for row in rows
@@ -71,10 +71,7 @@ def _incomplete(connection: Connection) -> Html | None:
         Column("Times", numeric=True),
         Column("For example", wide=True),
     )
-    cells = [
-        (row["missing"], Cell(format_count(row["times"]), row["times"]), web_link(row["url"], limit=90))
-        for row in rows
-    ]
+    cells = [(row["missing"], counted(row["times"]), web_link(row["url"], limit=90)) for row in rows]
     return table(columns, cells, "Pages that were not read to the end, so that links may be missing")
 
 
@@ -107,7 +104,7 @@ def _skips(connection: Connection) -> Html:
         examples = [element("li", web_link(url, limit=80)) for (url,) in urls]
         cells.append((
             _why(row["reason"]),
-            Cell(format_count(row["urls"]), row["urls"]),
+            counted(row["urls"]),
             element("ul", *examples, class_="examples"),
         ))  # fmt: skip
     return table(columns, cells, "What was skipped, by reason")

@@ -9,7 +9,7 @@ from sqlite3 import Connection, Row
 from coati.reporting.charts import bar
 from coati.reporting.run_facts import RunFacts
 from coati.reporting.safe_html import Html, Part, element, joined, web_link
-from coati.reporting.tables import Cell, Column, table
+from coati.reporting.tables import Cell, Column, counted, table
 from coati.units import format_count
 
 _PAGES_SHOWN = 200
@@ -75,10 +75,7 @@ def _counted(rows: list[Row]) -> tuple[Counter[str], Counter[str]]:
 def _counts(title: str, name: str, counts: Counter[str]) -> list[Html]:
     most = max(counts.values(), default=1)
     columns = (Column(name), Column("Pages", numeric=True), Column(""))
-    cells = [
-        (what, Cell(format_count(pages), pages), bar(pages, most))
-        for what, pages in counts.most_common(_TYPES_SHOWN)
-    ]
+    cells = [(what, counted(pages), bar(pages, most)) for what, pages in counts.most_common(_TYPES_SHOWN)]
     return [element("h3", title), table(columns, cells, f"Pages {title.lower()}")] if cells else []
 
 
@@ -92,9 +89,9 @@ def _hosts_table(rows: list[Row]) -> Html:
     cells: list[list[Cell | Part]] = [
         [
             row["host"],
-            Cell(format_count(row["targets"]), row["targets"]),
-            Cell(format_count(row["pages"]), row["pages"]),
-            Cell(format_count(row["requests"]), row["requests"]),
+            counted(row["targets"]),
+            counted(row["pages"]),
+            counted(row["requests"]),
         ]
         for row in rows
     ]

@@ -8,7 +8,7 @@ from sqlite3 import Connection, Row
 from coati.reporting.charts import Axes, Line, bar, line_chart
 from coati.reporting.found_repositories import all_sites, has_repositories
 from coati.reporting.safe_html import Html, breakable, element, joined, shortened, web_link
-from coati.reporting.tables import Cell, Column, table
+from coati.reporting.tables import Cell, Column, counted, table
 from coati.reporting.unread_sites import sites_never_read
 from coati.units import format_count
 from coati.web.queries import Ability, parse_query
@@ -106,9 +106,9 @@ def _row(row: Row, most: int) -> tuple[Cell | Html | str, ...]:
     return (
         Cell(name, row["rank"] or row["site"]),
         _topic(row),
-        Cell(format_count(row["files"]), row["files"]),
+        counted(row["files"]),
         bar(row["files"], most),
-        Cell(format_count(row["pages_fetched"]), row["pages_fetched"]),
+        counted(row["pages_fetched"]),
         shortened(row["formats"], 60) or "-",
         breakable(f"{shortened(how, 120)}{marked}{software}"),
     )
@@ -166,7 +166,7 @@ def _dataset_pages(connection: Connection) -> list[Html]:
             joined(
                 web_link(row["url"], None, 90), element("br"), element("small", shortened(row["title"], 90))
             ),
-            Cell(format_count(row["files"]), row["files"]),
+            counted(row["files"]),
             Cell(f"{row['score']:.1f}", row["score"]),
         )
         for row in rows
@@ -188,7 +188,7 @@ def _arms(connection: Connection) -> list[Html]:
         Line(label, style, _thinned(line))
         for (label, line), style in zip(points.items(), _STYLES, strict=False)
     ]
-    axes = Axes("What each action found", "pages found", "that looked like a repository", _whole, _whole)
+    axes = Axes("What each action found", "pages found", "that looked like a repository")
     caption = "A steeper line means that an action finds more, so it is chosen more often."
     chart = element("figure", line_chart(axes, lines, legend=True), element("figcaption", caption))
     return [element("h3", "Which action found most"), chart]
@@ -197,7 +197,3 @@ def _arms(connection: Connection) -> list[Html]:
 def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     step = len(points) // _MOST_POINTS + 1
     return [*points[::step], points[-1]]
-
-
-def _whole(value: float) -> str:
-    return format_count(round(value))

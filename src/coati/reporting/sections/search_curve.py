@@ -26,7 +26,7 @@ def search_curve(connection: Connection, facts: RunFacts) -> Html:
     decided = [at for (at,) in connection.execute(_DECIDED)]
     requests = facts.totals.requests
     points = [(0, 0), *((at, number) for number, at in enumerate(decided, 1)), (requests, len(decided))]
-    axes = Axes("Repositories against requests made", "requests", "repositories", _whole, _whole)
+    axes = Axes("Repositories against requests made", "requests", "repositories")
     chart = line_chart(axes, [Line("repositories", "found", points)])
     ways = [
         way._replace(way=_UNLINKED) if way.way == START_ADDRESSES else way for way in found_by(connection)
@@ -47,7 +47,3 @@ def _in_words(decided: list[int], requests: int) -> str:
         return f"No repository was verified in {made}."
     found = format_count(len(decided), "repository was", "repositories were")
     return f"{found} verified in {made}, the last one after {format_count(decided[-1], 'request')}."
-
-
-def _whole(value: float) -> str:
-    return format_count(round(value))

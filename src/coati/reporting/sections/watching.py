@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from coati.reporting.calendar import day_calendar, hour_calendar
 from coati.reporting.safe_html import Html, element, joined, shortened, web_link
-from coati.reporting.tables import Cell, Column, table
+from coati.reporting.tables import Cell, Column, counted, table
 from coati.reporting.watched_pages import watched_pages
 from coati.runs.changes_file import read_changes
 from coati.units import format_count, format_moment, format_seconds
@@ -125,11 +125,11 @@ def _pages_table(pages: Sequence[WatchedPage], facts: RunFacts) -> Html:
     cells = [
         (
             web_link(page.url, facts.on_site(page.url), 80),
-            Cell(format_count(page.visits), page.visits),
+            counted(page.visits),
             Cell(
                 "" if page.every_seconds is None else format_seconds(page.every_seconds), page.every_seconds
             ),
-            Cell(format_count(page.new_links), page.new_links),
+            counted(page.new_links),
             _why(page),
             Cell(element("span", format_moment(page.last_at, short=True), class_="date"), page.last_at),
         )
