@@ -14,7 +14,6 @@ import csv
 import io
 import json
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from coati.runs.durable import write_whole
@@ -25,8 +24,6 @@ from coati.runs.reader import RunReader
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
-
-    from coati.runs.reader import SessionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +108,7 @@ def summary_of(run: RunReader, name: str, start_url: str, place: str) -> SiteSum
         bytes=totals.bytes,
         pages=totals.pages,
         errors=totals.errors,
-        seconds=round(sum(map(_seconds, sessions)), 1),
+        seconds=round(sum(session.seconds for session in sessions), 1),
         stop_reason=sessions[-1].stop_reason if sessions else None,
         folder=place,
     )
@@ -169,10 +166,3 @@ def _line(row: Sequence[object]) -> bytes:
     cells = [harmless(cell) if isinstance(cell, str) else cell for cell in row]
     csv.writer(text, lineterminator="\n").writerow(cells)
     return text.getvalue().encode()
-
-
-def _seconds(session: SessionRow) -> float:
-    if session.ended_at is None:
-        return 0.0
-    begun, ended = datetime.fromisoformat(session.started_at), datetime.fromisoformat(session.ended_at)
-    return (ended - begun).total_seconds()

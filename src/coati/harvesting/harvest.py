@@ -14,6 +14,7 @@ from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.options import CrawlOptions, plain_values
 from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.progress_bar import both
 from coati.live.stop_signal import StopSignal
 from coati.settings.run_file import read_values
 
@@ -54,18 +55,10 @@ def harvest(  # noqa: PLR0913 - one argument per option of the command
     )
     stop = stop or StopSignal()
     with shown(CrawlView(plan.settings.budget), quiet=not is_shown(show_progress)) as show:
-
-        def tell(progress: Progress) -> None:
-            show(progress)
-            if on_progress is not None:
-                on_progress(progress)
-
-        def carry_out() -> FilesHarvested | PagesHarvested:
-            if isinstance(plan, FilesHarvest):
-                return harvest_files(plan, tell, stop)
-            return harvest_pages(plan, tell, stop=stop)
-
-        return run_beside_loop(carry_out, stop)
+        tell = both(show, on_progress)
+        if isinstance(plan, FilesHarvest):
+            return run_beside_loop(lambda: harvest_files(plan, tell, stop), stop)
+        return run_beside_loop(lambda: harvest_pages(plan, tell, stop=stop), stop)
 
 
 def crawl_each(

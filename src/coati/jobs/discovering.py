@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from coati.discovering.results import DatasetPage, Repository
-from coati.discovering.searching import Discovered, SearchProgress
+from coati.discovering.searching import Discovered
 from coati.discovering.searching import discover as search_live
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import DiscoverOptions, plain_values
 from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.progress_bar import both
 from coati.jobs.run_place import RunPlace, find_search_place, forget_failed_start
 from coati.jobs.runs import Run
 from coati.jobs.search_progress import SearchView, shown_search
@@ -132,12 +133,7 @@ def discover(
     )
     stop = stop or StopSignal()
     with shown_search(SearchView(place.settings.budget), quiet=not is_shown(show_progress)) as show:
-
-        def tell(progress: SearchProgress) -> None:
-            show(progress)
-            if on_progress is not None:
-                on_progress(progress)
-
+        tell = both(show, on_progress)
         return run_beside_loop(lambda: carry_out_search(place, tell, on_event, stop), stop)
 
 

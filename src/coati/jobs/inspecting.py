@@ -18,8 +18,7 @@ from coati.errors import ConfigError
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.options import InspectOptions, plain_values
 from coati.jobs.own_thread import run_beside_loop
-from coati.jobs.preview import REFUSED, UNREACHABLE
-from coati.jobs.starts_only import not_requested
+from coati.jobs.starts_only import StartAnswers, exit_code_of, not_requested
 from coati.live.stop_signal import StopSignal
 from coati.model import Failure, LinkList, Page, Refused
 from coati.readers.listed import is_api, names_list
@@ -27,7 +26,7 @@ from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.credentials import header_of_address
 from coati.settings.run_file import read_values, with_values
 from coati.settings.run_settings import RunSettings
-from coati.shortcuts.recognition import recognise
+from coati.shortcuts.recognition import Recognised, recognise
 from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
 from coati.web.likely_extensions import likely_extensions
@@ -37,7 +36,6 @@ from coati.web.urls import extension_of, normalise, with_scheme
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from coati.live.outcomes import FetchResult
     from coati.model import Link, Outcome, PageLinks, Request, Settlement
 
 FEW_REQUESTS = 12
@@ -47,19 +45,8 @@ _MOST_SITEMAPS = 3
 # The format that an API tells, behind the title: "Taxes (CSV)".
 _FORM = re.compile(r"\(([^()]{1,60})\)\Z")
 _WORD = re.compile(r"[a-z0-9]{2,12}\Z")
-_NO_ENTRY = frozenset({401, 403, 407, 429, 451})
 _CLOSED = frozenset({401, 403, 405, 451})
 _MISSING = frozenset({404, 410})
-
-
-@dataclass(frozen=True, slots=True)
-class SoftwareShown:
-    """A software that the start page shows; ``sure`` says that its API shows, too."""
-
-    profile: str
-    title: str
-    addresses: tuple[str, ...]
-    sure: bool
 
 
 @dataclass(slots=True)
@@ -90,7 +77,7 @@ class Inspection:
     outcome: Outcome
     requests: int
     links: int
-    software: list[SoftwareShown]
+    software: list[Recognised]
     lists: list[ListShown]
     broken: dict[str, str]
 
@@ -105,12 +92,7 @@ class Inspection:
     @property
     def exit_code(self) -> int:
         """What the command ends with: 0, or 3 and 4 where the start page could not be fetched."""
-        outcome = self.outcome
-        if isinstance(outcome, Refused):
-            return REFUSED
-        if isinstance(outcome, Failure):
-            return REFUSED if outcome.status in _NO_ENTRY else UNREACHABLE
-        return 0
+        return exit_code_of(self.outcome)
 
     def as_json(self) -> dict[str, object]:
         """Return it as JSON can say it."""
@@ -121,7 +103,7 @@ class Inspection:
             "status": getattr(self.outcome, "status", None),
             "requests": self.requests,
             "links": self.links,
-            "software": [asdict(shown) for shown in self.software],
+            "software": [shown._asdict() for shown in self.software],
             "lists": [asdict(shown) for shown in self.lists],
             "broken": self.broken,
             "command": self.command,
@@ -162,8 +144,8 @@ def inspect_site(url: str, settings: RunSettings) -> Inspection:
     from coati.live.running import crawl
 
     asked = replace(settings, sitemaps=True)
-    seen = _Seen()
-    plan = crawl_plan(asked, CrawlResources(on_fetched=seen.take))
+    answers = StartAnswers()
+    plan = crawl_plan(asked, CrawlResources(on_fetched=answers.take))
     shortcuts = build_shortcuts("only" if settings.shortcuts == "only" else "auto", "scent", settings.profile)
     strategy = _ListsOnly(asked.start_urls)
     budget = Budget(max_requests=settings.max_requests or FEW_REQUESTS)
@@ -177,38 +159,19 @@ def inspect_site(url: str, settings: RunSettings) -> Inspection:
             finishes=False,
         )
     )
-    otherwise = not_requested(result)
-    final_url, reading = seen.last(settings.url)
-    software = [] if reading is None else recognise(final_url, reading.headers, reading.body or b"")
+    answers.otherwise = not_requested(result)
+    final_url, reading, _ = answers.of(settings.url)
+    software = recognise(final_url, reading.headers, reading.body or b"")
     return Inspection(
         url=settings.url,
         final_url=final_url,
-        outcome=otherwise if reading is None else reading.outcome,
+        outcome=reading.outcome,
         requests=result.progress.requests,
         links=strategy.start_links,
-        software=[SoftwareShown(*found) for found in software],
+        software=list(software),
         lists=_lists(strategy, likely_extensions(parse_types(settings.types))),
         broken={} if shortcuts is None else dict(shortcuts.broken),
     )
-
-
-class _Seen:
-    """What came of each address."""
-
-    def __init__(self) -> None:
-        self._results: dict[str, FetchResult] = {}
-
-    def take(self, request: Request, result: FetchResult) -> None:
-        self._results[request.url] = result
-
-    def last(self, url: str) -> tuple[str, FetchResult | None]:
-        """Return where redirects lead from an address, and what came there."""
-        for _ in range(len(self._results)):
-            location = getattr(getattr(self._results.get(url), "outcome", None), "location", None)
-            if location is None:
-                break
-            url = location
-        return url, self._results.get(url)
 
 
 class _ListsOnly(FrontierStrategy):

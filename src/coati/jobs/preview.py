@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from protego import Protego
 
 from coati.jobs.crawl_run import NO_LINKS
 from coati.jobs.notebook_tables import pairs_table
-from coati.jobs.starts_only import crawl_starts_only, not_requested
+from coati.jobs.starts_only import (
+    StartAnswer,
+    StartAnswers,
+    crawl_starts_only,
+    exit_code_of,
+    not_requested,
+)
 from coati.live.outcomes import FetchResult
 from coati.live.robots import MAX_RULES_BYTES
-from coati.model import Deferred, Failure, Page, Redirect, Refused, Target
+from coati.model import Deferred, Failure, Page, Refused, Target
 from coati.readers.robots import named_sitemaps, robots_url
 from coati.runs.skip_reasons import SkipReason
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
@@ -28,12 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from coati.jobs.run_place import RunPlace
-    from coati.model import Link, Request
+    from coati.model import Link
     from coati.settings.run_settings import RunSettings
-
-UNREACHABLE, REFUSED = 3, 4
-
-_NO_ENTRY = frozenset({401, 403, 407, 429, 451})
 
 _EXAMPLES = 3
 
@@ -81,7 +83,7 @@ class Preview:
 
 def preview_place(place: RunPlace) -> Preview:
     """Fetch the start addresses and robots.txt, and return what would be crawled."""
-    answers = _Answers()
+    answers = StartAnswers()
     # As for its sitemaps, robots.txt is a start address.
     settings = replace(place.settings, sitemaps=True)
     plan = crawl_plan(settings, CrawlResources(on_fetched=answers.take))
@@ -91,38 +93,7 @@ def preview_place(place: RunPlace) -> Preview:
     return _preview(place, answers)
 
 
-class _Answers:
-    """What came for each URL; ``otherwise`` stands for what did not come."""
-
-    def __init__(self) -> None:
-        self._results: dict[str, FetchResult] = {}
-        self.otherwise = Failure(0, 0, "")
-
-    def take(self, request: Request, result: FetchResult) -> None:
-        self._results[request.url] = result
-
-    def of(self, url: str) -> _Answer:
-        """Return what came in the end, redirects followed."""
-        nothing = FetchResult(self.otherwise)
-        answer = _Answer(url, self._results.get(url, nothing), 0)
-        # Two may lead to each other.
-        for hops in range(1, len(self._results)):
-            outcome = answer.result.outcome
-            if not isinstance(outcome, Redirect):
-                break
-            answer = _Answer(outcome.location, self._results.get(outcome.location, nothing), hops)
-        return answer
-
-
-class _Answer(NamedTuple):
-    """What came for a URL after ``hops`` redirects, which led to ``url``."""
-
-    url: str
-    result: FetchResult
-    hops: int
-
-
-def _preview(place: RunPlace, answers: _Answers) -> Preview:
+def _preview(place: RunPlace, answers: StartAnswers) -> Preview:
     settings = place.settings
     starts = {url: answers.of(url) for url in settings.urls}
     first = starts[settings.url]
@@ -170,7 +141,7 @@ def _allows(rules: Mapping[str, Protego], url: str, agents: Iterable[str]) -> bo
     return own is None or all(own.can_fetch(url, agent) for agent in agents)
 
 
-def _links(starts: Collection[_Answer]) -> tuple[list[Link], Counter[str]]:
+def _links(starts: Collection[StartAnswer]) -> tuple[list[Link], Counter[str]]:
     """Return the links that the rules admit, and count those that they do not; each URL once.
 
     Links of start pages to themselves lead nowhere.
@@ -224,7 +195,7 @@ def _media_type(reading: FetchResult) -> str:
     return next((essence(value) for name, value in reading.headers if name.lower() == "content-type"), "")
 
 
-def _described(start: _Answer) -> str:
+def _described(start: StartAnswer) -> str:
     outcome = start.result.outcome
     if isinstance(outcome, Refused):
         return f"not fetched ({outcome.reason})"
@@ -235,12 +206,10 @@ def _described(start: _Answer) -> str:
     return f"{kind}, status {outcome.status}, {outcome.size_bytes:,} bytes{hops}"
 
 
-def _exit_code(start: _Answer) -> int:
+def _exit_code(start: StartAnswer) -> int:
     outcome = start.result.outcome
-    if isinstance(outcome, Refused):
-        return REFUSED
-    if isinstance(outcome, Failure | Deferred):
-        return REFUSED if outcome.status in _NO_ENTRY else UNREACHABLE
+    if code := exit_code_of(outcome):
+        return code
     left_alone = start.result.refused or start.result.skipped
     leads_on = isinstance(outcome, Page) and (len(outcome.links.urls) > 0 or bool(left_alone))
     return 0 if leads_on or isinstance(outcome, Target) else NO_LINKS

@@ -46,6 +46,19 @@ def _line(label: str, done: int, total: int) -> None:
     print(safe(f"{label}: {100 * done // max(total, 1)} %"), file=sys.stderr)  # noqa: T201 - a line of progress
 
 
+def both(first: Callable[P, None], second: Callable[P, None] | None) -> Callable[P, None]:
+    """Return what tells two; the second may not be there."""
+    if second is None:
+        return first
+    also = second
+
+    def tell(*args: P.args, **kwargs: P.kwargs) -> None:
+        first(*args, **kwargs)
+        also(*args, **kwargs)
+
+    return tell
+
+
 def at_most_every(seconds: float, show: Callable[P, None]) -> Callable[P, None]:
     """Return what may be called as often as one likes, and shows something at most this often."""
     shown_at = time.monotonic()

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coati.jobs.notebook_tables import pairs_table
 from coati.runs.reader import RunReader
 from coati.runs.renderings import count_renderings
 from coati.units import format_bytes, format_count, format_seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from coati.runs.reader import SessionRow
 
 _DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
 
@@ -74,7 +68,7 @@ class RunSummary:
                 stop_reason=sessions[-1].stop_reason if sessions else None,
                 sessions=len(sessions),
                 started_at=sessions[0].started_at if sessions else "",
-                seconds=round(_seconds(sessions), 1),
+                seconds=round(sum(session.seconds for session in sessions), 1),
                 requests=totals.requests,
                 pages=totals.pages,
                 targets=totals.targets,
@@ -132,11 +126,3 @@ class RunSummary:
         if not self.unreached:
             return f"{again} and {'was' if self.deferred == 1 else 'were'} requested again"
         return f"{again}; {format_count(self.unreached)} still to be retried"
-
-
-def _seconds(sessions: Iterable[SessionRow]) -> float:
-    return sum(
-        (datetime.fromisoformat(row.ended_at) - datetime.fromisoformat(row.started_at)).total_seconds()
-        for row in sessions
-        if row.ended_at is not None
-    )

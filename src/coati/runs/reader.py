@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from coati.runs.errors import RunError
+from coati.runs.iso_times import from_iso
 from coati.runs.layout import Layout, require_run
 from coati.runs.read_only import connect_immutable, connect_to_read
 from coati.runs.schema import require_version
@@ -44,6 +45,11 @@ class SessionRow(NamedTuple):
     ended_at: str | None
     stop_reason: str | None
     coati: str
+
+    @property
+    def seconds(self) -> float:
+        """How long it took; 0 where its end is not known."""
+        return 0.0 if self.ended_at is None else from_iso(self.ended_at) - from_iso(self.started_at)
 
 
 class RunReader:

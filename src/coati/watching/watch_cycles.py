@@ -15,6 +15,7 @@ from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import plain_values
 from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.progress_bar import both
 from coati.jobs.runs import Run
 from coati.live.stop_signal import StopSignal
 from coati.runs.changes_file import Change
@@ -27,7 +28,7 @@ from coati.watching.watch import WatchPlace, find_watch, next_cycle, watch_once
 from coati.watching.watch_options import WATCH_OPTIONS, WatchKeywords
 
 if TYPE_CHECKING:
-    from coati.live.progress import OnProgress, Progress
+    from coati.live.progress import OnProgress
 
 # The exit code of a watch whose site has other addresses now.
 MOVED = 3
@@ -131,13 +132,7 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     stop = stop or StopSignal()
     view = CrawlView(place.known.settings.budget)
     with shown(view, quiet=not is_shown(show_progress)) as show:
-
-        def tell(progress: Progress) -> None:
-            show(progress)
-            if on_progress is not None:
-                on_progress(progress)
-
-        callbacks = CycleCallbacks(on_cycle=on_cycle, on_progress=tell)
+        callbacks = CycleCallbacks(on_cycle=on_cycle, on_progress=both(show, on_progress))
         listeners = ChangeListeners.named(command, notify)
         return run_beside_loop(lambda: watch_cycles(place, cycles, listeners, callbacks, stop), stop)
 
