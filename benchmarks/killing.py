@@ -22,9 +22,9 @@ from coati.cli.main import run
 from coati.runs.layout import holds_run
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
-from coati.testing.site_lists import with_lists
 from tests.cli.test_kill import FORKS, LATENCY, LOADED, make_site_with_api
 from tests.live.scripted import clock, pause
+from tests.site_lists import with_lists
 
 # This module is what the processes are made of.
 FORKS.set_forkserver_preload([*LOADED, "benchmarks.killing"])

@@ -28,9 +28,9 @@ from coati.testing.api_answers import ApiFile
 from coati.testing.apis import with_api
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
-from coati.testing.site_lists import with_lists
 from tests.cli.commands import said_by, start_coati
 from tests.live.scripted import clock, pause
+from tests.site_lists import with_lists
 from tests.waiting import PATIENCE_SECONDS, wait_until
 
 CONCURRENCY = 1

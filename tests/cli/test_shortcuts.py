@@ -12,8 +12,8 @@ import pytest
 from coati.testing.apis import ApiState, files_of, with_api
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
-from coati.testing.site_lists import with_lists
 from tests.cli.commands import Coati, coati
+from tests.site_lists import with_lists
 
 __all__ = ["coati"]
 

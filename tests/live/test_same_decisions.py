@@ -16,11 +16,11 @@ from coati.testing.generator import generate_site
 from coati.testing.responder import Responder
 from coati.testing.server import serve
 from coati.testing.site import Site
-from coati.testing.site_lists import with_lists
 from coati.testing.site_parameters import SiteParameters
 from tests.driving import ask
 from tests.live.crawling import crawl_from, crawl_into
 from tests.live.steady_sites import without_outages
+from tests.site_lists import with_lists
 
 Asked = list[tuple[str, str]]
 

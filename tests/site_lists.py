@@ -44,7 +44,7 @@ def with_lists(site: Site, sitemaps: int = 3, share: int = 2) -> Site:
             Response.file("application/x-gzip", gzip.compress(body, mtime=0)),
             Response.redirect(packed),
         )[number % 3]
-        if number % 3 == 2:  # noqa: PLR2004 - the redirected ones
+        if number % 3 == 2:
             lists[packed] = Response.file("application/octet-stream", gzip.compress(body, mtime=0))
     return Site(site.start_url, {**site.responses, **lists})
 
