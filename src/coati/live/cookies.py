@@ -21,6 +21,7 @@ from scrapy.downloadermiddlewares import cookies
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from tldextract import TLDExtract
 
+from coati.live.header_texts import header_text
 from coati.web.urls import origin_of
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class BoundedCookiesMiddleware(CookiesMiddleware):
         """Add the cookies of the jar, and those that were given for this origin."""
         answer: Request | Response | None = super().process_request(request)
         if self.given and origin_of(request.url) == self.given_for:
-            header = (request.headers.get("Cookie") or b"").decode("latin-1")
+            header = header_text(request.headers, "Cookie")
             pairs = [pair for pair in header.split("; ") if pair]
             names = {pair.partition("=")[0] for pair in pairs}
             pairs += [f"{name}={value}" for name, value in self.given.items() if name not in names]

@@ -26,7 +26,7 @@ from coati.live.counts import CrawlCounts
 from coati.live.failures import FailureReason
 from coati.live.host_ends import HostEnds
 from coati.live.outages import Outages
-from coati.live.outcomes import MISSING, FetchResult, RenderNote
+from coati.live.outcomes import MISSING, FetchResult
 from coati.live.plan import CrawlResult
 from coati.live.progress import Event, EventKind, described
 from coati.live.redirect_hops import RedirectHops
@@ -44,7 +44,7 @@ from coati.model import (
 )
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.listed_links import ListedLinks
-from coati.runs.fetched import Fetched, Rendering
+from coati.runs.fetched import Fetched
 from coati.runs.skip_reasons import SkipReason
 from coati.runs.store import Recorded
 from coati.search.engines import Engines
@@ -483,7 +483,7 @@ class Drive:
             lists=lists,
             strategy=self.plan.strategy,
             sent=result.sent,
-            rendered=_rendering(result.rendered),
+            rendered=result.rendered,
             missing=", ".join(words for drop, words in MISSING.items() if drop in result.drops),
         )
         return store.record(fetched)
@@ -512,10 +512,6 @@ class Drive:
 def _brought(result: FetchResult, charged: int, recorded: Recorded) -> Spent:
     size = 0 if isinstance(result.outcome, Refused) else result.outcome.size_bytes
     return Spent(charged, size, int(recorded.new_target))
-
-
-def _rendering(note: RenderNote | None) -> Rendering | None:
-    return None if note is None else Rendering(note.requests, round(note.seconds, 3), note.failed)
 
 
 def _nothing() -> None:

@@ -14,6 +14,7 @@ import base64
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from coati.live.header_texts import header_pairs
 from coati.web.urls import origin_of
 
 if TYPE_CHECKING:
@@ -61,10 +62,8 @@ def sent_headers(request: Request, bound: Iterable[OriginHeader]) -> tuple[tuple
     """
     hidden = {header.name.lower() for header in bound}
     return tuple(
-        (name, value.decode("latin-1"))
-        for key, values in request.headers.items()
-        for name in (key.decode("latin-1"),)
-        for value in values
+        (name, value)
+        for name, value in header_pairs(request.headers)
         if not is_secret(name) and name.lower() not in hidden
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from coati.live.failures import (
     QueryRefusedError,
     failure_reason,
 )
+from coati.live.header_texts import header_pairs, header_text
 from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target, Unchanged
 from coati.readers.formats import Format, format_of, is_missing_robots
 from coati.readers.registry import PageReader
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from coati.model import Outcome, Request
     from coati.readers.registry import KnowsShortcuts
+    from coati.runs.fetched import RenderNote
     from coati.runs.skip_reasons import Reason
     from coati.web.facts import Extractor
     from coati.web.markup.goals import Predicate
@@ -78,20 +81,6 @@ MISSING = {CUT: "the rest was not read", DAMAGED: "it broke off", NOT_RENDERED: 
 KNOWN_RULES = "coati_known_rules"
 
 _MAX_HEADERS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class RenderNote:
-    """What rendering a page took: the requests that it made and their bytes; ``failed`` says what went wrong.
-
-    ``skipped`` are the addresses that the page was not given.
-    """
-
-    requests: int = 0
-    received_bytes: int = 0
-    seconds: float = 0.0
-    failed: str = ""
-    skipped: tuple[tuple[str, Reason], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +187,7 @@ class ResponseReader:
         if request.method is Method.GET:
             size = len(response.body) if streamed_bytes is None else streamed_bytes
         if status in _REDIRECTS:
-            given = _header(response, "Location").strip()
+            given = header_text(response.headers, "Location").strip()
             location = resolve(request.url, given) if given else None
             if location is None:
                 moved = is_query(request.url)  # nobody is told where to: the address may repeat a key
@@ -226,7 +215,7 @@ class ResponseReader:
         if reason is SkipReason.TOO_LARGE:
             outcome = Failure(response.status, 0, FailureReason.TOO_LARGE)
         else:
-            outcome = Other(response.status, 0, essence(_header(response, "Content-Type")))
+            outcome = Other(response.status, 0, essence(header_text(response.headers, "Content-Type")))
         return replace(result, outcome=outcome, body=None, skipped=((request.url, reason),), drops=(reason,))
 
     def _page(
@@ -308,7 +297,7 @@ def is_blocked(media_type: str) -> bool:
 
 def _content_type(response: Response) -> str:
     """Return the content type that a response is read by: mostly the declared one."""
-    declared = _header(response, "Content-Type")
+    declared = header_text(response.headers, "Content-Type")
     file = None if response.request is None else response.request.meta.get(BODY_FILE)
     if file is None:
         return sniffed_type(declared, response.body)
@@ -318,14 +307,5 @@ def _content_type(response: Response) -> str:
     return declared if "html" in sniffed else sniffed
 
 
-def _header(response: Response, name: str) -> str:
-    return (response.headers.get(name) or b"").decode("latin-1")
-
-
 def _headers(response: Response) -> tuple[tuple[str, str], ...]:
-    pairs = (
-        (name.decode("latin-1"), value.decode("latin-1"))
-        for name, values in response.headers.items()
-        for value in values
-    )
-    return tuple(pair for pair, _ in zip(pairs, range(_MAX_HEADERS), strict=False))
+    return tuple(islice(header_pairs(response.headers), _MAX_HEADERS))

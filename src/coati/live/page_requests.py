@@ -21,6 +21,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from coati.live.browser import PageResponse
 from coati.live.failures import PrivateAddressError
+from coati.live.header_texts import header_pairs, header_text
 from coati.live.outcomes import BODY_FILE, LIVE_ONLY, PAGE_REQUEST
 from coati.runs.skip_reasons import SkipReason
 from coati.web.urls import normalise, resolve
@@ -116,7 +117,7 @@ class PageRequests:
             response = await self._fetch_once(url, asked)
             if response is None:
                 return None
-            location = (response.headers.get("Location") or b"").decode("latin-1").strip()
+            location = header_text(response.headers, "Location").strip()
             there = resolve(url, location) if response.status in _REDIRECTS and location else None
             if there is None:
                 return _answer(response)
@@ -164,9 +165,4 @@ def _went_to_disk(request: ScrapyRequest) -> bool:
 
 
 def _answer(response: Response) -> PageResponse:
-    pairs = tuple(
-        (name.decode("latin-1"), value.decode("latin-1"))
-        for name, values in response.headers.items()
-        for value in values
-    )
-    return PageResponse(response.status, pairs, response.body)
+    return PageResponse(response.status, tuple(header_pairs(response.headers)), response.body)

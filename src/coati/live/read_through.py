@@ -28,6 +28,7 @@ from coati.archive.archive import Archive
 from coati.archive.record import IN_TROUBLE, Entry, Record
 from coati.errors import ArchiveError
 from coati.live.failures import OfflineError
+from coati.live.header_texts import header_pairs, header_text
 from coati.live.origin_headers import OriginHeader, sent_headers
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, CONDITIONAL, CUT, DAMAGED, LIVE_ONLY, NOT_MODIFIED
 from coati.live.robots import asks_for_robots
@@ -159,13 +160,9 @@ class ReadThroughMiddleware:
         whole = not request.meta.get(BODY_FILE) and not {CUT, DAMAGED, "download_stopped"} & set(
             response.flags
         )
-        headers = tuple(
-            (name.decode("latin-1"), value.decode("latin-1"))
-            for name, values in response.headers.items()
-            for value in values
-        )
-        location = (response.headers.get("Location") or b"").decode("latin-1")
-        declared = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        headers = tuple(header_pairs(response.headers))
+        location = header_text(response.headers, "Location")
+        declared = header_text(response.headers, "Content-Type")
         entry = Entry(
             url,
             response.status,
@@ -207,7 +204,7 @@ def _size(request: Request, response: Response) -> int:
     if request.meta.get(BODY_FILE):
         size: int = request.meta[BODY_BYTES]
         return size
-    declared = (response.headers.get("Content-Length") or b"").decode("latin-1")
+    declared = header_text(response.headers, "Content-Length")
     if "download_stopped" in response.flags and declared.isdigit():
         return int(declared[:18])
     return len(response.body)

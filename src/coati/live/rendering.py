@@ -25,6 +25,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import signals
@@ -33,11 +34,13 @@ from scrapy.http import HtmlResponse
 
 from coati.live.browser import PageLimits, PageResponse, RenderError, let_go, share_browser
 from coati.live.find_browser import find_browser
-from coati.live.outcomes import API, BODY_FILE, NOT_RENDERED, RENDERED, REQUEST, RenderNote
+from coati.live.header_texts import header_pairs, header_text
+from coati.live.outcomes import API, BODY_FILE, NOT_RENDERED, RENDERED, REQUEST
 from coati.live.page_requests import KeptAnswers, PageRequests
 from coati.live.settings import LiveSettings, RenderMode
 from coati.live.spider import drive_of
 from coati.model import Kind
+from coati.runs.fetched import RenderNote
 from coati.stop_reasons import StopReason
 from coati.web.links import LinkExtractor
 from coati.web.media import parse_types
@@ -128,14 +131,14 @@ class RenderMiddleware:
             lambda attempts: self._charge(request, attempts),
         )
         begun = time.monotonic()
-        note = RenderNote()
+        failed = ""
         try:
             rendered = await self._render(response, asks)
         except RenderError as error:
             if self._drive is not None and self._drive.stop_reason is StopReason.INTERRUPTED:
                 # Whoever stopped the crawl may have stopped the browser, too: the page stays open.
                 self._drive.let_go()
-            note = RenderNote(failed=str(error))
+            failed = str(error)
             response = response.replace(flags=[*response.flags, NOT_RENDERED])
         else:
             response = self._replaced(request, response, rendered, asks.made)
@@ -143,7 +146,7 @@ class RenderMiddleware:
             requests=asks.made,
             received_bytes=asks.received_bytes,
             seconds=time.monotonic() - begun,
-            failed=note.failed,
+            failed=failed,
             skipped=tuple(asks.skipped.items()),
         )
         return response
@@ -154,7 +157,7 @@ class RenderMiddleware:
             return False
         if REQUEST not in request.meta or any(request.meta.get(key) for key in (API, BODY_FILE)):
             return False
-        declared = _content_type(response)
+        declared = header_text(response.headers, "Content-Type")
         if "html" not in sniffed_type(declared, response.body):
             return False
         return self._types.kind(declared, response.url) is not Kind.TARGET
@@ -167,7 +170,7 @@ class RenderMiddleware:
         return may_need_browser(response.body, self._urls(response))
 
     def _urls(self, response: Response) -> set[str]:
-        page = self._links.extract(response.body, response.url, _content_type(response))
+        page = self._links.extract(response.body, response.url, header_text(response.headers, "Content-Type"))
         return set(page.links.urls)
 
     def _charge(self, request: Request, attempts: int) -> bool:
@@ -177,12 +180,7 @@ class RenderMiddleware:
     async def _render(self, response: Response, asks: PageRequests) -> Rendered:
         if self._browser is None:
             self._browser = share_browser(self._executable)
-        headers = tuple(
-            (name.decode("latin-1"), value.decode("latin-1"))
-            for name, values in response.headers.items()
-            for value in values
-        )
-        answer = PageResponse(response.status, headers, response.body)
+        answer = PageResponse(response.status, tuple(header_pairs(response.headers)), response.body)
         return await self._unless_aborted(
             self._browser.render(response.url, answer, asks.fetch, self._agent, self._limits)
         )
@@ -203,7 +201,7 @@ class RenderMiddleware:
         """Return a page as its scripts left it; where a script wanted to go is a refresh."""
         markup = rendered.markup
         if rendered.leads_to:
-            markup += f'<meta http-equiv="refresh" content="0; url={_quoted(rendered.leads_to)}">'
+            markup += f'<meta http-equiv="refresh" content="0; url={escape(rendered.leads_to)}">'
         headers = response.headers.copy()
         for name in _OF_THE_ORIGINAL:
             headers.pop(name, None)
@@ -223,11 +221,3 @@ class RenderMiddleware:
             gained = bool(self._urls(made_page) - self._urls(response))
             self._fruitless[host] = 0 if gained else self._fruitless[host] + 1
         return made_page
-
-
-def _content_type(response: Response) -> str:
-    return (response.headers.get("Content-Type") or b"").decode("latin-1")
-
-
-def _quoted(url: str) -> str:
-    return url.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")

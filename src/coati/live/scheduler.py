@@ -34,6 +34,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from coati.errors import CoatiError
 from coati.live.drive import Drive
 from coati.live.event_loop import count_stalls_from_here
+from coati.live.header_texts import header_text
 from coati.live.origin_headers import sent_headers
 from coati.live.outcomes import API, LIST, REQUEST, FetchResult, ResponseReader
 from coati.live.pace import PaceMiddleware, pace_settings
@@ -447,5 +448,5 @@ def _is_cookie_gate(chosen: Request, response: Response) -> bool:
     """Tell whether a page sends a browser back to itself with a cookie: then it opens at the second try."""
     if response.status not in _REDIRECTS or _WITH_COOKIE in response.meta:
         return False
-    location = (response.headers.get("Location") or b"").decode("latin-1")
+    location = header_text(response.headers, "Location")
     return "Set-Cookie" in response.headers and bool(location) and resolve(chosen.url, location) == chosen.url

@@ -17,6 +17,7 @@ from scrapy.http import Response
 
 from coati.errors import UsageError
 from coati.live.failures import QueryRefusedError, SearchAnswerError
+from coati.live.header_texts import header_text
 from coati.live.outcomes import ANSWER_SECONDS
 from coati.live.pace import PACED_HOST
 from coati.live.response_body import BodyLimits
@@ -120,7 +121,7 @@ class SearchDownloadHandler(BaseDownloadHandler):
         if answer.status not in _SUCCESS:
             patience = answer.headers.get("Retry-After")
             return Response(query.address, answer.status, {"Retry-After": patience} if patience else {})
-        content_type = (answer.headers.get("Content-Type") or b"").decode("latin-1")
+        content_type = header_text(answer.headers, "Content-Type")
         try:
             return read(answer.body, content_type)
         except Exception:  # noqa: BLE001 - a provider may be anybody's

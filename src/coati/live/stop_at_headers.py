@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
+from coati.live.header_texts import header_text
 from coati.live.outcomes import LIST, LOOK_INSIDE, PAGE_REQUEST, STOPPED, is_blocked
 from coati.live.robots import asks_for_robots
 from coati.live.settings import LiveSettings
@@ -65,7 +66,7 @@ class StopAtHeaders:
         request.meta.pop(LOOK_INSIDE, None)
         if request.method == "HEAD" or asks_for_robots(request) or PAGE_REQUEST in request.meta:
             return
-        media_type = (headers.get("Content-Type") or b"").decode("latin-1")
+        media_type = header_text(headers, "Content-Type")
         # Scrapy's own handler says so where the length is not known.
         declared = body_length if isinstance(body_length, int) and body_length >= 0 else None
         reason = self._reason(media_type, declared, request)

@@ -70,6 +70,7 @@ from coati.live.failures import (
     NoBudgetError,
     PackedPartError,
 )
+from coati.live.header_texts import header_pairs
 from coati.live.outcomes import (
     ANSWER_SECONDS,
     API,
@@ -273,7 +274,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
                 seconds, sock_connect=timeout.sock_connect, sock_read=timeout.sock_read
             )
         verbatim = bool(request.meta.get("verbatim_url"))
-        pairs = _pairs(request)
+        pairs = list(header_pairs(request.headers))
         # Headers may come byte by byte, each in time.
         async with asyncio.timeout(self._answer_seconds):
             answer = await self._session.request(
@@ -423,14 +424,6 @@ async def _once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType)
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         raise aiohttp.ClientConnectionError(str(error)) from error
-
-
-def _pairs(request: Request) -> list[tuple[str, str]]:
-    return [
-        (name.decode("latin-1"), value.decode("latin-1"))
-        for name, values in request.headers.items()
-        for value in values
-    ]
 
 
 def _response(

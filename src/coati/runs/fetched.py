@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,12 +13,18 @@ if TYPE_CHECKING:
     from coati.web.rules import Refusal
 
 
-class Rendering(NamedTuple):
-    """How a page was rendered: the requests that it made, the seconds, and what went wrong, if anything."""
+@dataclass(frozen=True, slots=True)
+class RenderNote:
+    """What rendering a page took: the requests that it made and their bytes; ``failed`` says what went wrong.
 
-    requests: int
-    seconds: float
-    failed: str
+    ``skipped`` are the addresses that the page was not given.
+    """
+
+    requests: int = 0
+    received_bytes: int = 0
+    seconds: float = 0.0
+    failed: str = ""
+    skipped: tuple[tuple[str, Reason], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Fetched:
     missing: str = ""
     strategy: str = ""
     sent: tuple[tuple[str, str], ...] | None = None
-    rendered: Rendering | None = None
+    rendered: RenderNote | None = None
 
     def header(self, wanted: str) -> str:
         """Return the first value of a header by its lower-case name; empty where there is none."""

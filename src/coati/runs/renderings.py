@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import sqlite3
 
-    from coati.runs.fetched import Rendering
+    from coati.runs.fetched import RenderNote
 
 # Runs of earlier versions have no such table, and need none before their first rendered page.
 _MAKE = """
@@ -23,11 +23,12 @@ _ADD = "INSERT INTO rendered VALUES (?, ?, ?, ?)"
 _COUNT = "SELECT count(*), coalesce(sum(requests), 0), count(failed) FROM rendered"
 
 
-def note_rendering(connection: sqlite3.Connection, number: int, rendering: Rendering) -> None:
+def note_rendering(connection: sqlite3.Connection, number: int, rendering: RenderNote) -> None:
     """Log how the page of a request was rendered."""
     if connection.execute(_THERE).fetchone() is None:
         connection.execute(_MAKE)
-    connection.execute(_ADD, (number, rendering.requests, rendering.seconds, rendering.failed or None))
+    seconds, failed = round(rendering.seconds, 3), rendering.failed or None
+    connection.execute(_ADD, (number, rendering.requests, seconds, failed))
 
 
 def count_renderings(connection: sqlite3.Connection) -> tuple[int, int, int]:
