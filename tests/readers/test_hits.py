@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from coati.readers.formats import Format
 from coati.readers.hits import MAX_HITS, Hit, Hits, bounded_hits, read_hits, write_hits
-from coati.readers.registry import PageReader, ReadPage
+from coati.readers.registry import PageReader
+from coati.web.links import ReadPage
 from coati.web.rules import Refusal, Rules
 from coati.web.urls import MAX_URL_CHARS
 

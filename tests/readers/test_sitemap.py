@@ -7,7 +7,8 @@ import pytest
 from coati.readers import registry, unpacking, xml_tags
 from coati.readers.formats import Format
 from coati.readers.listed import PAGES_OF_SITEMAP, SITEMAPS_OF_INDEX
-from coati.readers.registry import MAX_LINKS, PageReader, ReadPage
+from coati.readers.registry import MAX_LINKS, PageReader
+from coati.web.links import ReadPage
 
 BASE = "https://example.org/"
 MAP = BASE + "sitemap.xml"

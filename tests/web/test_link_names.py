@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from coati.model import NearbyText
-from coati.web.links import LinkExtractor, ParsedLinks
+from coati.model import NearbyText, PageLinks
+from coati.web.links import LinkExtractor
 from coati.web.titles import best_title, is_generic
 
 
-def links_of(html: str) -> ParsedLinks:
+def links_of(html: str) -> PageLinks:
     return LinkExtractor().extract(html.encode(), "http://a.test/").links
 
 

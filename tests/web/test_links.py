@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from coati.model import Link
 from coati.web import links as links_module
 from coati.web import node_text
-from coati.web.links import MAX_PAGE_BYTES, ExtractedPage, LinkExtractor
+from coati.web.links import MAX_PAGE_BYTES, LinkExtractor, ReadPage
 from coati.web.rules import Refusal, Rules
 from coati.web.urls import resolve
 from tests.counted_calls import count_calls
@@ -17,15 +17,13 @@ from tests.web.slow_links import slow_links
 URL = "http://example.org/dir/page.html?old=1"
 
 
-def extract(
-    html: str | bytes, url: str = URL, content_type: str = "text/html; charset=utf-8"
-) -> ExtractedPage:
+def extract(html: str | bytes, url: str = URL, content_type: str = "text/html; charset=utf-8") -> ReadPage:
     body = html if isinstance(html, bytes) else html.encode()
     return LinkExtractor().extract(body, url, content_type)
 
 
 def urls(html: str | bytes, url: str = URL, content_type: str = "text/html; charset=utf-8") -> list[str]:
-    return extract(html, url, content_type).links.urls
+    return list(extract(html, url, content_type).links.urls)
 
 
 def paths(html: str) -> list[tuple[str, ...]]:

@@ -8,7 +8,7 @@ the links. What is beyond a bound is not read, and the page says so.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from coati.model import Link, LinkList, NearbyText
 from coati.readers.feed import read_feed
@@ -19,7 +19,7 @@ from coati.readers.listed import is_api, names_list
 from coati.readers.robots import read_robots
 from coati.readers.sitemap import read_sitemap
 from coati.readers.unpacking import unpack_text
-from coati.web.links import LinkExtractor
+from coati.web.links import LinkExtractor, ReadPage
 from coati.web.urls import is_query, resolve
 
 if TYPE_CHECKING:
@@ -62,19 +62,6 @@ class KnowsShortcuts(Protocol):
         """Return what an answer of an API lists, and whether only its beginning was read."""
 
 
-class ReadPage(NamedTuple):
-    """What a page gives.
-
-    ``refused`` lists links that the rules forbid, at least when they are met first; ``truncated`` says that
-    only the beginning was read, ``nofollow`` that the page asks not to follow its links.
-    """
-
-    links: PageLinks
-    refused: Sequence[tuple[str, Refusal]] = ()
-    truncated: bool = False
-    nofollow: bool = False
-
-
 class PageReader:
     """Reads pages of all formats under the rules of one crawl; bad input gives fewer links, nothing raises.
 
@@ -107,7 +94,7 @@ class PageReader:
         Where there are shortcuts, those that a page offers stand before its own links.
         """
         if form is Format.HTML:
-            page = ReadPage(*self._html.extract(body, url, content_type))
+            page = self._html.extract(body, url, content_type)
             return self.with_offers(page, body, url, headers, is_list=is_list)
         entries, truncated = self._entries(form, body, url, content_type, headers)
         links, refused = self._admitted(url, islice(entries, MAX_LINKS))

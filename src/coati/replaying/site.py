@@ -30,12 +30,13 @@ from coati.model import (
 )
 from coati.readers.formats import Format, format_of, is_missing_robots, is_xml
 from coati.readers.list_addresses import ListAddresses
-from coati.readers.registry import PageReader, ReadPage
+from coati.readers.registry import PageReader
 from coati.readers.robots import is_robots
 from coati.search.engines import Engines
 from coati.strategies.truth import SiteTruth
 from coati.web.facts import LazyFacts
 from coati.web.likely_extensions import DATA_EXTENSIONS, likely_extensions
+from coati.web.links import ReadPage
 from coati.web.media import essence
 from coati.web.rules import Rules, Scope, TrapRule
 from coati.web.urls import is_query, normalise, resolve

@@ -28,9 +28,11 @@ from coati.web.node_text import NodeTexts
 from coati.web.urls import MAX_URL_CHARS, encode_query, origin_of, resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from selectolax.lexbor import LexborNode
 
-    from coati.model import NearbyText
+    from coati.model import NearbyText, PageLinks
     from coati.web.rules import Refusal, Rules
 
 # What is parsed of one page. The largest honest page of our replicas has 4 MB.
@@ -106,17 +108,17 @@ class ParsedLinks:
         return text
 
 
-class ExtractedPage(NamedTuple):
+class ReadPage(NamedTuple):
     """What a page gives.
 
     ``refused`` lists links that the rules forbid, at least when they are met first; ``truncated`` says that
-    only the beginning was read, ``nofollow`` that the page's meta robots ask not to follow its links.
+    only the beginning was read, ``nofollow`` that the page asks not to follow its links.
     """
 
-    links: ParsedLinks
-    refused: list[tuple[str, Refusal]]
-    truncated: bool
-    nofollow: bool
+    links: PageLinks
+    refused: Sequence[tuple[str, Refusal]] = ()
+    truncated: bool = False
+    nofollow: bool = False
 
 
 class LinkExtractor:
@@ -134,7 +136,7 @@ class LinkExtractor:
         self._resolve_in = lru_cache(_KEPT_REFERENCES)(self._resolve)
         self._refused: list[tuple[str, Refusal]] = []
 
-    def extract(self, body: bytes, url: str, content_type: str = "") -> ExtractedPage:
+    def extract(self, body: bytes, url: str, content_type: str = "") -> ReadPage:
         """Find the links of the page at ``url`` (in normal form), in document order."""
         text, codec = decode_page(body[:MAX_PAGE_BYTES], content_type)
         truncated = len(body) > MAX_PAGE_BYTES
@@ -174,7 +176,7 @@ class LinkExtractor:
                 urls.append(target)
                 nodes.append(node)
         nofollow = any(tag == "meta" and _is_nofollow(node) for node, tag in zip(selected, tags, strict=True))
-        return ExtractedPage(ParsedLinks(urls, nodes, tree), self._refused, truncated, nofollow)
+        return ReadPage(ParsedLinks(urls, nodes, tree), self._refused, truncated, nofollow)
 
     def _resolve(self, base: str, reference: str) -> str | None:
         url = resolve(base, reference)
