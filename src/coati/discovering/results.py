@@ -6,18 +6,16 @@ again at any time; a kill in between loses nothing.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sqlite3
 from collections import Counter
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.discovering.catalogue_software import Software, software_of
 from coati.learners.bm25 import bm25
+from coati.runs.csv_pieces import csv_pieces
 from coati.runs.durable import write_json_lines, write_whole
-from coati.runs.files_csv import harmless
 from coati.strategies.discovery.actions import Action
 from coati.strategies.discovery.site_checks import CheckState
 from coati.web.dataset_files import file_format, is_dataset_file, told_format
@@ -26,7 +24,7 @@ from coati.web.queries import Ability, parse_query
 from coati.web.urls import is_query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from coati.strategies.discovery.findings import Finding
@@ -253,10 +251,7 @@ def read_dataset_pages(
             pages.append(DatasetPage(url, repository.site, title or "", count, 0.0, marked))
     scores = bm25(texts, [*words_in(words), "data"])
     ranked = sorted(zip(scores, pages, strict=True), key=lambda pair: -pair[0])
-    return [
-        DatasetPage(page.url, page.site, page.title, page.files, round(score, 4), page.marked)
-        for score, page in ranked
-    ]
+    return [replace(page, score=round(score, 4)) for score, page in ranked]
 
 
 def write_results(
@@ -286,22 +281,10 @@ def write_results(
     verified = [repository for repository in found if repository.rank is not None]
     write_json_lines(folder / REPOSITORIES_LINES, (repository.as_json() for repository in verified))
     rows = ([_plain(value) for value in asdict(repository).values()] for repository in found)
-    write_whole(folder / REPOSITORIES_TABLE, csv_lines(columns, rows))
+    write_whole(folder / REPOSITORIES_TABLE, csv_pieces(columns, rows, "\r\n", marked=False))
     names = [field.name for field in fields(DatasetPage)]
-    write_whole(folder / DATASET_PAGES_TABLE, csv_lines(names, ([*asdict(page).values()] for page in pages)))
-
-
-def csv_lines(columns: Sequence[str], rows: Iterable[list[object]]) -> Iterator[bytes]:
-    """Write a table as CSV, line by line. No text of the web is a formula to a spreadsheet."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
-        yield buffer.getvalue().encode()
-        buffer.seek(0)
-        buffer.truncate()
-    yield buffer.getvalue().encode()
+    found_pages = ([*asdict(page).values()] for page in pages)
+    write_whole(folder / DATASET_PAGES_TABLE, csv_pieces(names, found_pages, "\r\n", marked=False))
 
 
 def _plain(value: object) -> object:

@@ -15,8 +15,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from coati.errors import UsageError
+from coati.runs.csv_pieces import csv_pieces, without_guard
 from coati.runs.durable import write_whole
-from coati.runs.files_csv import harmless, without_guard
 
 if TYPE_CHECKING:
     from coati.runs.reader import RunReader
@@ -82,19 +82,9 @@ def draw_sample(reader: RunReader, count: int, seed: int) -> list[SampledFile]:
 
 def write_sheet(files: Sequence[SampledFile], sheet: Path) -> None:
     """Write the sheet: CSV, with a column to be filled."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out)
     names = [field.name for field in fields(SampledFile)]
-    writer.writerow(names)
-    writer.writerows([_cell(getattr(each, name)) for name in names] for each in files)
-    # Spreadsheet programs take a file for UTF-8 only with this mark.
-    write_whole(sheet, [out.getvalue().encode("utf-8-sig")])
-
-
-def _cell(value: str | int | None) -> str | int:
-    if value is None:
-        return ""
-    return harmless(value) if isinstance(value, str) else value
+    rows = ([getattr(each, name) for name in names] for each in files)
+    write_whole(sheet, csv_pieces(names, rows, "\r\n"))
 
 
 def read_sheet(sheet: Path) -> list[SampledFile]:

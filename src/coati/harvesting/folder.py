@@ -10,14 +10,13 @@ report.html           the sites ranked, with links to their reports
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from coati.runs.csv_pieces import csv_pieces
 from coati.runs.durable import write_whole
-from coati.runs.files_csv import COLUMNS, harmless, listing_rows
+from coati.runs.files_csv import COLUMNS, listing_rows
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
 
@@ -129,7 +128,7 @@ def write_summary(layout: HarvestLayout, sites: Sequence[SiteSummary], stop_reas
     """Write what sums a harvest up, each file in place of an older one."""
     write_whole(layout.summary, [summary_json(sites, stop_reason)])
     write_whole(layout.site_table, site_lines(sites))
-    write_whole(layout.listing, _file_lines(layout, sites))
+    write_whole(layout.listing, csv_pieces(["site", *COLUMNS], _file_rows(layout, sites)))
 
 
 def summary_json(sites: Sequence[SiteSummary], stop_reason: str) -> bytes:
@@ -144,25 +143,16 @@ def summary_json(sites: Sequence[SiteSummary], stop_reason: str) -> bytes:
 
 def site_lines(sites: Sequence[SiteSummary]) -> Iterator[bytes]:
     """Return the table of sites, line by line."""
-    yield "\ufeff".encode()
     names = [name for name in SiteSummary.__slots__ if name != "folder"]
-    yield _line([*names, "targets_per_100", "folder"])
-    for site in sites:
-        values = [getattr(site, name) for name in names]
-        yield _line([*values, round(site.targets_per_100, 2), site.folder])
+    rows = (
+        [*(getattr(site, name) for name in names), round(site.targets_per_100, 2), site.folder]
+        for site in sites
+    )
+    return csv_pieces([*names, "targets_per_100", "folder"], rows)
 
 
-def _file_lines(layout: HarvestLayout, sites: Sequence[SiteSummary]) -> Iterator[bytes]:
-    yield "\ufeff".encode()
-    yield _line(["site", *COLUMNS])
+def _file_rows(layout: HarvestLayout, sites: Sequence[SiteSummary]) -> Iterator[Sequence[object]]:
     for site in sites:
         with RunReader(Layout(layout.site(site.site)).folder) as run:
             for file, *rest in listing_rows(run.connection):
-                yield _line([site.site, f"{site.folder}/{file}", *rest])
-
-
-def _line(row: Sequence[object]) -> bytes:
-    text = io.StringIO()
-    cells = [harmless(cell) if isinstance(cell, str) else cell for cell in row]
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue().encode()
+                yield [site.site, f"{site.folder}/{file}", *rest]
