@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coati.archive.archive import Archive
 from coati.archive.description import FILE_NAME as ARCHIVE_FILE
 from coati.archive.folder_of_archives import FolderOfArchives, archives_in
-from coati.archive.record import ArchiveMeta
 from coati.discovering.results import (
     DatasetPage,
     Repository,
@@ -23,15 +21,14 @@ from coati.discovering.results import (
 from coati.errors import ConfigError, UsageError
 from coati.live.event_files import events_logged, events_written
 from coati.live.event_lines import end_lines
-from coati.machine_errors import writing_to
 from coati.runs.layout import Layout
 from coati.runs.store import RunStore
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
+from coati.settings.run_archive import writable_archive
 from coati.settings.run_file import to_toml_values
 from coati.stop_reasons import StopReason
 from coati.strategies.discovery.searcher import Searcher
 from coati.version import __version__
-from coati.web.media import parse_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -101,7 +98,8 @@ def discover(  # noqa: PLR0913 - each by name
         archive = stack.enter_context(_archive(settings))
         on_event = stack.enter_context(events_written(settings.events, on_event))
         on_event, log = stack.enter_context(events_logged(settings.log_file, on_event))
-        store = stack.enter_context(_store(settings, folder, now, resumed=resumed))
+        values = to_toml_values(settings)
+        store = stack.enter_context(RunStore.begin(folder, values, now, resumed=resumed))
         log(f"coati {__version__}: {settings.words} into {folder.absolute()}")
         resources = CrawlResources(store=store, archive=archive, on_event=on_event, stop=stop)
         plan = crawl_plan(settings, resources)
@@ -137,16 +135,6 @@ def _results(settings: RunSettings, folder: Path, result: CrawlResult, strategy:
 
 
 @contextmanager
-def _store(settings: RunSettings, folder: Path, now: float, *, resumed: bool) -> Iterator[RunStore]:
-    values = to_toml_values(settings)
-    store = RunStore.open(folder, now) if resumed else RunStore.create(folder, values, now)
-    with store:
-        if resumed:
-            store.change_settings(values)
-        yield store
-
-
-@contextmanager
 def _archive(settings: RunSettings) -> Iterator[ArchiveLike | None]:
     if not settings.archive:
         yield None
@@ -158,20 +146,5 @@ def _archive(settings: RunSettings) -> Iterator[ArchiveLike | None]:
         return
     if not (folder / ARCHIVE_FILE).is_file() and folder.is_dir() and any(folder.glob(f"*/{ARCHIVE_FILE}")):
         raise ConfigError(f"{folder} holds several archives, which are only read: use --offline")
-    with writing_to(folder):
-        opened = _one_archive(folder, settings)
-    with opened as archive:
+    with writable_archive(folder, settings, folder.name, "coati discover") as archive:
         yield archive
-
-
-def _one_archive(folder: Path, settings: RunSettings) -> Archive:
-    if (folder / ARCHIVE_FILE).is_file():
-        return Archive.open(folder, writable=True)
-    meta = ArchiveMeta(
-        name=folder.name,
-        start_url=settings.url,
-        types=parse_types(settings.types),
-        blocked_extensions=settings.rules.blocked_extensions,
-        origin="coati discover",
-    )
-    return Archive.create(folder, meta)

@@ -90,10 +90,7 @@ class SiteCrawl:
         from coati.live.running import crawl_async
 
         values = to_toml_values(self.settings)
-        now = time.time()
-        with RunStore.create(self.folder, values, now) if new else RunStore.open(self.folder, now) as store:
-            if not new:
-                store.change_settings(values)
+        with RunStore.begin(self.folder, values, time.time(), resumed=not new) as store:
             self.messages += store.messages
             resources = CrawlResources(
                 store=store, early_stop=early_stop, on_event=self.turns.on_event, stop=self.stop

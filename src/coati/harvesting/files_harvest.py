@@ -235,12 +235,8 @@ def _plan(
         return None
     if standing is Standing.FAILED_START:
         rmtree(folder)
-    values = to_toml_values(settings)
-    if standing is Standing.UNDER_WAY:
-        store = stack.enter_context(RunStore.open(folder, time.time()))
-        store.change_settings(values)
-    else:
-        store = stack.enter_context(RunStore.create(folder, values, time.time()))
+    values, resumed = to_toml_values(settings), standing is Standing.UNDER_WAY
+    store = stack.enter_context(RunStore.begin(folder, values, time.time(), resumed=resumed))
     return crawl_plan(settings, CrawlResources(store=store, early_stop=early_stop))
 
 

@@ -184,13 +184,10 @@ def _crawl(
     elif not is_free(harvest.out):
         raise ConfigError(f"{harvest.out} holds something that is not a run; choose a new folder with --out")
     values = to_toml_values(settings)
-    begin = RunStore.open if resumed else lambda out, now: RunStore.create(out, values, now)
     with (
         events_logged(settings.log_file, None) as (on_event, log),
-        begin(harvest.out, time.time()) as store,
+        RunStore.begin(harvest.out, values, time.time(), resumed=resumed) as store,
     ):
-        if resumed:
-            store.change_settings(values)
         resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event, stop=stop)
         log(f"coati {__version__}: {' and '.join(settings.goal)} into {harvest.out.absolute()}")
         result = crawl(crawl_plan(settings, resources))

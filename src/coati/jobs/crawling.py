@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from coati.archive.archive import Archive
-from coati.archive.description import FILE_NAME as ARCHIVE_FILE
-from coati.archive.record import ArchiveMeta
 from coati.assembly import stop_rule
 from coati.errors import ConfigError, UsageError
 from coati.jobs.crawl_run import CrawlRun
@@ -22,11 +20,11 @@ from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.options import CrawlOptions, plain_values
 from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.progress_bar import both
 from coati.jobs.run_place import RunPlace, find_place, forget_failed_start
 from coati.live.event_files import events_logged, events_written
 from coati.live.event_lines import end_lines
 from coati.live.stop_signal import StopSignal
-from coati.machine_errors import writing_to
 from coati.reporting.report_file import write_report
 from coati.runs.errors import RunError, RunWriteError
 from coati.runs.layout import holds_run
@@ -34,17 +32,16 @@ from coati.runs.reader import RunReader
 from coati.runs.store import RunStore
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.retrying import retry_plans
+from coati.settings.run_archive import writable_archive
 from coati.settings.run_file import read_run_file, read_values, to_toml_values
 from coati.stop_reasons import StopReason
 from coati.version import __version__
-from coati.web.media import parse_types
-from coati.web.rules import Rules
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
     from coati.jobs.preview import Preview
     from coati.live.plan import CrawlResult
-    from coati.live.progress import Event, OnEvent, OnProgress, Progress
+    from coati.live.progress import OnEvent, OnProgress
     from coati.runs.totals import Totals
     from coati.settings.run_settings import RunSettings
     from coati.strategies.stop_when_dry import StopWhenDry
@@ -103,19 +100,13 @@ def crawl(
     def begin(begun: CrawlStart) -> None:
         view.early_stop, view.seconds_before = begun.early_stop, begun.seconds
 
-    def tell(event: Event) -> None:
-        view.on_event(event)
-        if on_event is not None:
-            on_event(event)
-
     with shown(view, quiet=not is_shown(show_progress)) as show:
-
-        def count(progress: Progress) -> None:
-            show(progress)
-            if on_progress is not None:
-                on_progress(progress)
-
-        callbacks = CrawlCallbacks(on_start=begin, on_progress=count, on_event=tell, stop=stop)
+        callbacks = CrawlCallbacks(
+            on_start=begin,
+            on_progress=both(show, on_progress),
+            on_event=both(view.on_event, on_event),
+            stop=stop,
+        )
         return run_beside_loop(lambda: carry_out(place, callbacks), stop)
 
 
@@ -252,19 +243,8 @@ def _archive(settings: RunSettings) -> Iterator[Archive | None]:
             raise UsageError(
                 f"{settings.url} is not in the archive {folder}, and --offline allows no requests"
             )
-    elif (folder / ARCHIVE_FILE).is_file():
-        with writing_to(folder):
-            opened = Archive.open(folder, writable=True)
     else:
-        meta = ArchiveMeta(
-            name=host_of(settings.url),
-            start_url=settings.url,
-            types=parse_types(settings.types),
-            blocked_extensions=Rules(settings.url).blocked_extensions,
-            origin="coati crawl",
-        )
-        with writing_to(folder):
-            opened = Archive.create(folder, meta)
+        opened = writable_archive(folder, settings, host_of(settings.url), "coati crawl")
     try:
         yield opened
     finally:

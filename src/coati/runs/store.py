@@ -172,6 +172,19 @@ class RunStore:
             check_version(layout.database)
             return cls(layout, lock, now)
 
+    @classmethod
+    def begin(cls, folder: Path, settings: Mapping[str, object], now: float, *, resumed: bool) -> Self:
+        """Begin a run, or resume the one in the folder under these settings."""
+        if not resumed:
+            return cls.create(folder, settings, now)
+        store = cls.open(folder, now)
+        try:
+            store.change_settings(settings)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the run, as ``run.toml`` has them."""
