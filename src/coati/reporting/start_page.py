@@ -76,8 +76,8 @@ def failed_start(connection: Connection) -> StopWords | None:
         # No strategy of ours does this.
         return StopWords(
             "the strategy asks for another site",
-            f"The strategy asked for {url}, which is outside the site or the chosen part of it. It got nothing"
-            " else.",
+            f"The strategy asked for {url}, which is outside the site or the chosen part of it. It got"
+            " nothing else.",
             "A strategy may ask for the start URLs, for links of the pages that it observes, and for where"
             " these redirect to. If it should leave the site, use --scope any.",
         )
