@@ -118,6 +118,9 @@ class FilesHarvested:
     resumed: bool
     commands: CommandCounts | None = None
 
+    def __fspath__(self) -> str:
+        return str(self.layout.folder)
+
     @property
     def exit_code(self) -> int:
         """The exit status of a command that made this harvest."""

@@ -124,6 +124,9 @@ class PagesHarvested:
     resumed: bool
     messages: tuple[str, ...] = ()
 
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
     @property
     def exit_code(self) -> int:
         """The exit status of a command that made this harvest."""

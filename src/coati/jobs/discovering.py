@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 from coati.discovering.results import DatasetPage, Repository
 from coati.discovering.searching import Discovered, SearchProgress
 from coati.discovering.searching import discover as search_live
+from coati.jobs.arguments import PathText, texts_of
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import DiscoverOptions, plain_values
@@ -36,6 +37,9 @@ class DiscoveryRun:
     place: RunPlace
     found: Discovered
     report: Path | None
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
 
     @property
     def folder(self) -> Path:
@@ -113,7 +117,7 @@ class DiscoveryRun:
 
 
 def discover(
-    words: str | Sequence[str] = (),
+    words: PathText | Iterable[str] = (),
     *,
     on_progress: OnSearchProgress | None = None,
     on_event: OnEvent | None = None,
@@ -127,9 +131,7 @@ def discover(
     the settings of ``coati discover`` (`coati.DiscoverOptions`); ``search`` names the engines. Progress is
     shown in notebooks, or where ``show_progress`` says so.
     """
-    place = find_search_place(
-        (words,) if isinstance(words, str) else tuple(words), read_values(plain_values(options))
-    )
+    place = find_search_place(texts_of("words", words), read_values(plain_values(options)))
     stop = stop or StopSignal()
     with shown_search(SearchView(place.settings.budget), quiet=not is_shown(show_progress)) as show:
 
