@@ -20,7 +20,7 @@ from coati.assembly import stop_rule
 from coati.budget import Budget, Limit
 from coati.errors import ConfigError
 from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summary
-from coati.harvesting.site_crawls import Standing, site_settings, standing_of
+from coati.harvesting.site_crawls import Standing, seconds_at_work, site_settings, standing_of
 from coati.harvesting.sites import is_excluded, sites_of
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.jobs.notebook_tables import rows_table
@@ -178,6 +178,7 @@ def _crawl_sites(
             harvest.sites_at_once(len(sites)),
             fair=harvest.fair,
             seconds=lambda: time.monotonic() - begun,
+            seconds_before=_seconds_before(layout, harvest, sites),
             on_change=None if on_progress is None else _teller(on_progress, begun),
         )
         on_event, log = stack.enter_context(events_logged(harvest.settings.log_file, None))
@@ -245,6 +246,13 @@ def _plan(
     else:
         store = stack.enter_context(RunStore.create(folder, values, time.time()))
     return crawl_plan(settings, CrawlResources(store=store, early_stop=early_stop))
+
+
+def _seconds_before(layout: HarvestLayout, harvest: FilesHarvest, sites: Sequence[HarvestSite]) -> float:
+    """Return what earlier sessions took, those of finished and of failed sites included."""
+    if harvest.settings.budget.max_seconds is None:
+        return 0.0
+    return seconds_at_work(layout.site(site.name) for site in sites)
 
 
 def _count_done(layout: HarvestLayout, site: HarvestSite, turns: SiteTurns) -> None:

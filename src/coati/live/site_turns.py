@@ -68,8 +68,9 @@ class Crawled(Protocol):
 class SiteTurns:
     """Turns for many sites; `of` is the view of one of them.
 
-    ``seconds`` says how long this session took so far, ``on_change`` is told after each request. ``limit`` is
-    the part of the budget that ended everything.
+    ``seconds`` says how long this session took so far, ``seconds_before`` how long earlier ones did, also of
+    sites that do not join any more. ``on_change`` is told after each request. ``limit`` is the part of the
+    budget that ended everything.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class SiteTurns:
         *,
         fair: bool = False,
         seconds: Callable[[], float] | None = None,
+        seconds_before: float = 0.0,
         on_change: Callable[[SiteTurns], None] | None = None,
     ) -> None:
         self._choice = SiteChoice(fair=fair)
@@ -94,7 +96,7 @@ class SiteTurns:
         self._requests = self._bytes = self._targets = 0
         # Of bodies that are being read.
         self._arriving = 0
-        self._seconds_before = 0.0
+        self._seconds_before = seconds_before
         self.session_requests = 0
         self.limit: Limit | None = None
 
