@@ -192,7 +192,7 @@ class SiteTurns:
         self._choice.sleep(number)
 
     def _give_turns(self, asking: int | None = None) -> None:
-        while len(self._turns) < self._at_once and self._limit() is None:
+        while len(self._turns) < self._at_once and self._limit(self._unanswered()) is None:
             chosen = self._choice.choose()
             if chosen is None:
                 return
@@ -223,13 +223,17 @@ class SiteTurns:
         self._bytes += size_bytes
         self._targets += targets
 
-    def _limit(self) -> Limit | None:
-        """Say whether nothing more may be sent, with what is not answered yet counted as spent."""
-        return self._spent(self.in_flight)
+    def _unanswered(self) -> int:
+        """How many requests are not answered yet, however many attempts each takes."""
+        return sum(attempts > 0 for attempts in self._turns.values())
 
-    def _spent(self, unanswered: int) -> Limit | None:
-        requests = self._requests + unanswered
-        return self._budget.spent(requests, self._bytes, self._seconds_spent(), self._targets)
+    def _limit(self, possible_targets: int = 0) -> Limit | None:
+        """Say whether nothing more may be sent, with what is not answered yet counted as spent."""
+        return self._spent(self.in_flight, possible_targets)
+
+    def _spent(self, unanswered: int, possible_targets: int = 0) -> Limit | None:
+        requests, targets = self._requests + unanswered, self._targets + possible_targets
+        return self._budget.spent(requests, self._bytes, self._seconds_spent(), targets)
 
     def _seconds_spent(self) -> float:
         return self._seconds_before + (0.0 if self._seconds is None else self._seconds())
