@@ -116,6 +116,27 @@ def test_a_result_stands_for_its_folder(site: Script) -> None:
     assert [each.folder for each in coati.find_runs(harvested)] == [f"both/sites/{harvested.sites[0].site}"]
 
 
+def test_results_are_shown_on_one_line(site: Script) -> None:
+    done = "nothing was left to request"
+    files = coati.harvest([site.start], out="files", types="data", delay=0)
+    assert repr(files) == f"<FilesHarvested 'files': 1 target from 1 site; {done}>"
+    pages = coati.harvest([site.start], out="pages", goal="opengraph", delay=0)
+    assert repr(pages) == f"<PagesHarvested 'pages': 0 relevant pages from 1 host; {done}>"
+    stored = coati.harvest_into_store([site.start], store="memory://shown", types="data", delay=0)
+    assert repr(stored) == f"<StoreHarvest 'memory://shown': 1 target from 1 site; {done}>"
+    archive = small_archive(Path("site"), pages=20)
+    assert repr(coati.replay(archive, "random,bfs", seeds=2)) == (
+        "<ReplayResults on 'site': 3 runs of random, bfs>"
+    )
+    coati.index_archives(archive, "index")
+    found = coati.discover("nothing like that", search=["local=index"], out="found", delay=0)
+    assert repr(found).startswith("<DiscoveryRun 'found': 0 repositories; ")
+    described = 'table = "t"\ntitle = "A table"\nmeasures = ["auc"]\nsites = ["site"]\nseeds = 1\n'
+    Path("table.toml").write_text(f'{described}strategies = ["bfs"]\n', encoding="utf-8")
+    results = coati.experiment("table.toml", archives=".", jobs=0, parquet=False)
+    assert repr(results) == f"<ExperimentResults 'A table': {len(results.rows())} numbers>"
+
+
 def test_runs_of_a_replay_are_asked_for_by_name() -> None:
     archive = small_archive(Path("site"), pages=20)
     results = coati.replay(archive, "bfs", start_urls="http://generated.test/")

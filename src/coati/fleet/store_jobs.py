@@ -28,6 +28,7 @@ from coati.jobs.options import CrawlOptions, plain_values
 from coati.settings.run_file import read_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
+from coati.units import format_count
 from coati.watching.watch_options import CycleOptions, WatchOptions, with_options
 
 if TYPE_CHECKING:
@@ -38,13 +39,19 @@ if TYPE_CHECKING:
 _IN_PROCESS = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StoreHarvest:
     """What `coati.harvest_into_store` returns: how it ended, and all sites of the store, the best first."""
 
     harvested: FleetHarvested
     sites: list[SiteSummary]
     report: str
+
+    def __repr__(self) -> str:
+        """Show on one line what the store holds and why it ended; the fields are many."""
+        targets = format_count(sum(site.targets for site in self.sites), "target")
+        sites = format_count(len(self.sites), "site")
+        return f"<StoreHarvest {self.harvested.store!r}: {targets} from {sites}; {self.stop.words.brief}>"
 
     @property
     def stop(self) -> StopReason:

@@ -105,7 +105,7 @@ class FilesHarvest:
         return requests * self.settings.delay / self.sites_at_once(len(self.sites()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FilesHarvested:
     """How a harvest ended, and the requests and files of each site, most files first.
 
@@ -119,7 +119,18 @@ class FilesHarvested:
     commands: CommandCounts | None = None
 
     def __fspath__(self) -> str:
-        return str(self.layout.folder)
+        return str(self.folder)
+
+    def __repr__(self) -> str:
+        """Show on one line what it found and why it ended; the fields are many."""
+        targets = format_count(sum(site.targets for site in self.sites), "target")
+        sites = format_count(len(self.sites), "site")
+        return f"<FilesHarvested {str(self.folder)!r}: {targets} from {sites}; {self.stop.words.brief}>"
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the harvest."""
+        return self.layout.folder
 
     @property
     def exit_code(self) -> int:

@@ -24,13 +24,14 @@ from coati.reporting.report_file import write_report
 from coati.runs.layout import holds_run
 from coati.settings.run_file import read_values
 from coati.stop_reasons import ENGINE_TROUBLE, StopReason, StopWords
+from coati.units import format_count
 
 if TYPE_CHECKING:
     from coati.discovering.searching import OnSearchProgress
     from coati.live.progress import OnEvent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DiscoveryRun:
     """What `coati.discover` returns; ``found`` says how the search ended and what it found."""
 
@@ -40,6 +41,12 @@ class DiscoveryRun:
 
     def __fspath__(self) -> str:
         return str(self.folder)
+
+    def __repr__(self) -> str:
+        """Show on one line what it found and why it ended; the fields are many."""
+        found = format_count(len(self.repositories), "repository", "repositories")
+        words = self.engine_trouble or self.stop.words
+        return f"<DiscoveryRun {str(self.folder)!r}: {found}; {words.brief}>"
 
     @property
     def folder(self) -> Path:

@@ -19,17 +19,24 @@ from coati.jobs.arguments import PathText, path_of, texts_of
 from coati.jobs.generated_sites import GENERATORS
 from coati.jobs.notebook_tables import rows_table
 from coati.machine_errors import writing_to
+from coati.units import format_count
 
 OnProgress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ExperimentResults:
     """What `coati.experiment` returns: the study, the files it wrote, and the rows that were left out."""
 
     study: Study
     files: tuple[Path, ...]
     left_out: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Show on one line what was run; the results are many."""
+        return (
+            f"<ExperimentResults {self.study.experiment.title!r}: {format_count(len(self.rows()), 'number')}>"
+        )
 
     def rows(self) -> list[dict[str, object]]:
         """Return one object per number of the table, with its spread and the published number."""

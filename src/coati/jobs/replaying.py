@@ -31,7 +31,7 @@ from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.site import ReplaySite
 from coati.runs.durable import write_json_lines
 from coati.runs.iso_times import to_iso
-from coati.units import parse_bytes, parse_seconds
+from coati.units import format_count, parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
 from coati.web.markup.goals import all_of
 from coati.web.media import parse_types
@@ -56,7 +56,7 @@ class ReplaySpread:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ReplayResults:
     """What `coati.replaying` returns: every run with its trace and measures, in order.
 
@@ -68,6 +68,11 @@ class ReplayResults:
     start_urls: tuple[str, ...]
     runs: tuple[MeasuredRun, ...]
     remarks: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Show on one line what was run; the traces are long."""
+        runs = format_count(len(self.runs), "run")
+        return f"<ReplayResults on {self.site!r}: {runs} of {', '.join(self.strategies())}>"
 
     def rows(self) -> list[dict[str, object]]:
         """Return one flat object per run; None where a measure is not defined."""
