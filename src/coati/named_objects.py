@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+ONLY_IN_MAIN = (
+    "what a script or a notebook defines is unknown to other processes: put it into a file of its own, such"
+    " as my_module.py, and name it as my_module:MyName"
+)
+
+
 def object_at(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
     """Return what a module holds under a name; raises `ConfigError` that says what is wrong.
 
@@ -36,7 +42,9 @@ def object_at(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands th
     try:
         return getattr(module, attribute)
     except AttributeError:
-        raise ConfigError(f"{what} {path!r}: {module_name} has no {attribute!r}") from None
+        # Processes of ours do not run the script of their user (`coati.child_processes`).
+        hint = f"; {ONLY_IN_MAIN}" if module_name == "__main__" else ""
+        raise ConfigError(f"{what} {path!r}: {module_name} has no {attribute!r}{hint}") from None
 
 
 def made_at(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there

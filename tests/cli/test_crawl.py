@@ -16,6 +16,7 @@ from coati.archive.archive import Archive
 from coati.runs.store import RunStore
 from coati.testing.sample_site import sample_site
 from coati.testing.server import SiteServer, serve
+from coati.testing.site import Response, Site
 from tests.cli.commands import Coati, coati, said_by, start_coati
 from tests.live.scripted import Exchange, Route, Script, answer, file, page, scripted
 from tests.waiting import wait_until
@@ -405,6 +406,32 @@ def test_a_dry_run_fetches_two_things_and_leaves_nothing(coati: Coati, tmp_path:
     assert "1 skipped: robots.txt" in words.out
     assert "html > body > ul > li > a" in words.out
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run_reads_the_rules_of_the_host_that_the_start_page_redirects_to(coati: Coati) -> None:
+    # With a mark of its encoding, as some editors write it.
+    rules = "\ufeffUser-agent: *\nDisallow: /private\nCrawl-delay: 0.1\n".encode()
+
+    def moved(base: str) -> Site:
+        return Site(f"{base}/", {f"{base}/": Response.redirect(base.replace("127.0.0.1", "127.0.0.2") + "/")})
+
+    def home(base: str) -> Site:
+        other = base.replace("127.0.0.2", "127.0.0.3")
+        links = f"<a href=/a>a</a><a href=/private/b>b</a><a href=/private/c>c</a><a href={other}/d>d</a>"
+        pages = {f"{base}/": Response.page(links), f"{base}/robots.txt": Response.file("text/plain", rules)}
+        return Site(f"{base}/", pages)
+
+    with serve(moved, home) as server:
+        command = ("crawl", server.sites[0].start_url, *FAST, "--dry-run", "--scope", "any")
+        told = coati(*command, "--format", "json").json
+        asked = [request.url for request in server.requests]
+        words = coati(*command)
+    assert (told["links"], told["admitted"], told["refused"]) == (4, 2, {"robots.txt": 2})
+    assert (told["robots"], told["crawl_delay"]) == ("read; 1 rule", 0.1)
+    # Nobody is asked for the rules of hosts that are only linked to.
+    assert told["unchecked"] == 1
+    assert "1 of these are on other hosts, whose robots.txt is not read yet" in words.out
+    assert set(asked) == {site.start_url + path for site in server.sites for path in ("", "robots.txt")}
 
 
 def test_a_dry_run_tells_robots_that_forbid_from_a_site_that_is_gone(coati: Coati, own_port: int) -> None:

@@ -7,7 +7,7 @@ import json
 import signal
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +130,20 @@ def test_a_resumed_harvest_says_what_is_left_of_its_budget(coati: Coati, address
     spent = coati("harvest", "out")
     assert "about" not in spent.err
     assert "larger budget" in spent.err
+
+
+def test_the_time_of_finished_sites_counts(server: SiteServer, tmp_path: Path) -> None:
+    """Of two sites, one is done, and the other was never reached: only that one is left."""
+    out = tmp_path / "out"
+    urls = [server.sites[0].start_url, "http://127.0.0.9:1/"]
+    first = coati_package.harvest(urls, out=out, types="data", delay=0, limits={"retries": 0})
+    assert isinstance(first, coati_package.FilesHarvested)
+    (done,) = [site.folder for site in first.sites if site.targets]
+    with closing(sqlite3.connect(out / done / "run.sqlite")) as database, database:
+        database.execute("UPDATE sessions SET started_at = '2026-01-01T01:00:00.000Z'")
+        database.execute("UPDATE sessions SET ended_at = '2026-01-01T02:00:00.000Z'")
+    assert coati_package.harvest(out, max_time="59m").stop is coati_package.StopReason.BUDGET_SECONDS
+    assert coati_package.harvest(out, max_time="9d").stop is coati_package.StopReason.START_UNREACHABLE
 
 
 def test_a_harvest_that_was_killed_continues(

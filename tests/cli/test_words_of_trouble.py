@@ -34,6 +34,26 @@ def test_a_start_page_that_leads_to_another_site_comes_with_the_command(coati: C
     assert "ended: the start page redirects to another site" in coati("show", "run").out
 
 
+ELSEWHERE = """
+from coati.strategies.baselines.simple_orders import breadth_first
+
+def elsewhere(start_urls, seed):
+    return breadth_first(["http://elsewhere.example/data/"])
+"""
+
+
+def test_a_strategy_that_asks_for_another_site_is_told_so(coati: Coati) -> None:
+    Path("leaving.py").write_text(ELSEWHERE, encoding="utf-8")
+    said, report = crawl(coati, {"/": page("/a.csv")}, "--strategy", "leaving:elsewhere")
+    assert said.code == 4
+    assert "the strategy asks for another site" in said.out
+    assert "asked for http://elsewhere.example/data/, which is outside the site" in said.err
+    assert "use --scope any" in said.err
+    assert "redirects" not in said.out
+    assert "The strategy asked for http://elsewhere.example/data/" in report
+    assert "ended: the strategy asks for another site" in coati("show", "run").out
+
+
 def test_a_robots_file_that_fails_is_no_ban(coati: Coati) -> None:
     said, report = crawl(coati, {"/": page("/a.csv"), "/robots.txt": answer(500)})
     assert said.code == 3

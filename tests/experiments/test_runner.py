@@ -1,14 +1,14 @@
-import multiprocessing
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from coati.child_processes import ChildProcess
 from coati.errors import UsageError
 from coati.experiments.errors import ExperimentError
 from coati.experiments.outputs import write_outputs
@@ -310,10 +310,16 @@ def test_jobs_of_one_place_share_a_desk() -> None:
     assert [found[number] for number in (0, 2, 4)] == [1, 2, 3]
 
 
-def test_no_process_is_left_behind() -> None:
+def test_no_process_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[ChildProcess] = []
+
+    def start(target: Callable[..., None], *arguments: object) -> ChildProcess:
+        started.append(ChildProcess(target, *arguments))
+        return started[-1]
+
+    monkeypatch.setattr("coati.experiments.workers.ChildProcess", start)
     results = Workers(2).run([Job(hang, 0.0), Job(hang, 60.0)])
     next(results)
-    before = multiprocessing.active_children()
+    assert [child.is_alive for child in started] == [True, True]
     results.close()  # type: ignore[attr-defined]  # it is a generator
-    assert before
-    assert not multiprocessing.active_children()
+    assert [child.is_alive for child in started] == [False, False]

@@ -93,6 +93,19 @@ def test_what_cannot_be_meant_is_refused(
     assert not Path("out").exists()
 
 
+def test_a_cluster_that_does_not_answer_leaves_nothing_behind(
+    coati: Coati, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coati.fleet.dask_cluster._CONNECT_SECONDS", 0.2)
+    Path("sites.txt").write_text("http://127.0.0.1:9/\n")
+    own = ("--store", "out", "--cluster", "tcp://127.0.0.1:9")
+    said = coati("harvest", "sites.txt", "--types", "data", *own, "--events", "events.jsonl")
+    assert (said.code, "no Dask scheduler answers at tcp://127.0.0.1:9" in said.err) == (2, True)
+    said = coati("watch", *own, "--once")
+    assert (said.code, "no Dask scheduler answers at tcp://127.0.0.1:9" in said.err) == (2, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["sites.txt"]
+
+
 def test_it_says_how_to_get_at_the_files(coati: Coati, server: SiteServer) -> None:
     Path("sites.txt").write_text(f"{server.url}\n")
     said = coati("harvest", "sites.txt", "--types", "data", "--delay", 0, "--store", "my store")

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from distributed import Status
 
 from coati.bandits.slice_choice import SliceSizes
 from coati.errors import ConfigError
@@ -101,25 +100,6 @@ def test_where_no_scheduler_is_it_says_so(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(dask_cluster, "_CONNECT_SECONDS", 0.2)
     with pytest.raises(ConfigError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         DaskCluster("tcp://127.0.0.1:9")
-
-
-def test_processes_that_it_starts_keep_their_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from dask import config
-
-    environments: list[dict[str, object]] = []
-
-    def started(**_: object) -> None:
-        environments.append(dict(config.get("distributed.nanny.pre-spawn-environ")))
-        raise ConfigError("that is enough")
-
-    monkeypatch.setattr("distributed.LocalCluster", started)
-    with pytest.raises(ConfigError, match="that is enough"):
-        DaskCluster("local:1")
-    # To Dask, None says that a variable is not to be set.
-    assert environments[0]["MALLOC_TRIM_THRESHOLD_"] is None
-    assert environments[0]["OMP_NUM_THREADS"] == 1
 
 
 class OneAfterTheOther:
@@ -244,52 +224,3 @@ def test_what_a_worker_had_brought_when_it_died_does_not_hold_up_others(
             first = cluster.wait(PATIENCE_SECONDS)
     assert first is not None
     assert (first.site, first.result, first.worker_died) == ("a.org", None, True)
-
-
-class Nanny:
-    """One of Dask's, as far as a cluster looks at it."""
-
-    def __init__(self, status: Status) -> None:
-        self.status = status
-
-
-class TwoNannies:
-    """Two workers on this machine, as Dask has them; it starts those that are missing when it is asked."""
-
-    def __init__(self) -> None:
-        self.worker_spec = {0: "a worker", 1: "a worker"}
-        self.workers = {0: Nanny(Status.running), 1: Nanny(Status.running)}
-        self.asked: list[int] = []
-
-    def scale(self, workers: int) -> None:
-        self.asked.append(workers)
-        self.workers = {**{name: Nanny(Status.running) for name in self.worker_spec}, **self.workers}
-
-    def close(self) -> None:
-        """There is nothing to end."""
-
-
-def test_nannies_that_ended_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dask import config
-
-    local = TwoNannies()
-    monkeypatch.setattr("distributed.LocalCluster", lambda **_: local)
-    monkeypatch.setattr("distributed.Client", lambda *_, **__: OneAfterTheOther())
-    monkeypatch.setattr(dask_cluster, "_LOOK_SECONDS", -1.0)
-    timeout = "distributed.deploy.lost-worker-timeout"
-    before = config.get(timeout)
-    with closing(DaskCluster("local:2")) as cluster:
-        # One that restarts its worker is not to be ended, however long that takes.
-        assert config.get(timeout) == "365 days"
-        cluster.places()
-        assert local.asked == []
-        local.workers[0].status = Status.closed
-        cluster.places()
-        cluster.places()
-        assert local.asked == [2]
-        # Dask has forgotten it.
-        del local.workers[1]
-        cluster.places()
-        assert local.asked == [2, 2]
-        assert [nanny.status for nanny in local.workers.values()] == [Status.running] * 2
-    assert config.get(timeout) == before

@@ -100,6 +100,23 @@ def test_a_body_beyond_the_budget_of_bytes_is_given_back() -> None:
     assert server.paths == ["/robots.txt", "/"]
 
 
+def test_a_limit_of_targets_holds_with_many_requests_in_flight() -> None:
+    links = [f"/{number}.csv" for number in range(50)]
+    routes: dict[str, Route] = {f"/{number}.csv": file(str(number).encode()) for number in range(50)}
+    with scripted({"/": page(*links), **routes}) as server:
+        crawled = crawl_from(server.start, max_targets=7, concurrency=16, per_host=16)
+    assert crawled.result.stop is StopReason.BUDGET_TARGETS
+    assert crawled.result.progress.targets == 7
+
+
+def test_the_last_target_may_take_several_attempts() -> None:
+    first = answer(302, Location="/a.csv", Set_Cookie="seen=1; Path=/")
+    with scripted({"/": page("/a.csv"), "/a.csv": in_turn(first, file())}) as server:
+        crawled = crawl_from(server.start, max_targets=1)
+    assert crawled.result.progress.targets == 1
+    assert crawled.observed[server.base + "/a.csv"]["charged"] == 2
+
+
 def test_a_budget_holds_with_many_requests_in_flight() -> None:
     links = [f"/{number}" for number in range(50)]
     with scripted({"/": page(*links), "*": page()}) as server:

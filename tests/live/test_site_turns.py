@@ -142,6 +142,21 @@ def test_targets_and_bytes_of_all_sites_count_together() -> None:
         assert turns.limit is limit
 
 
+def test_no_more_sites_have_a_turn_than_targets_are_left() -> None:
+    sites = [Site(0.9), Site(0.8), Site(0.7)]
+    turns = tried(sites, at_once=3, budget=Budget(max_targets=2))
+    assert [turns.may_choose(number) for number in range(3)] == [True, True, False]
+    # Another attempt brings no second target.
+    assert turns.charge(0, 1)
+    turns.observed(0, ONE)
+    assert sites[2].woken == 1
+    assert turns.may_choose(2)
+    turns.observed(1, Spent(1, 10, 1))
+    assert turns.limit is None
+    turns.observed(2, Spent(1, 10, 1))
+    assert turns.limit is Limit.TARGETS
+
+
 def test_time_ends_it_too() -> None:
     clock = [0.0]
     turns = SiteTurns(Budget(max_seconds=10.0), 1, seconds=lambda: clock[0])

@@ -15,11 +15,13 @@ import pytest
 
 from coati.budget import Limit
 from coati.cli.main import run
+from coati.model import Failure, Method, Outcome, Refused, Request
 from coati.reporting import write_report
 from coati.reporting.curve import MAX_POINTS
 from coati.reporting.sections.files import MAX_FILES, MAX_ROWS
 from coati.reporting.skip_meanings import MEANINGS
 from coati.runs import REASONS, NoRunError, RunReader
+from coati.runs.fetched import Fetched
 from coati.stop_reasons import StopReason
 from coati.testing import Response, Site, sample_site
 from tests.counted_calls import count_calls
@@ -82,6 +84,27 @@ def test_it_says_what_was_found_for_how_much_and_why_it_stopped(sample_run: Path
     assert "1 March 2026, 09:05 UTC" in page.text
     assert "reached the limit of requests" in page.text
     assert "larger --max-requests" in page.text
+
+
+def test_a_url_that_was_refused_counts_as_requested_once_it_was(tmp_path: Path) -> None:
+    """A host that fails is given up, and asked again by --retry-failed."""
+    links = "".join(f"<a href=/{number}.csv>x</a>" for number in range(4))
+    start = "http://a.test/"
+    run = MadeRun(tmp_path / "run", Site(start, {start: Response.page(links)}), "bfs")
+    run.steps(1)
+    outcomes: dict[str, list[Outcome]] = {
+        "0.csv": [Refused("robots.txt"), Refused("robots.txt")],
+        "1.csv": [Refused("host keeps failing"), Failure(500, 0, "status 500")],
+        "2.csv": [Refused("robots.txt")],
+    }
+    number = 100
+    for name, all_that_came in outcomes.items():
+        for outcome in all_that_came:
+            number += 1
+            request = Request(number, Method.GET, start + name)
+            run.store.chosen(request, run.now)
+            run.store.record(Fetched(request, outcome, run.now, run.now))
+    assert "2 of 5 URLs" in read(run.finish()).text
 
 
 def test_it_marks_where_nine_tenths_were_in(sample_run: Path) -> None:

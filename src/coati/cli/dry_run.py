@@ -70,6 +70,8 @@ def _print_links(preview: Preview) -> None:
         f"\n{format_count(preview.links, 'link')} on the start page:"
         f" {format_count(preview.admitted)} to follow"
     )
+    if preview.unchecked:
+        say(f"  {preview.unchecked:>5,} of these are on other hosts, whose robots.txt is not read yet")
     for reason, urls in preview.refused.items():
         say(f"  {urls:>5,} skipped: {reason}")
     _print_groups(preview.groups)

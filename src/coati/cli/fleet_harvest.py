@@ -53,6 +53,8 @@ def harvest_with_fleet(
 def events_to(file: Path | None, *, quiet: bool) -> Iterator[Callable[[FleetEvent], None]]:
     """Write each event to a file, and what people should know to stderr."""
     with ExitStack() as stack:
+        if file is not None and not file.exists():
+            stack.callback(_remove_empty, file)
         out = None if file is None else stack.enter_context(file.open("a", encoding="utf-8"))
 
         def tell(event: FleetEvent) -> None:
@@ -63,6 +65,12 @@ def events_to(file: Path | None, *, quiet: bool) -> Iterator[Callable[[FleetEven
                 say(words, err=True)
 
         yield tell
+
+
+def _remove_empty(file: Path) -> None:
+    """Remove a file without events: nothing has begun, such as where there is no cluster."""
+    if file.is_file() and not file.stat().st_size:
+        file.unlink()
 
 
 def _words(event: FleetEvent) -> str:

@@ -20,6 +20,8 @@ from pathlib import Path
 
 from coati import version
 from coati.assembly import strategy_row
+from coati.errors import ConfigError
+from coati.named_objects import ONLY_IN_MAIN
 
 _PACKAGE = Path(version.__file__).parent
 _NAME = "coati"
@@ -83,6 +85,8 @@ def _reached(modules: Iterable[str]) -> dict[Path, ast.Module]:
 
 
 def _foreign(module: str) -> ModuleSpec | None:
+    if module == "__main__":
+        raise ConfigError(ONLY_IN_MAIN)
     return None if module.partition(".")[0] == _NAME else find_spec(module)
 
 

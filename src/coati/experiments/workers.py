@@ -8,8 +8,6 @@ gives out jobs is gone, the others end after the job that they are at.
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -17,12 +15,11 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from coati.child_processes import ChildProcess
 from coati.errors import CoatiError
 from coati.experiments.errors import ExperimentError
 from coati.garbage_collection import spare_imported_modules
 from coati.machine_errors import is_full
-
-_SPAWN = multiprocessing.get_context("spawn")
 
 WorkerCache = dict[str, Any]
 
@@ -53,8 +50,7 @@ class LostJob:
 
 @dataclass(slots=True)
 class _Worker:
-    process: Any
-    pipe: Connection
+    process: ChildProcess
     place: str = ""
     number: int | None = None
     due: float = float("inf")
@@ -96,14 +92,10 @@ class Workers:
                 yield from self._collect(workers)
         finally:
             for worker in workers:
-                _end(worker)
+                worker.process.kill()
 
     def _start(self) -> _Worker:
-        ours, theirs = _SPAWN.Pipe()
-        process = _SPAWN.Process(target=_serve, args=(theirs, self.memory_bytes), daemon=True)
-        process.start()
-        theirs.close()
-        return _Worker(process, ours)
+        return _Worker(ChildProcess(_serve, self.memory_bytes))
 
     def _hand_out(self, worker: _Worker) -> None:
         number = next(
@@ -113,7 +105,7 @@ class Workers:
         job = self._waiting.pop(number)
         worker.number, worker.place = number, job.place
         try:
-            worker.pipe.send((job.work, job.argument))
+            worker.process.pipe.send((job.work, job.argument))
         except OSError:
             return  # it has died; collecting finds that out
 
@@ -121,13 +113,13 @@ class Workers:
         busy = [worker for worker in workers if worker.number is not None]
         patience = min(worker.due for worker in busy) - _now()
         answered = wait(
-            [worker.pipe for worker in busy], None if patience == float("inf") else max(0.0, patience)
+            [worker.process.pipe for worker in busy], None if patience == float("inf") else max(0.0, patience)
         )
         for worker in busy:
             number = worker.number
             if number is None:
                 continue
-            if worker.pipe in answered:
+            if worker.process.pipe in answered:
                 yield from self._take(worker, number)
             elif _now() >= worker.due:
                 self._replace(worker)
@@ -135,7 +127,7 @@ class Workers:
 
     def _take(self, worker: _Worker, number: int) -> Iterator[tuple[int, Any]]:
         try:
-            message, result, error = worker.pipe.recv()
+            message, result, error = worker.process.pipe.recv()
         except (EOFError, OSError):
             self._replace(worker)
             self._tries[number] = self._tries.get(number, 0) + 1
@@ -154,9 +146,8 @@ class Workers:
         yield number, result
 
     def _replace(self, worker: _Worker) -> None:
-        _end(worker)
-        new = self._start()
-        worker.process, worker.pipe = new.process, new.pipe
+        worker.process.kill()
+        worker.process = self._start().process
         worker.place, worker.number, worker.due = "", None, float("inf")
 
 
@@ -164,16 +155,8 @@ def _now() -> float:
     return time.monotonic()  # noqa: TID251 - this drives processes, and a process may hang
 
 
-def _end(worker: _Worker) -> None:
-    worker.pipe.close()
-    worker.process.kill()
-    worker.process.join()
-
-
 def _serve(pipe: Connection, memory_bytes: int | None) -> None:
     """Do jobs until nobody gives any more."""
-    # Ctrl-C reaches every process of a terminal; the one that gives out jobs says what is to be said.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if memory_bytes is not None:
         _limit_memory(memory_bytes)
     cache: WorkerCache = {}

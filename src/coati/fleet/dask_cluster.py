@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import math
-import os
 import queue
 import re
 import signal
-import tempfile
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -21,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from coati.errors import ConfigError
 from coati.fleet.cluster import FinishedSlice
 from coati.fleet.crawl_thread import crawl_thread
+from coati.fleet.local_workers import LocalWorkers
 from coati.fleet.orders import SliceOrder, SliceResult
 from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slices import run_slice
@@ -30,27 +28,15 @@ from coati.live.site_turns import Spent
 from coati.version import __version__
 
 if TYPE_CHECKING:
-    from distributed import Client, Future, LocalCluster
+    from distributed import Client, Future
 
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})\Z")
 _CONNECT_SECONDS: Final = 60.0
 _RECONNECT_SECONDS: Final = 600.0
 # Slices mostly wait for their sites, so that a worker takes many.
 _SLICES_PER_WORKER: Final = 16
-# Dask looks at the stack of every thread a hundred times per second, unless it is told not to.
-_QUICK: Final = {"distributed.worker.profile.enabled": False}
-# For processes on this machine, as long as they run.
-_LOCAL_SETTINGS: Final = {
-    # Dask has workers give memory back at once that the next page needs: a tenth of their time.
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
-    # Nannies restart workers that die, however long that takes. Dask ends each nanny that has no worker
-    # fifteen seconds after a death, also one whose next worker has just died, unless it is told not to.
-    "distributed.deploy.lost-worker-timeout": "365 days",
-}
 # The crawls that rest in the process of a worker.
 _RESTING: Final = RestingCrawls()
-# The states of a nanny that does nothing any more.
-_ENDED: Final = frozenset({"closed", "failed"})
 # How often it is looked who is there.
 _LOOK_SECONDS: Final = 2.0
 # What workers tell of slices that are out, and nobody waits for.
@@ -116,7 +102,7 @@ class DaskCluster:
     def __init__(self, address: str, at_once: int | None = None) -> None:
         self._address = address
         self._at_once = at_once
-        self._local: LocalCluster | None = None
+        self._local: LocalWorkers | None = None
         self._exits = contextlib.ExitStack()
         self._finished: queue.Queue[FinishedSlice] = queue.Queue()
         self._left_out: set[str] = set()
@@ -255,47 +241,32 @@ class DaskCluster:
         now = time.monotonic()
         if now - self._looked_at > _LOOK_SECONDS:
             self._looked_at = now
-            self._replace_nannies()
             workers = self._client.scheduler_info(n_workers=-1).get("workers", {})
             self._threads = {address: int(info["nthreads"]) for address, info in workers.items()}
         return self._threads
 
-    def _replace_nannies(self) -> None:
-        """Start those again that ended, as they do when their worker cannot be started."""
-        if self._local is None:
-            return
-        nannies = self._local.workers
-        for name, nanny in list(nannies.items()):
-            if nanny.status.name in _ENDED:
-                nannies.pop(name, None)
-        if len(nannies) < len(self._local.worker_spec):
-            self._local.scale(len(self._local.worker_spec))
-
     def _connected(self) -> Client:
-        import dask.config
-        from distributed import Client, LocalCluster
+        from distributed import Client
 
-        if starts_here(self._address) and self._local is None:
-            workers = int(self._address.partition(":")[2])
-            per_worker = _SLICES_PER_WORKER if self._at_once is None else math.ceil(self._at_once / workers)
-            self._exits.enter_context(dask.config.set(_LOCAL_SETTINGS))
-            self._local = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=per_worker,
-                processes=True,
-                dashboard_address=":0",
-                local_directory=os.environ.get("DASK_TEMPORARY_DIRECTORY") or tempfile.gettempdir(),
-                silence_logs=logging.ERROR,
-                config=_QUICK,
-            )
-            self._exits.callback(self._local.close)
+        address = self._address
+        if starts_here(address):
+            if self._local is None or not self._local.is_alive:
+                self._local = self._started_here()
+            address = self._local.address
         try:
-            client = Client(self._local or self._address, timeout=_CONNECT_SECONDS, set_as_default=False)
+            client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise ConfigError(f"no Dask scheduler answers at {self._address}: {error}") from None
         self._exits.callback(_close, client)
         client.subscribe_topic(_UNDERWAY, self._hear)
         return client
+
+    def _started_here(self) -> LocalWorkers:
+        workers = int(self._address.partition(":")[2])
+        per_worker = _SLICES_PER_WORKER if self._at_once is None else math.ceil(self._at_once / workers)
+        local = LocalWorkers(workers, per_worker)
+        self._exits.callback(local.close)
+        return local
 
     def _running_client(self) -> Client:
         """Return a client that is connected; the scheduler may have been restarted."""

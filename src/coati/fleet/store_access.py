@@ -30,6 +30,9 @@ class PulledSite:
     targets: int
     files: int
 
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
     @property
     def run(self) -> Run:
         """The run, for reading."""

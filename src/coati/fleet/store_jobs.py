@@ -7,7 +7,7 @@ everything runs in this process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,11 +23,13 @@ from coati.fleet.status import write_fleet_report
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.folder import SiteSummary
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
+from coati.jobs.arguments import PathText
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import CrawlOptions, plain_values
 from coati.settings.run_file import read_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
+from coati.units import format_count
 from coati.watching.watch_options import CycleOptions, WatchOptions, with_options
 
 if TYPE_CHECKING:
@@ -38,13 +40,19 @@ if TYPE_CHECKING:
 _IN_PROCESS = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StoreHarvest:
     """What `coati.harvest_into_store` returns: how it ended, and all sites of the store, the best first."""
 
     harvested: FleetHarvested
     sites: list[SiteSummary]
     report: str
+
+    def __repr__(self) -> str:
+        """Show on one line what the store holds and why it ended; the fields are many."""
+        targets = format_count(sum(site.targets for site in self.sites), "target")
+        sites = format_count(len(self.sites), "site")
+        return f"<StoreHarvest {self.harvested.store!r}: {targets} from {sites}; {self.stop.words.brief}>"
 
     @property
     def stop(self) -> StopReason:
@@ -64,14 +72,14 @@ class StoreHarvest:
 
 
 def harvest_into_store(  # noqa: PLR0913 - one argument per option of the command
-    source: str | Path | Sequence[str] | None = None,
+    source: PathText | Iterable[str] | None = None,
     *,
     store: str | Path,
     cluster: str | None = None,
-    discovery: str | Path | None = None,
+    discovery: PathText | None = None,
     sites_at_once: int | None = None,
     fair: bool = False,
-    exclude_hosts: Sequence[str] | None = None,
+    exclude_hosts: str | Iterable[str] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     on_event: OnFleetEvent | None = None,
     **options: Unpack[CrawlOptions],
@@ -84,12 +92,11 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     values = read_values(plain_values(options))
     if values.get("goal"):
         raise UsageError("a store takes files only: pages that meet a goal are collected by one machine")
-    excluded = None if exclude_hosts is None else frozenset(host.lower() for host in exclude_hosts)
     plan, _ = find_harvest(
         HarvestSource.named(source, discovery),
         # A harvest asks for a folder; here everything goes into the store.
         {**values, "out": str(store)},
-        HarvestChoices(sites_at_once, fair, excluded, extract=False),
+        HarvestChoices.named(sites_at_once, exclude_hosts, fair=fair, extract=False),
     )
     if not isinstance(plan, FilesHarvest):
         raise UsageError("say which files are wanted: types='data', for example")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from coati.errors import ConfigError, UsageError
+from coati.jobs.arguments import PathText, path_of
 from coati.machine_errors import writing_to
 from coati.markup.statements import RDF_TYPE, is_address
 from coati.runs.durable import write_whole
@@ -32,7 +33,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,31}:")
 _ADDRESS_SAFE = "/:?#[]@!$&'()*+,;=%-._~"
 
 
-def export_statements(run_folder: str | Path, out: str | Path) -> int:
+def export_statements(run_folder: PathText, out: str | Path) -> int:
     """Write the structured data of a run's pages to a file, and return the number of statements.
 
     The extension sets the format: .nq or .nq.gz for N-Quads, .parquet, or .jsonl for a JSON-LD document per
@@ -42,7 +43,7 @@ def export_statements(run_folder: str | Path, out: str | Path) -> int:
     write = _writer(file)
     if not file.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {file.absolute().parent}")
-    with RunReader(Path(run_folder)) as run, writing_to(file):
+    with RunReader(path_of("run_folder", run_folder)) as run, writing_to(file):
         run.connection.row_factory = None
         (count,) = run.connection.execute("SELECT count(*) FROM statements").fetchone()
         write(file, all_statements(run.connection))

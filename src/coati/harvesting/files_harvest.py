@@ -20,7 +20,7 @@ from coati.assembly import stop_rule
 from coati.budget import Budget, Limit
 from coati.errors import ConfigError
 from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summary
-from coati.harvesting.site_crawls import Standing, site_settings, standing_of
+from coati.harvesting.site_crawls import Standing, seconds_at_work, site_settings, standing_of
 from coati.harvesting.sites import is_excluded, sites_of
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.jobs.notebook_tables import rows_table
@@ -105,7 +105,7 @@ class FilesHarvest:
         return requests * self.settings.delay / self.sites_at_once(len(self.sites()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FilesHarvested:
     """How a harvest ended, and the requests and files of each site, most files first.
 
@@ -117,6 +117,20 @@ class FilesHarvested:
     layout: HarvestLayout
     resumed: bool
     commands: CommandCounts | None = None
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
+    def __repr__(self) -> str:
+        """Show on one line what it found and why it ended; the fields are many."""
+        targets = format_count(sum(site.targets for site in self.sites), "target")
+        sites = format_count(len(self.sites), "site")
+        return f"<FilesHarvested {str(self.folder)!r}: {targets} from {sites}; {self.stop.words.brief}>"
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the harvest."""
+        return self.layout.folder
 
     @property
     def exit_code(self) -> int:
@@ -175,6 +189,7 @@ def _crawl_sites(
             harvest.sites_at_once(len(sites)),
             fair=harvest.fair,
             seconds=lambda: time.monotonic() - begun,
+            seconds_before=_seconds_before(layout, harvest, sites),
             on_change=None if on_progress is None else _teller(on_progress, begun),
         )
         on_event, log = stack.enter_context(events_logged(harvest.settings.log_file, None))
@@ -238,6 +253,13 @@ def _plan(
     values, resumed = to_toml_values(settings), standing is Standing.UNDER_WAY
     store = stack.enter_context(RunStore.begin(folder, values, time.time(), resumed=resumed))
     return crawl_plan(settings, CrawlResources(store=store, early_stop=early_stop))
+
+
+def _seconds_before(layout: HarvestLayout, harvest: FilesHarvest, sites: Sequence[HarvestSite]) -> float:
+    """Return what earlier sessions took, those of finished and of failed sites included."""
+    if harvest.settings.budget.max_seconds is None:
+        return 0.0
+    return seconds_at_work(layout.site(site.name) for site in sites)
 
 
 def _count_done(layout: HarvestLayout, site: HarvestSite, turns: SiteTurns) -> None:

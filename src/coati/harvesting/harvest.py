@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 from coati.harvesting.files_harvest import FilesHarvest, FilesHarvested, harvest_files
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
 from coati.harvesting.pages_harvest import PagesHarvested, harvest_pages
+from coati.jobs.arguments import PathText
 from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.options import CrawlOptions, plain_values
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def harvest(  # noqa: PLR0913 - one argument per option of the command
-    source: str | Path | Sequence[str] | None = None,
+    source: PathText | Iterable[str] | None = None,
     *,
-    discovery: str | Path | None = None,
+    discovery: PathText | None = None,
     sites_at_once: int | None = None,
     fair: bool = False,
-    exclude_hosts: Sequence[str] | None = None,
+    exclude_hosts: str | Iterable[str] | None = None,
     extract: bool = True,
     on_progress: OnProgress | None = None,
     stop: StopSignal | None = None,
@@ -46,12 +47,7 @@ def harvest(  # noqa: PLR0913 - one argument per option of the command
     plan, _ = find_harvest(
         HarvestSource.named(source, discovery),
         read_values(plain_values(options)),
-        HarvestChoices(
-            sites_at_once,
-            fair,
-            None if exclude_hosts is None else frozenset(host.lower() for host in exclude_hosts),
-            extract,
-        ),
+        HarvestChoices.named(sites_at_once, exclude_hosts, fair=fair, extract=extract),
     )
     stop = stop or StopSignal()
     with shown(CrawlView(plan.settings.budget), quiet=not is_shown(show_progress)) as show:

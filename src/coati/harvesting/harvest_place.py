@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.folder import HarvestLayout
 from coati.harvesting.pages_harvest import PagesHarvest, usual_settings
 from coati.harvesting.seeds import Seeds, read_seeds, seeds_in, seeds_of_discovery
+from coati.jobs.arguments import PathText, count_of, path_of, texts_of
 from coati.runs.layout import Layout, holds_run
 from coati.runs.settings_file import read_settings, require_start_urls
 from coati.settings.run_file import read_values, with_values
@@ -26,13 +28,18 @@ class HarvestSource(NamedTuple):
 
     @classmethod
     def named(
-        cls, source: str | Path | Sequence[str] | None, discovery: str | Path | None = None
+        cls, source: PathText | Iterable[str] | None, discovery: PathText | None = None
     ) -> HarvestSource:
         """Take what a caller of the library gives: a single text names a file or a folder."""
-        return cls(
-            Path(source) if isinstance(source, str | Path) else source,
-            None if discovery is None else Path(discovery),
-        )
+        found = None if discovery is None else path_of("discovery", discovery)
+        if isinstance(source, str) and "://" in source:
+            raise UsageError(
+                f"{source} is a URL, and a single text names a file with URLs: give a list, [{source!r}]; to"
+                " crawl one site, use coati.crawl"
+            )
+        if isinstance(source, str | PathLike):
+            return cls(Path(source), found)
+        return cls(None if source is None else texts_of("source", source), found)
 
 
 class HarvestChoices(NamedTuple):
@@ -42,6 +49,24 @@ class HarvestChoices(NamedTuple):
     fair: bool = False
     exclude_hosts: frozenset[str] | None = None
     extract: bool = True
+
+    @classmethod
+    def named(
+        cls,
+        sites_at_once: int | None,
+        exclude_hosts: str | Iterable[str] | None,
+        *,
+        fair: bool,
+        extract: bool = True,
+    ) -> HarvestChoices:
+        """Take what a caller of the library gives."""
+        hosts = None if exclude_hosts is None else texts_of("exclude_hosts", exclude_hosts)
+        return cls(
+            None if sites_at_once is None else count_of("sites_at_once", sites_at_once),
+            fair,
+            None if hosts is None else frozenset(host.lower() for host in hosts),
+            extract,
+        )
 
 
 class FoundHarvest(NamedTuple):
@@ -108,6 +133,11 @@ def _seeds(where: HarvestSource) -> Seeds:
         return seeds_of_discovery(discovery)
     if source is None:
         raise UsageError("nothing to harvest: give a file with one address per line, or --from DIR")
+    if isinstance(source, Path) and str(source).startswith(("http:/", "https:/")):
+        raise UsageError(
+            f"{source} is a URL, and a harvest takes a file with one URL per line; to crawl one site, use"
+            " coati crawl"
+        )
     return read_seeds(source) if isinstance(source, Path) else seeds_in(source)
 
 

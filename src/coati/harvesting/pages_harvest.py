@@ -33,6 +33,7 @@ from coati.settings.run_file import (
     with_values,
 )
 from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.units import format_count
 from coati.version import __version__
 from coati.web.urls import host_of
 
@@ -111,7 +112,7 @@ class PagesHarvest:
 _FASTEST = 100.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PagesHarvested:
     """How a harvest ended; ``broken_scripts`` of JSON-LD could not be read."""
 
@@ -123,6 +124,15 @@ class PagesHarvested:
     folder: Path
     resumed: bool
     messages: tuple[str, ...] = ()
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
+    def __repr__(self) -> str:
+        """Show on one line what it found and why it ended; the fields are many."""
+        pages = format_count(self.totals.relevant_pages, "relevant page")
+        hosts = format_count(len(self.hosts), "host")
+        return f"<PagesHarvested {str(self.folder)!r}: {pages} from {hosts}; {self.stop.words.brief}>"
 
     @property
     def exit_code(self) -> int:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from coati.runs.iso_times import from_iso
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.settings.run_file import with_values
 from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from coati.budget import Budget
@@ -65,6 +68,24 @@ def standing_of(folder: Path, per_site: Budget, early_stop: EarlyStop | None) ->
     if reason in _FAILED_STARTS and not totals.pages and not totals.targets:
         return Standing.FAILED_START
     return Standing.DONE if is_done(reason, totals, per_site) else Standing.UNDER_WAY
+
+
+def seconds_at_work(folders: Iterable[Path]) -> float:
+    """Return how long any of these crawls was at work; sites that were crawled side by side count once."""
+    spans: list[tuple[float, float]] = []
+    for folder in folders:
+        if holds_run(folder):
+            with RunReader(folder) as run:
+                spans += [
+                    (from_iso(session.started_at), from_iso(session.ended_at))
+                    for session in run.sessions()
+                    if session.ended_at is not None
+                ]
+    total, covered = 0.0, -math.inf
+    for start, end in sorted(spans):
+        total += max(0.0, end - max(start, covered))
+        covered = max(covered, end)
+    return total
 
 
 def is_done(stop_reason: str | None, totals: Totals, per_site: Budget) -> bool:

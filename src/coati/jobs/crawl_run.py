@@ -43,6 +43,9 @@ class CrawlRun:
     report_problem: str = ""
     commands: CommandCounts | None = None
 
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
     @property
     def run(self) -> Run:
         """The run, for reading."""

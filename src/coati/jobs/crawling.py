@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Unpack
 from coati.archive.archive import Archive
 from coati.assembly import stop_rule
 from coati.errors import ConfigError, UsageError
+from coati.jobs.arguments import PathText, texts_of
 from coati.jobs.crawl_run import CrawlRun
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.jobs.live_progress import CrawlView, shown
@@ -75,7 +76,7 @@ class CrawlCallbacks:
 
 
 def crawl(
-    start: str | Sequence[str] = (),
+    start: PathText | Iterable[str] = (),
     *,
     run_file: str | Path | None = None,
     on_progress: OnProgress | None = None,
@@ -111,7 +112,10 @@ def crawl(
 
 
 def preview(
-    start: str | Sequence[str] = (), *, run_file: str | Path | None = None, **options: Unpack[CrawlOptions]
+    start: PathText | Iterable[str] = (),
+    *,
+    run_file: str | Path | None = None,
+    **options: Unpack[CrawlOptions],
 ) -> Preview:
     """Return what such a crawl would do; fetches only robots.txt and the start URLs."""
     # It needs Scrapy, which takes a second to import.
@@ -122,12 +126,15 @@ def preview(
 
 
 def crawl_place(
-    start: str | Sequence[str] = (), *, run_file: str | Path | None = None, **options: Unpack[CrawlOptions]
+    start: PathText | Iterable[str] = (),
+    *,
+    run_file: str | Path | None = None,
+    **options: Unpack[CrawlOptions],
 ) -> RunPlace:
     """Find out what such a crawl would do, and where; nothing is written or fetched yet."""
     given = {} if run_file is None else read_run_file(Path(run_file))
     given.update(read_values(plain_values(options)))
-    return find_place((start,) if isinstance(start, str) else tuple(start), given)
+    return find_place(texts_of("start", start), given)
 
 
 def carry_out(place: RunPlace, callbacks: CrawlCallbacks) -> CrawlRun:

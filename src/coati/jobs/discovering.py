@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 from coati.discovering.results import DatasetPage, Repository
 from coati.discovering.searching import Discovered
 from coati.discovering.searching import discover as search_live
+from coati.jobs.arguments import PathText, texts_of
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import DiscoverOptions, plain_values
@@ -24,19 +25,29 @@ from coati.reporting.report_file import write_report
 from coati.runs.layout import holds_run
 from coati.settings.run_file import read_values
 from coati.stop_reasons import ENGINE_TROUBLE, StopReason, StopWords
+from coati.units import format_count
 
 if TYPE_CHECKING:
     from coati.discovering.searching import OnSearchProgress
     from coati.live.progress import OnEvent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DiscoveryRun:
     """What `coati.discover` returns; ``found`` says how the search ended and what it found."""
 
     place: RunPlace
     found: Discovered
     report: Path | None
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
+    def __repr__(self) -> str:
+        """Show on one line what it found and why it ended; the fields are many."""
+        found = format_count(len(self.repositories), "repository", "repositories")
+        words = self.engine_trouble or self.stop.words
+        return f"<DiscoveryRun {str(self.folder)!r}: {found}; {words.brief}>"
 
     @property
     def folder(self) -> Path:
@@ -114,7 +125,7 @@ class DiscoveryRun:
 
 
 def discover(
-    words: str | Sequence[str] = (),
+    words: PathText | Iterable[str] = (),
     *,
     on_progress: OnSearchProgress | None = None,
     on_event: OnEvent | None = None,
@@ -128,9 +139,7 @@ def discover(
     the settings of ``coati discover`` (`coati.DiscoverOptions`); ``search`` names the engines. Progress is
     shown in notebooks, or where ``show_progress`` says so.
     """
-    place = find_search_place(
-        (words,) if isinstance(words, str) else tuple(words), read_values(plain_values(options))
-    )
+    place = find_search_place(texts_of("words", words), read_values(plain_values(options)))
     stop = stop or StopSignal()
     with shown_search(SearchView(place.settings.budget), quiet=not is_shown(show_progress)) as show:
         tell = both(show, on_progress)

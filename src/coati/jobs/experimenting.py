@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,20 +15,28 @@ from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
 from coati.experiments.sites import Places
 from coati.experiments.spec import read_experiment
 from coati.experiments.tables import Table, objects
+from coati.jobs.arguments import PathText, path_of, texts_of
 from coati.jobs.generated_sites import GENERATORS
 from coati.jobs.notebook_tables import rows_table
 from coati.machine_errors import writing_to
+from coati.units import format_count
 
 OnProgress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ExperimentResults:
     """What `coati.experiment` returns: the study, the files it wrote, and the rows that were left out."""
 
     study: Study
     files: tuple[Path, ...]
     left_out: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Show on one line what was run; the results are many."""
+        return (
+            f"<ExperimentResults {self.study.experiment.title!r}: {format_count(len(self.rows()), 'number')}>"
+        )
 
     def rows(self) -> list[dict[str, object]]:
         """Return one object per number of the table, with its spread and the published number."""
@@ -52,13 +60,13 @@ class ExperimentResults:
 
 
 def experiment(  # noqa: PLR0913 - one argument per option of the command
-    file: str | Path,
+    file: PathText,
     *,
     archives: str | Path | None = None,
     out: str | Path = "results",
     jobs: int | None = None,
-    sites: Sequence[str] = (),
-    strategies: Sequence[str] = (),
+    sites: str | Iterable[str] = (),
+    strategies: str | Iterable[str] = (),
     seeds: int | None = None,
     max_requests: int | None = None,
     parquet: bool = True,
@@ -72,8 +80,9 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
     """
     if jobs is not None and jobs < 0:
         raise ConfigError(f"--jobs is {jobs}: it must be at least 1, or 0 to run within this process")
-    described = read_experiment(Path(file)).narrowed(
-        frozenset(sites), seeds, max_requests, frozenset(strategies)
+    own_sites, own_strategies = texts_of("sites", sites), texts_of("strategies", strategies)
+    described = read_experiment(path_of("file", file)).narrowed(
+        frozenset(own_sites), seeds, max_requests, frozenset(own_strategies)
     )
     if parquet:
         require_duckdb()
@@ -84,7 +93,7 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
         raise UsageError(f"--out {folder}: the folder cannot be created ({error.strerror})") from error
     places = Places(None if archives is None else Path(archives), folder / SITES_FOLDER, GENERATORS)
     left_out: tuple[str, ...] = ()
-    if sites and not strategies:
+    if own_sites and not own_strategies:
         described, left_out = without_examples(described, places)
     workers = (os.cpu_count() or 1) if jobs is None else jobs
     with writing_to(folder):

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from coati.archive.exports.new_file import new_file
 from coati.errors import UsageError
+from coati.jobs.arguments import PathText, texts_of
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.run_summary import RunSummary
 from coati.jobs.runs import run_folders
@@ -138,7 +139,7 @@ class Merged(NamedTuple):
 
 
 def merge(
-    runs: str | Path | Iterable[str | Path],
+    runs: PathText | Iterable[PathText],
     out: str | Path,
     *,
     overwrite: bool = False,
@@ -151,8 +152,7 @@ def merge(
     """
     if Path(out).is_file() and not overwrite:
         raise UsageError(f"{out} already exists; --overwrite replaces it")
-    places = (runs,) if isinstance(runs, str | Path) else runs
-    folders = [folder for given in places for folder in _folders(Path(given))]
+    folders = [folder for given in texts_of("runs", runs) for folder in _folders(Path(given))]
     if not folders:
         raise UsageError("nothing to merge: give the folders of runs")
     named = _named(folders)

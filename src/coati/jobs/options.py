@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TypedDict
 
@@ -10,7 +12,7 @@ from typing import TypedDict
 class AskingOptions(TypedDict, total=False):
     """How a site is asked: what `coati.watch` takes beside its own arguments, and all others take too."""
 
-    delay: float | str
+    delay: float | str | timedelta
     contact: str
     user_agent: str
     limit_rate: int | str | None
@@ -32,7 +34,7 @@ class _SharedOptions(AskingOptions, total=False):
     profile: Sequence[str]
     max_requests: int | None
     max_bytes: int | str | None
-    max_time: float | str | None
+    max_time: float | str | timedelta | None
     host_budget: int | None
     max_file_size: int | str
     concurrency: int
@@ -83,7 +85,7 @@ class InspectOptions(TypedDict, total=False):
     types: str
     profile: Sequence[str]
     max_requests: int | None
-    delay: float | str
+    delay: float | str | timedelta
     contact: str
     user_agent: str
     user: str
@@ -94,5 +96,11 @@ class InspectOptions(TypedDict, total=False):
 
 
 def plain_values(options: Mapping[str, object]) -> dict[str, object]:
-    """Return options as run files have them: paths as text."""
-    return {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
+    """Return options as run files have them: paths as text, times in seconds."""
+    return {name: _plain(value) for name, value in options.items()}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, PathLike):
+        return fspath(value)
+    return value.total_seconds() if isinstance(value, timedelta) else value

@@ -18,9 +18,7 @@ def run_beside_loop(work: Callable[[], T], stop: StopSignal) -> T:
     Where a loop runs in this thread, the work gets another thread. A first interrupt then sets ``stop``, and
     the work ends well; signals reach no other thread than the main one.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _runs_in_loop():
         return work()
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="coati") as pool:
         future = pool.submit(work)
@@ -31,3 +29,12 @@ def run_beside_loop(work: Callable[[], T], stop: StopSignal) -> T:
                 raise
             stop.set()
             return future.result()
+
+
+def _runs_in_loop() -> bool:
+    # Apart: what the work raises is not to be shown as raised while this was handled.
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

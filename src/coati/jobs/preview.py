@@ -31,9 +31,10 @@ from coati.web.media import essence
 from coati.web.urls import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from coati.jobs.run_place import RunPlace
+    from coati.live.plan import CrawlResult
     from coati.model import Link
     from coati.settings.run_settings import RunSettings
 
@@ -51,7 +52,10 @@ class LinkGroup:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a dry run found out; the fields are those of its JSON form."""
+    """What a dry run found out; the fields are those of its JSON form.
+
+    ``unchecked`` of the ``admitted`` links are on hosts whose robots.txt was not read.
+    """
 
     start_url: str
     final_url: str
@@ -69,6 +73,7 @@ class Preview:
     strategy: str
     links: int
     admitted: int
+    unchecked: int
     refused: dict[str, int]
     groups: list[LinkGroup]
     exit_code: int
@@ -86,20 +91,32 @@ def preview_place(place: RunPlace) -> Preview:
     answers = StartAnswers()
     # As for its sitemaps, robots.txt is a start address.
     settings = replace(place.settings, sitemaps=True)
+    answers.otherwise = not_requested(_look(settings, settings.start_urls, answers))
+    # A site that redirects to another host of its own has its rules there.
+    reached = (answers.of(url) for url in settings.urls)
+    there = {
+        answer.url: robots_url(answer.url) for answer in reached if isinstance(answer.result.outcome, Page)
+    }
+    new = tuple(dict.fromkeys(rules for rules in there.values() if rules not in settings.start_urls))
+    if new:
+        not_requested(_look(replace(settings, urls=tuple(there)), new, answers))
+    return _preview(place, answers)
+
+
+def _look(settings: RunSettings, urls: Sequence[str], answers: StartAnswers) -> CrawlResult:
     plan = crawl_plan(settings, CrawlResources(on_fetched=answers.take))
     # Whoever asks for a preview wants to know now that nobody answers.
-    look = replace(plan, defers=False, finishes=False)
-    answers.otherwise = not_requested(crawl_starts_only(look, settings.start_urls))
-    return _preview(place, answers)
+    return crawl_starts_only(replace(plan, defers=False, finishes=False), urls)
 
 
 def _preview(place: RunPlace, answers: StartAnswers) -> Preview:
     settings = place.settings
     starts = {url: answers.of(url) for url in settings.urls}
     first = starts[settings.url]
-    robots = {url: answers.of(url).result for url in dict.fromkeys(map(robots_url, settings.urls))}
+    pages = (*settings.urls, *(answer.url for answer in starts.values()))
+    robots = {url: answers.of(url).result for url in dict.fromkeys(map(robots_url, pages))}
     rules = {url: Protego.parse(_robots_text(result)) for url, result in robots.items()}
-    own_url = robots_url(settings.url)
+    own_url = robots_url(first.url if isinstance(first.result.outcome, Page) else settings.url)
     own_text = _robots_text(robots[own_url])
     agents = live_settings(settings).robots_agents
     delays = [delay for agent in agents if (delay := rules[own_url].crawl_delay(agent)) is not None]
@@ -125,6 +142,7 @@ def _preview(place: RunPlace, answers: StartAnswers) -> Preview:
         strategy=settings.strategy,
         links=total,
         admitted=len(admitted),
+        unchecked=sum(robots_url(link.url) not in rules for link in admitted) if _obeys(settings) else 0,
         refused=dict(sorted(refused.items(), key=lambda item: -item[1])),
         groups=_groups(admitted),
         exit_code=min(_exit_code(answer) for answer in starts.values()),
@@ -176,7 +194,8 @@ def _groups(links: Iterable[Link]) -> list[LinkGroup]:
 
 def _robots_text(result: FetchResult) -> str:
     good = isinstance(result.outcome, Page) and result.outcome.status < 300  # noqa: PLR2004 - HTTP success
-    return (result.body or b"")[:MAX_RULES_BYTES].decode("utf-8", "replace") if good else ""
+    # Some begin with a mark of their encoding, which belongs to no rule.
+    return (result.body or b"")[:MAX_RULES_BYTES].decode("utf-8-sig", "replace") if good else ""
 
 
 def _robots_described(result: FetchResult, text: str) -> str:

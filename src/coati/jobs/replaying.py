@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -20,9 +20,10 @@ from coati.assembly import (
     strategy_row,
 )
 from coati.budget import Budget
-from coati.errors import ConfigError, UsageError
+from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.quantiles import quantile
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
+from coati.jobs.arguments import PathText, count_of, path_of, texts_of
 from coati.jobs.notebook_tables import rows_table
 from coati.machine_errors import writing_to
 from coati.replaying.charts import draw_curves
@@ -30,7 +31,7 @@ from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.site import ReplaySite
 from coati.runs.durable import write_json_lines
 from coati.runs.iso_times import to_iso
-from coati.units import parse_bytes, parse_seconds
+from coati.units import format_count, parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
 from coati.web.markup.goals import all_of
 from coati.web.media import parse_types
@@ -55,7 +56,7 @@ class ReplaySpread:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ReplayResults:
     """What `coati.replaying` returns: every run with its trace and measures, in order.
 
@@ -68,6 +69,11 @@ class ReplayResults:
     runs: tuple[MeasuredRun, ...]
     remarks: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """Show on one line what was run; the traces are long."""
+        runs = format_count(len(self.runs), "run")
+        return f"<ReplayResults on {self.site!r}: {runs} of {', '.join(self.strategies())}>"
+
     def rows(self) -> list[dict[str, object]]:
         """Return one flat object per run; None where a measure is not defined."""
         return [run.row() for run in self.runs]
@@ -76,7 +82,12 @@ class ReplayResults:
         """Return the median over seeds, and the quartiles where there are seeds enough."""
         # A run that never got there counts as the worst there is, so that the median stays honest.
         worst = -math.inf if measure == "gap_closed" else math.inf
-        found = [row[measure] for row in self.rows() if row["strategy"] == strategy]
+        if strategy not in self.strategies():
+            raise unknown_name("strategy of these runs", strategy, self.strategies())
+        rows = [row for row in self.rows() if row["strategy"] == strategy]
+        if not all(measure in row for row in rows):
+            raise unknown_name("measure", measure, rows[0])
+        found = [row[measure] for row in rows]
         values = sorted(worst if value is None else float(str(value)) for value in found)
         if len(values) < _SEEDS_FOR_QUARTILES:
             return ReplaySpread(quantile(values, 0.5))
@@ -143,21 +154,21 @@ class ReplayPlan:
 
 
 def replay(  # noqa: PLR0913 - one argument per option of the command
-    archive: str | Path,
-    strategies: str | Sequence[str] = DEFAULT_STRATEGIES,
+    archive: PathText,
+    strategies: str | Iterable[str] = DEFAULT_STRATEGIES,
     *,
     seeds: int = 1,
     seed: int = 0,
     types: str | None = None,
-    start_urls: Sequence[str] = (),
+    start_urls: str | Iterable[str] = (),
     as_of: str | float | None = None,
     max_requests: int | None = None,
     max_bytes: int | str | None = None,
     max_time: float | str | None = None,
     max_targets: int | None = None,
     early_stop: str = "off",
-    examples: Sequence[str | Path] = (),
-    goal: Sequence[str] = (),
+    examples: PathText | Iterable[PathText] = (),
+    goal: str | Iterable[str] = (),
     scope: str = Scope.DOMAIN.value,
     shortcuts: str = "off",
     on_run: OnRun | None = None,
@@ -169,7 +180,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     an archive of many hosts needs the ``scope`` "any". With ``shortcuts`` "auto", strategies that can use
     them are offered the APIs whose answers the archive holds; with "only", nothing else is followed.
     """
-    names = (strategies,) if isinstance(strategies, str) else tuple(strategies)
+    names = texts_of("strategies", strategies)
     budget = Budget(
         max_requests,
         parse_bytes(max_bytes) if isinstance(max_bytes, str) else max_bytes,
@@ -178,19 +189,19 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     )
     plan = ReplayPlan(
         strategies=[name for each in names for name in each.split(",")],
-        seeds=seeds,
+        seeds=count_of("seeds", seeds),
         seed=seed,
         types=types,
-        start_urls=start_urls,
+        start_urls=texts_of("start_urls", start_urls),
         as_of=parse_moment(as_of) if isinstance(as_of, str) else as_of,
         budget=budget,
         early_stop=early_stop,
-        examples=[Path(each) for each in examples],
-        goal=goal,
+        examples=[Path(each) for each in texts_of("examples", examples)],
+        goal=texts_of("goal", goal),
         scope=scope,
         shortcuts=shortcuts,
     )
-    return replay_archive(Path(archive), plan, ReplayCallbacks(on_run=on_run))
+    return replay_archive(path_of("archive", archive), plan, ReplayCallbacks(on_run=on_run))
 
 
 def replay_archive(archive: Path, plan: ReplayPlan, callbacks: ReplayCallbacks) -> ReplayResults:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from coati.errors import UsageError
+from coati.jobs.arguments import PathText, path_of
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.run_summary import RunSummary
 from coati.jobs.verifying import Verification, verify
@@ -48,6 +49,9 @@ class Run:
     """The folder of a run, for reading, also while the run is in progress."""
 
     folder: Path
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
 
     @property
     def summary(self) -> RunSummary:
@@ -99,20 +103,22 @@ class Run:
         return pairs_table(f"{summary['start_url']} in {self.folder}", ((n, summary[n]) for n in shown))
 
 
-def open_run(folder: str | Path) -> Run:
+def open_run(folder: PathText) -> Run:
     """Open the folder of a run; raises `coati.runs.RunError` where it cannot be read."""
-    with RunReader(Path(folder)):
-        return Run(Path(folder))
+    place = path_of("folder", folder)
+    with RunReader(place):
+        return Run(place)
 
 
 def find_runs(
-    folder: str | Path = ".", on_problem: Callable[[RunError], None] | None = None
+    folder: PathText = ".", on_problem: Callable[[RunError], None] | None = None
 ) -> list[RunSummary]:
     """Summarise the runs below a folder, the newest first; ``on_problem`` hears of unreadable ones."""
-    if not Path(folder).is_dir():
-        raise UsageError(f"there is no folder {folder}")
+    place = path_of("folder", folder)
+    if not place.is_dir():
+        raise UsageError(f"there is no folder {place}")
     found = []
-    for path in run_folders(Path(folder)):
+    for path in run_folders(place):
         try:
             found.append(RunSummary.read(path))
         except RunError as error:
@@ -136,14 +142,16 @@ def run_folders(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
         yield from run_folders(entry, depth - 1)
 
 
-def explain(url: str, run: str | Path = ".") -> Explanation:
+def explain(url: str, run: PathText = ".") -> Explanation:
     """Explain why a URL was requested or skipped in a run; ``url`` may also be a path on the run's site."""
-    return explain_url(Path(run), url)
+    if not isinstance(url, str):
+        raise UsageError(f"url: {url!r} is not a text; give a URL, or a path on the run's site")
+    return explain_url(path_of("run", run), url)
 
 
-def report(run: str | Path, out: str | Path | None = None) -> Path:
+def report(run: PathText, out: str | Path | None = None) -> Path:
     """Rewrite ``report.html`` of a run, also while it is in progress, and return its path.
 
     ``out`` is another file to write it to, where the folder of the run cannot be written.
     """
-    return write_report(Path(run), None if out is None else Path(out))
+    return write_report(path_of("run", run), None if out is None else Path(out))

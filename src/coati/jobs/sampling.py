@@ -16,6 +16,7 @@ from coati.experiments.yield_sheet import (
     with_guess,
     write_sheet,
 )
+from coati.jobs.arguments import PathText, count_of, path_of
 from coati.jobs.notebook_tables import rows_table
 from coati.machine_errors import writing_to
 from coati.runs.reader import RunReader
@@ -57,7 +58,7 @@ class Sample:
 
 
 def sample(
-    run: str | Path,
+    run: PathText,
     n: int = 40,
     *,
     seed: int = 0,
@@ -69,14 +70,14 @@ def sample(
 
     Fill in the sheet's column ``labelled_tables`` and call again: the counts are then read from the sheet.
     """
-    folder = Path(run)
+    folder = path_of("run", run)
     place = Path(sheet) if sheet is not None else folder / f"sample-{n}-seed{seed}.csv"
     with RunReader(folder) as reader:
         if place.exists():
             return Sample(folder, seed, place, tuple(read_sheet(place)), is_new=False)
         if guess:
             require_readers()
-        files = draw_sample(reader, n, seed)
+        files = draw_sample(reader, count_of("n", n), seed)
         if guess:
             files = _guessed(files, reader.layout.files, on_progress)
         with writing_to(place):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coati.jobs.arguments import PathText, path_of
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.own_thread import run_beside_loop
 from coati.jobs.run_place import find_place
@@ -63,12 +64,12 @@ class Verification:
 
 
 def verify(
-    folder: str | Path, *, repair: bool = False, on_progress: Callable[[int, int], None] | None = None
+    folder: PathText, *, repair: bool = False, on_progress: Callable[[int, int], None] | None = None
 ) -> Verification:
     """Check every file of a run against its hash; ``repair`` downloads damaged ones again, if unchanged."""
-    folder = Path(folder)
+    place = path_of("folder", folder)
     damaged = []
-    with RunReader(folder) as reader:
+    with RunReader(place) as reader:
         (total,) = reader.connection.execute("SELECT count(*) FROM files").fetchone()
         for done, file in enumerate(checked_files(reader), start=1):
             if file.state is not FileState.WHOLE:
@@ -77,8 +78,8 @@ def verify(
                 on_progress(done, total)
     repaired: frozenset[str] = frozenset()
     if repair and damaged:
-        repaired = run_beside_loop(lambda: _repair(folder, damaged), StopSignal())
-    return Verification(folder, total, tuple(damaged), repaired)
+        repaired = run_beside_loop(lambda: _repair(place, damaged), StopSignal())
+    return Verification(place, total, tuple(damaged), repaired)
 
 
 def _repair(folder: Path, damaged: Sequence[CheckedFile]) -> frozenset[str]:

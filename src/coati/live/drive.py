@@ -445,16 +445,18 @@ class Drive:
     def _seconds(self) -> float:
         return self.seconds_before() + self.counts.seconds
 
-    def _limit(self) -> StopReason | None:
+    def _limit(self, possible_targets: int = 0) -> StopReason | None:
         counts = self.counts
-        limit = self.plan.budget.spent(self._sent, counts.bytes, self._seconds(), counts.targets)
+        targets = counts.targets + possible_targets
+        limit = self.plan.budget.spent(self._sent, counts.bytes, self._seconds(), targets)
         return None if limit is None else StopReason.of_limit(limit)
 
     def _budget_spent(self) -> bool:
         """Tell whether nothing may be sent now; the last open request may still give some budget back."""
         if self.stopping:
             return True
-        limit = self._limit()
+        # Each request in flight may bring a target: there are to be no more of them than targets may come.
+        limit = self._limit(len(self._open))
         if limit is None:
             return False
         if not self._open:

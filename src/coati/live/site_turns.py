@@ -68,8 +68,9 @@ class Crawled(Protocol):
 class SiteTurns:
     """Turns for many sites; `of` is the view of one of them.
 
-    ``seconds`` says how long this session took so far, ``on_change`` is told after each request. ``limit`` is
-    the part of the budget that ended everything.
+    ``seconds`` says how long this session took so far, ``seconds_before`` how long earlier ones did, also of
+    sites that do not join any more. ``on_change`` is told after each request. ``limit`` is the part of the
+    budget that ended everything.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class SiteTurns:
         *,
         fair: bool = False,
         seconds: Callable[[], float] | None = None,
+        seconds_before: float = 0.0,
         on_change: Callable[[SiteTurns], None] | None = None,
     ) -> None:
         self._choice = SiteChoice(fair=fair)
@@ -94,7 +96,7 @@ class SiteTurns:
         self._requests = self._bytes = self._targets = 0
         # Of bodies that are being read.
         self._arriving = 0
-        self._seconds_before = 0.0
+        self._seconds_before = seconds_before
         self.session_requests = 0
         self.limit: Limit | None = None
 
@@ -190,7 +192,7 @@ class SiteTurns:
         self._choice.sleep(number)
 
     def _give_turns(self, asking: int | None = None) -> None:
-        while len(self._turns) < self._at_once and self._limit() is None:
+        while len(self._turns) < self._at_once and self._limit(self._unanswered()) is None:
             chosen = self._choice.choose()
             if chosen is None:
                 return
@@ -221,13 +223,17 @@ class SiteTurns:
         self._bytes += size_bytes
         self._targets += targets
 
-    def _limit(self) -> Limit | None:
-        """Say whether nothing more may be sent, with what is not answered yet counted as spent."""
-        return self._spent(self.in_flight)
+    def _unanswered(self) -> int:
+        """How many requests are not answered yet, however many attempts each takes."""
+        return sum(attempts > 0 for attempts in self._turns.values())
 
-    def _spent(self, unanswered: int) -> Limit | None:
-        requests = self._requests + unanswered
-        return self._budget.spent(requests, self._bytes, self._seconds_spent(), self._targets)
+    def _limit(self, possible_targets: int = 0) -> Limit | None:
+        """Say whether nothing more may be sent, with what is not answered yet counted as spent."""
+        return self._spent(self.in_flight, possible_targets)
+
+    def _spent(self, unanswered: int, possible_targets: int = 0) -> Limit | None:
+        requests, targets = self._requests + unanswered, self._targets + possible_targets
+        return self._budget.spent(requests, self._bytes, self._seconds_spent(), targets)
 
     def _seconds_spent(self) -> float:
         return self._seconds_before + (0.0 if self._seconds is None else self._seconds())

@@ -32,6 +32,7 @@ SELECT (SELECT count(*) FROM links)
      + (SELECT count(DISTINCT url) FROM requests
         WHERE link IS NULL AND url NOT IN (SELECT url FROM links))
 """
+_ASKED = "SELECT count(DISTINCT url) FROM requests WHERE kind NOT IN ('refused', 'deferred')"
 _WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests)"
 _UNREACHED = "SELECT count(DISTINCT url) FROM deferred"
 _HOSTS = "SELECT count(DISTINCT host) FROM requests WHERE charged > 0"
@@ -52,8 +53,9 @@ class RunStage(StrEnum):
 class RunFacts:
     """A run in numbers.
 
-    ``known`` counts the addresses that it came to know, ``waiting`` those of them that were not asked for,
-    ``unreached`` those that could not be reached;
+    ``known`` counts the addresses that it came to know. Of these, ``asked`` were asked for and answered, or
+    failed: some of them may have been refused before. ``waiting`` were not asked for, and ``unreached`` could
+    not be reached;
     ``files`` are different contents, of which several targets may be copies. ``words`` are those of a search
     for repositories, and empty for all other runs.
     """
@@ -66,6 +68,7 @@ class RunFacts:
     settings: Mapping[str, Any]
     totals: Totals
     known: int
+    asked: int
     waiting: int
     unreached: int
     files: int
@@ -97,11 +100,6 @@ class RunFacts:
     def noun(self) -> str:
         """What is counted: files, or pages."""
         return "relevant page" if self.seeks_pages else "file"
-
-    @property
-    def asked(self) -> int:
-        """How many of the known addresses were asked for, were reached and were not refused on the way."""
-        return max(0, self.known - self.waiting - self.unreached - self.totals.by_kind.get("refused", 0))
 
     @property
     def site(self) -> str:
@@ -154,6 +152,7 @@ def read_facts(run: RunReader) -> RunFacts:
         settings=settings,
         totals=run.totals(),
         known=ask(_KNOWN).fetchone()[0],
+        asked=ask(_ASKED).fetchone()[0],
         waiting=ask(_WAITING).fetchone()[0],
         unreached=ask(_UNREACHED).fetchone()[0],
         files=files,

@@ -16,7 +16,7 @@ from coati.web.rules import Refusal
 FEW_LINKS = 3
 
 _FIRST_TROUBLE = """
-SELECT url, coalesce(status, 0) AS status, coalesce(reason, '') AS reason FROM requests
+SELECT url, coalesce(status, 0) AS status, coalesce(reason, '') AS reason, redirected_from FROM requests
 WHERE kind IN ('refused', 'broken', 'deferred') ORDER BY observed_event LIMIT 1
 """
 _NOT_FOLLOWED = """
@@ -71,7 +71,16 @@ def failed_start(connection: Connection) -> StopWords | None:
     row = connection.execute(_FIRST_TROUBLE).fetchone()
     if row is None:
         return None
-    url, status, reason = row
+    url, status, reason, redirected_from = row
+    if reason == Refusal.SCOPE and redirected_from is None:
+        # No strategy of ours does this.
+        return StopWords(
+            "the strategy asks for another site",
+            f"The strategy asked for {url}, which is outside the site or the chosen part of it. It got"
+            " nothing else.",
+            "A strategy may ask for the start URLs, for links of the pages that it observes, and for where"
+            " these redirect to. If it should leave the site, use --scope any.",
+        )
     if reason == Refusal.SCOPE:
         return StopWords(
             "the start page redirects to another site",

@@ -34,11 +34,22 @@ class SettingType:
 
 def _read_text(value: object) -> str:
     if not isinstance(value, str):
-        raise ConfigError(f"{value!r} is not a text")
+        raise ConfigError(f"{value!r} is not a text{_meant_by(value)}")
     return value.strip()
 
 
+def _meant_by(value: object) -> str:
+    """Say how a caller of the library writes what is meant, where that is clear."""
+    if value is None:
+        return "; leave it out for the default"
+    if isinstance(value, list | tuple) and value and all(isinstance(each, str) for each in value):
+        return f"; write {','.join(value)!r}"
+    return ""
+
+
 def _read_integer(value: object) -> int:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ConfigError(f"{value!r} is not a whole number")
     try:

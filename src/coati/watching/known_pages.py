@@ -132,6 +132,8 @@ def read_known(sources: Sequence[Path]) -> KnownPages:
     if len(folders) == len(sources):
         return _joined([_of_crawl(folder) for folder in folders])
     other = next(source for source in sources if source not in folders)
+    if str(other).startswith(("http:/", "https:/")):
+        raise UsageError("this is a URL: crawl it first, then watch the folder of that crawl")
     if not other.exists():
         raise UsageError(
             f"{other} does not exist: give the folder of a crawl, or a file with one page per line"

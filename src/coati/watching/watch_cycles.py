@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from coati.errors import ConfigError
+from coati.jobs.arguments import PathText, count_of, texts_of
 from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
@@ -42,6 +43,9 @@ class WatchResult:
 
     place: WatchPlace
     cycles: tuple[CycleResult, ...]
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
 
     @property
     def folder(self) -> Path:
@@ -102,7 +106,7 @@ class CycleCallbacks:
 
 
 def watch(  # noqa: PLR0913 - one argument per option of the command
-    source: str | Path | Sequence[str | Path],
+    source: PathText | Iterable[PathText],
     *,
     cycles: int | None = 1,
     out: str | Path | None = None,
@@ -121,10 +125,11 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     None runs until ``stop`` is set. ``command`` and ``notify`` are told of each change, as by ``--exec`` and
     ``--notify``. Others are the settings of ``coati watch``; what is left out stays as it was.
     """
+    if cycles is not None:
+        count_of("cycles", cycles)
     given = plain_values(options)
-    sources = [source] if isinstance(source, str | Path) else list(source)
     place = find_watch(
-        [Path(each) for each in sources],
+        [Path(each) for each in texts_of("source", source)],
         {name: value for name, value in given.items() if name in WATCH_OPTIONS},
         None if out is None else Path(out),
         read_values({name: value for name, value in given.items() if name not in WATCH_OPTIONS}),

@@ -471,6 +471,23 @@ def test_a_day_and_a_time_of_one_change_hasten_a_page_once() -> None:
         assert told == ["a"]
 
 
+def test_a_day_that_has_begun_in_the_east_only_is_that_of_the_time_before_it() -> None:
+    """In Australia it is the next day already when a page changes shortly before midnight in UTC."""
+    midnight = 48 * HOUR
+    changed = midnight - 0.1 * HOUR
+    for first, second in ((changed, midnight), (midnight, changed)):
+        urls = [ROOT + name for name in ("s.xml", "feed.xml", "a", "b", "c", "d")]
+        strategy = SiteWatch(Watch(urls, RoundRobin(), WatchSettings(per_cycle=4)), value)
+        told = []
+        for hour in range(60):
+            answers = {
+                "s.xml": dated(a=first if hour >= 48 else 1.0),
+                "feed.xml": dated(a=second if hour >= 52 else 1.0),
+            }
+            told += names(run_cycle(strategy, hour, lambda name, now=answers: now.get(name) or page()), DATED)  # type: ignore[misc]
+        assert told == ["a"]
+
+
 def test_a_time_before_the_visit_hastens_nothing_where_a_cycle_takes_a_day() -> None:
     day = 24 * HOUR
     urls = [ROOT + name for name in ("s.xml", "feed.xml", "a", "b", "c", "d")]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _MOST_IN_VAIN = 20
 # A date may be of another time zone. One further ahead is wrong, and no true one would come after it.
 _DAY_SECONDS = _AHEAD_SECONDS = 24 * 3600.0
+# In the far east a day begins this long before it does in UTC; a date without a time is read as one of UTC.
+_EARLY_SECONDS = 14 * 3600.0
 
 
 class DatedPages:
@@ -57,7 +59,7 @@ class DatedPages:
                 visited = max(visited, self._visited.get(page, 0.0))
                 before = self._dates.get(page)
                 self._dates[page] = date if before is None else max(date, before)
-                if before is not None and date > before and _latest(date) > visited:
+                if before is not None and _earliest(date, before) > before and _latest(date) > visited:
                     changed.append(page)
         if self._in_vain.get(url, 0) >= _MOST_IN_VAIN:
             return []
@@ -83,6 +85,14 @@ class DatedPages:
     def load(self, state: State) -> None:
         self._dates, self._visited = dict(state["dates"]), dict(state["visited"])
         self._told_by, self._in_vain = dict(state["told_by"]), dict(state["in_vain"])
+
+
+def _earliest(date: float, before: float) -> float:
+    """Return since when a change of this date may have come, where it is told after one that has a time.
+
+    East of Greenwich, the day of a change may lie after its time: both tell of the same one.
+    """
+    return date - _EARLY_SECONDS if not date % _DAY_SECONDS and before % _DAY_SECONDS else date
 
 
 def _latest(date: float) -> float:

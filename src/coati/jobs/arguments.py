@@ -1,0 +1,59 @@
+"""What callers of the library give as arguments, checked before anything is done with it.
+
+A command line has texts only. A notebook also has a list, a path or a result where a text is meant, and a
+text where a list is meant: what is clear is taken, and all else is told in words.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from coati.errors import UsageError
+
+PathText = str | os.PathLike[str]
+
+
+def texts_of(name: str, value: object) -> tuple[str, ...]:
+    """Take one text or path, or several of them; raises `UsageError` for anything else.
+
+    >>> texts_of("start", "https://a.example/")
+    ('https://a.example/',)
+    >>> texts_of("start", ["https://a.example/", 5])
+    Traceback (most recent call last):
+    coati.errors.UsageError: start: 5 is not a text; give one text, or a list of texts
+    """
+    if isinstance(value, str | os.PathLike):
+        return (os.fspath(value),)
+    if not isinstance(value, Iterable) or isinstance(value, bytes | bytearray | Mapping):
+        raise UsageError(f"{name}: {value!r} is not a text; give one text, or a list of texts")
+    texts = tuple(value)
+    for each in texts:
+        if not isinstance(each, str | os.PathLike):
+            raise UsageError(f"{name}: {each!r} is not a text; give one text, or a list of texts")
+    return tuple(os.fspath(each) for each in texts)
+
+
+def path_of(name: str, value: object) -> Path:
+    """Take a path, a text that is one, or a result that has a folder; raises `UsageError` otherwise.
+
+    >>> path_of("run", None)
+    Traceback (most recent call last):
+    coati.errors.UsageError: run: None is not a path; give it as a text or a Path
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise UsageError(f"{name}: {value!r} is not a path; give it as a text or a Path")
+    return Path(value)
+
+
+def count_of(name: str, value: object) -> int:
+    """Take a whole number of at least 1; raises `UsageError` for anything else.
+
+    >>> count_of("seeds", "3")
+    Traceback (most recent call last):
+    coati.errors.UsageError: seeds is '3': it must be a whole number of at least 1
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise UsageError(f"{name} is {value!r}: it must be a whole number of at least 1")
+    return value
