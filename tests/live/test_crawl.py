@@ -20,6 +20,7 @@ from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
 from coati.testing.server import serve
 from coati.testing.site_parameters import SiteParameters
+from coati.web.media import PRESETS
 from tests.live.conftest import Deadline
 from tests.live.crawling import crawl_from, crawl_into, plan_for
 from tests.live.scripted import Exchange, Route, Script, answer, file, in_turn, page, scripted
@@ -189,6 +190,29 @@ def test_files_that_are_too_large_or_cannot_be_unpacked_are_answers(route: Route
         )
     assert crawled.result.stop is StopReason.FINISHED
     assert (crawled.result.progress.errors, crawled.result.progress.requests) == (30, 31)
+
+
+@pytest.mark.parametrize("size", [20, 200_000])
+def test_the_name_that_a_server_proposes_tells_a_wanted_file(size: int) -> None:
+    def download(media_type: str, disposition: str) -> Route:
+        body = b"1;2\n" * (size // 4)
+        return lambda exchange: exchange.answer(200, body, media_type, Content_Disposition=disposition)
+
+    routes = {
+        "/": page("/get/1", "/get/2", "/get/3", "/get/4"),
+        "/get/1": download("application/octet-stream", "attachment; filename=table 1.csv"),
+        "/get/2": download("application/force-download", "attachment; filename*=UTF-8''G%C3%A4ste.XLSX"),
+        "/get/3": download("application/octet-stream", 'attachment; filename="setup.exe"'),
+        "/get/4": download("binary/octet-stream", "inline"),
+    }
+    kinds = {}
+    with scripted(routes) as script:
+        for types in ("tables", "data"):
+            crawled = crawl_from(script.start, types=PRESETS[types], robots=False)
+            kinds[types] = [
+                crawled.observed[f"{script.start}get/{number}"]["outcome"] for number in (1, 2, 3, 4)
+            ]
+    assert kinds == {"tables": ["target", "target", "other", "other"], "data": ["target"] * 4}
 
 
 def test_what_leads_out_of_scope_is_refused_and_costs_nothing() -> None:

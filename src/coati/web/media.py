@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from coati.errors import ConfigError, unknown_name
 from coati.model import Kind
@@ -68,7 +69,7 @@ BLOCKED_EXTENSIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TargetTypes:
-    """Which answers are targets: by media type, or by the URL's extension.
+    """Which answers are targets: by media type, or by the extension of the URL or of the proposed file name.
 
     An extension helps where a server sends a generic type; it never turns HTML into a target.
     """
@@ -78,10 +79,14 @@ class TargetTypes:
     extensions: frozenset[str] = frozenset()
     everything: bool = False
 
-    def kind(self, media_type: str, url: str) -> Kind:
+    def kind(self, media_type: str, url: str, file_name: str = "") -> Kind:
         """Classify a successful answer; what a search engine found is a page, whatever its form.
 
+        ``file_name`` is the one that the server proposes (`coati.web.downloads.proposed_name`).
+
         >>> PRESETS["data"].kind("text/csv; charset=utf-8", "http://example.org/get?id=1").value
+        'target'
+        >>> PRESETS["tables"].kind("application/octet-stream", "http://example.org/get", "Rents.CSV").value
         'target'
         """
         media_type = essence(media_type)
@@ -92,6 +97,7 @@ class TargetTypes:
         wanted = (
             media_type in self.media_types
             or (self.extensions and extension_of(url) in self.extensions)
+            or (self.extensions and PurePosixPath(file_name).suffix[1:].lower() in self.extensions)
             or (self.everything and media_type not in _PAGE_PARTS)
         )
         # Every site has one, for crawlers, and its type is that of a text.

@@ -1,0 +1,39 @@
+import pytest
+
+from coati.model import Kind
+from coati.web.downloads import download_type, proposed_name
+from coati.web.media import PRESETS
+
+URL = "http://example.org/download.php?id=12"
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ["binary/octet-stream", "application/force-download; charset=utf-8", "Application/X-Download"],
+)
+def test_a_type_that_names_no_format_is_that_of_any_binary_file(declared: str) -> None:
+    assert download_type(declared) == "application/octet-stream"
+
+
+@pytest.mark.parametrize("declared", ["", "text/html", "text/csv; charset=utf-8", "application/zip"])
+def test_other_types_stay_as_declared(declared: str) -> None:
+    assert download_type(declared) == declared
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Gäste.XLSX", Kind.TARGET),
+        ("a.tar.csv", Kind.TARGET),
+        ("csv", Kind.OTHER),
+        ("a.exe", Kind.OTHER),
+        ("", Kind.OTHER),
+    ],
+)
+def test_the_proposed_name_tells_a_wanted_file_where_the_url_does_not(name: str, kind: Kind) -> None:
+    assert PRESETS["tables"].kind("application/octet-stream", URL, name) is kind
+
+
+def test_no_name_turns_a_page_into_a_file() -> None:
+    name = proposed_name('attachment; filename="table.csv"')
+    assert PRESETS["tables"].kind("text/html", URL, name) is Kind.PAGE
