@@ -111,6 +111,22 @@ _PAGE_PARTS = frozenset({
 })  # fmt: skip
 
 
+def can_be_wanted(media_type: str) -> bool:
+    """Tell whether files of a type may be what somebody collects: no pages, pictures, films or fonts.
+
+    >>> can_be_wanted("application/geo+json"), can_be_wanted("font/woff2")
+    (True, False)
+    """
+    media_type = essence(media_type)
+    never = (*BLOCKED_MEDIA_PREFIXES, "font/", "application/font", "application/x-font")
+    return bool(
+        _MEDIA_TYPE.match(media_type)
+        and not media_type.startswith(never)
+        and media_type not in _PAGE_PARTS
+        and "html" not in media_type
+    )
+
+
 def essence(media_type: str) -> str:
     """Strip the parameters of a media type and lower its case.
 

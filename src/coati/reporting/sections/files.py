@@ -18,6 +18,7 @@ from coati.reporting.safe_html import (
     web_link,
 )
 from coati.reporting.tables import Cell, Column, table
+from coati.runs.other_types import other_types
 from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
 from coati.units import format_bytes, format_count, format_moment
 
@@ -70,7 +71,13 @@ _SHORT_NAMES = {
 def files(connection: Connection, facts: RunFacts) -> Html:
     """Show the files, then the types."""
     if not facts.totals.targets:
-        return element("section", element("h2", "The files"), element("p", _none(facts)), id="files")
+        return element(
+            "section",
+            element("h2", "The files"),
+            element("p", _none(facts)),
+            _not_wanted(connection, facts),
+            id="files",
+        )
     types = connection.execute(_TYPES, (_MAX_TYPES,)).fetchall()
     rows = connection.execute(_FILES, (MAX_FILES,)).fetchall()
     where = joined(
@@ -92,6 +99,7 @@ def files(connection: Connection, facts: RunFacts) -> Html:
         data_block("file-list", _file_data(rows, facts)),
         element("h3", "By type"),
         _types_table(types),
+        _not_wanted(connection, facts),
         id="files",
     )
 
@@ -134,6 +142,28 @@ def _types_table(rows: list[Row]) -> Html:
         for row in rows
     ]
     return table(columns, cells, "Types of files")
+
+
+def _not_wanted(connection: Connection, facts: RunFacts) -> Html | None:
+    """Show what was met and not collected, so that nobody takes the list for all that the site has."""
+    rows = other_types(connection, facts.settings)
+    if not rows:
+        return None
+    columns = (Column("Type"), Column("Files", numeric=True), Column("For example", wide=True))
+    cells = [
+        (
+            element("span", shortened(type_name(row.media_type), 60), title=shortened(row.media_type)),
+            Cell(format_count(row.files), row.files),
+            web_link(row.example, facts.on_site(row.example), 90),
+        )
+        for row in rows[:_MAX_TYPES]
+    ]
+    return element(
+        "div",
+        element("h3", "Other types, not collected"),
+        element("p", "The crawl came upon these files, too. They are not of the wanted types."),
+        table(columns, cells, "Types of files that were not collected"),
+    )
 
 
 def _files_table(rows: list[Row], facts: RunFacts) -> Html:
