@@ -39,6 +39,14 @@ def test_show_tells_what_a_run_did(coati: Coati) -> None:
         assert words in said.out
 
 
+def test_a_single_target_is_not_several(coati: Coati) -> None:
+    with scripted({"/": page("/a.csv"), "/a.csv": file()}) as site:
+        assert coati("crawl", site.start, "--delay", 0, "--out", "run").code == 0
+    said = coati("show", "run").out
+    assert "     1 target from 1 request  links" in said
+    assert "1 targets" not in said
+
+
 def test_files_of_other_types_are_told(coati: Coati) -> None:
     kinds = ["geo+json", "x-a", "x-b", "x-c", "x-d"]
     routes = {
