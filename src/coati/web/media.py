@@ -5,6 +5,7 @@ The lists are those of the EDBT 2026 paper's published kit (SPEC 5.1 to 5.3) and
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -165,6 +166,18 @@ PRESETS: dict[str, TargetTypes] = {
 }
 
 
+PRESET_MEANINGS = {
+    "data": "tables, documents, archives, JSON, XML, plain text; the list of the EDBT 2026 paper",
+    "data-extended": "data, and what the paper's list lacks: GeoJSON, KML, Parquet, SQLite, gzip and others",
+    "tables": "CSV and spreadsheets",
+    "documents": "PDF, texts and slides",
+    "archives": "ZIP and other packed files",
+    "all-files": "every file except pages, audio, video, images, scripts and style sheets",
+    "none": "no file, for crawls that look for pages alone",
+}
+"""What each preset is for, in a few words."""
+
+
 def parse_types(text: str) -> TargetTypes:
     """Read a ``--types`` value: presets, media types and extensions, separated by commas.
 
@@ -190,10 +203,20 @@ def parse_types(text: str) -> TargetTypes:
         elif "/" in name:
             media_types.add(_media_type(name))
         else:
-            raise unknown_name("target type (an extension starts with a dot)", name, PRESETS)
+            raise _unknown_type(name)
     if len(names) == 1 and names[0] in PRESETS:
         return PRESETS[names[0]]
     return TargetTypes(",".join(names), frozenset(media_types), frozenset(extensions), everything)
+
+
+def _unknown_type(name: str) -> ConfigError:
+    """Build the error for a name that is none of a preset; most often it is an extension without its dot."""
+    if name.isalnum() and name.isascii() and not difflib.get_close_matches(name, PRESETS):
+        return ConfigError(
+            f"unknown target type {name!r}; did you mean '.{name}'? An extension starts with a dot."
+            f" Presets: {', '.join(sorted(PRESETS))}"
+        )
+    return unknown_name("target type", name, PRESETS)
 
 
 def _extension(name: str) -> str:
