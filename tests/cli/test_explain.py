@@ -143,6 +143,23 @@ def test_a_group_counts_the_files_on_its_pages_though_other_links_of_them_still_
     assert (asked["group"]["followed"], asked["group"]["led_to"]) == (4, files)
 
 
+def test_a_collected_file_says_where_it_came_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = {START: Response.page("<a href=/a/x.csv>1</a><a href=/b/x.csv>2</a><a href=/c>3</a>")}
+    for number, name in enumerate("ab"):
+        pages[f"{START}{name}/x.csv"] = Response.file("text/csv", f"{number}\n".encode())
+    pages[f"{START}c"] = Response.file("text/csv", b"3\n", name="x-2.csv")
+    run = MadeRun(tmp_path / "run", Site(START, pages), "bfs")
+    run.steps()
+    folder = run.finish()
+    monkeypatch.chdir(tmp_path)
+    for name in ("x-2.csv", "files/x-2.csv", "run/files/x-2.csv", "./run/../run/files/x-2.csv"):
+        assert told(folder, name)["url"] == f"{START}b/x.csv"
+    # What the site has under this path comes first.
+    assert told(folder, "a/x.csv")["url"] == f"{START}a/x.csv"
+    with pytest.raises(UsageError, match="or the name of a collected file"):
+        explain_url(folder, "x-9.csv")
+
+
 def test_an_unknown_url_says_which_known_ones_are_nearest(folder: Path) -> None:
     answer = told(folder, "https://a.test/more/33")
     assert answer["verdict"] == "never found"

@@ -137,7 +137,10 @@ def run_folders(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
 
 
 def explain(url: str, run: str | Path = ".") -> Explanation:
-    """Explain why a URL was requested or skipped in a run; ``url`` may also be a path on the run's site."""
+    """Explain why a URL was requested or skipped in a run.
+
+    ``url`` may also be a path on the run's site, or the name of a file that it collected.
+    """
     return explain_url(Path(run), url)
 
 
