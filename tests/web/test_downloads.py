@@ -15,6 +15,22 @@ def test_a_type_that_names_no_format_is_that_of_any_binary_file(declared: str) -
     assert download_type(declared) == "application/octet-stream"
 
 
+@pytest.mark.parametrize(
+    ("disposition", "is_file"),
+    [
+        ("attachment; filename=a.csv", True),
+        (" Attachment; filename*=UTF-8''a%20b.XLS", True),
+        ("attachment", False),
+        ("attachment; filename=version 2.0", False),
+        ("attachment; filename=a.html", False),
+        ("inline; filename=a.csv", False),
+        ("", False),
+    ],
+)
+def test_a_file_that_is_declared_as_a_page_is_told_by_its_name(disposition: str, *, is_file: bool) -> None:
+    assert download_type("text/html", disposition) == ("application/octet-stream" if is_file else "text/html")
+
+
 @pytest.mark.parametrize("declared", ["", "text/html", "text/csv; charset=utf-8", "application/zip"])
 def test_other_types_stay_as_declared(declared: str) -> None:
     assert download_type(declared) == declared

@@ -313,12 +313,12 @@ def is_blocked(media_type: str) -> bool:
 
 def _content_type(response: Response) -> str:
     """Return the content type that a response is read by: mostly the declared one."""
-    declared = _header(response, "Content-Type")
+    declared, disposition = _header(response, "Content-Type"), _header(response, "Content-Disposition")
     file = None if response.request is None else response.request.meta.get(BODY_FILE)
     if file is None:
-        return sniffed_type(declared, response.body)
+        return sniffed_type(declared, response.body, disposition)
     with Path(file).open("rb") as body:
-        sniffed = sniffed_type(declared, body.read(SNIFFED_BYTES))
+        sniffed = sniffed_type(declared, body.read(SNIFFED_BYTES), disposition)
     # What went to a file because nobody said that it is a page is not read as one.
     return declared if "html" in sniffed else sniffed
 

@@ -166,10 +166,11 @@ class ReadThroughMiddleware:
         )
         location = (response.headers.get("Location") or b"").decode("latin-1")
         declared = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        disposition = (response.headers.get("Content-Disposition") or b"").decode("latin-1")
         entry = Entry(
             url,
             response.status,
-            essence(sniffed_type(declared, response.body)),
+            essence(sniffed_type(declared, response.body, disposition)),
             _size(request, response),
             location=(resolve(url, location) or "") if location else "",
             fetched_at=self._time_of_capture(url),

@@ -155,7 +155,8 @@ class RenderMiddleware:
         if REQUEST not in request.meta or any(request.meta.get(key) for key in (API, BODY_FILE)):
             return False
         declared = _content_type(response)
-        if "html" not in sniffed_type(declared, response.body):
+        disposition = (response.headers.get("Content-Disposition") or b"").decode("latin-1")
+        if "html" not in sniffed_type(declared, response.body, disposition):
             return False
         return self._types.kind(declared, response.url) is not Kind.TARGET
 

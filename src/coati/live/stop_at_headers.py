@@ -66,11 +66,11 @@ class StopAtHeaders:
         request.meta.pop(LOOK_INSIDE, None)
         if request.method == "HEAD" or asks_for_robots(request) or PAGE_REQUEST in request.meta:
             return
-        media_type = download_type((headers.get("Content-Type") or b"").decode("latin-1"))
+        disposition = (headers.get("Content-Disposition") or b"").decode("latin-1")
+        media_type = download_type((headers.get("Content-Type") or b"").decode("latin-1"), disposition)
         # Scrapy's own handler says so where the length is not known.
         declared = body_length if isinstance(body_length, int) and body_length >= 0 else None
-        name = proposed_name((headers.get("Content-Disposition") or b"").decode("latin-1"))
-        reason = self._reason(media_type, name, declared, request)
+        reason = self._reason(media_type, proposed_name(disposition), declared, request)
         if reason is not None:
             request.meta[STOPPED] = reason.value
             raise StopDownload(fail=False)

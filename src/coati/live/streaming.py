@@ -95,6 +95,7 @@ from coati.readers.formats import HEAD_BYTES, Format, format_of
 from coati.readers.unpacking import MAX_LIST_BYTES
 from coati.runs.skip_reasons import SkipReason
 from coati.web.content_codings import CodingError, GzipFileUnpacking, Unpacking, can_undo, codings_of
+from coati.web.downloads import download_type
 from coati.web.sniffing import is_text
 from coati.web.urls import extension_of
 
@@ -346,7 +347,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     async def _fill(
         self, body: Body, request: Request, answer: aiohttp.ClientResponse, flags: list[str]
     ) -> None:
-        keeps_part = "html" in answer.content_type
+        keeps_part = "html" in _type_of(answer)
         undecided = body.limits is self._list
         speed = _Speed(*self._slowest)
         try:
@@ -402,7 +403,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             return self._page_request
         if answer.status not in _SUCCESS:
             return self._error
-        if "html" in answer.content_type:
+        if "html" in _type_of(answer):
             return self._page
         return self._list if request.meta.get(LIST) or request.meta.get(LOOK_INSIDE) else self._file
 
@@ -447,7 +448,11 @@ class _Speed:
 
 def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Format | None:
     is_list, api, unwanted = (bool(request.meta.get(key)) for key in (LIST, API, LOOK_INSIDE))
-    return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted, api=api)
+    return format_of(request.url, _type_of(answer), head, is_list=is_list, wanted=not unwanted, api=api)
+
+
+def _type_of(answer: aiohttp.ClientResponse) -> str:
+    return download_type(answer.content_type, answer.headers.get("Content-Disposition", ""))
 
 
 async def _unpacked(
@@ -462,7 +467,7 @@ async def _unpacked(
     unknown = not can_undo(codings)
     is_file = codings == ("gzip",) and not for_the_way and _is_gzip_file(answer)
     unpacking = GzipFileUnpacking() if is_file else Unpacking(() if unknown else codings)
-    if unknown and answer.status in _SUCCESS and "html" not in answer.content_type:
+    if unknown and answer.status in _SUCCESS and "html" not in _type_of(answer):
         raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
     async for packed in answer.content.iter_any():
         await taken(len(packed))
@@ -498,7 +503,7 @@ def _is_gzip_file(answer: aiohttp.ClientResponse) -> bool:
 def _is_part(request: Request, answer: aiohttp.ClientResponse) -> bool:
     """Tell whether an answer says that it is not all of what was asked for."""
     if answer.status == HTTPStatus.ACCEPTED:
-        return "html" not in answer.content_type
+        return "html" not in _type_of(answer)
     if answer.status != HTTPStatus.PARTIAL_CONTENT or "Range" in request.headers:
         return False
     sent = _WHOLE_RANGE.match(answer.headers.get("Content-Range", ""))

@@ -21,6 +21,10 @@ _WITHOUT_FORMAT: Final = frozenset({
     "application/force-download", "application/x-force-download", "application/x-unknown",
 })  # fmt: skip
 
+# With a letter: what follows the dot of "page 2.0" is none.
+_EXTENSION = re.compile(r"\.(?=[0-9]*[A-Za-z])([A-Za-z0-9]{1,8})\Z")
+_OF_PAGES = frozenset({"asp", "aspx", "htm", "html", "jsp", "php", "shtml", "xht", "xhtml"})
+
 _MAX_DISPOSITION_CHARS = 4096
 _EXTENDED_VALUE = re.compile(r"\bfilename\*\s*=\s*\"?([A-Za-z0-9_.:-]+)'[^']*'([^;\"\s]+)", re.IGNORECASE)
 _QUOTED_VALUE = re.compile(r'\bfilename\s*=\s*"((?:[^"\\]|\\.)*)"', re.IGNORECASE)
@@ -30,13 +34,28 @@ _ESCAPED_CHAR = re.compile(r'\\(["\\])')
 _ESCAPED_OCTET = re.compile(r"%[0-9A-Fa-f]{2}")
 
 
-def download_type(content_type: str) -> str:
+def download_type(content_type: str, disposition: str = "") -> str:
     """Return the type of a download: as declared, or that of any binary file where it names no format.
+
+    Programs that declare nothing send files as HTML. A browser saves these and shows no page, if the
+    Content-Disposition says so and proposes a name that is none of a page.
 
     >>> download_type("application/force-download"), download_type("text/csv; charset=utf-8")
     ('application/octet-stream', 'text/csv; charset=utf-8')
+    >>> download_type("text/html", 'attachment; filename="rents.xlsx"')
+    'application/octet-stream'
     """
-    return BINARY if essence(content_type) in _WITHOUT_FORMAT else content_type
+    declared = essence(content_type)
+    if declared in _WITHOUT_FORMAT or (declared == "text/html" and _is_file(disposition)):
+        return BINARY
+    return content_type
+
+
+def _is_file(disposition: str) -> bool:
+    if not disposition.lstrip().lower().startswith("attachment"):
+        return False
+    found = _EXTENSION.search(proposed_name(disposition))
+    return found is not None and found[1].lower() not in _OF_PAGES
 
 
 def proposed_name(disposition: str) -> str:

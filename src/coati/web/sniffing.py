@@ -84,8 +84,10 @@ _SIGNS = (
 )
 
 
-def sniffed_type(content_type: str, beginning: bytes) -> str:
+def sniffed_type(content_type: str, beginning: bytes, disposition: str = "") -> str:
     r"""Return the content type that counts, given the one that was declared and the first bytes of the body.
+
+    ``disposition`` is the Content-Disposition, which tells a file that is declared as a page.
 
     >>> sniffed_type("", b"<!doctype html><p>"), sniffed_type("", b"a,b\n1,2\n")
     ('text/html', 'text/plain')
@@ -94,7 +96,7 @@ def sniffed_type(content_type: str, beginning: bytes) -> str:
     >>> sniffed_type("application/force-download", b"a,b\n1,2\n")
     'application/octet-stream'
     """
-    content_type = download_type(content_type)
+    content_type = download_type(content_type, disposition)
     declared = essence(content_type)
     beginning = beginning[:SNIFFED_BYTES]
     if not beginning:
