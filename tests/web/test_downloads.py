@@ -50,6 +50,20 @@ def test_the_proposed_name_tells_a_wanted_file_where_the_url_does_not(name: str,
     assert PRESETS["tables"].kind("application/octet-stream", URL, name) is kind
 
 
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("=?UTF-8?B?w5xiZXJzaWNodC5jc3Y=?=", "Übersicht.csv"),
+        ("=?ISO-8859-1?Q?=DCbersicht_2020.csv?=", "Übersicht 2020.csv"),
+        ("=?UTF-8?B?a?=", "=?UTF-8?B?a?="),
+        ("=?no-such-code?Q?a.csv?=", "=?no-such-code?Q?a.csv?="),
+        ("=?x", "=?x"),
+    ],
+)
+def test_names_in_words_of_mail_are_decoded(word: str, name: str) -> None:
+    assert proposed_name(f'attachment; filename="{word}"') == name
+
+
 def test_no_name_turns_a_page_into_a_file() -> None:
     name = proposed_name('attachment; filename="table.csv"')
     assert PRESETS["tables"].kind("text/html", URL, name) is Kind.PAGE

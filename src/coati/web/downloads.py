@@ -7,6 +7,8 @@ of showing it. Such a type says as much as ``application/octet-stream``, and the
 from __future__ import annotations
 
 import re
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -80,11 +82,13 @@ def proposed_name(disposition: str) -> str:
 
 
 def _as_meant(name: str) -> str:
-    """Undo what servers do to names beyond ASCII: raw UTF-8 that was read as Latin-1, or URL escapes."""
+    """Undo what servers do to names beyond ASCII: raw UTF-8 read as Latin-1, URL escapes, words of mail."""
     try:
+        if name.startswith("=?"):
+            return str(make_header(decode_header(name)))
         octets = name.encode("latin-1")
         if _ESCAPED_OCTET.search(name):
             octets = unquote_to_bytes(octets)
         return octets.decode()
-    except UnicodeError:
+    except (UnicodeError, LookupError, HeaderParseError):
         return name
