@@ -87,7 +87,32 @@ def test_a_redirect_says_where_it_leads(folder: Path) -> None:
     answer = told(folder, "/moved")
     assert answer["verdict"] == "redirect"
     assert answer["leads_to"] == [f"{START}moved/again", f"{START}table.csv"]
-    assert told(folder, "/moved/again")["found"] == {"redirected_from": f"{START}moved"}
+    found = told(folder, "/moved/again")["found"]
+    assert found["redirected_from"] == f"{START}moved"
+    # Where the link stands that began it.
+    assert (found["found_on"], found["anchor"]) == (START, "Moved")
+
+
+def test_a_file_behind_redirects_names_the_page_that_it_was_found_on(tmp_path: Path) -> None:
+    pages = {
+        START: Response.page("<a href=/1>The table</a><a href=/circle>Nowhere</a>"),
+        f"{START}1": Response.redirect("/2"),
+        f"{START}2": Response.redirect("/3.csv"),
+        f"{START}3.csv": Response.file("text/csv", b"3\n"),
+        f"{START}circle": Response.redirect("/round"),
+        f"{START}round": Response.redirect("/about"),
+        f"{START}about": Response.redirect("/round"),
+    }
+    run = MadeRun(tmp_path / "run", Site(START, pages), "bfs")
+    run.steps()
+    folder = run.finish()
+    found = told(folder, "/3.csv")["found"]
+    assert (found["redirected_from"], found["found_on"], found["anchor"]) == (f"{START}2", START, "The table")
+    said = CliRunner().invoke(explain, ["/3.csv", "--run", str(folder)]).stdout
+    assert (
+        f"found by:     a redirect from {START}2\n  found on:     {START}\n  link text:    The table" in said
+    )
+    assert told(folder, "/round")["found"]["redirected_from"]
 
 
 @pytest.mark.parametrize(

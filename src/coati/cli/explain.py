@@ -108,7 +108,7 @@ def _found(told: Explanation) -> Iterator[tuple[str, str]]:
         yield "found by", f"a redirect from {found.redirected_from}"
     if found.found_on:
         yield "found on", found.found_on
-    if found.found_by:
+    if found.found_by and not found.redirected_from:
         yield "found by", found.found_by
     if found.anchor:
         yield "link text", found.anchor

@@ -318,14 +318,19 @@ def _requests(connection: Connection, url: str) -> tuple[UrlRequest, ...]:
     )
 
 
-def _found_link(connection: Connection, url: str) -> FoundLink | None:
+def _found_link(connection: Connection, url: str, hops: int = _MAX_HOPS) -> FoundLink | None:
+    """Find the link that the URL was found by, or the one that a redirect to it began with."""
     link: Row | None = connection.execute(_LINK, (url,)).fetchone()
     if link is not None:
         context = link["context"] or link["anchor"]
         way = way_of(link["path"]) if link["path"] else None
         return FoundLink(link["found_on"], link["anchor"], link["path"], context, found_by=way)
     redirect = connection.execute(_REDIRECT, (url,)).fetchone()
-    return None if redirect is None else FoundLink(redirected_from=redirect["url"])
+    if redirect is None:
+        return None
+    # Redirects may go in a circle.
+    before = _found_link(connection, redirect["url"], hops - 1) if hops > 1 else None
+    return replace(before or FoundLink(), redirected_from=redirect["url"])
 
 
 def _skipped(connection: Connection, url: str) -> SkippedUrl | None:
