@@ -30,15 +30,38 @@ MAX_ROWS = 100
 _MAX_ADDRESS_CHARS = 2000
 _MAX_TYPES = 30
 
-_TYPES = """
-SELECT trim(lower(CASE instr(media_type, ';') WHEN 0 THEN media_type
-                  ELSE substr(media_type, 1, instr(media_type, ';') - 1) END)) AS type,
+# What an extension says of a file that its server calls text or binary, and nothing more.
+_BY_EXTENSION = {
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "json": "application/json",
+    "geojson": "application/geo+json",
+    "xml": "application/xml",
+    "rdf": "application/rdf+xml",
+    "pdf": "application/pdf",
+    "zip": "application/zip",
+    "gz": "application/gzip",
+    "doc": "application/msword",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
+}
+_DECLARED = """trim(lower(CASE instr(media_type, ';') WHEN 0 THEN media_type
+                  ELSE substr(media_type, 1, instr(media_type, ';') - 1) END))"""
+_TOLD_BY_NAME = " ".join(
+    f"WHEN file LIKE '%.{extension}' THEN '{type_}'" for extension, type_ in _BY_EXTENSION.items()
+)
+_TYPE = f"""CASE WHEN {_DECLARED} IN ('', 'text/plain', 'application/octet-stream')
+            THEN CASE {_TOLD_BY_NAME} ELSE {_DECLARED} END ELSE {_DECLARED} END"""
+_TYPES = f"""
+SELECT {_TYPE} AS type,
        count(*) AS files, sum(size_bytes) AS bytes, min(size_bytes) AS least, max(size_bytes) AS most
 FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
-"""
+"""  # noqa: S608 - our own text
 _FILES = f"""
 {SHARED_TITLES}
-SELECT file, {TELLING_TITLE} AS title, found_on, url, media_type, size_bytes, fetched_at FROM targets
+SELECT file, {TELLING_TITLE} AS title, found_on, url, {_TYPE} AS type, size_bytes, fetched_at FROM targets
 WHERE file <> '' ORDER BY request LIMIT ?
 """  # noqa: S608 - our own text
 
@@ -179,7 +202,7 @@ def _files_table(rows: list[Row], facts: RunFacts) -> Html:
         (
             joined(file_link(row["file"], row["title"]), _where(row)),
             web_link(row["found_on"], facts.on_site(row["found_on"]), 70) if row["found_on"] else "",
-            shortened(type_name(row["media_type"]), 40),
+            shortened(type_name(row["type"]), 40),
             _size(row["size_bytes"]),
             Cell(
                 element("span", format_moment(row["fetched_at"], short=True), class_="date"),
@@ -206,7 +229,7 @@ def _file_data(rows: list[Row], facts: RunFacts) -> dict[str, object]:
             shortened(row["title"], 120),
             facts.on_site(_clean(web_address(row["url"]))),
             pages.setdefault(facts.on_site(_clean(web_address(row["found_on"]))), len(pages)),
-            types.setdefault(shortened(type_name(row["media_type"]), 40), len(types)),
+            types.setdefault(shortened(type_name(row["type"]), 40), len(types)),
             row["size_bytes"],
             format_moment(row["fetched_at"], short=True),
         ]
