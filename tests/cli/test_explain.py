@@ -87,7 +87,32 @@ def test_a_redirect_says_where_it_leads(folder: Path) -> None:
     answer = told(folder, "/moved")
     assert answer["verdict"] == "redirect"
     assert answer["leads_to"] == [f"{START}moved/again", f"{START}table.csv"]
-    assert told(folder, "/moved/again")["found"] == {"redirected_from": f"{START}moved"}
+    found = told(folder, "/moved/again")["found"]
+    assert found["redirected_from"] == f"{START}moved"
+    # Where the link stands that began it.
+    assert (found["found_on"], found["anchor"]) == (START, "Moved")
+
+
+def test_a_file_behind_redirects_names_the_page_that_it_was_found_on(tmp_path: Path) -> None:
+    pages = {
+        START: Response.page("<a href=/1>The table</a><a href=/circle>Nowhere</a>"),
+        f"{START}1": Response.redirect("/2"),
+        f"{START}2": Response.redirect("/3.csv"),
+        f"{START}3.csv": Response.file("text/csv", b"3\n"),
+        f"{START}circle": Response.redirect("/round"),
+        f"{START}round": Response.redirect("/about"),
+        f"{START}about": Response.redirect("/round"),
+    }
+    run = MadeRun(tmp_path / "run", Site(START, pages), "bfs")
+    run.steps()
+    folder = run.finish()
+    found = told(folder, "/3.csv")["found"]
+    assert (found["redirected_from"], found["found_on"], found["anchor"]) == (f"{START}2", START, "The table")
+    said = CliRunner().invoke(explain, ["/3.csv", "--run", str(folder)]).stdout
+    assert (
+        f"found by:     a redirect from {START}2\n  found on:     {START}\n  link text:    The table" in said
+    )
+    assert told(folder, "/round")["found"]["redirected_from"]
 
 
 @pytest.mark.parametrize(
@@ -141,6 +166,23 @@ def test_a_group_counts_the_files_on_its_pages_though_other_links_of_them_still_
     files = sum(told(folder, f"/topics/{name}.csv")["verdict"] == "target" for name in "abcd")
     assert files >= 3
     assert (asked["group"]["followed"], asked["group"]["led_to"]) == (4, files)
+
+
+def test_a_collected_file_says_where_it_came_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = {START: Response.page("<a href=/a/x.csv>1</a><a href=/b/x.csv>2</a><a href=/c>3</a>")}
+    for number, name in enumerate("ab"):
+        pages[f"{START}{name}/x.csv"] = Response.file("text/csv", f"{number}\n".encode())
+    pages[f"{START}c"] = Response.file("text/csv", b"3\n", name="x-2.csv")
+    run = MadeRun(tmp_path / "run", Site(START, pages), "bfs")
+    run.steps()
+    folder = run.finish()
+    monkeypatch.chdir(tmp_path)
+    for name in ("x-2.csv", "files/x-2.csv", "run/files/x-2.csv", "./run/../run/files/x-2.csv"):
+        assert told(folder, name)["url"] == f"{START}b/x.csv"
+    # What the site has under this path comes first.
+    assert told(folder, "a/x.csv")["url"] == f"{START}a/x.csv"
+    with pytest.raises(UsageError, match="or the name of a collected file"):
+        explain_url(folder, "x-9.csv")
 
 
 def test_an_unknown_url_says_which_known_ones_are_nearest(folder: Path) -> None:

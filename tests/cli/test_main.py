@@ -64,6 +64,21 @@ def test_wrong_usage_is_2(arguments: list[str], capsys: pytest.CaptureFixture[st
     assert "Error:" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("crwl", "`coati crawl`"),
+        ("reports", "`coati report`"),
+        ("https://a.test/?b&c", "`coati crawl 'https://a.test/?b&c'`"),
+    ],
+)
+def test_a_misspelt_or_forgotten_command_is_told_with_the_one_meant(
+    given: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([given, "--out", "x"]) == 2
+    assert f"No such command {given!r}. Did you mean {meant}?" in capsys.readouterr().err
+
+
 def test_an_error_of_the_input_is_one_line_and_2(probe: Probe, capsys: pytest.CaptureFixture[str]) -> None:
     def body() -> None:
         raise ArchiveError("there is no archive at x")

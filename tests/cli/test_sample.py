@@ -34,6 +34,23 @@ def made_run(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
+def test_a_run_without_files_has_no_sample_until_it_has_some(tmp_path: Path, capsys: Captured) -> None:
+    folder, arguments = tmp_path / "run", ["sample", str(tmp_path / "run"), "--no-guess"]
+    made = MadeRun(folder, office(1), "bfs")
+    made.steps(1)
+    assert run(arguments) == 0
+    assert f"The run in {folder} has no files yet" in capsys.readouterr().err
+    assert not list(folder.glob("sample-*"))
+    # As an earlier version wrote it.
+    write_sheet([], folder / "sample-40-seed0.csv")
+    made.steps()
+    abandon(made.store)
+    assert run(arguments) == 0
+    assert "1 file drawn" in capsys.readouterr().out
+    assert run(arguments) == 0
+    assert "was drawn before" in capsys.readouterr().err
+
+
 def test_a_sample_is_drawn_guessed_labelled_and_summed_up(made_run: Path, capsys: Captured) -> None:
     pytest.importorskip("python_calamine")
     pytest.importorskip("pdfplumber")

@@ -39,6 +39,41 @@ def test_show_tells_what_a_run_did(coati: Coati) -> None:
         assert words in said.out
 
 
+def test_a_single_target_is_not_several(coati: Coati) -> None:
+    with scripted({"/": page("/a.csv"), "/a.csv": file()}) as site:
+        assert coati("crawl", site.start, "--delay", 0, "--out", "run").code == 0
+    said = coati("show", "run").out
+    assert "     1 target from 1 request  links" in said
+    assert "1 targets" not in said
+
+
+def test_files_of_other_types_are_told(coati: Coati) -> None:
+    kinds = ["geo+json", "x-a", "x-b", "x-c", "x-d"]
+    routes = {
+        "/": page("/1.csv", "/1.map", "/2.map", "/look", "/letters", *(f"/{kind}" for kind in kinds[1:])),
+        "/1.csv": file(),
+        "/1.map": file(b"{}", "application/geo+json"),
+        "/2.map": file(b"[]", "Application/Geo+JSON; charset=utf-8"),
+        # What a page is made of is no file that anybody misses.
+        "/look": file(b"p {}", "text/css"),
+        "/letters": file(b"w", "font/woff2"),
+        **{f"/{kind}": file(b"x", f"application/{kind}") for kind in kinds[1:]},
+    }
+    with scripted(routes) as site:
+        said = coati("crawl", site.start, "--delay", 0, "--out", "run")
+    told = (
+        "others:     6 files, not collected because of --types: 2 application/geo+json, 1 application/x-a,"
+        " 1 application/x-b and 2 more types"
+    )
+    assert told in said.out
+    assert told in coati("show", "run").out
+    others = coati("show", "run", "--format", "json").json["other_types"]
+    assert others == {"application/geo+json": 2, **{f"application/{kind}": 1 for kind in kinds[1:]}}
+    report = Path("run/report.html").read_text(encoding="utf-8")
+    assert "Other types, not collected" in report
+    assert "--types data,application/geo+json,application/x-a" in report
+
+
 def test_show_as_json(coati: Coati) -> None:
     crawled(coati, "run", "--strategy", "bfs")
     told = coati("show", "run", "--format", "json").json
@@ -46,6 +81,7 @@ def test_show_as_json(coati: Coati) -> None:
     assert told["media_types"] == [{"media_type": "text/csv", "targets": 3, "bytes": 6}]
     assert told["error_reasons"] == [{"reason": "status 404", "requests": 1}]
     assert told["skip_reasons"] == [{"reason": "out of scope", "urls": 1}]
+    assert told["other_types"] == {}
 
 
 def test_show_says_that_there_is_no_run(coati: Coati) -> None:

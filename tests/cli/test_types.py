@@ -17,16 +17,16 @@ def test_every_preset_is_listed_with_all_that_it_takes() -> None:
         assert rows[name]["media_types"] == sorted(preset.media_types)
         assert rows[name]["extensions"] == sorted(preset.extensions)
         assert rows[name]["everything"] is preset.everything
+        assert rows[name]["meaning"]
 
 
 def test_what_the_table_shows_can_be_given_back() -> None:
     table = CliRunner().invoke(types, [])
     assert table.exit_code == 0
     for line in table.stdout.splitlines():
-        if line.startswith("  every file"):
-            continue
-        given = parse_types(line.strip())
+        given = parse_types(line.partition(": ")[0].strip())
         assert given.media_types | given.extensions or given.everything or given.name == "none"
+    assert "tables: CSV and spreadsheets" in table.stdout.splitlines()
     assert "  text/csv" in table.stdout.splitlines()
     assert "  .parquet" in table.stdout.splitlines()
 

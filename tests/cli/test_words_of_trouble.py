@@ -111,6 +111,28 @@ def test_a_page_without_any_link_names_what_an_installation_has(coati: Coati) ->
     assert "build its pages with JavaScript" in report
 
 
+@pytest.mark.parametrize(
+    "door",
+    [
+        page("/en", "/de"),
+        lambda exchange: exchange.answer(body='<meta http-equiv=refresh content="0;url=/en">'),
+    ],
+    ids=["languages", "refresh"],
+)
+def test_a_door_to_a_large_site_needs_no_browser(coati: Coati, door: Route) -> None:
+    files = [f"/{number}.csv" for number in range(12)]
+    routes = {"/": door, "/en": page(*files), "/de": page(), **{name: file() for name in files}}
+    said, report = crawl(coati, routes)
+    assert "targets:    12" in said.out
+    assert "JavaScript" not in said.err + report
+
+
+def test_a_door_that_leads_to_little_may_need_a_browser(coati: Coati) -> None:
+    said, report = crawl(coati, {"/": page("/en", "/de"), "/en": page("/a.csv"), "/de": page()})
+    assert "The start page has 2 links: the site may build its pages with JavaScript" in said.err
+    assert "JavaScript" in report
+
+
 def test_files_of_other_types_are_no_pictures(coati: Coati) -> None:
     pdf = file(b"%PDF-1.4" + b"x" * 200_000, "application/pdf")
     _, report = crawl(

@@ -56,6 +56,43 @@ def test_wrong_lines_are_told_with_their_numbers_and_the_rest_is_used(tmp_path: 
     assert str(WrongLine(2, "nonsense", "is not a web address")) == "line 2: 'nonsense' is not a web address"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'name,URL,note\nA,https://a.test/x,1\n"B, the\nsecond",b.test,2\nC,,3\n',
+        "Name;Website\r\nA;https://a.test/x\r\nB;b.test\r\n",
+        "url\tsite\nhttps://a.test/x\tA\nb.test\tB\n",
+        "site,start_url,requests\na.test-8000,https://a.test/x,3\nb,b.test,4\n",
+    ],
+)
+@pytest.mark.parametrize("coding", ["utf-8-sig", "utf-16"])
+def test_a_table_of_a_spreadsheet_is_a_list_too(tmp_path: Path, text: str, coding: str) -> None:
+    found = seeds(tmp_path, text.encode(coding))
+    assert found.urls == ("https://a.test/x", "https://b.test/")
+    assert found.wrong == ()
+
+
+def test_wrong_addresses_of_a_table_are_told_with_their_lines(tmp_path: Path) -> None:
+    found = seeds(tmp_path, "name,url\nA,https://a.test/\nB,none\nC\n")
+    assert found.wrong == (WrongLine(3, "none", "is not a web address"),)
+
+
+def test_a_table_that_cannot_be_read_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="line 2 of the table cannot be read"):
+        seeds(tmp_path, 'name,url\n"' + "x" * 200_000)
+
+
+def test_an_address_with_a_comma_begins_no_table(tmp_path: Path) -> None:
+    assert seeds(tmp_path, "https://a.test/web,site,url\n").urls == ("https://a.test/web,site,url",)
+
+
+def test_lists_in_utf_16_are_read(tmp_path: Path) -> None:
+    assert seeds(tmp_path, "https://a.test/\r\nb.test\r\n".encode("utf-16")).urls == (
+        "https://a.test/",
+        "https://b.test/",
+    )
+
+
 @pytest.mark.parametrize("text", [b"", b"# nothing\n", b"what\nis this\n", b"\x00\xff\xfe\n"])
 def test_a_list_without_any_address_says_so(tmp_path: Path, text: bytes) -> None:
     with pytest.raises(ConfigError, match="holds no address"):

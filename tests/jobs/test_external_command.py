@@ -70,6 +70,7 @@ def test_one_that_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Pat
         ("echo 'a", "cannot be split into words"),
         ("no-such-command {file}", "there is no command 'no-such-command'"),
         ("echo {flie}", "{flie} stands for nothing; there are {file}, {url}"),
+        ("echo {}", "{} stands for nothing; there are {file}, {url}"),
         ("{file} -x", "there is no command '{file}'"),
     ],
 )
@@ -80,6 +81,7 @@ def test_what_is_no_command_is_refused(text: str, said: str) -> None:
 
 
 def test_braces_that_name_nothing_are_left_alone() -> None:
+    assert ExternalCommand.parse("ls {} {file}", ("file",), 1.0).words[1] == "{}"
     assert ExternalCommand.parse("awk '{print $1}' {file}", ("file",), 1.0).words[1] == "{print $1}"
 
 

@@ -20,6 +20,7 @@ from coati.strategies.strategy import Strategy
 from coati.testing.generator import generate_site
 from coati.testing.server import serve
 from coati.testing.site_parameters import SiteParameters
+from coati.web.media import PRESETS
 from tests.live.conftest import Deadline
 from tests.live.crawling import crawl_from, crawl_into, plan_for
 from tests.live.scripted import Exchange, Route, Script, answer, file, in_turn, page, scripted
@@ -206,6 +207,49 @@ def test_files_that_are_too_large_or_cannot_be_unpacked_are_answers(route: Route
         )
     assert crawled.result.stop is StopReason.FINISHED
     assert (crawled.result.progress.errors, crawled.result.progress.requests) == (30, 31)
+
+
+@pytest.mark.parametrize("size", [20, 200_000])
+def test_the_name_that_a_server_proposes_tells_a_wanted_file(size: int) -> None:
+    def download(media_type: str, disposition: str) -> Route:
+        body = b"1;2\n" * (size // 4)
+        return lambda exchange: exchange.answer(200, body, media_type, Content_Disposition=disposition)
+
+    routes = {
+        "/": page(*(f"/get/{number}" for number in range(1, 8))),
+        "/get/1": download("application/octet-stream", "attachment; filename=table 1.csv"),
+        "/get/2": download("application/force-download", "attachment; filename*=UTF-8''G%C3%A4ste.XLSX"),
+        "/get/3": download("application/octet-stream", 'attachment; filename="setup.exe"'),
+        "/get/4": download("binary/octet-stream", "inline"),
+        # What a program sends that declares nothing.
+        "/get/5": download("text/html; charset=UTF-8", 'attachment; filename="table.xlsx"'),
+        "/get/6": download("text/html", 'attachment; filename="page.html"'),
+        "/get/7": download("text/html", 'inline; filename="table.csv"'),
+    }
+    kinds = {}
+    with scripted(routes) as script:
+        for types in ("tables", "data"):
+            crawled = crawl_from(script.start, types=PRESETS[types], robots=False)
+            kinds[types] = [
+                crawled.observed[f"{script.start}get/{number}"]["outcome"] for number in range(1, 8)
+            ]
+    saved, pages = ["target"], ["page", "page"]
+    assert kinds == {
+        "tables": ["target", "target", "other", "other", *saved, *pages],
+        "data": ["target", "target", "target", "target", *saved, *pages],
+    }
+
+
+def test_a_file_that_is_declared_as_a_page_is_kept_whole(tmp_path: Path) -> None:
+    body = b"1;2\n" * (5 << 20)  # more than is read of a page
+    name = "attachment; filename=table.csv"
+    routes = {
+        "/": page("/get"),
+        "/get": lambda exchange: exchange.answer(200, body, "text/html", Content_Disposition=name),
+    }
+    with scripted(routes) as script:
+        crawl_into(tmp_path / "run", script.start, robots=False)
+    assert (tmp_path / "run" / "files" / "table.csv").stat().st_size == len(body)
 
 
 def test_what_leads_out_of_scope_is_refused_and_costs_nothing() -> None:

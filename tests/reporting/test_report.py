@@ -148,6 +148,24 @@ def test_the_list_holds_each_file_for_the_script(sample_run: Path) -> None:
     assert whole == [tuple(row) for row in rows]
 
 
+def test_a_file_of_a_vague_type_is_listed_by_its_extension(tmp_path: Path) -> None:
+    start = "http://a.test/"
+    types = {"a.csv": "text/csv", "b.CSV": "text/plain; charset=utf-8", "c.csv": "application/octet-stream"}
+    types |= {"d.txt": "text/plain", "e": "application/octet-stream", "f.csv": "application/json"}
+    pages = {start: Response.page("".join(f"<a href={name}>{name}</a>" for name in types))}
+    pages |= {start + name: Response.file(type_, name.encode()) for name, type_ in types.items()}
+    run = MadeRun(tmp_path / "run", Site(start, pages), "bfs")
+    run.steps()
+    source = write_report(run.finish()).read_text(encoding="utf-8")
+    held = file_list(source)
+    listed = {file[0]: held["types"][file[4]] for file in held["files"]}
+    assert listed == {
+        "a.csv": "CSV", "b.CSV": "CSV", "c.csv": "CSV", "d.txt": "plain text", "e": "unnamed binary",
+        "f.csv": "JSON",
+    }  # fmt: skip
+    assert re.search(r"CSV</span></td><td[^>]*>3<", source)
+
+
 def test_it_shows_the_groups_that_paid_with_examples(sample_run: Path) -> None:
     page = read(sample_run)
     with RunReader(sample_run) as run:

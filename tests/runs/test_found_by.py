@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from coati.model import Redirect
 from coati.runs.found_by import START_ADDRESSES, found_by, way_of
 from coati.runs.reader import RunReader
 from tests.runs.synthetic import START, new_store
-from tests.runs.test_store import fetch, page
+from tests.runs.test_store import CSV_TARGET, fetch, page
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,14 @@ def test_pages_that_cost_nothing_are_not_among_the_requests(tmp_path: Path) -> N
     with RunReader(tmp_path) as run:
         (way,) = found_by(run.connection)
     assert (way.way, way.requests, way.pages) == (START_ADDRESSES, 1, 1)
+
+
+def test_what_several_redirects_lead_to_was_found_by_the_link_before_them(tmp_path: Path) -> None:
+    with new_store(tmp_path) as store:
+        fetch(store, 0, START, page(START + "a"))
+        for number, (url, location) in enumerate([("a", "b"), ("b", "c"), ("c", "d.csv")], start=1):
+            fetch(store, number, START + url, Redirect(302, 0, START + location))
+        fetch(store, 4, START + "d.csv", CSV_TARGET)
+    with RunReader(tmp_path) as run:
+        ways = {way.way: (way.requests, way.targets) for way in found_by(run.connection)}
+    assert ways == {"links": (4, 1), START_ADDRESSES: (1, 0)}

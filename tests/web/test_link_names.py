@@ -57,6 +57,7 @@ def test_a_page_of_one_endless_row_is_bounded() -> None:
     [
         "Download", "PDF", "here", "Télécharger", "Cliquez ici", "Herunterladen (PDF, 2 MB)",
         "Descargar aquí", "Scarica", "Baixar", "Downloaden", "Pobierz plik", "Stáhnout", "Ladda ner", "Lataa",
+        "Preview", "Explore", "More information", "Go to resource", "Vorschau", "Aperçu", "Pré-visualizar",
         "Скачать", "Завантажити", "下载", "ダウンロード", "다운로드", "تحميل", "[XLSX]", "→", "", "1.2 MB",
     ],
 )  # fmt: skip
@@ -76,6 +77,7 @@ def test_other_words_do(text: str) -> None:
         (("Download", "Budget 2020 | CSV, 3 kB | Download", "heading", "page", "own"), "Budget 2020"),
         (("PDF", "Rents in towns (PDF)", "heading", "page", "own"), "Rents in towns"),
         (("Download", "CSV | Download", "Rents", "page", "own"), "Rents"),
+        (("CSV", "CSV Preview", "Rents", "page", "own"), "Rents"),
         (("Download", "", "Downloads", "Office of statistics", "own"), "Office of statistics"),
         (("Download", "", "", "", "Yearbook"), "Yearbook"),
         (("Download", "x" * 290, "Rents", "", ""), "Rents"),

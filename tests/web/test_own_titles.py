@@ -37,6 +37,8 @@ def title(data: bytes) -> str:
         (rb"<</Title (A \(small\) caf\351\n(and more))>>", "A (small) café (and more)"),
         (b"<</Title <FEFF00C90074006100740073>>>", "États"),
         (b"<</Title(\xef\xbb\xbfB\xc3\xa4ume)>>", "Bäume"),
+        (b"<</Title(B\xc3\xa4ume)>>", "Bäume"),
+        (b"<</Title(B\xe4ume)>>", "Bäume"),
         (b"<</Title (Microsoft Word - Report.doc)>>", "Report.doc"),
         (b"<</Producer (x)>>", ""),
     ],

@@ -38,7 +38,8 @@ def explain(url: str, folder: Path, form: str) -> None:
 
     Shows where the URL was found, which rule applies to it, why it was requested and with what result, or
     what it is waiting for.
-    URL may also be a path on the site (/data/table.csv), or the name of a site that a search checked.
+    URL may also be a path on the site (/data/table.csv), a collected file (files/table-2.csv), or the name of
+    a site that a search checked.
     """
     explanation = explain_url(folder, url)
     if form == "json":
@@ -107,7 +108,7 @@ def _found(told: Explanation) -> Iterator[tuple[str, str]]:
         yield "found by", f"a redirect from {found.redirected_from}"
     if found.found_on:
         yield "found on", found.found_on
-    if found.found_by:
+    if found.found_by and not found.redirected_from:
         yield "found by", found.found_by
     if found.anchor:
         yield "link text", found.anchor

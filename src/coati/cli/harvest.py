@@ -17,7 +17,7 @@ from coati.harvesting.files_harvest import FilesHarvest, harvest_files
 from coati.harvesting.harvest import crawl_each
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
 from coati.harvesting.pages_harvest import DEFAULT_STRATEGY, PAGES_AT_ONCE, PagesHarvest, harvest_pages
-from coati.harvesting.seeds import SHOWN_LINES, Seeds, read_seeds
+from coati.harvesting.seeds import SHOWN_LINES, Seeds, list_text, read_seeds
 from coati.harvesting.sites import read_hosts
 from coati.jobs.live_progress import CrawlView, shown
 from coati.markup.extraction import require_extruct
@@ -184,7 +184,7 @@ class _Extracted:
 
 def _hosts_in(file: Path) -> frozenset[str]:
     try:
-        return read_hosts(file.read_text("utf-8-sig", "replace").splitlines())
+        return read_hosts(list_text(file.read_bytes()).splitlines())
     except OSError as error:
         raise ConfigError(f"exclude-hosts: {file} cannot be read: {error.strerror}") from None
 

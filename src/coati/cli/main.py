@@ -6,8 +6,10 @@ numpy and Scrapy.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
+import shlex
 import signal
 import sqlite3
 import sys
@@ -99,6 +101,19 @@ class LazyGroup(click.Group):
         if not isinstance(command, click.Command):
             raise TypeError(f"{COMMANDS[cmd_name].place} is no command")
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; for a misspelt or forgotten one, say which may be meant."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = difflib.get_close_matches(name, COMMANDS, n=1)
+            if name.startswith(("http://", "https://")):
+                near = [f"crawl {shlex.quote(name)}"]
+            if near:
+                ctx.fail(f"No such command {name!r}. Did you mean `coati {near[0]}`?")
+        return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Offer commands and options, and import no command for it: somebody waits for each Tab."""

@@ -12,6 +12,7 @@ from coati.cli.terminal import say
 from coati.jobs.progress_bar import progress
 from coati.jobs.sampling import Sample
 from coati.jobs.sampling import sample as draw
+from coati.units import format_count
 
 
 @click.command()
@@ -35,6 +36,10 @@ def sample(run: Path, count: int, seed: int, sheet: Path | None, guess: bool, fo
         drawn = draw(run, count, seed=seed, sheet=sheet, guess=guess, on_progress=show)
     if drawn.is_new:
         say(f"wrote {drawn.sheet}: fill in its column labelled_tables and call again", err=True)
+    elif drawn.files:
+        say(f"read {drawn.sheet}, which was drawn before; to draw again, give another --seed", err=True)
+    else:
+        say(f"The run in {run} has no files yet, so there is nothing to draw.", err=True)
     if form == "json":
         say(json.dumps(drawn.as_json()))
     else:
@@ -43,13 +48,14 @@ def sample(run: Path, count: int, seed: int, sheet: Path | None, guess: bool, fo
 
 def _print(drawn: Sample) -> None:
     files = drawn.files
-    say(f"{len(files)} files drawn")
+    say(f"{format_count(len(files), 'file')} drawn")
     for name, found in (("guessed", drawn.guessed), ("labelled", drawn.labelled)):
         if not found.files:
             say(f"  {name + ':':<10}not defined: no file is {name}")
             continue
         say(
-            f"  {name + ':':<10}{found.yield_pct:.0f} % of {found.files} files contain a statistics table;"
+            f"  {name + ':':<10}{found.yield_pct:.0f} % of {format_count(found.files, 'file')} contain"
+            " a statistics table;"
             f" {found.tables_per_file:.1f} tables per file"
             + (
                 f", {found.tables_per_file_with_any:.1f} where there are any"

@@ -91,14 +91,14 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
     _section(
         "Groups of links with most targets; one counts for its own link and for that of its page",
         [
-            f"{_brought(row):>6,.0f} targets from {_requests(row['pulls'])}  {_end_of(str(row['label']))}"
+            f"{_targets(_brought(row))} from {_requests(row['pulls'])}  {_end_of(str(row['label']))}"
             for row in details["groups"]
         ],
     )
     _section(
         "Found by",
         [
-            f"{row['targets']:>6,} targets from {_requests(row['requests'])}  {row['way']}"
+            f"{_targets(row['targets'])} from {_requests(row['requests'])}  {row['way']}"
             for row in details["found_by"]
         ],
     )
@@ -145,6 +145,11 @@ def _section(title: str, lines: Sequence[str]) -> None:
 
 def _requests(count: object) -> str:
     return format_count(int(str(count)), "request")
+
+
+def _targets(count: object) -> str:
+    number = round(float(str(count)))
+    return f"{number:>6,} {'target' if number == 1 else 'targets'}"
 
 
 def _brought(group: dict[str, object]) -> float:

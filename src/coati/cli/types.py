@@ -8,6 +8,7 @@ import click
 
 from coati.cli.terminal import say
 from coati.jobs.choices import list_types
+from coati.web.media import PRESET_MEANINGS
 
 
 @click.command()
@@ -18,10 +19,9 @@ def types(form: str) -> None:
         media_types, extensions = sorted(preset.media_types), sorted(preset.extensions)
         if form == "json":
             row = {"name": preset.name, "media_types": media_types, "extensions": extensions}
-            say(json.dumps({**row, "everything": preset.everything}))
+            meaning = PRESET_MEANINGS[preset.name]
+            say(json.dumps({**row, "everything": preset.everything, "meaning": meaning}))
             continue
-        say(preset.name, bold=True)
-        if preset.everything:
-            say("  every file except pages, audio, video, images, scripts and style sheets")
+        say(f"{preset.name}: {PRESET_MEANINGS[preset.name]}", bold=True)
         for name in [*media_types, *(f".{extension}" for extension in extensions)]:
             say(f"  {name}")

@@ -2,11 +2,12 @@
 
 A list has one address per line; a bare host name is one, too. What follows a blank or a tab is the list's own
 business, lines that begin with ``#`` are comments. A line that is no address is told with its number, and the
-others are used.
+others are used. A table as spreadsheets save it is a list, too, if its first line names such a column.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
 _MAX_LIST_BYTES = 64 << 20
 # Files of a discovery, the first that is there.
 _FOUND = ("repositories.jsonl", "repositories.csv")
+# What people call the column of a table that holds the addresses, the surest first.
+_COLUMNS = (
+    "url", "start_url", "website", "web site", "homepage", "home page", "web", "address", "link", "uri",
+    "site", "domain", "host",
+)  # fmt: skip
+_SEPARATORS = "\t;,"
 # Of the lines that are wrong this many are told one by one.
 SHOWN_LINES = 20
 
@@ -64,7 +71,8 @@ class Seeds:
 
 def read_seeds(file: Path) -> Seeds:
     """Read a list of addresses; raises `ConfigError` where it cannot be read or holds none."""
-    return _seeds(str(file), enumerate(_text_of(file).splitlines(), 1))
+    text = _text_of(file)
+    return _seeds(str(file), _table_lines(text) or enumerate(text.splitlines(), 1))
 
 
 def seeds_in(addresses: Sequence[str]) -> Seeds:
@@ -88,7 +96,28 @@ def seeds_of_discovery(folder: Path) -> Seeds:
 
 
 def _text_of(file: Path) -> str:
-    return read_bounded(file, _MAX_LIST_BYTES, "list").decode("utf-8-sig", "replace")
+    return list_text(read_bounded(file, _MAX_LIST_BYTES, "list"))
+
+
+def list_text(data: bytes) -> str:
+    """Decode a list as people save one: UTF-8, or UTF-16 with its mark, as programs of Windows write it."""
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if marked else "utf-8-sig", "replace")
+
+
+def _table_lines(text: str) -> list[tuple[int, str]]:
+    """Return the addresses of a table with their lines; nothing where the first line names no such column."""
+    head = text.partition("\n")[0].casefold()
+    for separator in _SEPARATORS:
+        names = [name.strip(' "\r') for name in head.split(separator)]
+        column = next((names.index(known) for known in _COLUMNS if known in names), None)
+        if len(names) > 1 and column is not None:
+            reader = csv.reader(io.StringIO(text), delimiter=separator)
+            try:
+                return [(reader.line_num, row[column]) for row in reader if len(row) > column][1:]
+            except csv.Error as error:
+                raise ConfigError(f"line {reader.line_num} of the table cannot be read: {error}") from None
+    return []
 
 
 def _json_lines(file: Path) -> Iterator[tuple[int, str]]:

@@ -55,10 +55,14 @@ class ExternalCommand:
         if not words or shutil.which(words[0]) is None:
             missing = f"there is no command {words[0]!r}" if words else "the command is empty"
             raise ConfigError(f"exec: {missing}; to use a shell, write: sh -c '…' sh {{file}}")
-        for name in (name for word in words for name in _PLACEHOLDER.findall(word)):
-            if name not in names:
-                known = ", ".join(f"{{{each}}}" for each in names)
-                raise ConfigError(f"exec: {{{name}}} stands for nothing; there are {known}")
+        named = [name for word in words for name in _PLACEHOLDER.findall(word)]
+        # As xargs and find have it; beside one of ours it may be meant for a program of their kind.
+        unknown = [name for name in named if name not in names] or (
+            [""] if "{}" in words and not named else []
+        )
+        if unknown:
+            known = ", ".join(f"{{{each}}}" for each in names)
+            raise ConfigError(f"exec: {{{unknown[0]}}} stands for nothing; there are {known}")
         return cls(words, seconds)
 
     def run(self, values: Mapping[str, str], told: Mapping[str, object]) -> str:

@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from coati.jobs.notebook_tables import pairs_table
+from coati.runs.other_types import other_types
 from coati.runs.reader import RunReader
 from coati.runs.renderings import count_renderings
 from coati.units import format_bytes, format_count, format_seconds
+
+# Of the types that were not wanted, this many are named.
+_NAMED_TYPES = 3
 
 _DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
 
@@ -19,7 +23,8 @@ class RunSummary:
     """What a run did, read from its folder. ``stop_reason`` is None while it goes on, or after a kill.
 
     ``deferred`` counts the addresses that could not be reached at first, ``unreached`` those of them that are
-    still to be retried. ``rendered_pages`` went through a browser, which could not render ``not_rendered`` of
+    still to be retried. ``other_types`` counts the files that were not of the wanted types, the most frequent
+    type first. ``rendered_pages`` went through a browser, which could not render ``not_rendered`` of
     them.
     """
 
@@ -43,6 +48,7 @@ class RunSummary:
     deferred: int
     unreached: int
     skipped: int
+    other_types: dict[str, int]
     rendered_pages: int
     not_rendered: int
     report: str | None
@@ -80,6 +86,7 @@ class RunSummary:
                 deferred=deferred,
                 unreached=unreached,
                 skipped=sum(reader.skip_counts().values()),
+                other_types={row.media_type: row.files for row in other_types(reader.connection, settings)},
                 rendered_pages=rendered,
                 not_rendered=not_rendered,
                 report=str(report) if report.is_file() else None,
@@ -104,6 +111,8 @@ class RunSummary:
             ("targets", targets),
             ("pages", self._pages()),
         ]
+        if self.other_types:
+            lines.append(("others", self._others()))
         if self.errors:
             lines.append(("errors", f"{self.errors:,}"))
         if self.deferred:
@@ -120,6 +129,16 @@ class RunSummary:
             return f"{self.pages:,}"
         failed = f", which failed for {self.not_rendered:,} of them" if self.not_rendered else ""
         return f"{self.pages:,}, {self.rendered_pages:,} rendered by a browser{failed}"
+
+    def _others(self) -> str:
+        named = [f"{files:,} {media_type}" for media_type, files in self.other_types.items()]
+        more = (
+            f" and {format_count(len(named) - _NAMED_TYPES, 'more type')}"
+            if len(named) > _NAMED_TYPES
+            else ""
+        )
+        files = format_count(sum(self.other_types.values()), "file")
+        return f"{files}, not collected because of --types: {', '.join(named[:_NAMED_TYPES])}{more}"
 
     def _outages(self) -> str:
         again = f"{format_count(self.deferred, 'URL')} could not be reached at first"

@@ -143,7 +143,10 @@ def run_folders(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
 
 
 def explain(url: str, run: PathText = ".") -> Explanation:
-    """Explain why a URL was requested or skipped in a run; ``url`` may also be a path on the run's site."""
+    """Explain why a URL was requested or skipped in a run.
+
+    ``url`` may also be a path on the run's site, or the name of a file that it collected.
+    """
     if not isinstance(url, str):
         raise UsageError(f"url: {url!r} is not a text; give a URL, or a path on the run's site")
     return explain_url(path_of("run", run), url)

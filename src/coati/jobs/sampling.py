@@ -69,15 +69,20 @@ def sample(
     """Draw ``n`` files of a run, guess how many statistics tables each holds, and write a sheet.
 
     Fill in the sheet's column ``labelled_tables`` and call again: the counts are then read from the sheet.
+    Of a run without files nothing is drawn or written.
     """
     folder = path_of("run", run)
     place = Path(sheet) if sheet is not None else folder / f"sample-{n}-seed{seed}.csv"
     with RunReader(folder) as reader:
-        if place.exists():
-            return Sample(folder, seed, place, tuple(read_sheet(place)), is_new=False)
+        # A sheet without rows was drawn before the run had any file.
+        known = tuple(read_sheet(place)) if place.exists() else ()
+        if known:
+            return Sample(folder, seed, place, known, is_new=False)
         if guess:
             require_readers()
         files = draw_sample(reader, count_of("n", n), seed)
+        if not files:
+            return Sample(folder, seed, place, (), is_new=False)
         if guess:
             files = _guessed(files, reader.layout.files, on_progress)
         with writing_to(place):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from coati.live.failures import BadEncodingError, PackedPartError, TooSlowError, UnknownEncodingError
 from coati.web.content_codings import CodingError, GzipFileUnpacking, Unpacking, can_undo, codings_of
+from coati.web.downloads import download_type
 from coati.web.sniffing import is_text
 from coati.web.urls import extension_of
 
@@ -61,7 +62,7 @@ async def unpacked_pieces(
     unknown = not can_undo(codings)
     is_file = codings == ("gzip",) and not for_the_way and _is_gzip_file(answer)
     unpacking = GzipFileUnpacking() if is_file else Unpacking(() if unknown else codings)
-    if unknown and answer.status in SUCCESS and "html" not in answer.content_type:
+    if unknown and answer.status in SUCCESS and "html" not in type_of(answer):
         raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
     async for packed in answer.content.iter_any():
         await taken(len(packed))
@@ -94,10 +95,15 @@ def _is_gzip_file(answer: aiohttp.ClientResponse) -> bool:
     return answer.content_type in _GZIP_TYPES or extension_of(str(answer.url)) in _GZIP_EXTENSIONS
 
 
+def type_of(answer: aiohttp.ClientResponse) -> str:
+    """Return the media type of an answer; of one that is sent to be saved, that of a file."""
+    return download_type(answer.content_type, answer.headers.get("Content-Disposition", ""))
+
+
 def is_part(request: Request, answer: aiohttp.ClientResponse) -> bool:
     """Tell whether an answer says that it is not all of what was asked for."""
     if answer.status == HTTPStatus.ACCEPTED:
-        return "html" not in answer.content_type
+        return "html" not in type_of(answer)
     if answer.status != HTTPStatus.PARTIAL_CONTENT or "Range" in request.headers:
         return False
     sent = _WHOLE_RANGE.match(answer.headers.get("Content-Range", ""))

@@ -23,6 +23,7 @@ from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, 
 from coati.readers.formats import Format, format_of, is_missing_robots
 from coati.readers.registry import PageReader
 from coati.runs.skip_reasons import SkipReason
+from coati.web.downloads import proposed_name
 from coati.web.facts import NO_EXTRACTORS, facts_of
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
 from coati.web.sniffing import SNIFFED_BYTES, sniffed_type
@@ -175,7 +176,7 @@ class ResponseReader:
             missing = is_missing_robots(request.url, response.status, is_list=is_list)
             return Format.ROBOTS if missing else None
         media_type = _content_type(response)
-        wanted = self._types.kind(media_type, request.url) is Kind.TARGET
+        wanted = self._is_target(request, response, media_type)
         body = response.body if request.method is Method.GET else None
         return format_of(request.url, media_type, body, is_list=is_list, wanted=wanted, api=api)
 
@@ -205,9 +206,13 @@ class ResponseReader:
         if missing is not None:
             return Failure(response.status, size, missing)
         media_type = essence(_content_type(response))
-        if self._types.kind(media_type, request.url) is Kind.TARGET:
+        if self._is_target(request, response, media_type):
             return Target(response.status, size, media_type)
         return Other(response.status, size, media_type)
+
+    def _is_target(self, request: Request, response: Response, media_type: str) -> bool:
+        name = proposed_name(header_text(response.headers, "Content-Disposition"))
+        return self._types.kind(media_type, request.url, name) is Kind.TARGET
 
     def _stopped(self, request: Request, response: Response, result: FetchResult, why: str) -> FetchResult:
         reason = SkipReason(why)
@@ -298,11 +303,12 @@ def is_blocked(media_type: str) -> bool:
 def _content_type(response: Response) -> str:
     """Return the content type that a response is read by: mostly the declared one."""
     declared = header_text(response.headers, "Content-Type")
+    disposition = header_text(response.headers, "Content-Disposition")
     file = None if response.request is None else response.request.meta.get(BODY_FILE)
     if file is None:
-        return sniffed_type(declared, response.body)
+        return sniffed_type(declared, response.body, disposition)
     with Path(file).open("rb") as body:
-        sniffed = sniffed_type(declared, body.read(SNIFFED_BYTES))
+        sniffed = sniffed_type(declared, body.read(SNIFFED_BYTES), disposition)
     # What went to a file because nobody said that it is a page is not read as one.
     return declared if "html" in sniffed else sniffed
 

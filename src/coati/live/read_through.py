@@ -163,10 +163,11 @@ class ReadThroughMiddleware:
         headers = tuple(header_pairs(response.headers))
         location = header_text(response.headers, "Location")
         declared = header_text(response.headers, "Content-Type")
+        disposition = header_text(response.headers, "Content-Disposition")
         entry = Entry(
             url,
             response.status,
-            essence(sniffed_type(declared, response.body)),
+            essence(sniffed_type(declared, response.body, disposition)),
             _size(request, response),
             location=(resolve(url, location) or "") if location else "",
             fetched_at=self._time_of_capture(url),

@@ -158,7 +158,8 @@ class RenderMiddleware:
         if REQUEST not in request.meta or any(request.meta.get(key) for key in (API, BODY_FILE)):
             return False
         declared = header_text(response.headers, "Content-Type")
-        if "html" not in sniffed_type(declared, response.body):
+        disposition = header_text(response.headers, "Content-Disposition")
+        if "html" not in sniffed_type(declared, response.body, disposition):
             return False
         return self._types.kind(declared, response.url) is not Kind.TARGET
 

@@ -28,6 +28,7 @@ from coati.live.spider import drive_of
 from coati.model import Kind
 from coati.readers.formats import is_xml
 from coati.runs.skip_reasons import SkipReason
+from coati.web.downloads import download_type, proposed_name
 from coati.web.media import parse_types
 
 if TYPE_CHECKING:
@@ -66,22 +67,25 @@ class StopAtHeaders:
         request.meta.pop(LOOK_INSIDE, None)
         if request.method == "HEAD" or asks_for_robots(request) or PAGE_REQUEST in request.meta:
             return
-        media_type = header_text(headers, "Content-Type")
+        disposition = header_text(headers, "Content-Disposition")
+        media_type = download_type(header_text(headers, "Content-Type"), disposition)
         # Scrapy's own handler says so where the length is not known.
         declared = body_length if isinstance(body_length, int) and body_length >= 0 else None
-        reason = self._reason(media_type, declared, request)
+        reason = self._reason(media_type, proposed_name(disposition), declared, request)
         if reason is not None:
             request.meta[STOPPED] = reason.value
             raise StopDownload(fail=False)
 
-    def _reason(self, media_type: str, declared: int | None, request: Request) -> SkipReason | None:
+    def _reason(
+        self, media_type: str, name: str, declared: int | None, request: Request
+    ) -> SkipReason | None:
         if "html" in media_type.lower():
             return None
         if declared is not None and declared <= _SMALL_BYTES:
             return None
         if is_blocked(media_type):
             return SkipReason.MEDIA_TYPE
-        if self._types is not None and self._types.kind(media_type, request.url) is Kind.OTHER:
+        if self._types is not None and self._types.kind(media_type, request.url, name) is Kind.OTHER:
             if not (request.meta.get(LIST) or (self._of_crawl and is_xml(media_type))):
                 return SkipReason.MEDIA_TYPE
             request.meta[LOOK_INSIDE] = True

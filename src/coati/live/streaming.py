@@ -60,7 +60,7 @@ from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
 from yarl import URL
 
-from coati.live.answer_bytes import SUCCESS, BodySpeed, is_part, unpacked_pieces
+from coati.live.answer_bytes import SUCCESS, BodySpeed, is_part, type_of, unpacked_pieces
 from coati.live.connections import AnswerConnector
 from coati.live.event_loop import byte_spacing_of_loop, seconds_of_server
 from coati.live.failures import (
@@ -333,7 +333,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     async def _fill(
         self, body: Body, request: Request, answer: aiohttp.ClientResponse, flags: list[str]
     ) -> None:
-        keeps_part = "html" in answer.content_type
+        keeps_part = "html" in type_of(answer)
         undecided = body.limits is self._list
         speed = BodySpeed(*self._slowest)
         try:
@@ -389,7 +389,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             return self._page_request
         if answer.status not in SUCCESS:
             return self._error
-        if "html" in answer.content_type:
+        if "html" in type_of(answer):
             return self._page
         return self._list if request.meta.get(LIST) or request.meta.get(LOOK_INSIDE) else self._file
 
@@ -413,7 +413,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
 
 def _format(request: Request, answer: aiohttp.ClientResponse, head: bytes) -> Format | None:
     is_list, api, unwanted = (bool(request.meta.get(key)) for key in (LIST, API, LOOK_INSIDE))
-    return format_of(request.url, answer.content_type, head, is_list=is_list, wanted=not unwanted, api=api)
+    return format_of(request.url, type_of(answer), head, is_list=is_list, wanted=not unwanted, api=api)
 
 
 async def _once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

@@ -67,6 +67,7 @@ SELECT skipped.reason, requests.url AS found_on FROM skipped
 LEFT JOIN requests ON requests.id = skipped.source WHERE skipped.url = ? ORDER BY skipped.id LIMIT 1
 """
 _TARGET = "SELECT * FROM targets WHERE url = ? ORDER BY version DESC LIMIT 1"
+_URL_OF_FILE = "SELECT url FROM targets WHERE file = ? ORDER BY request LIMIT 1"
 _COPIES = "SELECT url FROM targets WHERE sha256 = ? AND url <> ? ORDER BY request LIMIT ?"
 _GROUP = """
 SELECT coalesce((SELECT label FROM groups WHERE arm = ?1), '') AS label, count(*) AS followed,
@@ -110,14 +111,20 @@ _NOT_WATCHED = (
 def explain_url(folder: Path, url: str) -> Explanation:
     """Say what a run knows of a URL, and what decided about it.
 
-    A URL without a host is taken as one of the site. Raises `coati.errors.UsageError` if it is none.
+    A URL without a host is taken as one of the site, or as the name of a file that the run collected. Raises
+    `coati.errors.UsageError` if it is none.
     """
     with RunReader(folder) as run:
         run.connection.execute("BEGIN")
         try:
             whole = _absolute(run.connection, url)
+            explanation = _explain(run, whole)
+            of_file = _url_of_file(run, url) if explanation.verdict is Verdict.UNKNOWN else None
+            if of_file is not None:
+                whole = of_file
+                explanation = _explain(run, whole)
             explanation = replace(
-                _explain(run, whole),
+                explanation,
                 site=_site_verdict(run.connection, whole),
                 watched=_watched(run, whole),
             )
@@ -150,6 +157,21 @@ def _absolute(connection: Connection, url: str) -> str:
     return known
 
 
+def _url_of_file(run: RunReader, text: str) -> str | None:
+    """Find where a file in ``files`` came from, given its name, or its path as a shell completes it."""
+    if "://" in text:
+        return None
+    names = {text, text.removeprefix("files/")}
+    files, path = run.layout.files.resolve(), Path(text).resolve()
+    if path.is_relative_to(files):
+        names.add(path.relative_to(files).as_posix())
+    for name in sorted(names):
+        found = run.connection.execute(_URL_OF_FILE, (name,)).fetchone()
+        if found is not None:
+            return str(found[0])
+    return None
+
+
 def _looks_like_one(url: str) -> bool:
     """Tell what is meant as a URL, or as a path of the site, from a slip."""
     return "://" in url or url.startswith(("/", "?", "./", "../"))
@@ -157,7 +179,8 @@ def _looks_like_one(url: str) -> bool:
 
 def _no_url(url: str) -> UsageError:
     return UsageError(
-        f"not a web URL: {url!r}; give one like https://www.example.org/data.csv, or a path like /data.csv"
+        f"not a web URL: {url!r}; give one like https://www.example.org/data.csv, a path like /data.csv, or"
+        " the name of a collected file"
     )
 
 
@@ -295,14 +318,19 @@ def _requests(connection: Connection, url: str) -> tuple[UrlRequest, ...]:
     )
 
 
-def _found_link(connection: Connection, url: str) -> FoundLink | None:
+def _found_link(connection: Connection, url: str, hops: int = _MAX_HOPS) -> FoundLink | None:
+    """Find the link that the URL was found by, or the one that a redirect to it began with."""
     link: Row | None = connection.execute(_LINK, (url,)).fetchone()
     if link is not None:
         context = link["context"] or link["anchor"]
         way = way_of(link["path"]) if link["path"] else None
         return FoundLink(link["found_on"], link["anchor"], link["path"], context, found_by=way)
     redirect = connection.execute(_REDIRECT, (url,)).fetchone()
-    return None if redirect is None else FoundLink(redirected_from=redirect["url"])
+    if redirect is None:
+        return None
+    # Redirects may go in a circle.
+    before = _found_link(connection, redirect["url"], hops - 1) if hops > 1 else None
+    return replace(before or FoundLink(), redirected_from=redirect["url"])
 
 
 def _skipped(connection: Connection, url: str) -> SkippedUrl | None:

@@ -29,7 +29,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FoundLink:
-    """How the run came to know a URL: by a link on a page, or by a redirect from another URL."""
+    """How the run came to know a URL: by a link on a page, or by a redirect from another URL.
+
+    With ``redirected_from``, the link is the one that led to the first of the redirects.
+    """
 
     found_on: str | None = None
     anchor: str | None = None

@@ -27,6 +27,9 @@ _FIRST_PAGE = """
 SELECT new_links, coalesce(media_type, '') FROM pages JOIN requests ON requests.id = pages.request
 ORDER BY pages.request LIMIT 1
 """
+_LATER_LINKS = "SELECT count(*) FROM links WHERE page > (SELECT min(request) FROM pages)"
+# A start that led to this many further links was only a door: a choice of languages, a frame, a refresh.
+_LED_ON = 10
 # The value of `coati.live.failures.FailureReason.NO_RULES`, which is not imported: it would bring Scrapy.
 _NO_RULES = "robots.txt could not be fetched"
 
@@ -96,7 +99,9 @@ def few_links_in(connection: Connection) -> str:
     if found is None:
         return ""
     links, media_type = found
-    return why_few_links(links, dict(connection.execute(_NOT_FOLLOWED).fetchall()), media_type)
+    refused = dict(connection.execute(_NOT_FOLLOWED).fetchall())
+    (later,) = connection.execute(_LATER_LINKS).fetchone()
+    return "" if later >= _LED_ON and not refused else why_few_links(links, refused, media_type)
 
 
 def why_few_links(links: int, refused: Mapping[str, int], media_type: str) -> str:

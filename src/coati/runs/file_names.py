@@ -14,6 +14,7 @@ import unicodedata
 from urllib.parse import unquote_to_bytes
 
 from coati.runs.extensions import EXTENSIONS, KNOWN_EXTENSIONS, PROGRAM_EXTENSIONS, VAGUE_TYPES
+from coati.web.downloads import proposed_name
 from coati.web.media import essence
 from coati.web.urls import host_of, path_of
 
@@ -23,14 +24,6 @@ _MAX_EXTENSION_CHARS = 12
 # Folders are cut more: Windows takes 260 characters for a whole path.
 _MAX_FOLDER_BYTES = 40
 _MAX_FOLDERS = 6
-_MAX_DISPOSITION_CHARS = 4096
-
-_EXTENDED_VALUE = re.compile(r"\bfilename\*\s*=\s*\"?([A-Za-z0-9_.:-]+)'[^']*'([^;\"\s]+)", re.IGNORECASE)
-_QUOTED_VALUE = re.compile(r'\bfilename\s*=\s*"((?:[^"\\]|\\.)*)"', re.IGNORECASE)
-_PLAIN_VALUE = re.compile(r"\bfilename\s*=\s*([^;\"]+)", re.IGNORECASE)
-# Other backslashes separate the folders of a path on the server's disk.
-_ESCAPED_CHAR = re.compile(r'\\(["\\])')
-_ESCAPED_OCTET = re.compile(r"%[0-9A-Fa-f]{2}")
 
 _SIGNS = frozenset("._,()+@=[]{}~!$&'-")
 _DOTS = re.compile(r"\.{2,}")
@@ -55,7 +48,7 @@ def file_name(url: str, media_type: str, disposition: str = "") -> str:
     """
     media_type = essence(media_type)
     by_type = EXTENSIONS.get(media_type, "")
-    stem, extension = _split(_safe(_proposed_name(disposition)))
+    stem, extension = _split(_safe(proposed_name(disposition)))
     if not stem:
         stem, extension = _split(_safe(_last_segment(url)) or _safe(host_of(url)) or "file")
         if extension[1:].lower() in PROGRAM_EXTENSIONS and by_type:
@@ -101,33 +94,6 @@ def name_key(name: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", name).casefold()
     return unicodedata.normalize("NFKC", folded)
-
-
-def _proposed_name(disposition: str) -> str:
-    disposition = disposition[:_MAX_DISPOSITION_CHARS]
-    if found := _EXTENDED_VALUE.search(disposition):
-        octets = unquote_to_bytes(found.group(2))
-        charset = "latin-1" if found.group(1).lower() == "iso-8859-1" else "utf-8"
-        name = octets.decode(charset, "replace")
-    elif found := _QUOTED_VALUE.search(disposition):
-        name = _as_meant(_ESCAPED_CHAR.sub(r"\1", found.group(1)))
-    elif found := _PLAIN_VALUE.search(disposition):
-        name = _as_meant(found.group(1).strip())
-    else:
-        return ""
-    # Some servers send the path on their own disk.
-    return re.split(r"[/\\]", name)[-1]
-
-
-def _as_meant(name: str) -> str:
-    """Undo what servers do to names beyond ASCII: raw UTF-8 that was read as Latin-1, or URL escapes."""
-    try:
-        octets = name.encode("latin-1")
-        if _ESCAPED_OCTET.search(name):
-            octets = unquote_to_bytes(octets)
-        return octets.decode()
-    except UnicodeError:
-        return name
 
 
 def _last_segment(url: str) -> str:

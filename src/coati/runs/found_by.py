@@ -26,18 +26,25 @@ _FIRST_PARTS = {
 }
 START_ADDRESSES = "start addresses"
 
-# Where a redirect led belongs to the link that began it, and a query that a strategy made to none.
+# Where redirects led belongs to the link that began them, and a query that a strategy made to none.
 _REQUESTS = """
-SELECT coalesce(own.path, before.path, CASE WHEN requests.url LIKE 'search:%' THEN 'search' END) AS path,
+SELECT coalesce(own.path, (
+           WITH RECURSIVE before (link, redirected_from) AS (
+               SELECT origin.link, origin.redirected_from FROM requests AS origin
+               WHERE origin.id = requests.redirected_from
+               UNION ALL
+               SELECT origin.link, origin.redirected_from FROM before
+               JOIN requests AS origin ON origin.id = before.redirected_from
+           )
+           SELECT tag_paths.path FROM before JOIN links ON links.id = before.link
+           JOIN tag_paths ON tag_paths.id = links.tag_path LIMIT 1
+       ), CASE WHEN requests.url LIKE 'search:%' THEN 'search' END) AS path,
        sum(requests.charged) AS requests,
        sum(requests.new_target) AS targets, sum(requests.kind IS 'html' AND requests.charged > 0) AS pages,
        sum(requests.kind IS 'broken') AS errors
 FROM requests
 LEFT JOIN links AS link ON link.id = requests.link
 LEFT JOIN tag_paths AS own ON own.id = link.tag_path
-LEFT JOIN requests AS origin ON origin.id = requests.redirected_from
-LEFT JOIN links AS origin_link ON origin_link.id = origin.link
-LEFT JOIN tag_paths AS before ON before.id = origin_link.tag_path
 WHERE requests.observed_event IS NOT NULL
 GROUP BY 1
 """

@@ -22,6 +22,7 @@ from coati.readers.list_addresses import ListAddresses
 from coati.readers.registry import PageReader
 from coati.search.engines import Engines
 from coati.testing.stub_engine import StubEngine
+from coati.web.downloads import download_type, proposed_name
 from coati.web.facts import LazyFacts
 from coati.web.media import PRESETS, TargetTypes, essence
 from coati.web.rules import Rules
@@ -92,8 +93,10 @@ class Responder:
         return self._content(request, response, size, is_list=is_list)
 
     def _content(self, request: Request, response: Response, size: int, *, is_list: bool) -> Outcome:
-        media_type = essence(response.media_type)
-        wanted = self._types.kind(media_type, request.url) is Kind.TARGET
+        disposition = response.header("Content-Disposition")
+        media_type = essence(download_type(response.media_type, disposition))
+        name = proposed_name(disposition)
+        wanted = self._types.kind(media_type, request.url, name) is Kind.TARGET
         body = (response.body or b"") if request.method is Method.GET else None
         form: Format | None
         if is_missing_robots(request.url, response.status, is_list=is_list):

@@ -5,8 +5,10 @@ The lists are those of the EDBT 2026 paper's published kit (SPEC 5.1 to 5.3) and
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from coati.errors import ConfigError, unknown_name
 from coati.model import Kind
@@ -68,7 +70,7 @@ BLOCKED_EXTENSIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TargetTypes:
-    """Which answers are targets: by media type, or by the URL's extension.
+    """Which answers are targets: by media type, or by the extension of the URL or of the proposed file name.
 
     An extension helps where a server sends a generic type; it never turns HTML into a target.
     """
@@ -78,10 +80,14 @@ class TargetTypes:
     extensions: frozenset[str] = frozenset()
     everything: bool = False
 
-    def kind(self, media_type: str, url: str) -> Kind:
+    def kind(self, media_type: str, url: str, file_name: str = "") -> Kind:
         """Classify a successful answer; what a search engine found is a page, whatever its form.
 
+        ``file_name`` is the one that the server proposes (`coati.web.downloads.proposed_name`).
+
         >>> PRESETS["data"].kind("text/csv; charset=utf-8", "http://example.org/get?id=1").value
+        'target'
+        >>> PRESETS["tables"].kind("application/octet-stream", "http://example.org/get", "Rents.CSV").value
         'target'
         """
         media_type = essence(media_type)
@@ -92,6 +98,7 @@ class TargetTypes:
         wanted = (
             media_type in self.media_types
             or (self.extensions and extension_of(url) in self.extensions)
+            or (self.extensions and PurePosixPath(file_name).suffix[1:].lower() in self.extensions)
             or (self.everything and media_type not in _PAGE_PARTS)
         )
         # Every site has one, for crawlers, and its type is that of a text.
@@ -103,6 +110,22 @@ _PAGE_PARTS = frozenset({
     "text/css", "text/javascript", "text/ecmascript", "application/javascript", "application/x-javascript",
     "application/ecmascript",
 })  # fmt: skip
+
+
+def can_be_wanted(media_type: str) -> bool:
+    """Tell whether files of a type may be what somebody collects: no pages, pictures, films or fonts.
+
+    >>> can_be_wanted("application/geo+json"), can_be_wanted("font/woff2")
+    (True, False)
+    """
+    media_type = essence(media_type)
+    never = (*BLOCKED_MEDIA_PREFIXES, "font/", "application/font", "application/x-font")
+    return bool(
+        _MEDIA_TYPE.match(media_type)
+        and not media_type.startswith(never)
+        and media_type not in _PAGE_PARTS
+        and "html" not in media_type
+    )
 
 
 def essence(media_type: str) -> str:
@@ -143,6 +166,18 @@ PRESETS: dict[str, TargetTypes] = {
 }
 
 
+PRESET_MEANINGS = {
+    "data": "tables, documents, archives, JSON, XML, plain text; the list of the EDBT 2026 paper",
+    "data-extended": "data, and what the paper's list lacks: GeoJSON, KML, Parquet, SQLite, gzip and others",
+    "tables": "CSV and spreadsheets",
+    "documents": "PDF, texts and slides",
+    "archives": "ZIP and other packed files",
+    "all-files": "every file except pages, audio, video, images, scripts and style sheets",
+    "none": "no file, for crawls that look for pages alone",
+}
+"""What each preset is for, in a few words."""
+
+
 def parse_types(text: str) -> TargetTypes:
     """Read a ``--types`` value: presets, media types and extensions, separated by commas.
 
@@ -168,10 +203,20 @@ def parse_types(text: str) -> TargetTypes:
         elif "/" in name:
             media_types.add(_media_type(name))
         else:
-            raise unknown_name("target type (an extension starts with a dot)", name, PRESETS)
+            raise _unknown_type(name)
     if len(names) == 1 and names[0] in PRESETS:
         return PRESETS[names[0]]
     return TargetTypes(",".join(names), frozenset(media_types), frozenset(extensions), everything)
+
+
+def _unknown_type(name: str) -> ConfigError:
+    """Build the error for a name that is none of a preset; most often it is an extension without its dot."""
+    if name.isalnum() and name.isascii() and not difflib.get_close_matches(name, PRESETS):
+        return ConfigError(
+            f"unknown target type {name!r}; did you mean '.{name}'? An extension starts with a dot."
+            f" Presets: {', '.join(sorted(PRESETS))}"
+        )
+    return unknown_name("target type", name, PRESETS)
 
 
 def _extension(name: str) -> str:

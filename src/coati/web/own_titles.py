@@ -80,7 +80,11 @@ def _pdf_text(found: re.Match[bytes]) -> str:
         return octets[2:].decode("utf-16-be", "replace").strip("\0 ")
     if octets.startswith(codecs.BOM_UTF8):
         return octets[3:].decode("utf-8", "replace")
-    return octets.decode("cp1252", "replace").strip("\0 ")
+    try:
+        # Programs forget the mark; hardly any text in another coding is UTF-8 by accident.
+        return octets.decode().strip("\0 ")
+    except UnicodeDecodeError:
+        return octets.decode("cp1252", "replace").strip("\0 ")
 
 
 def _unescaped(found: re.Match[bytes]) -> bytes:

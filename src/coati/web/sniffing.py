@@ -2,7 +2,8 @@ r"""What a body is where its server does not say, as browsers find out (the MIME
 
 A declared type is believed, with two exceptions: none at all, or one that is no media type or stands for
 none, leaves it to the first bytes; and the four spellings of ``text/plain`` that servers send for whatever
-they do not know are believed only of text. So a table without a type is ``text/plain``, a page is a page, and
+they do not know are believed only of text. A type that asks for a download and names no format is that of any
+binary file (`coati.web.downloads`). So a table without a type is ``text/plain``, a page is a page, and
 nobody's ``text/csv`` or ``application/octet-stream`` becomes something else.
 
 Of the standard's tables, sound without an ID3 tag is left out: it takes a decoder to tell it, and we collect
@@ -14,13 +15,13 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from coati.web.downloads import BINARY, download_type
 from coati.web.media import essence
 
 SNIFFED_BYTES: Final = 1445
 """How many bytes the standard looks at."""
 
 _PLAIN: Final = "text/plain"
-_BINARY: Final = "application/octet-stream"
 
 _MEDIA_TYPE = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+/[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
 _UNKNOWN = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
@@ -83,14 +84,19 @@ _SIGNS = (
 )
 
 
-def sniffed_type(content_type: str, beginning: bytes) -> str:
+def sniffed_type(content_type: str, beginning: bytes, disposition: str = "") -> str:
     r"""Return the content type that counts, given the one that was declared and the first bytes of the body.
+
+    ``disposition`` is the Content-Disposition, which tells a file that is declared as a page.
 
     >>> sniffed_type("", b"<!doctype html><p>"), sniffed_type("", b"a,b\n1,2\n")
     ('text/html', 'text/plain')
     >>> sniffed_type("text/csv; charset=utf-8", b"<html>")
     'text/csv; charset=utf-8'
+    >>> sniffed_type("application/force-download", b"a,b\n1,2\n")
+    'application/octet-stream'
     """
+    content_type = download_type(content_type, disposition)
     declared = essence(content_type)
     beginning = beginning[:SNIFFED_BYTES]
     if not beginning:
@@ -98,7 +104,7 @@ def sniffed_type(content_type: str, beginning: bytes) -> str:
     if declared in _UNKNOWN or not _MEDIA_TYPE.match(declared):
         return _unknown(beginning)
     if content_type in _DOUBTED:
-        return content_type if is_text(beginning) else _BINARY
+        return content_type if is_text(beginning) else BINARY
     return content_type
 
 
@@ -114,7 +120,7 @@ def _unknown(beginning: bytes) -> str:
             return sign.media_type
     if _is_mp4(beginning) or _is_webm(beginning):
         return "video/mp4" if beginning[4:8] == b"ftyp" else "video/webm"
-    return _PLAIN if is_text(beginning) else _BINARY
+    return _PLAIN if is_text(beginning) else BINARY
 
 
 def is_text(beginning: bytes) -> bool:

@@ -27,12 +27,16 @@ _EMPTY_BRACKETS = re.compile(r"\(\s*\)|\[\s*\]")
 _GENERIC_WORDS = """
 download downloads downloading here click this link file files document documents attachment attachments
 open view read see more get save show details full text version data dataset table report as in for the to a
+preview explore resource resources information info go
 télécharger téléchargement telecharger ici cliquez fichier fichiers lire voir suite plus lien pièce jointe
-le la les en au du de des
+le la les en au du de des aperçu explorer ressource
 herunterladen hier klicken datei dateien ansehen anzeigen öffnen mehr weiter zum zur als der die das link
+vorschau ressource
 descargar descarga aquí aqui haga clic archivo archivos fichero ver más abrir el
-scarica scaricare qui clicca apri vedi leggi di il
+previsualizar explorar recurso información
+scarica scaricare qui clicca apri vedi leggi di il anteprima esplora risorsa
 baixar transferir clique ficheiro arquivo arquivos abrir mais o
+pré visualizar visualização informação
 downloaden bekijken bestand bestanden klik meer lees het
 pobierz tutaj kliknij plik pliki otwórz więcej zobacz
 stáhnout zde soubor soubory zobrazit více otevřít

@@ -18,6 +18,7 @@ from coati.reporting.safe_html import (
     web_link,
 )
 from coati.reporting.tables import Cell, Column, counted, table
+from coati.runs.other_types import other_types
 from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
 from coati.units import format_bytes, format_count, format_moment
 
@@ -29,15 +30,38 @@ MAX_ROWS = 100
 _MAX_ADDRESS_CHARS = 2000
 _MAX_TYPES = 30
 
-_TYPES = """
-SELECT trim(lower(CASE instr(media_type, ';') WHEN 0 THEN media_type
-                  ELSE substr(media_type, 1, instr(media_type, ';') - 1) END)) AS type,
+# What an extension says of a file that its server calls text or binary, and nothing more.
+_BY_EXTENSION = {
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "json": "application/json",
+    "geojson": "application/geo+json",
+    "xml": "application/xml",
+    "rdf": "application/rdf+xml",
+    "pdf": "application/pdf",
+    "zip": "application/zip",
+    "gz": "application/gzip",
+    "doc": "application/msword",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
+}
+_DECLARED = """trim(lower(CASE instr(media_type, ';') WHEN 0 THEN media_type
+                  ELSE substr(media_type, 1, instr(media_type, ';') - 1) END))"""
+_TOLD_BY_NAME = " ".join(
+    f"WHEN file LIKE '%.{extension}' THEN '{type_}'" for extension, type_ in _BY_EXTENSION.items()
+)
+_TYPE = f"""CASE WHEN {_DECLARED} IN ('', 'text/plain', 'application/octet-stream')
+            THEN CASE {_TOLD_BY_NAME} ELSE {_DECLARED} END ELSE {_DECLARED} END"""
+_TYPES = f"""
+SELECT {_TYPE} AS type,
        count(*) AS files, sum(size_bytes) AS bytes, min(size_bytes) AS least, max(size_bytes) AS most
 FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
-"""
+"""  # noqa: S608 - our own text
 _FILES = f"""
 {SHARED_TITLES}
-SELECT file, {TELLING_TITLE} AS title, found_on, url, media_type, size_bytes, fetched_at FROM targets
+SELECT file, {TELLING_TITLE} AS title, found_on, url, {_TYPE} AS type, size_bytes, fetched_at FROM targets
 WHERE file <> '' ORDER BY request LIMIT ?
 """  # noqa: S608 - our own text
 
@@ -70,7 +94,13 @@ _SHORT_NAMES = {
 def files(connection: Connection, facts: RunFacts) -> Html:
     """Show the files, then the types."""
     if not facts.totals.targets:
-        return element("section", element("h2", "The files"), element("p", _none(facts)), id="files")
+        return element(
+            "section",
+            element("h2", "The files"),
+            element("p", _none(facts)),
+            _not_wanted(connection, facts),
+            id="files",
+        )
     types = connection.execute(_TYPES, (_MAX_TYPES,)).fetchall()
     rows = connection.execute(_FILES, (MAX_FILES,)).fetchall()
     where = joined(
@@ -92,6 +122,7 @@ def files(connection: Connection, facts: RunFacts) -> Html:
         data_block("file-list", _file_data(rows, facts)),
         element("h3", "By type"),
         _types_table(types),
+        _not_wanted(connection, facts),
         id="files",
     )
 
@@ -136,6 +167,28 @@ def _types_table(rows: list[Row]) -> Html:
     return table(columns, cells, "Types of files")
 
 
+def _not_wanted(connection: Connection, facts: RunFacts) -> Html | None:
+    """Show what was met and not collected, so that nobody takes the list for all that the site has."""
+    rows = other_types(connection, facts.settings)
+    if not rows:
+        return None
+    columns = (Column("Type"), Column("Files", numeric=True), Column("For example", wide=True))
+    cells = [
+        (
+            element("span", shortened(type_name(row.media_type), 60), title=shortened(row.media_type)),
+            Cell(format_count(row.files), row.files),
+            web_link(row.example, facts.on_site(row.example), 90),
+        )
+        for row in rows[:_MAX_TYPES]
+    ]
+    return element(
+        "div",
+        element("h3", "Other types, not collected"),
+        element("p", "The crawl came upon these files, too. They are not of the wanted types."),
+        table(columns, cells, "Types of files that were not collected"),
+    )
+
+
 def _files_table(rows: list[Row], facts: RunFacts) -> Html:
     """Show the first files; the script puts the whole list in their place."""
     columns = (
@@ -149,7 +202,7 @@ def _files_table(rows: list[Row], facts: RunFacts) -> Html:
         (
             joined(file_link(row["file"], row["title"]), _where(row)),
             web_link(row["found_on"], facts.on_site(row["found_on"]), 70) if row["found_on"] else "",
-            shortened(type_name(row["media_type"]), 40),
+            shortened(type_name(row["type"]), 40),
             _size(row["size_bytes"]),
             Cell(
                 element("span", format_moment(row["fetched_at"], short=True), class_="date"),
@@ -176,7 +229,7 @@ def _file_data(rows: list[Row], facts: RunFacts) -> dict[str, object]:
             shortened(row["title"], 120),
             facts.on_site(_clean(web_address(row["url"]))),
             pages.setdefault(facts.on_site(_clean(web_address(row["found_on"]))), len(pages)),
-            types.setdefault(shortened(type_name(row["media_type"]), 40), len(types)),
+            types.setdefault(shortened(type_name(row["type"]), 40), len(types)),
             row["size_bytes"],
             format_moment(row["fetched_at"], short=True),
         ]

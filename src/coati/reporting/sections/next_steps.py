@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from sqlite3 import Connection
 
@@ -10,11 +11,14 @@ from coati.reporting.run_end import end_of
 from coati.reporting.run_facts import RunFacts, RunStage
 from coati.reporting.safe_html import Html, element, joined
 from coati.reporting.start_page import few_links_in
+from coati.runs.other_types import OtherType, other_types
 from coati.units import format_count
 
 _ROBOTS = """
 SELECT coalesce(sum(urls), 0) FROM skip_counts WHERE reason IN ('robots.txt', 'nofollow', 'X-Robots-Tag')
 """
+# Of the types that were not wanted, this many are suggested.
+_NAMED_TYPES = 5
 _TOO_LARGE = "SELECT coalesce(sum(urls), 0) FROM skip_counts WHERE reason = 'too large'"
 
 
@@ -55,6 +59,22 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
         and not (facts.words or facts.watches or facts.seeks_pages)
     ):
         yield joined("Were these the right types? ", _command("coati types"), " lists them.")
+    yield from _missing(connection, facts)
+    yield joined(
+        "Why was a URL requested or skipped? ", _command("coati explain URL --run FOLDER"), " answers that."
+    )
+    yield joined(
+        "Run your own queries with ",
+        _command("datasette run.sqlite"),
+        f", or open {'repositories.csv' if facts.words else 'files.csv'} in a spreadsheet.",
+    )
+
+
+def _missing(connection: Connection, facts: RunFacts) -> Iterator[Html]:
+    """Say what the run came upon and has not got, and what may get it."""
+    others = other_types(connection, facts.settings)
+    if others:
+        yield _other_types(others, str(facts.settings["types"]))
     (robots,) = connection.execute(_ROBOTS).fetchone()
     if robots:
         yield joined(
@@ -66,13 +86,15 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
             f"{format_count(large, 'file was', 'files were')} skipped as too large; a larger"
             f" --max-file-size includes them."
         )
-    yield joined(
-        "Why was a URL requested or skipped? ", _command("coati explain URL --run FOLDER"), " answers that."
-    )
-    yield joined(
-        "Run your own queries with ",
-        _command("datasette run.sqlite"),
-        f", or open {'repositories.csv' if facts.words else 'files.csv'} in a spreadsheet.",
+
+
+def _other_types(others: list[OtherType], types: str) -> Html:
+    files = format_count(sum(row.files for row in others), "file was", "files were")
+    named = ",".join([types, *(row.media_type for row in others[:_NAMED_TYPES])])
+    return joined(
+        f"{files} not collected because of the type. To collect them as well, crawl into a new folder with ",
+        _command(f"--types {shlex.quote(named)}"),
+        ".",
     )
 
 
