@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from coati.cli.completion import RunPath
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.reporting.explaining import explain_url
 from coati.reporting.explanation import Explanation, GroupStanding, UrlRequest
@@ -32,7 +33,7 @@ _VISITS_SHOWN = 3
     metavar="DIR",
     help="The folder of the run.  [default: this folder]",
 )
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def explain(url: str, folder: Path, form: str) -> None:
     """Explain why URL was requested or skipped in the run in DIR.
 

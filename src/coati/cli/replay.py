@@ -17,6 +17,7 @@ from coati.assembly import EARLY_STOPS, REGISTRY, SHORTCUTS
 from coati.budget import Budget
 from coati.cli.completion import offering
 from coati.cli.counted_progress import counted_progress
+from coati.cli.output_format import format_option
 from coati.cli.replay_watch import watch_callbacks, watch_table
 from coati.cli.setting_options import SettingParam
 from coati.cli.terminal import print_tables
@@ -68,7 +69,7 @@ class _Moment(click.ParamType[float]):
     "strategies",
     default=",".join(DEFAULT_STRATEGIES),
     show_default=True,
-    shell_complete=offering({name: row.summary for name, row in REGISTRY.items()}, many=True),
+    shell_complete=offering({name: row.summary for name, row in REGISTRY.items()}),
     help="Strategies to run, separated by commas; `coati strategies` lists them, my_module:MyStrategy is"
     " your own.",
 )
@@ -77,7 +78,7 @@ class _Moment(click.ParamType[float]):
 @click.option(
     "--types",
     "types_text",
-    shell_complete=offering(PRESETS.keys(), many=True),
+    shell_complete=offering(PRESETS.keys()),
     help="The file types that count as targets, instead of the archive's.",
 )
 @click.option(
@@ -154,7 +155,7 @@ class _Moment(click.ParamType[float]):
     help="Use the links that were extracted earlier, or parse every page again.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for traces (CSV), results and curves.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def replay(  # noqa: PLR0917 - one parameter per option
     archive: Path,
     strategies: str,

@@ -31,6 +31,13 @@ class SettingType:
     flag: bool = False
     choices: Mapping[str, str] | None = None
 
+    def read_as(self, name: str, value: object) -> object:
+        """Read the value of something with a name; the error names it."""
+        try:
+            return self.read(value)
+        except ConfigError as error:
+            raise ConfigError(f"{name}: {error}") from None
+
 
 def _read_text(value: object) -> str:
     if not isinstance(value, str):
