@@ -13,8 +13,9 @@ from coati.readers.listed import ARCHIVED
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+LINKS = "links"
 _FIRST_PARTS = {
-    "html": "links",
+    "html": LINKS,
     "urlset": "sitemaps",
     "sitemapindex": "sitemaps",
     "robots.txt": "sitemaps",
