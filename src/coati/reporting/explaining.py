@@ -359,7 +359,7 @@ def _cause(connection: Connection, row: Row) -> str | None:
         before = connection.execute(_CHOSEN, (row["redirected_from"],)).fetchone()
         return f"the redirect from {before['url']}, which is followed at once"
     if connection.execute(_DEFERRED, (row["url"], row["chosen_event"])).fetchone() is not None:
-        return "the outage is over: it was chosen before and could not be reached"
+        return "an earlier choice: it could not be reached then, so it is requested again"
     return None
 
 

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 class LinkTexts(NamedTuple):
-    """What a link's keys were made of, as far as it is still known."""
+    """What a link's keys were made of, as far as it is still known; ``anchor`` is None if it is not."""
 
     url: str
     tail: str = ""
-    anchor: str = ""
+    anchor: str | None = None
     source_url: str = ""
 
 
@@ -145,7 +145,10 @@ def _subject(column: Key, texts: LinkTexts) -> str:
         return _place(column, texts.tail)
     if column in _SOURCE:
         return _source(column, texts.source_url)
-    called = f'links called "{texts.anchor}"' if texts.anchor else "links with these words"
+    if texts.anchor is None:
+        called = "links with the same text"
+    else:
+        called = f'links called "{texts.anchor}"' if texts.anchor else "links without a text"
     return f"{called} under {_folder(texts.url)}" if column is Key.DIRECTORY_ANCHOR else called
 
 
