@@ -14,7 +14,7 @@ from coati.replaying.measures import Comparison, Measures, SiteTotals
 
 if TYPE_CHECKING:
     from coati.replaying.site import ReplaySite
-    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.stopping.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from coati.budget import Budget
     from coati.model import Outcome
-    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.stopping.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
 
 # How many requests go by between two calls of the progress callback.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coati.errors import ConfigError, unknown_name
-from coati.strategies.stop_when_dry import LEVELS, NORMAL, OFF, floor_of
+from coati.strategies.stopping.stop_when_dry import LEVELS, NORMAL, OFF, floor_of
 from coati.units import parse_bytes, parse_seconds
 
 _TRUE = frozenset({"1", "true", "yes", "on", "y", "t"})
