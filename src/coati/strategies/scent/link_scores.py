@@ -46,8 +46,8 @@ _USELESS_BYTES = 2_000.0
 BYTES_UNIT = 100_000.0
 # An answer that was expected but for this much of a probability teaches nothing.
 _SURE = 0.005
-# No page promises more than about 20,000 targets: what pages promise goes into labels, from which follows what
-# pages promise, and nothing else keeps this from growing without end on a site made for it.
+# No page promises more than about 20,000 targets: what pages promise goes into labels, labels tell what pages
+# promise, and nothing else keeps this from growing without end on a site made for it.
 _MOST_VALUE = 10.0
 _ZERO_32, _MOST_VALUE_32 = np.array(0, np.float32), np.array(_MOST_VALUE, np.float32)
 # Up to this many rows are faster scored one by one than all at once.
