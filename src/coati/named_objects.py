@@ -18,6 +18,21 @@ ONLY_IN_MAIN = (
     " as my_module.py, and name it as my_module:MyName"
 )
 
+# Folders of installed libraries; they may also be in a folder of the user, or wherever `PYTHONPATH` leads.
+_LIBRARIES = frozenset({"site-packages", "dist-packages"})
+
+
+def is_installed(file: Path) -> bool:
+    """Tell whether a file belongs to the standard library or to an installed package, not to the user.
+
+    >>> import json
+    >>> is_installed(Path(json.__file__)), is_installed(Path("my_module.py"))
+    (True, False)
+    """
+    return not _LIBRARIES.isdisjoint(file.parts) or any(
+        map(file.is_relative_to, (sys.prefix, sys.base_prefix))
+    )
+
 
 def object_at(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there
     """Return what a module holds under a name; raises `ConfigError` that says what is wrong.

@@ -153,6 +153,27 @@ def test_processes_side_by_side_give_what_one_gives(tmp_path: Path) -> None:
     assert comparable(run(experiment, tmp_path, jobs=2)) == comparable(alone)
 
 
+def test_changed_code_of_ones_own_is_run_again_by_the_same_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    (tmp_path / "runs_mine.py").write_text(
+        "from coati.strategies.baselines import breadth_first, depth_first\n"
+        "from runs_mine_order import ORDER\n"
+        "def build(urls, seed):\n    return breadth_first(urls) if ORDER == 1 else depth_first(urls)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    experiment = small(strategies=["runs_mine:build"], seeds=1, bounds=False)
+    made = []
+    for order in (1, 2):
+        (tmp_path / "runs_mine_order.py").write_text(f"ORDER = {order}  # {'.' * order}\n")
+        study = run(experiment, tmp_path, jobs=1)
+        assert study.reused == 0
+        made.append([each["value"] for each in objects(study) if each["measure"] == "auc"])
+    assert made[0] != made[1]
+    assert run(experiment, tmp_path, jobs=1).reused == 1
+
+
 def test_another_budget_or_archive_is_another_run(tmp_path: Path) -> None:
     small_archive(tmp_path / "archives" / "a")
     run(small(), tmp_path)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from coati.assembly import Need, strategy_row
 from coati.experiments.budget_trials import Records, describe_together, record_crawls, run_budget_trial
+from coati.experiments.deciding_code import forget_digests
 from coati.experiments.errors import ExperimentError
 from coati.experiments.examples import ExampleFile, collect_examples, read_examples
 from coati.experiments.recording import RecordingStrategy
@@ -68,6 +69,9 @@ class Study:
 
 def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int, progress: Progress) -> Study:
     """Make every run that has no result yet; with ``jobs`` of 0, in this process."""
+    if jobs:
+        # Processes of their own import the code as it is now; this one still runs what it imported once.
+        forget_digests()
     workers = Workers(jobs)
     records = record_crawls(experiment, places, out, workers, progress)
     sites = _prepare(experiment, places, records, workers, progress)
