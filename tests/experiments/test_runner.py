@@ -132,6 +132,13 @@ def test_a_second_attempt_makes_only_the_runs_that_are_missing(tmp_path: Path) -
     assert comparable(second) == comparable(first)
 
 
+def test_a_site_that_is_named_by_types_has_its_figures(tmp_path: Path) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    experiment = small(sites=[{"archive": "a", "types": "text/csv"}], strategies=["bfs"], bounds=False)
+    files = write_outputs(run(experiment, tmp_path), tmp_path / "out", parquet=False)
+    assert tmp_path / "out" / "t-a-text-csv.png" in files
+
+
 def test_rows_with_the_same_settings_share_their_runs(tmp_path: Path) -> None:
     small_archive(tmp_path / "archives" / "a")
     variants = [

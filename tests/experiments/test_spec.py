@@ -123,6 +123,35 @@ def test_an_experiment_can_be_narrowed() -> None:
         experiment.narrowed(frozenset({"c"}), None, None)
 
 
+def test_a_site_is_chosen_by_its_name_or_by_that_of_its_archive() -> None:
+    sites: list[object] = [
+        "a",
+        {"archive": "a", "types": "application/pdf"},
+        {"archive": "b", "types": "text/csv,text/plain"},
+        {"generated": "be", "pages": 20},
+    ]
+    experiment = parse_experiment({**SMALL, "sites": sites}, Path())
+
+    def chosen(*names: str) -> list[str]:
+        return [site.name for site in experiment.narrowed(frozenset(names), None, None).sites]
+
+    assert chosen("a:application/pdf") == ["a:application/pdf"]
+    assert chosen("a") == ["a", "a:application/pdf"]
+    assert chosen("b", "generated") == ["b:text/csv text/plain", "be-like"]
+    # The names are parted by commas on the command line.
+    assert not any("," in site.name for site in experiment.sites)
+    with pytest.raises(ConfigError, match="did you mean 'a:application/pdf'"):
+        chosen("a:application/pdg")
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_every_site_of_a_shipped_experiment_can_be_named(file: Path) -> None:
+    experiment = read_experiment(file)
+    for site in experiment.sites:
+        assert "," not in site.name
+        assert site in experiment.narrowed(frozenset({site.name}), None, None).sites
+
+
 def test_every_table_of_the_paper_has_a_file() -> None:
     names = {file.stem for file in SHIPPED}
     assert {"table2", "table3", "table4", "table5", "table6", "early_stop", "figure4", "figure5"} <= names

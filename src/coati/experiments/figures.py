@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _REFERENCES = {"clairvoyant": ("black", "--"), "omniscient": ("grey", ":")}
 _FORMATS = ("png", "svg")
+# A site may be named by its types, such as `application/pdf`.
+_IN_FILE_NAMES = str.maketrans("/:", "--")
 _SHARE_PCT = 90
 # As many as matplotlib has before it begins again.
 _COLOURS = 10
@@ -40,21 +42,21 @@ def draw_figures(study: Study, folder: Path) -> list[Path]:
     name = study.experiment.table
     if "curves" in study.experiment.figures:
         for site in study.sites:
-            files += _save(_curves(study, site), folder / f"{name}-{site.name}")
+            files += _save(_curves(study, site), folder, f"{name}-{site.name}")
     if "shares" in study.experiment.figures:
         for site in study.sites:
-            files += _save(_relevant_shares(study, site), folder / f"{name}-{site.name}")
+            files += _save(_relevant_shares(study, site), folder, f"{name}-{site.name}")
     if "groups" in study.experiment.figures:
-        files += _save(_groups(study), folder / f"{name}-groups")
+        files += _save(_groups(study), folder, f"{name}-groups")
     if "repositories" in study.experiment.figures:
-        files += _save(repositories_figure(study), folder / f"{name}-repositories")
+        files += _save(repositories_figure(study), folder, f"{name}-repositories")
     if "watches" in study.experiment.figures:
         for setting, figure in watch_figures(study):
-            files += _save(figure, folder / f"{name}-{setting}")
+            files += _save(figure, folder, f"{name}-{setting}")
     return files
 
 
-def _save(figure: Figure, stem: Path) -> list[Path]:
+def _save(figure: Figure, folder: Path, name: str) -> list[Path]:
     import io
 
     files = []
@@ -63,7 +65,7 @@ def _save(figure: Figure, stem: Path) -> list[Path]:
         # Without a date and with fixed ids the same numbers give the same file.
         metadata = {"Date": None} if form == "svg" else None
         figure.savefig(drawn, format=form, dpi=150, metadata=metadata)
-        file = stem.with_name(f"{stem.name}.{form}")
+        file = folder / f"{name.translate(_IN_FILE_NAMES)}.{form}"
         write_whole(file, [drawn.getvalue()])
         files.append(file)
     return files

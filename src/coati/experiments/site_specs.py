@@ -25,7 +25,8 @@ class ArchivedSite:
     @property
     def name(self) -> str:
         """What it is called in results."""
-        return f"{self.folder}, {self.types}" if self.types else self.folder
+        # Without commas, which part the names of sites on the command line.
+        return f"{self.folder}:{' '.join(self.types.split(','))}" if self.types else self.folder
 
     @property
     def model(self) -> str:
@@ -149,6 +150,17 @@ class SitesTogether:
 
 
 ExperimentSite = ArchivedSite | GeneratedSite | GeneratedWeb | WatchedHistory | SearchedTopic | SitesTogether
+
+
+def names_of(site: ExperimentSite) -> tuple[str, ...]:
+    """List the names by which a site is chosen: its own, those of its archive and of all generated ones.
+
+    >>> names_of(ArchivedSite("nilearn", "text/plain"))
+    ('nilearn:text/plain', 'nilearn')
+    """
+    archive = (site.folder,) if isinstance(site, ArchivedSite | WatchedHistory) else ()
+    generated = (GENERATED,) if is_made_up(site) else ()
+    return tuple(dict.fromkeys((site.name, *archive, *generated)))
 
 
 def is_made_up(site: ExperimentSite) -> bool:

@@ -22,7 +22,7 @@ from coati.experiments.site_specs import (
     SearchedTopic,
     SitesTogether,
     archived_site,
-    is_made_up,
+    names_of,
     parse_site,
 )
 from coati.experiments.spending import Spending
@@ -115,21 +115,18 @@ class Experiment:
     ) -> Experiment:
         """Return a smaller experiment: some sites and rows, other seeds, fewer requests.
 
-        What is empty or None stays as it is. `GENERATED` among the sites stands for all generated ones.
+        What is empty or None stays as it is. Among the sites, the name of an archive stands for all of its
+        crawls, and `GENERATED` for all generated ones.
         """
-        names = [site.name for site in self.sites]
+        names = {name for site in self.sites for name in names_of(site)}
         for name in sites - {GENERATED}:
             if name not in names:
-                raise unknown_name("site of this experiment", name, [*names, GENERATED])
+                raise unknown_name("site of this experiment", name, names)
         labels = [variant.label for variant in self.variants]
         for label in strategies:
             if label not in labels and ":" not in label and label not in REGISTRY:
                 raise unknown_name("strategy of this experiment", label, {*labels, *REGISTRY})
-        kept = tuple(
-            site
-            for site in self.sites
-            if not sites or site.name in sites or (GENERATED in sites and is_made_up(site))
-        )
+        kept = tuple(site for site in self.sites if not sites or not sites.isdisjoint(names_of(site)))
         if not kept:
             raise ConfigError("this experiment has no generated sites")
         rows = tuple(variant for variant in self.variants if not strategies or variant.label in strategies)
