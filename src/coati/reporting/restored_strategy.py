@@ -35,17 +35,25 @@ def settings_of(run: RunReader) -> RunSettings | None:
         return None
 
 
+class NoStrategyError(CoatiError):
+    """The strategy of a run cannot be built here, such as one of the user's own in another folder."""
+
+
 def explained_by_strategy(
     run: RunReader, settings: RunSettings, url: str, found: FoundLink, before_event: int | None = None
 ) -> Explained | None:
     """Ask the strategy to explain a URL's score, as it stood before an event or as it stands now.
 
     None where it has no way to say (`Explains`), where the log was not made by this version's strategy, and
-    where it would take long to bring it back to the event.
+    where it would take long to bring it back to the event. Raises `NoStrategyError`.
     """
     from coati.settings.crawl_plan import new_strategy
 
-    if not isinstance(new_strategy(settings), Explains):
+    try:
+        built = new_strategy(settings)
+    except CoatiError as error:
+        raise NoStrategyError(str(error)) from error
+    if not isinstance(built, Explains):
         return None
     try:
         strategy = restored_strategy(run, settings, before_event)
