@@ -105,7 +105,7 @@ def _watching(row: SchedulerRow) -> StrategyRow:
     needs = frozenset({Need.OUT_LINKS, Need.HISTORY}) | (_KNOWS if row.needs_truth else frozenset())
     modules = ("coati.strategies.revisits.watch", *row.modules)
     settings = ("watch", "relevant", "likely_extensions", *row.settings)
-    return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
+    return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded, bound=row.bound)
 
 
 _LEARNS_FROM_EXAMPLES = _KNOWS | {Need.EXAMPLES}
@@ -153,6 +153,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _TAG_PATHS,
         ("tag_paths", "batch", "robust_probes", "group_index", "url_model", "url_context"),
         traps=TrapRule.PUBLISHED,
+        predicts=True,
     ),
     "scent": StrategyRow(
         "our own and the default: learns from all features of a link which lead to targets",
@@ -202,6 +203,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
         traps=TrapRule.PUBLISHED,
+        note="judges pages by a regression on their words, not by a neural network.",
     ),
     "tres": StrategyRow(
         "TRES with its neural networks (needs the extra tres); the same advantages",
@@ -210,6 +212,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
         traps=TrapRule.PUBLISHED,
+        note="its word vectors are trained on the example pages, and on nothing else.",
     ),
     "anthelion": StrategyRow(
         "many hosts: the host with the best success rate, there the page that looks best (CIKM 2014)",
@@ -253,6 +256,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _PLANNED,
         needs=_KNOWS,
         seeded=False,
+        bound=True,
     ),
     "clairvoyant": StrategyRow(
         "knows the site, but must walk to its targets: the reference for all others",
@@ -260,6 +264,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _PLANNED,
         needs=_KNOWS,
         seeded=False,
+        bound=True,
     ),
     **{name: _watching(row) for name, row in SCHEDULERS.items()},
 }

@@ -76,7 +76,9 @@ class StrategyRow:
     snapshots and results. ``seeded`` says whether a seed changes what it does, ``extractors`` name the facts
     about pages that it reads (`coati.web.facts`), ``shortcuts`` that a live crawl offers it those of a site
     (`coati.shortcuts`) unless the user says otherwise. ``traps`` tells which URLs it is not shown since they
-    look like traps: strategies of the paper that published a rule keep to that one.
+    look like traps: strategies of the paper that published a rule keep to that one. ``predicts`` says that
+    the order of its requests tells what it takes links for (`coati.experiments.recording`), ``bound`` that it
+    is what others are measured against, and no crawler; ``note`` is what each table with it has to say.
     """
 
     summary: str
@@ -88,6 +90,9 @@ class StrategyRow:
     extractors: tuple[str, ...] = ()
     shortcuts: bool = False
     traps: TrapRule = TrapRule.OURS
+    predicts: bool = False
+    bound: bool = False
+    note: str = ""
 
     def settings_read(self, settings: StrategySettings) -> dict[str, Any]:
         """Return the settings that it reads, as plain values."""

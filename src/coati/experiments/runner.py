@@ -18,7 +18,7 @@ from coati.experiments.errors import ExperimentError
 from coati.experiments.examples import ExampleFile, collect_examples, read_examples
 from coati.experiments.recording import RecordingStrategy
 from coati.experiments.search_trials import describe_topic, run_search_trial
-from coati.experiments.site_runs import SiteRunOptions, built_for, run_on_site
+from coati.experiments.site_runs import PLAIN, SiteRunOptions, built_for, run_on_site
 from coati.experiments.site_specs import (
     GENERATED,
     ArchivedSite,
@@ -29,7 +29,7 @@ from coati.experiments.site_specs import (
     WatchedHistory,
 )
 from coati.experiments.sites import Places, SiteFacts, describe, open_site
-from coati.experiments.spec import BOUNDS, PLAIN, Variant
+from coati.experiments.spec import BOUNDS, Variant
 from coati.experiments.trials import Trial, TrialResult, measured
 from coati.experiments.watch_trials import describe_history, run_watch_trial
 from coati.experiments.web_trials import describe_web, run_web_trial

@@ -50,9 +50,6 @@ CURVE_POINTS = 401
 # The ages of links when a watch found them are counted up to each of these; older ones come last.
 AGES_HOURS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 48.0, 96.0)
 
-# Only of these is it known what they take a link for (`coati.experiments.recording`).
-PREDICTING = frozenset({"sb-classifier"})
-
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -184,7 +181,7 @@ def measured(trial: Trial, run: Replay, watched: RecordingStrategy, totals: Site
     """Keep of a run what tables and figures are made of."""
     targets = np.frombuffer(run.trace.targets, np.uint32)
     found = np.flatnonzero(np.diff(targets, prepend=np.uint32(0))) + 1
-    confusion = watched.confusion if trial.variant.strategy in PREDICTING else {}
+    confusion = watched.confusion if strategy_row(trial.variant.strategy).predicts else {}
     values = {
         **_crawl_values(Measures.of(run.trace, totals), totals),
         "bytes_to_90_pct": _bytes_to_90(run, totals),
