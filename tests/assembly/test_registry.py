@@ -6,7 +6,9 @@ import ast
 from pathlib import Path
 
 import coati
-from coati.assembly import DISCOVERY, REGISTRY, SHORTCUTS, Need, build_shortcuts
+from coati.assembly import DISCOVERY, REGISTRY, SHORTCUTS, Need, StrategySettings, build_shortcuts
+from coati.experiments.deciding_code import reached_files
+from coati.strategies.discovery.prospect_settings import OffTopic, ProspectSettings
 
 ROWS = {**REGISTRY, **DISCOVERY}
 
@@ -60,3 +62,26 @@ def test_the_words_on_shortcuts_name_every_strategy_that_supports_them() -> None
 def test_shortcuts_without_a_strategy_are_for_whichever_supports_them() -> None:
     assert build_shortcuts("auto") is not None
     assert build_shortcuts("off") is None
+
+
+def test_what_prospect_alone_is_given_voids_nothing_of_the_other_searches() -> None:
+    def read(settings: StrategySettings) -> dict[str, object]:
+        return {name: row.settings_read(settings) for name, row in ROWS.items()}
+
+    before = read(StrategySettings())
+    after = read(StrategySettings(prospect=ProspectSettings(OffTopic.NEVER)))
+    assert [name for name in ROWS if before[name] != after[name]] == ["prospect"]
+    # The class stands in a file of its own, so that a new field is no new code of the others.
+    reached = {name for name, row in DISCOVERY.items() if _reaches(row.modules, "prospect_settings.py")}
+    assert reached == {"prospect"}
+
+
+def _reaches(modules: tuple[str, ...], file: str) -> bool:
+    return any(each.name == file for each in reached_files(modules))
+
+
+def test_what_may_change_when_a_run_is_resumed_voids_results_and_no_snapshots() -> None:
+    row = DISCOVERY["prospect"]
+    before, after = StrategySettings(), StrategySettings(patience=9)
+    assert row.settings_read(before) != row.settings_read(after)
+    assert row.settings_kept(before) == row.settings_kept(after)

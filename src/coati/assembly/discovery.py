@@ -14,26 +14,37 @@ from coati.strategies.discovery.settings import DsddVariant
 from coati.strategies.strategy import Strategy
 
 
-def _row(summary: str, place: str, *, shortcuts: bool = False, **options: DsddVariant) -> StrategyRow:
-    """Make the row of a class; ``place`` is its module and its name, ``options`` are for that class alone."""
+def _row(
+    summary: str,
+    place: str,
+    *,
+    own: tuple[str, ...] = (),
+    shortcuts: bool = False,
+    **options: DsddVariant,
+) -> StrategyRow:
+    """Make the row of a class; ``place`` is its module and its name.
+
+    ``own`` are the settings that this class alone is given, ``options`` what it is given by this row.
+    """
     path = f"coati.strategies.discovery.{place}"
 
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
         kind: Callable[..., Strategy] = resolve_name(path)
-        return kind(
-            given.start_urls, settings.discovery, settings.start_model, wishes=settings.wishes, **options
-        )
+        known = settings.discovery, settings.start_model
+        read = {name: getattr(settings, name) for name in ("wishes", *own)}
+        return kind(given.start_urls, *known, **read, **options)
 
     return StrategyRow(
         summary,
         build,
         (path.partition(":")[0],),
-        ("discovery",),
+        ("discovery", *own),
         frozenset({Need.OUT_LINKS}),
         seeded=False,
         extractors=("words", "dataset_markup"),
         shortcuts=shortcuts,
+        changeable=("patience",) if "patience" in own else (),
     )
 
 
@@ -47,6 +58,7 @@ DISCOVERY: Mapping[str, StrategyRow] = {
     "prospect": _row(
         "our own: dsdd's loop, rewarded by verified repositories per request",
         "prospect:Prospect",
+        own=("prospect", "patience"),
         shortcuts=True,
     ),
     "dsdd": _row("a bandit over four actions, a classifier that learns (CIKM 2021, BD+OL)", _DSDD),

@@ -53,6 +53,11 @@ def modules_digest(modules: tuple[str, ...]) -> str:
     return _digest(_reached(modules))
 
 
+def reached_files(modules: Iterable[str]) -> frozenset[Path]:
+    """List the files that decide: those of some modules, and of all that they import and is not installed."""
+    return frozenset(_reached(modules))
+
+
 def forget_digests() -> None:
     """Let all code be read again: in a notebook, it may have changed since."""
     strategy_digest.cache_clear()
