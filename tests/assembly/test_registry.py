@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
+from typing import cast
+
+import pytest
 
 import coati
-from coati.assembly import DISCOVERY, REGISTRY, SHORTCUTS, Need, StrategySettings, build_shortcuts
+from coati.assembly import (
+    DISCOVERY,
+    REGISTRY,
+    SHORTCUTS,
+    Need,
+    StrategyInputs,
+    StrategySettings,
+    build_shortcuts,
+)
 from coati.experiments.deciding_code import reached_files
 from coati.strategies.discovery.prospect_settings import OffTopic, ProspectSettings
+from coati.strategies.discovery.settings import DiscoverySettings, UserJudgements
+from coati.strategies.discovery.start_model import StartModel
+from coati.strategies.tres.tres import TresExamples
+from coati.testing.generator import generate_site
+from coati.testing.site_parameters import SiteParameters
+from tests.strategies.truths import truth_of
 
 ROWS = {**REGISTRY, **DISCOVERY}
 
@@ -41,6 +59,54 @@ def test_nothing_but_its_row_knows_a_strategy_by_its_name() -> None:
         if texts and name not in _WITH_ROWS:
             found[name] = texts
     assert found == _NAMED_ELSEWHERE
+
+
+class RecordedSettings:
+    """Settings that note which of their fields were read."""
+
+    def __init__(self) -> None:
+        self.read: set[str] = set()
+        self._settings = StrategySettings(discovery=DiscoverySettings(words="rain"))
+
+    def __getattr__(self, name: str) -> object:
+        self.read.add(name)
+        return getattr(self._settings, name)
+
+
+# Without its libraries it cannot be built, and it reads no settings.
+@pytest.mark.parametrize("name", [name for name in ROWS if name != "tres"])
+def test_a_row_names_the_settings_that_its_strategy_reads(name: str) -> None:
+    recorded = RecordedSettings()
+    site = generate_site(SiteParameters(pages=20), 1)
+    inputs = StrategyInputs(
+        (site.start_url,),
+        1,
+        cast("StrategySettings", recorded),
+        truth_of(site),
+        TresExamples(["rain " * 9], ["sun " * 9]),
+        NothingNew(),
+    )
+    ROWS[name].build(inputs)
+    assert recorded.read == set(ROWS[name].settings)
+    assert set(ROWS[name].changeable) <= set(ROWS[name].settings)
+
+
+class NothingNew:
+    def links(self, page: int, now: float) -> list[int]:
+        return [page]
+
+
+def test_settings_are_plain_values_whatever_the_order_of_sets() -> None:
+    model = StartModel(stop_words=frozenset({"the", "a", "of"}))
+    read = DISCOVERY["dsdd"].settings_read(StrategySettings(start_model=model))
+    assert read["start_model"]["stop_words"] == ["a", "of", "the"]
+    assert json.dumps(read)
+
+
+def test_a_search_with_another_start_model_needs_other_snapshots() -> None:
+    # A snapshot holds what was learnt, and not what the model knew before.
+    before, after = StrategySettings(), StrategySettings(start_model=StartModel(bias=1.0))
+    assert DISCOVERY["dsdd"].settings_kept(before) != DISCOVERY["dsdd"].settings_kept(after)
 
 
 def test_a_bound_knows_what_no_crawler_knows() -> None:
@@ -82,6 +148,7 @@ def _reaches(modules: tuple[str, ...], file: str) -> bool:
 
 def test_what_may_change_when_a_run_is_resumed_voids_results_and_no_snapshots() -> None:
     row = DISCOVERY["prospect"]
-    before, after = StrategySettings(), StrategySettings(patience=9)
-    assert row.settings_read(before) != row.settings_read(after)
-    assert row.settings_kept(before) == row.settings_kept(after)
+    before = StrategySettings()
+    for after in (StrategySettings(patience=9), StrategySettings(wishes=UserJudgements(max_queries=3))):
+        assert row.settings_read(before) != row.settings_read(after)
+        assert row.settings_kept(before) == row.settings_kept(after)

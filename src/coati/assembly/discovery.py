@@ -13,6 +13,9 @@ from coati.strategies.discovery.actions import Action
 from coati.strategies.discovery.settings import DsddVariant
 from coati.strategies.strategy import Strategy
 
+# What a user may say each time that a search is resumed.
+_SAID_AGAIN = ("wishes", "patience")
+
 
 def _row(
     summary: str,
@@ -32,19 +35,20 @@ def _row(
         settings = given.settings
         kind: Callable[..., Strategy] = resolve_name(path)
         known = settings.discovery, settings.start_model
-        read = {name: getattr(settings, name) for name in ("wishes", *own)}
-        return kind(given.start_urls, *known, **read, **options)
+        own_settings = {name: getattr(settings, name) for name in own}
+        return kind(given.start_urls, *known, wishes=settings.wishes, **own_settings, **options)
 
+    settings_read = ("discovery", "start_model", "wishes", *own)
     return StrategyRow(
         summary,
         build,
         (path.partition(":")[0],),
-        ("discovery", *own),
+        settings_read,
         frozenset({Need.OUT_LINKS}),
         seeded=False,
         extractors=("words", "dataset_markup"),
         shortcuts=shortcuts,
-        changeable=("patience",) if "patience" in own else (),
+        changeable=tuple(name for name in settings_read if name in _SAID_AGAIN),
     )
 
 

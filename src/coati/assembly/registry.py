@@ -99,12 +99,13 @@ def _watching(row: SchedulerRow) -> StrategyRow:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
         relevant = parse_relevance(settings.relevant, settings.likely_extensions, settings.start_model)
-        scheduler = row.build(SchedulerInputs(given.seed, given.page_truth, settings.arrivals))
+        own_settings = {name: getattr(settings, name) for name in row.settings}
+        scheduler = row.build(SchedulerInputs(given.seed, given.page_truth, **own_settings))
         return Watch(given.start_urls, scheduler, settings.watch, relevant)
 
     needs = frozenset({Need.OUT_LINKS, Need.HISTORY}) | (_KNOWS if row.needs_truth else frozenset())
     modules = ("coati.strategies.revisits.watch", *row.modules)
-    settings = ("watch", "relevant", "likely_extensions", *row.settings)
+    settings = ("watch", "relevant", "likely_extensions", "start_model", *row.settings)
     return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded, bound=row.bound)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -104,8 +104,7 @@ class StrategyRow:
 
     def settings_read(self, settings: StrategySettings) -> dict[str, Any]:
         """Return the settings that it reads, as plain values."""
-        everything = asdict(settings)
-        return {name: everything[name] for name in self.settings}
+        return {name: _plain(getattr(settings, name)) for name in self.settings}
 
     def settings_kept(self, settings: StrategySettings) -> dict[str, Any]:
         """Return those that cannot be others when a run is resumed, as plain values."""
@@ -115,6 +114,13 @@ class StrategyRow:
     def replay_only(self) -> bool:
         """Whether it knows what no crawler can know."""
         return bool(self.needs & {Need.TRUTH, Need.LABELS})
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a setting holds
+    if is_dataclass(value) and not isinstance(value, type):
+        return {key: _plain(item) for key, item in asdict(value).items()}
+    # A set has another order in each process.
+    return sorted(value) if isinstance(value, frozenset) else value
 
 
 @dataclass(frozen=True, slots=True)
