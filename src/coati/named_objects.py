@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,17 @@ def is_installed(file: Path) -> bool:
     return not _LIBRARIES.isdisjoint(file.parts) or any(
         map(file.is_relative_to, (sys.prefix, sys.base_prefix))
     )
+
+
+def place_in_users_code(error: BaseException) -> str:
+    """Name where Coati called a strategy or another object of the user's that failed; else nothing."""
+    package = Path(__file__).parent
+    for caller, called in pairwise(traceback.extract_tb(error.__traceback__)):
+        file = Path(called.filename)
+        is_ours = Path(caller.filename).is_relative_to(package)
+        if is_ours and file.is_file() and not file.is_relative_to(package) and not is_installed(file):
+            return f"{called.filename}, line {called.lineno}"
+    return ""
 
 
 def object_at(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there

@@ -327,8 +327,28 @@ def test_a_job_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) 
 def test_an_error_of_a_job_is_raised_where_it_is_read() -> None:
     with pytest.raises(UsageError, match="wrong"):
         list(Workers(1).run([Job(fail, UsageError("wrong"))]))
-    with pytest.raises(ExperimentError, match="ZeroDivisionError"):
-        list(Workers(1).run([Job(fail, ZeroDivisionError("x"))]))
+    with pytest.raises(ExperimentError, match=r"(?s)a long one failed:.*ZeroDivisionError.*a bug in Coati"):
+        list(Workers(1).run([Job(fail, ZeroDivisionError("x"), name="a long one")]))
+
+
+def test_an_error_of_ones_own_strategy_names_the_run_and_the_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    (tmp_path / "raises_mine.py").write_text(
+        "from coati.strategies.baselines import breadth_first\n"
+        "class Fails:\n"
+        "    def __init__(self, urls, seed):\n        self.inner = breadth_first(urls)\n"
+        "    def __getattr__(self, name):\n        return getattr(self.inner, name)\n"
+        "    def observe(self, request_id, outcome, now):\n        raise ZeroDivisionError\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    experiment = small(strategies=["raises_mine:Fails"], first_seed=7, seeds=1, bounds=False)
+    with pytest.raises(ExperimentError) as raised:
+        run(experiment, tmp_path, jobs=1)
+    told = str(raised.value)
+    assert told.startswith("the run of raises_mine:Fails on a, seed 7 failed:\nTraceback")
+    assert told.endswith(f"this error comes from your own code: {tmp_path / 'raises_mine.py'}, line 8")
 
 
 def test_jobs_of_one_place_share_a_desk() -> None:

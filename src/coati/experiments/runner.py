@@ -85,7 +85,9 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
     reused, total = len(found) - len(missing), len(found)
     progress("runs", reused, total)
     trials = list(missing.values())
-    tasks = [_job(trial, file, places.generators) for file, trial in missing.items()]
+    tasks = [
+        replace(_job(trial, file, places.generators), name=str(trial)) for file, trial in missing.items()
+    ]
     for done, (number, result) in enumerate(workers.run(tasks), start=reused + 1):
         if isinstance(result, LostJob):
             raise ExperimentError(
@@ -192,7 +194,9 @@ def _prepare(
         types = site.types if isinstance(site, ArchivedSite) else ""
         folders[number] = (site.name, places.find(site), types)
     numbers = list(folders)
-    for place, facts in workers.run(Job(describe, folder) for folder in folders.values()):
+    for place, facts in workers.run(
+        Job(describe, folder, name=f"reading the site {folder[0]}") for folder in folders.values()
+    ):
         number = numbers[place]
         if isinstance(facts, LostJob):
             raise ExperimentError(f"the site {folders[number][0]} cannot be read: {facts.reason}")
