@@ -165,7 +165,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         shortcuts=True,
     ),
     "scent-bytes": StrategyRow(
-        "scent for slow or metered lines: most targets per byte",
+        "scent that prefers small files: saves bytes on some sites, costs some on others",
         _scent(Aim.TARGETS_PER_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
@@ -173,7 +173,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         shortcuts=True,
     ),
     "scent-volume": StrategyRow(
-        "scent for large files: most bytes of targets per byte",
+        "scent that prefers large files",
         _scent(Aim.BYTES_PER_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
