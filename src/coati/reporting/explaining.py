@@ -26,7 +26,7 @@ from coati.reporting.explanation import (
 )
 from coati.reporting.found_repositories import SiteVerdict, verdict_on
 from coati.reporting.nearest_urls import nearest_known
-from coati.reporting.restored_strategy import NoStrategyError, explained_by_strategy, settings_of
+from coati.reporting.restored_strategy import NotBuilt, explained_by_strategy, settings_of
 from coati.reporting.skip_meanings import meaning_of
 from coati.reporting.watched_pages import WatchedPage, is_watch_run, watched_page
 from coati.runs.found_by import way_of
@@ -193,10 +193,9 @@ def _weighed(
     """Add what the strategy says of the score, or why it cannot be asked."""
     if settings is None:
         return explanation
-    try:
-        told = explained_by_strategy(run, settings, explanation.url, found, before_event)
-    except NoStrategyError as error:
-        return replace(explanation, missing=f"what the strategy says of its score: {error}")
+    told = explained_by_strategy(run, settings, explanation.url, found, before_event)
+    if isinstance(told, NotBuilt):
+        return replace(explanation, missing=f"what the strategy says of its score: {told.reason}")
     if told is None:
         return explanation
     reasons = tuple(ScoreReason(*reason) for reason in told.reasons)
