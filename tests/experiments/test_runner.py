@@ -10,12 +10,14 @@ import pytest
 
 from coati.child_processes import ChildProcess
 from coati.errors import UsageError
+from coati.experiments.comparing import wins_table
 from coati.experiments.errors import ExperimentError
 from coati.experiments.outputs import write_outputs
 from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
 from coati.experiments.site_specs import ArchivedSite, GeneratedSite, GeneratedWeb
 from coati.experiments.sites import Places
 from coati.experiments.spec import Experiment, Variant, parse_experiment, read_experiment
+from coati.experiments.summaries import value_of
 from coati.experiments.tables import objects, result_table
 from coati.experiments.workers import Job, LostJob, Workers
 from coati.jobs.generated_sites import GENERATORS
@@ -137,6 +139,29 @@ def test_a_site_that_is_named_by_types_has_its_figures(tmp_path: Path) -> None:
     experiment = small(sites=[{"archive": "a", "types": "text/csv"}], strategies=["bfs"], bounds=False)
     files = write_outputs(run(experiment, tmp_path), tmp_path / "out", parquet=False)
     assert tmp_path / "out" / "t-a-text-csv.png" in files
+
+
+@pytest.mark.parametrize(
+    ("measures", "by"),
+    [
+        (["gap_closed"], "requests_to_90_pct"),
+        (["requests_to_25_pct", "requests_to_90_pct"], "requests_to_90_pct"),
+        (["auc", "requests_to_25_pct"], "requests_to_25_pct"),
+        (["curve_ratio"], "curve_ratio"),
+    ],
+)
+def test_rows_are_compared_by_the_requests_that_are_measured(
+    measures: list[str], by: str, tmp_path: Path
+) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    study = run(small(strategies=["bfs", "dfs"], measures=measures, figures=[], early_stops=[]), tmp_path)
+    own, other = (value_of(study, study.of("a", Variant(name))[0], by) for name in ("bfs", "dfs"))
+    assert own is not None
+    assert other is not None
+    table = wins_table(study, "bfs")
+    assert table.rows[0][-1] == f"{own / other:.2f} (a)"
+    assert ("90 %" in table.notes[0]) == (by == "requests_to_90_pct")
+    assert by == "requests_to_90_pct" or by in table.notes[0]
 
 
 def test_rows_with_the_same_settings_share_their_runs(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from coati.assembly import StrategySettings, strategy_row
 from coati.experiments.confusion import misclassification_pct
 from coati.experiments.deciding_code import strategy_digest
-from coati.experiments.measures import TOP_GROUPS
+from coati.experiments.measures import SHARES_PCT, TOP_GROUPS
 from coati.experiments.site_specs import ArchivedSite, SearchedTopic, SitesTogether, WatchedHistory
 from coati.replaying.measures import Measures
 from coati.runs.durable import write_whole
@@ -208,7 +208,7 @@ def _crawl_values(measures: Measures, totals: SiteTotals) -> dict[str, float | N
         "targets": measures.targets,
         **{
             f"requests_to_{share}_pct": _or_never(measures.requests_to(share), defined=bool(totals.targets))
-            for share in (25, 50, 75, 90, 95)
+            for share in SHARES_PCT
         },
         "volume_to_90_pct": _or_never(measures.volume_to_90_pct, defined=bool(volume_defined)),
         "auc": measures.auc,
