@@ -123,6 +123,16 @@ def test_an_experiment_can_be_narrowed() -> None:
         experiment.narrowed(frozenset({"c"}), None, None)
 
 
+@pytest.mark.parametrize("name", ["dfs", "ache", "spec_mine:Mine"])
+def test_a_strategy_that_the_file_does_not_name_can_be_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spec_mine.py").write_text("class Mine: ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    chosen = parse_experiment(SMALL, Path()).narrowed(frozenset(), None, None, frozenset({name}))
+    assert [row.label for row in chosen.variants] == [name]
+
+
 def test_a_site_is_chosen_by_its_name_or_by_that_of_its_archive() -> None:
     sites: list[object] = [
         "a",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from coati.assembly import REGISTRY, StrategySettings, strategy_row
+from coati.assembly import DISCOVERY, REGISTRY, StrategySettings, strategy_row
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.early_stops import EarlyStopRule
@@ -122,9 +122,10 @@ class Experiment:
             if name not in names:
                 raise unknown_name("site of this experiment", name, names)
         labels = [variant.label for variant in self.variants]
+        known = {*REGISTRY, *DISCOVERY}
         for label in strategies:
-            if label not in labels and ":" not in label and label not in REGISTRY:
-                raise unknown_name("strategy of this experiment", label, {*labels, *REGISTRY})
+            if label not in labels and ":" not in label and label not in known:
+                raise unknown_name("strategy of this experiment", label, {*labels, *known})
         kept = tuple(site for site in self.sites if not sites or not sites.isdisjoint(names_of(site)))
         if not kept:
             raise ConfigError("this experiment has no generated sites")
