@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from coati.errors import ConfigError
@@ -152,15 +152,22 @@ class SitesTogether:
 ExperimentSite = ArchivedSite | GeneratedSite | GeneratedWeb | WatchedHistory | SearchedTopic | SitesTogether
 
 
-def names_of(site: ExperimentSite) -> tuple[str, ...]:
-    """List the names by which a site is chosen: its own, those of its archive and of all generated ones.
+def by_name(sites: Iterable[ExperimentSite]) -> dict[str, list[ExperimentSite]]:
+    """List what each name chooses: a site, or all crawls of an archive, or all sites that need none.
 
-    >>> names_of(ArchivedSite("nilearn", "text/plain"))
-    ('nilearn:text/plain', 'nilearn')
+    >>> both = [ArchivedSite("nilearn", "text/plain"), ArchivedSite("nilearn", "application/zip")]
+    >>> {name: len(chosen) for name, chosen in by_name(both).items()}
+    {'nilearn': 2, 'nilearn:text/plain': 1, 'nilearn:application/zip': 1}
     """
-    archive = (site.folder,) if isinstance(site, ArchivedSite | WatchedHistory) else ()
-    generated = (GENERATED,) if is_made_up(site) else ()
-    return tuple(dict.fromkeys((site.name, *archive, *generated)))
+    listed = list(sites)
+    chosen: dict[str, list[ExperimentSite]] = {}
+    for site in listed:
+        if is_made_up(site):
+            chosen.setdefault(GENERATED, []).append(site)
+        elif isinstance(site, ArchivedSite | WatchedHistory):
+            chosen.setdefault(site.folder, []).append(site)
+    # A site of just that name is chosen alone: else nothing could choose it without the others.
+    return chosen | {site.name: [site] for site in listed}
 
 
 def is_made_up(site: ExperimentSite) -> bool:

@@ -22,7 +22,7 @@ from coati.experiments.site_specs import (
     SearchedTopic,
     SitesTogether,
     archived_site,
-    names_of,
+    by_name,
     parse_site,
 )
 from coati.experiments.spending import Spending
@@ -115,18 +115,19 @@ class Experiment:
         """Return a smaller experiment: some sites and rows, other seeds, fewer requests.
 
         What is empty or None stays as it is. Among the sites, the name of an archive stands for all of its
-        crawls, and `GENERATED` for all generated ones.
+        crawls unless a site has that name, and `GENERATED` for all generated ones.
         """
-        names = {name for site in self.sites for name in names_of(site)}
+        named = by_name(self.sites)
         for name in sites - {GENERATED}:
-            if name not in names:
-                raise unknown_name("site of this experiment", name, names)
+            if name not in named:
+                raise unknown_name("site of this experiment", name, {*named, GENERATED})
+        chosen = [site for name in sites for site in named.get(name, ())] if sites else self.sites
         labels = [variant.label for variant in self.variants]
         known = {*REGISTRY, *DISCOVERY}
         for label in strategies:
             if label not in labels and ":" not in label and label not in known:
                 raise unknown_name("strategy of this experiment", label, {*labels, *known})
-        kept = tuple(site for site in self.sites if not sites or not sites.isdisjoint(names_of(site)))
+        kept = tuple(site for site in self.sites if site in chosen)
         if not kept:
             raise ConfigError("this experiment has no generated sites")
         rows = tuple(variant for variant in self.variants if not strategies or variant.label in strategies)
