@@ -75,6 +75,8 @@ def _lines(told: Explanation) -> Iterator[tuple[str, str]]:
         waiting = f"; {format_count(told.siblings.waiting)} waiting" if told.siblings.waiting else ""
         yield "same place", f"{_standing(told.siblings)}{waiting}"
     yield from _reasons(told)
+    if told.missing:
+        yield "missing", told.missing
     for place, near in enumerate(told.nearest):
         yield "" if place else "nearest", near
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from coati.jobs.replaying import (
     replay_archive,
 )
 from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
-from coati.replaying.measures import SiteTotals
+from coati.replaying.measures import Measures, SiteTotals
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.strategies.revisits.relevance import FORMS
 from coati.web.invisible_characters import safe
@@ -220,7 +221,7 @@ def replay(  # noqa: PLR0917 - one parameter per option
         results = replay_archive(archive, plan, _callbacks(bar, messages, form))
     _warn(messages, results.remarks)
     if form == "table":
-        print_tables(_table(results))
+        print_tables(_table(results), _shares_table(results))
     if out is not None:
         results.write(out)
         messages.print(f"wrote {len(results.runs)} traces, results.jsonl and curves.png to {out}")
@@ -279,13 +280,12 @@ def _table(results: ReplayResults) -> Table:
         pad_edge=False,
         title=Text(f"{results.site}: {totals.urls:,} URLs, {totals.targets:,} targets"),
         caption="Medians over seeds (quartiles). 90 %: requests, and bytes of non-targets, until 90 % of"
-        " the targets are found, in % of the site. best: clairvoyant. curve: requests to 25, 50, 75 and 90"
-        " %.",
+        " the targets are found, in % of the site. best: clairvoyant.",
     )
     table.add_column("strategy", overflow="fold")
     for name in ("seeds", "requests", "targets", "90 % requests", "90 % volume", "AUC"):
         table.add_column(name, justify="right")
-    for name in ("× best", "curve × best", "AUC × best", "gap closed", "CPU s"):
+    for name in ("× best", "AUC × best", "gap closed", "CPU s"):
         table.add_column(name, justify="right")
     for strategy in results.strategies():
         seeds = [run.seed for run in results.runs if run.strategy == strategy]
@@ -297,6 +297,26 @@ def _table(results: ReplayResults) -> Table:
     return table
 
 
+def _shares_table(results: ReplayResults) -> Table:
+    """Show how a crawl went before 90 % and after: one threshold is one point of the curve."""
+    table = Table(
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        title=Text("Requests until a share of the targets is found, in % of the site's URLs"),
+        caption="Medians over seeds (quartiles). curve × best: requests divided by clairvoyant's, the"
+        " geometric mean at 25, 50, 75 and 90 %.",
+    )
+    table.add_column("strategy", overflow="fold")
+    for measure in _TO_SHARES:
+        table.add_column(f"{measure.split('_')[2]} %", justify="right")
+    table.add_column("curve × best", justify="right")
+    columns = *((measure, "{:.1f}") for measure in _TO_SHARES), ("curve_ratio", "{:.2f}")
+    for strategy in results.strategies():
+        table.add_row(strategy, *(_middle(results, strategy, *column) for column in columns))
+    return table
+
+
+_TO_SHARES = tuple(each.name for each in fields(Measures) if each.name.startswith("requests_to_"))
 _COLUMNS = (
     ("requests", "{:,.0f}"),
     ("targets", "{:,.0f}"),
@@ -304,20 +324,19 @@ _COLUMNS = (
     ("volume_to_90_pct", "{:.1f}"),
     ("auc", "{:.3f}"),
     ("clairvoyant_ratio", "{:.2f}"),
-    ("curve_ratio", "{:.2f}"),
     ("auc_ratio", "{:.3f}"),
     ("gap_closed", "{:.2f}"),
     ("cpu_seconds", "{:.2f}"),
 )
-_WITH_QUARTILES = frozenset({"requests_to_90_pct", "volume_to_90_pct"})
+_REACHED = frozenset({*_TO_SHARES, "volume_to_90_pct"})
 
 
 def _middle(results: ReplayResults, strategy: str, measure: str, form: str) -> str:
     spread = results.spread(strategy, measure)
     if math.isinf(spread.median):
-        return "∞" if measure.endswith("90_pct") else "-"
+        return "∞" if measure in _REACHED else "-"
     text = form.format(spread.median)
-    if measure in _WITH_QUARTILES and spread.low is not None and spread.high is not None:
+    if measure in _REACHED and spread.low is not None and spread.high is not None:
         text += f" ({form.format(spread.low)}-{'∞' if math.isinf(spread.high) else form.format(spread.high)})"
     return text
 

@@ -146,7 +146,7 @@ class Places:
         if not self.holds(site.folder):
             there = sorted(path.parent.name for path in self._archives.glob(f"*/{_ARCHIVE_FILE}"))
             raise UsageError(
-                f"there is no archive {site.name} in {self._archives}, only: {', '.join(there) or 'nothing'};"
+                f"there is no archive {site.folder} in {self._archives}, only: {', '.join(there) or 'nothing'};"
                 " --sites runs a part of an experiment"
             )
         return folder

@@ -149,7 +149,8 @@ def inspect_site(url: str, settings: RunSettings) -> Inspection:
     asked = replace(settings, sitemaps=True)
     answers = StartAnswers()
     plan = crawl_plan(asked, CrawlResources(on_fetched=answers.take))
-    shortcuts = build_shortcuts("only" if settings.shortcuts == "only" else "auto", "scent", settings.profile)
+    mode = "only" if settings.shortcuts == "only" else "auto"
+    shortcuts = build_shortcuts(mode, profiles=settings.profile)
     strategy = _ListsOnly(asked.start_urls)
     budget = Budget(max_requests=settings.max_requests or FEW_REQUESTS)
     result = crawl(

@@ -268,7 +268,7 @@ def _site(
                 progress=callbacks.on_links,
                 goal=all_of(tuple(build_goal(text) for text in plan.goal)) if plan.goal else None,
                 scope=Scope(plan.scope),
-                shortcuts=build_shortcuts(plan.shortcuts, "scent"),
+                shortcuts=build_shortcuts(plan.shortcuts),
             ),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +131,7 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: WatchCallbacks) -
             def far(done: int, _: int, name: str = name) -> None:
                 told.on_progress(name, done, total)
 
-            runs.append(study.run(name, seed, strategy, far))
+            runs.append(replace(study.run(name, seed, strategy, far), bound=strategy_row(name).bound))
             told.on_result(runs[-1])
         return WatchReplayResults(site.name, tuple(runs))
 

@@ -26,13 +26,12 @@ from coati.reporting.explanation import (
 )
 from coati.reporting.found_repositories import SiteVerdict, verdict_on
 from coati.reporting.nearest_urls import nearest_known
-from coati.reporting.restored_strategy import explained_by_strategy, settings_of
+from coati.reporting.restored_strategy import NotBuilt, explained_by_strategy, settings_of
 from coati.reporting.skip_meanings import meaning_of
 from coati.reporting.watched_pages import WatchedPage, is_watch_run, watched_page
 from coati.runs.found_by import way_of
 from coati.runs.outcome_rows import DEFERRED, REFUSED, UNCHANGED
 from coati.runs.reader import RunReader
-from coati.strategies.strategy import Explained
 from coati.units import format_count
 from coati.web.queries import parse_query
 from coati.web.urls import is_query, normalise, resolve, site_of
@@ -190,7 +189,23 @@ def _no_url(url: str) -> UsageError:
     )
 
 
-def _weighed(explanation: Explanation, told: Explained | None) -> Explanation:
+def _weighed(
+    explanation: Explanation,
+    run: RunReader,
+    settings: RunSettings | None,
+    found: FoundLink,
+    before_event: int | None = None,
+    link_url: str | None = None,
+) -> Explanation:
+    """Add what the strategy says of the score, or why it cannot be asked.
+
+    ``link_url`` is the URL that was chosen, where it led to the one that is explained.
+    """
+    if settings is None:
+        return explanation
+    told = explained_by_strategy(run, settings, link_url or explanation.url, found, before_event)
+    if isinstance(told, NotBuilt):
+        return replace(explanation, missing=f"what the strategy says of its score: {told.reason}")
     if told is None:
         return explanation
     reasons = tuple(ScoreReason(*reason) for reason in told.reasons)
@@ -212,9 +227,9 @@ def _explain(run: RunReader, url: str) -> Explanation:
             return explanation
         if settings.words:
             # A search judges a page by its words, which it did not know before the request.
-            return _weighed(explanation, explained_by_strategy(run, settings, url, found))
+            return _weighed(explanation, run, settings, found)
         link_url, chosen_event = _deciding_choice(connection, requests[-1].request)
-        return _weighed(explanation, explained_by_strategy(run, settings, link_url, found, chosen_event))
+        return _weighed(explanation, run, settings, found, chosen_event, link_url)
     if skipped is not None:
         because = f"It was found and skipped: {skipped.reason}."
         return Explanation(url, Verdict.SKIPPED, because, found, skipped=skipped, strategy=strategy)
@@ -279,7 +294,7 @@ def _explain_waiting(run: RunReader, url: str, found: FoundLink, settings: RunSe
         siblings=_siblings(run.connection, found.tag_path),
         strategy=strategy,
     )
-    return _weighed(waiting, explained_by_strategy(run, settings, url, found) if settings else None)
+    return _weighed(waiting, run, settings, found)
 
 
 def _explain_requested(

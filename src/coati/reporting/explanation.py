@@ -119,8 +119,9 @@ class Explanation:
     """Everything that a run knows of a URL.
 
     ``score`` is the one that decides, and ``reasons`` are the strategy's, the strongest first: as they stood
-    when the URL was chosen, or as they stand now if it waits. ``site`` is what a search for repositories
-    decided about the URL's site, ``watched`` how a watch visits the page.
+    when the URL was chosen, or as they stand now if it waits. ``missing`` says what could not be found out,
+    and why. ``site`` is what a search for repositories decided about the URL's site, ``watched`` how a watch
+    visits the page.
     """
 
     url: str
@@ -138,6 +139,7 @@ class Explanation:
     nearest: tuple[str, ...] = ()
     site: SiteVerdict | None = None
     watched: WatchedPage | None = None
+    missing: str | None = None
 
     def __str__(self) -> str:
         return f"{self.url}: {self.verdict.value}. {self.because}"
@@ -145,7 +147,8 @@ class Explanation:
     def _repr_html_(self) -> str:
         said = [element("p", element("strong", self.url), f": {self.verdict.value}. {self.because}")]
         reasons = [element("li", f"{each.contribution:+.3f} {each.words}") for each in self.reasons]
-        return joined(*said, element("ul", *reasons) if reasons else None)
+        missing = element("p", f"Missing: {self.missing}") if self.missing else None
+        return joined(*said, element("ul", *reasons) if reasons else None, missing)
 
     def as_json(self) -> dict[str, object]:
         """Return it as JSON can say it; what is not known is left out."""
