@@ -11,7 +11,6 @@ import click
 from coati.cli.completion import RunPath
 from coati.cli.terminal import say
 from coati.harvesting.folder import HarvestLayout
-from coati.jobs.progress_bar import progress
 from coati.jobs.verifying import Verification
 from coati.jobs.verifying import verify as verify_run
 from coati.runs.layout import Layout, holds_run
@@ -37,8 +36,7 @@ def verify(folder: Path, *, repair: bool, form: str) -> int:
     """
     whole = True
     for run in _runs_in(folder):
-        with progress("Verifying") as told:
-            found = verify_run(run, repair=repair, on_progress=told)
+        found = verify_run(run, repair=repair, show_progress=True)
         whole = whole and found.whole
         # Who has read enough, as `head` has, still wants the right exit code.
         with suppress(BrokenPipeError):

@@ -92,10 +92,14 @@ class Run:
         return report(self.folder, out)
 
     def verify(
-        self, *, repair: bool = False, on_progress: Callable[[int, int], None] | None = None
+        self,
+        *,
+        repair: bool = False,
+        on_progress: Callable[[int, int], None] | None = None,
+        show_progress: bool | None = None,
     ) -> Verification:
         """Read every file against its hash."""
-        return verify(self.folder, repair=repair, on_progress=on_progress)
+        return verify(self.folder, repair=repair, on_progress=on_progress, show_progress=show_progress)
 
     def _repr_html_(self) -> str:
         summary = asdict(self.summary)

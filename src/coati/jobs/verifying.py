@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from coati.jobs.arguments import PathText, path_of
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.progress_bar import progress
 from coati.jobs.run_place import find_place
 from coati.jobs.starts_only import crawl_starts_only
 from coati.live.stop_signal import StopSignal
@@ -64,18 +65,21 @@ class Verification:
 
 
 def verify(
-    folder: PathText, *, repair: bool = False, on_progress: Callable[[int, int], None] | None = None
+    folder: PathText,
+    *,
+    repair: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+    show_progress: bool | None = None,
 ) -> Verification:
     """Check every file of a run against its hash; ``repair`` downloads damaged ones again, if unchanged."""
     place = path_of("folder", folder)
     damaged = []
-    with RunReader(place) as reader:
+    with RunReader(place) as reader, progress("Verifying", show_progress, on_progress) as told:
         (total,) = reader.connection.execute("SELECT count(*) FROM files").fetchone()
         for done, file in enumerate(checked_files(reader), start=1):
             if file.state is not FileState.WHOLE:
                 damaged.append(file)
-            if on_progress is not None:
-                on_progress(done, total)
+            told(done, total)
     repaired: frozenset[str] = frozenset()
     if repair and damaged:
         repaired = run_beside_loop(lambda: _repair(place, damaged), StopSignal())
