@@ -13,7 +13,6 @@ from coati.jobs.notebook_tables import rows_table
 from coati.jobs.own_thread import run_beside_loop
 from coati.jobs.progress_bar import progress
 from coati.jobs.run_place import find_place
-from coati.jobs.starts_only import crawl_starts_only
 from coati.live.stop_signal import StopSignal
 from coati.runs.checked_files import FileState, checked_files, put_back
 from coati.runs.layout import Layout
@@ -88,6 +87,9 @@ def verify(
 
 def _repair(folder: Path, damaged: Sequence[CheckedFile]) -> frozenset[str]:
     """Fetch damaged files again, as the run did, and return the names of those that could be put back."""
+    # It needs Scrapy, which takes a second to import.
+    from coati.jobs.starts_only import crawl_starts_only
+
     # A run folder keeps no secret; there are no options for them here.
     given = {
         name: SETTINGS[name].read(os.environ[SETTINGS[name].variable])
