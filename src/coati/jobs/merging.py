@@ -20,11 +20,10 @@ from coati.jobs.arguments import PathText, texts_of
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.progress_bar import progress
 from coati.jobs.run_summary import RunSummary
-from coati.jobs.runs import run_folders
 from coati.machine_errors import writing_to
 from coati.runs.durable import sync_file
 from coati.runs.errors import RunError
-from coati.runs.layout import Layout
+from coati.runs.layout import Layout, run_folders
 from coati.runs.reader import RunReader
 from coati.web.urls import host_of
 

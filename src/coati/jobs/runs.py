@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from coati.reporting.explaining import explain_url
 from coati.reporting.explanation import Explanation
 from coati.reporting.report_file import write_report
 from coati.runs.errors import RunError
-from coati.runs.layout import Layout, holds_run
+from coati.runs.layout import Layout, run_folders
 from coati.runs.reader import RunReader
 from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
 
@@ -25,9 +25,6 @@ _FILES = f"""
 SELECT file, url, {TELLING_TITLE} AS title, media_type, size_bytes, sha256, fetched_at, found_on
 FROM targets ORDER BY request
 """  # noqa: S608 - our own text
-
-# Runs stand in a folder, or in folders of projects; deeper than this nobody means to look.
-_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,21 +126,6 @@ def find_runs(
             if on_problem is not None:
                 on_problem(error)
     return sorted(found, key=lambda summary: summary.started_at, reverse=True)
-
-
-def run_folders(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
-    """Go through the folders of runs at and below a folder."""
-    if holds_run(folder):
-        yield folder
-        return
-    if depth == 0:
-        return
-    try:
-        inner = sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink())
-    except OSError:
-        return
-    for entry in inner:
-        yield from run_folders(entry, depth - 1)
 
 
 def explain(url: str, run: PathText = ".") -> Explanation:

@@ -15,7 +15,7 @@ from coati.jobs.progress_bar import progress
 from coati.jobs.run_place import find_place
 from coati.live.stop_signal import StopSignal
 from coati.runs.checked_files import FileState, checked_files, put_back
-from coati.runs.layout import Layout
+from coati.runs.layout import Layout, holds_run, run_folders
 from coati.runs.lock import lock_run
 from coati.runs.reader import RunReader
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
@@ -31,23 +31,33 @@ _SECRETS = ("header", "cookies", "proxy")
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What came of reading all ``files`` of a run; ``repaired`` names those that were put back."""
+    """What came of reading all ``files`` of a run; ``repaired`` names those that were put back.
+
+    Of a folder with several runs, such as that of a harvest, ``runs`` has each of them.
+    """
 
     folder: Path
     files: int
     damaged: tuple[CheckedFile, ...]
     repaired: frozenset[str]
+    runs: tuple[Verification, ...] = ()
 
     @property
     def whole(self) -> bool:
         """Whether every file is as it was fetched."""
+        if self.runs:
+            return all(run.whole for run in self.runs)
         return len(self.repaired) == len(self.damaged)
 
     def as_json(self) -> dict[str, object]:
         """Return it as JSON can say it."""
-        return {"folder": str(self.folder), "files": self.files, "damaged": self._rows()}
+        told = {"folder": str(self.folder), "files": self.files, "damaged": self.rows()}
+        return {**told, "runs": [run.as_json() for run in self.runs]} if self.runs else told
 
-    def _rows(self) -> list[dict[str, object]]:
+    def rows(self) -> list[dict[str, object]]:
+        """Return one object per damaged file."""
+        if self.runs:
+            return [{"run": run.folder.name, **row} for run in self.runs for row in run.rows()]
         return [
             {
                 "file": file.name,
@@ -60,7 +70,7 @@ class Verification:
         ]
 
     def _repr_html_(self) -> str:
-        return rows_table(f"Damaged among {self.files:,} files in {self.folder}", self._rows())
+        return rows_table(f"Damaged among {self.files:,} files in {self.folder}", self.rows())
 
 
 def verify(
@@ -70,8 +80,26 @@ def verify(
     on_progress: Callable[[int, int], None] | None = None,
     show_progress: bool | None = None,
 ) -> Verification:
-    """Check every file of a run against its hash; ``repair`` downloads damaged ones again, if unchanged."""
+    """Check every file of a run against its hash; ``repair`` downloads damaged ones again, if unchanged.
+
+    ``folder`` may also be that of a harvest, or hold several runs: then all of them are checked.
+    """
     place = path_of("folder", folder)
+    if holds_run(place) or not (inner := list(run_folders(place))):
+        return _verify_run(place, on_progress, repair=repair, show_progress=show_progress)
+    runs = tuple(_verify_run(run, on_progress, repair=repair, show_progress=show_progress) for run in inner)
+    damaged = tuple(file for run in runs for file in run.damaged)
+    repaired = frozenset(name for run in runs for name in run.repaired)
+    return Verification(place, sum(run.files for run in runs), damaged, repaired, runs)
+
+
+def _verify_run(
+    place: Path,
+    on_progress: Callable[[int, int], None] | None,
+    *,
+    repair: bool,
+    show_progress: bool | None,
+) -> Verification:
     damaged = []
     with RunReader(place) as reader, progress("Verifying", show_progress, on_progress) as told:
         (total,) = reader.connection.execute("SELECT count(*) FROM files").fetchone()
