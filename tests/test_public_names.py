@@ -58,6 +58,7 @@ PUBLIC = [
     "StoreHarvest",
     "StrategySummary",
     "Verification",
+    "WatchReplayResults",
     "WatchResult",
     "__version__",
     "crawl",

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from coati.jobs.merging import Merged, merge
     from coati.jobs.options import CrawlOptions, DiscoverOptions, InspectOptions
     from coati.jobs.preview import Preview
-    from coati.jobs.replaying import ReplayResults, replay
+    from coati.jobs.replay_results import ReplayResults, WatchReplayResults
+    from coati.jobs.replaying import replay
     from coati.jobs.run_summary import RunSummary
     from coati.jobs.runs import Run, RunFile, explain, find_runs, open_run, report
     from coati.jobs.sampling import Sample, sample
@@ -100,6 +101,7 @@ __all__ = [
     "StoreHarvest",
     "StrategySummary",
     "Verification",
+    "WatchReplayResults",
     "WatchResult",
     "__version__",
     "crawl",
@@ -185,7 +187,8 @@ _PLACES = {
     "DiscoverOptions": "coati.jobs.options",
     "InspectOptions": "coati.jobs.options",
     "Preview": "coati.jobs.preview",
-    "ReplayResults": "coati.jobs.replaying",
+    "ReplayResults": "coati.jobs.replay_results",
+    "WatchReplayResults": "coati.jobs.replay_results",
     "replay": "coati.jobs.replaying",
     "RunSummary": "coati.jobs.run_summary",
     "Run": "coati.jobs.runs",
