@@ -121,6 +121,8 @@ def test_a_strategy_that_does_not_fit_is_told_and_never_loops(archives: Path, tm
     coati.import_archive(write_news(tmp_path / "tables"), tmp_path / "news")
     with pytest.raises(coati.CoatiError, match="every must be above 0"):
         coati.replay(tmp_path / "news", "arrivals", every=0)
+    with pytest.raises(coati.CoatiError, match="prospect searches the web"):
+        coati.replay(tiny, "bfs,prospect")
     with pytest.raises(coati.CoatiError, match="own_watch:mine watches pages"):
         coati.replay(tiny, "own_watch:mine")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.assembly import (
+    DISCOVERY,
     Need,
     StrategySettings,
     build_early_stop,
@@ -66,6 +67,10 @@ class ReplayPlan:
         names = [name if ":" in name else name.lower() for each in self.strategies if (name := each.strip())]
         if not names:
             raise ConfigError("no strategy given; `coati strategies` lists them")
+        if searching := next((name for name in names if name in DISCOVERY), None):
+            raise ConfigError(
+                f"{searching} searches the web for repositories: it works only in `coati discover`"
+            )
         seeds = range(self.seed, self.seed + self.seeds)
         return [(name, seed) for name in dict.fromkeys(names) for seed in seeds_for(name, seeds)]
 
