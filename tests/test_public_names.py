@@ -48,6 +48,7 @@ PUBLIC = [
     "ReindexedArchive",
     "ReplayResults",
     "Run",
+    "RunDetails",
     "RunFile",
     "RunSummary",
     "Sample",

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from coati.jobs.preview import Preview
     from coati.jobs.replay_results import ReplayResults, WatchReplayResults
     from coati.jobs.replaying import replay
+    from coati.jobs.run_details import RunDetails
     from coati.jobs.run_summary import RunSummary
     from coati.jobs.runs import Run, RunFile, explain, find_runs, open_run, report
     from coati.jobs.sampling import Sample, sample
@@ -91,6 +92,7 @@ __all__ = [
     "ReindexedArchive",
     "ReplayResults",
     "Run",
+    "RunDetails",
     "RunFile",
     "RunSummary",
     "Sample",
@@ -190,6 +192,7 @@ _PLACES = {
     "ReplayResults": "coati.jobs.replay_results",
     "WatchReplayResults": "coati.jobs.replay_results",
     "replay": "coati.jobs.replaying",
+    "RunDetails": "coati.jobs.run_details",
     "RunSummary": "coati.jobs.run_summary",
     "Run": "coati.jobs.runs",
     "RunFile": "coati.jobs.runs",

@@ -6,9 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from coati.cli.crawl_result import WITHOUT_CERTIFICATE
 from coati.cli.terminal import say
-from coati.jobs.crawl_run import NO_LINKS, NO_PAGE
+from coati.jobs.crawl_run import NO_LINKS, NO_PAGE, WITHOUT_CERTIFICATE
 from coati.jobs.preview import LinkGroup, Preview, preview_place
 from coati.jobs.run_place import RunPlace
 from coati.live.failures import FailureReason

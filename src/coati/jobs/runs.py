@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from coati.errors import UsageError
-from coati.jobs.arguments import PathText, path_of
+from coati.jobs.arguments import PathText, count_of, path_of
 from coati.jobs.notebook_tables import pairs_table
+from coati.jobs.run_details import RunDetails
 from coati.jobs.run_summary import RunSummary
 from coati.jobs.verifying import Verification, verify
 from coati.reporting.explaining import explain_url
@@ -60,6 +61,11 @@ class Run:
         """Every setting as it was used, secrets left out."""
         with RunReader(self.folder) as reader:
             return reader.settings
+
+    def details(self, limit: int = 50) -> RunDetails:
+        """List what it did: groups of links, types, errors, skipped URLs and more, ``limit`` rows of each."""
+        with RunReader(self.folder) as reader:
+            return RunDetails.read(reader, count_of("limit", limit))
 
     def files(self) -> list[RunFile]:
         """List the targets that it kept, in the order in which they came."""
