@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from coati.reporting.explanation import Explanation
     from coati.stop_reasons import StopReason
     from coati.watching.cycle import CycleResult
+    from coati.watching.past_changes import PastChanges, past_changes
     from coati.watching.watch_cycles import WatchResult, watch
 
 __all__ = [
@@ -86,6 +87,7 @@ __all__ = [
     "LearntModel",
     "Merged",
     "PagesHarvested",
+    "PastChanges",
     "Preview",
     "Progress",
     "PulledSite",
@@ -127,6 +129,7 @@ __all__ = [
     "list_types",
     "merge",
     "open_run",
+    "past_changes",
     "preview",
     "pull",
     "reindex_archive",
@@ -214,6 +217,8 @@ _PLACES = {
     "Explanation": "coati.reporting.explanation",
     "StopReason": "coati.stop_reasons",
     "CycleResult": "coati.watching.cycle",
+    "PastChanges": "coati.watching.past_changes",
+    "past_changes": "coati.watching.past_changes",
     "WatchResult": "coati.watching.watch_cycles",
     "watch": "coati.watching.watch_cycles",
 }
