@@ -120,6 +120,7 @@ def test_a_callback_that_always_raises_ends_the_crawl_with_its_error_alone(
 
 def test_a_preview_writes_nothing(start: str, tmp_path: Path) -> None:
     found = coati.preview(start)
+    assert isinstance(found, coati.Preview)
     assert (found.links, found.admitted, found.exit_code) == (PAGES, PAGES, 0)
     assert list(tmp_path.iterdir()) == []
     assert "would be crawled" in found._repr_html_()
