@@ -64,6 +64,7 @@ PUBLIC = [
     "WatchResult",
     "__version__",
     "crawl",
+    "crawl_each",
     "describe_archive",
     "describe_store",
     "discover",

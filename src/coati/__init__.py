@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coati.fleet.store_jobs import StoreHarvest, harvest_into_store, watch_store
     from coati.harvesting.exports import export_statements
     from coati.harvesting.files_harvest import FilesHarvested
-    from coati.harvesting.harvest import harvest
+    from coati.harvesting.harvest import crawl_each, harvest
     from coati.harvesting.pages_harvest import PagesHarvested
     from coati.jobs.archive_checks import (
         ArchiveVerification,
@@ -109,6 +109,7 @@ __all__ = [
     "WatchResult",
     "__version__",
     "crawl",
+    "crawl_each",
     "describe_archive",
     "describe_store",
     "discover",
@@ -159,6 +160,7 @@ _PLACES = {
     "watch_store": "coati.fleet.store_jobs",
     "export_statements": "coati.harvesting.exports",
     "FilesHarvested": "coati.harvesting.files_harvest",
+    "crawl_each": "coati.harvesting.harvest",
     "harvest": "coati.harvesting.harvest",
     "PagesHarvested": "coati.harvesting.pages_harvest",
     "ArchiveVerification": "coati.jobs.archive_checks",

@@ -99,6 +99,9 @@ def test_what_is_clear_is_taken(site: Script) -> None:
     assert coati.crawl(Path("run")).resumed
     found = coati.harvest([site.start], out="both", types="data", delay=0, exclude_hosts="other.example")
     assert found.stop is coati.StopReason.FINISHED
+    Path("hosts.txt").write_text("127.0.0.1\n")
+    with pytest.raises(coati.CoatiError, match="nothing to harvest"):
+        coati.harvest([site.start], out="none", types="data", exclude_hosts=Path("hosts.txt"))
 
 
 def test_a_result_stands_for_its_folder(site: Script) -> None:

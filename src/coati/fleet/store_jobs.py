@@ -79,7 +79,7 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     discovery: PathText | None = None,
     sites_at_once: int | None = None,
     fair: bool = False,
-    exclude_hosts: str | Iterable[str] | None = None,
+    exclude_hosts: str | Path | Iterable[str] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     on_event: OnFleetEvent | None = None,
     **options: Unpack[CrawlOptions],
