@@ -142,7 +142,7 @@ def test_results_are_shown_on_one_line(site: Script) -> None:
 
 def test_runs_of_a_replay_are_asked_for_by_name() -> None:
     archive = small_archive(Path("site"), pages=20)
-    results = coati.replay(archive, "bfs", start_urls="http://generated.test/")
+    results = coati.replay(archive, "bfs", start_url="http://generated.test/")
     with pytest.raises(ConfigError, match="unknown measure 'ac'; did you mean 'auc'"):
         results.spread("bfs", "ac")
     with pytest.raises(ConfigError, match=r"unknown strategy of these runs 'scent'\. Known: bfs"):

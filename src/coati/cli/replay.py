@@ -195,7 +195,7 @@ def replay(  # noqa: PLR0917 - one parameter per option
         types=types_text,
         goal=goal,
         scope=scope,
-        start_urls=start_urls,
+        start_url=start_urls,
         shortcuts=shortcuts,
         as_of=as_of,
         max_requests=max_requests,

@@ -82,7 +82,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     seeds: int = 1,
     seed: int = 0,
     types: str | None = None,
-    start_urls: str | Iterable[str] = (),
+    start_url: str | Iterable[str] = (),
     as_of: str | float | None = None,
     max_requests: int | None = None,
     max_bytes: int | str | None = None,
@@ -125,7 +125,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
         seeds=count_of("seeds", seeds),
         seed=seed,
         types=types,
-        start_urls=texts_of("start_urls", start_urls),
+        start_urls=texts_of("start_url", start_url),
         as_of=parse_moment(as_of) if isinstance(as_of, str) else as_of,
         budget=Budget(
             max_requests,
