@@ -29,8 +29,8 @@ from coati.assembly import build_strategy
 from coati.budget import Budget
 from coati.replaying.driver import replay
 from coati.replaying.site import ReplaySite
-from coati.strategies.forecast import forecast_requests
-from coati.strategies.stop_when_dry import LEVELS, StopWhenDry
+from coati.strategies.stopping.forecast import forecast_requests
+from coati.strategies.stopping.stop_when_dry import LEVELS, StopWhenDry
 from coati.testing.generator import generate_site
 from coati.testing.paper_sites import PAPER_SITES, paper_site_parameters
 from coati.web.media import PRESETS
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from coati.strategies.forecast import Estimate
+    from coati.strategies.stopping.forecast import Estimate
     from coati.strategies.strategy import Foresees, Strategy
 
 _PARTS = {"replicas of real sites": False, "generated sites": True}

@@ -262,9 +262,12 @@ def scented(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run.finish("interrupted")
 
 
+def as_text(folder: Path, url: str) -> str:
+    return CliRunner().invoke(explain, [url, "--run", str(folder)], catch_exceptions=False).stdout
+
+
 def in_words(folder: Path, url: str) -> list[str]:
-    done = CliRunner().invoke(explain, [url, "--run", str(folder)], catch_exceptions=False)
-    lines = done.stdout.splitlines()
+    lines = as_text(folder, url).splitlines()
     first = next(at for at, line in enumerate(lines) if line.strip().startswith("score "))
     return [line.strip() for line in lines[first:]]
 
@@ -288,13 +291,32 @@ def test_scent_gives_the_reasons_that_it_had_when_it_chose(scented: Path) -> Non
     answer = told(scented, "/table.csv")
     assert answer["verdict"] == "target"
     strongest = answer["reasons"][0]
-    assert strongest["words"].startswith("links to .csv")
-    assert "are often files" in strongest["words"]
+    assert strongest["words"] == "its file name (.csv) makes a file more likely"
     assert strongest["contribution"] > 0.1
     assert in_words(scented, "/table.csv")[0].startswith("score then:")
 
 
-def test_scent_explains_where_a_redirect_leads(scented: Path) -> None:
-    answer = told(scented, "/moved/again")
-    assert answer["found"]["redirected_from"] == f"{START}moved"
-    assert answer["reasons"]
+def test_scent_explains_what_a_redirect_leads_to_by_the_link_that_was_chosen(scented: Path) -> None:
+    chosen, led_to = told(scented, "/moved"), told(scented, "/moved/again")
+    assert led_to["found"]["redirected_from"] == f"{START}moved"
+    assert (led_to["score"], led_to["reasons"]) == (chosen["score"], chosen["reasons"])
+    assert f"the redirect from {START}moved, which is followed at once" in as_text(scented, "/moved/again")
+
+
+def test_scent_explains_what_is_requested_after_an_outage_by_its_first_choice(tmp_path: Path) -> None:
+    run = MadeRun(tmp_path / "run", SITE, "scent")
+    run.out_of_reach = {f"{START}page"}
+    run.steps()
+    answer = told(folder := run.finish(), "/page")
+    first, again = answer["requests"]
+    assert (first["kind"], again["kind"]) == ("deferred", "html")
+    assert answer["score"] == pytest.approx(first["score"], abs=1e-4)
+    assert "cause" not in first
+    assert again["cause"].startswith("an earlier choice")
+    assert again["cause"] in as_text(folder, "/page")
+
+
+def test_a_start_url_is_called_one(scented: Path) -> None:
+    assert told(scented, START)["found"]["is_start"]
+    assert "found by:     it is a start URL" in as_text(scented, START)
+    assert "found by" not in as_text(scented, "/page")

@@ -14,7 +14,7 @@ from coati.jobs.live_progress import CrawlView, shortened_path
 from coati.live.progress import ArmYield, Event, EventKind, Progress
 from coati.pacing.host_pace import Wait
 from coati.stop_reasons import StopReason
-from coati.strategies.stop_when_dry import StopWhenDry
+from coati.strategies.stopping.stop_when_dry import StopWhenDry
 from tests.live.scripted import page, scripted
 
 

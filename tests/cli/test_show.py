@@ -29,6 +29,7 @@ def test_show_tells_what_a_run_did(coati: Coati) -> None:
     assert said.code == 0
     for words in (
         "ended: nothing was left to request",
+        "skipped:    1 URL (1 out of scope)",
         "data by scent, seed 0",
         "1 has the same bytes as another",
         "text/csv",
@@ -100,6 +101,7 @@ def test_show_as_json(coati: Coati) -> None:
     assert told["media_types"] == [{"media_type": "text/csv", "targets": 3, "bytes": 6}]
     assert told["error_reasons"] == [{"reason": "status 404", "requests": 1}]
     assert told["skip_reasons"] == [{"reason": "out of scope", "urls": 1}]
+    assert told["skipped_by_reason"] == {"out of scope": 1}
     assert told["other_types"] == {}
 
 

@@ -133,6 +133,14 @@ def test_a_door_that_leads_to_little_may_need_a_browser(coati: Coati) -> None:
     assert "JavaScript" in report
 
 
+def test_addresses_of_an_api_are_no_links_of_the_start_page(coati: Coati) -> None:
+    body = '<link rel="https://api.w.org/" href="/wp-json/"><a href="/a.csv">A</a>'
+    said, report = crawl(coati, {"/": lambda exchange: exchange.answer(body=body), "/a.csv": file()})
+    assert "API of wordpress" in coati("show", "run").out
+    assert "The start page has 1 link: the site may build its pages with JavaScript" in said.err
+    assert "The start page has 1 link" in report
+
+
 def test_files_of_other_types_are_no_pictures(coati: Coati) -> None:
     pdf = file(b"%PDF-1.4" + b"x" * 200_000, "application/pdf")
     _, report = crawl(

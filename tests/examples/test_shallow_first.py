@@ -97,6 +97,18 @@ class Failing(ShallowFirst):
 class Chatty(ShallowFirst):
     def choose(self, now, hosts):
         return "whatever comes"
+
+class Silent(ShallowFirst):
+    def observe(self, request_id, outcome, now):
+        super().observe(request_id, outcome, now)
+
+class Shouting(ShallowFirst):
+    def choose(self, now, hosts):
+        return super().choose(now, hosts)._replace(method="GET")
+
+class Short(ShallowFirst):
+    def choose(self, now, hosts):
+        return super().choose(now, hosts)._replace(url="/data.csv")
 """
 
 
@@ -107,6 +119,9 @@ class Chatty(ShallowFirst):
         ("WithoutArguments", "it takes the start URLs and a seed, and the call failed with TypeError"),
         ("Failing", "this error comes from your own code: "),
         ("Chatty", "choose returned 'whatever comes': it must be a Request, a Later or None"),
+        ("Silent", "observe returned None: it must return the rewards that became final, or ()"),
+        ("Shouting", "asked by the method 'GET': it must be a Method, such as Method.GET"),
+        ("Short", "asked for '/data.csv': it must be a URL, with its scheme and host"),
     ],
 )
 def test_what_is_wrong_with_a_strategy_is_no_bug_of_coati(

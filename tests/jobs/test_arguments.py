@@ -66,6 +66,28 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "run of nothing": (lambda: coati.open_run(None), "folder: None is not a path"),  # type: ignore[arg-type]
     "explain nothing": (lambda: coati.explain(None), "url: None is not a text"),  # type: ignore[arg-type]
     "replay of a class": (lambda: coati.replay("a", [dict]), "strategies: <class 'dict'> is not a text"),  # type: ignore[list-item]
+    "no store": (
+        lambda: coati.harvest_into_store([URL], store=None, types="data"),  # type: ignore[arg-type]
+        "store: None is not a text",
+    ),
+    "watch of no store": (lambda: coati.watch_store(None), "store: None is not a text"),  # type: ignore[arg-type]
+    "state of no store": (lambda: coati.describe_store(None), "store: None is not a text"),  # type: ignore[arg-type]
+    "import of nothing": (lambda: coati.import_archive(None, "out"), "sources: None is not a text"),  # type: ignore[arg-type]
+    "archive of nothing": (lambda: coati.describe_archive(None), "folder: None is not a path"),  # type: ignore[arg-type]
+    "index of nothing": (lambda: coati.index_archives(None, "out"), "archives: None is not a text"),  # type: ignore[arg-type]
+    "replay of the world": (lambda: coati.replay("a", "bfs", scope="world"), "unknown scope 'world'"),
+    "replay with types as a list": (
+        lambda: coati.replay("a", "bfs", types=[".csv"]),  # type: ignore[arg-type]
+        r"types: \['\.csv'\] is not a text",
+    ),
+    "replay with a text for a number": (
+        lambda: coati.replay("a", "bfs", max_requests="5"),  # type: ignore[arg-type]
+        "max_requests is '5': it must be a whole number",
+    ),
+    "jobs as text": (
+        lambda: coati.experiment("t.toml", jobs="2"),  # type: ignore[arg-type]
+        "jobs is '2': it must be a whole number of at least 0",
+    ),
     "seeds as a list": (lambda: coati.replay("a", "bfs", seeds=[1]), r"seeds is \[1\]: it must be"),  # type: ignore[arg-type]
 }
 

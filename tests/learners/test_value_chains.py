@@ -166,12 +166,11 @@ def test_the_order_of_the_chains_does_not_matter(
 
 @settings(max_examples=40, deadline=None)
 @given(histories())
-def test_one_row_and_many_are_alike_with_priors_revisions_and_after_saving(
+def test_one_row_and_many_are_alike_with_revisions_and_after_saving(
     history: list[tuple[list[int], float]],
 ) -> None:
     settings = ChainSettings(memory=5.0, fresh=1.0, tail=0.4)
     chains = ValueChains(CHAINS, settings, table=HashedTable(3, 6, 8))
-    chains.set_prior(7, 1.0, 1.0)
     for keys, value in history:
         share = chains.learn(row(*keys), value)
         chains.revise(row(*keys), value, 5 - value, share)

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
-from coati.model import Page, Refused, Target
+from coati.model import Deferred, Outcome, Page, Refused, Request, Target
 from coati.runs.fetched import Fetched
 from coati.runs.store import RunStore
 from coati.settings.crawl_plan import new_strategy, snapshot_form
@@ -44,6 +44,8 @@ class MadeRun:
         self._responder = Responder(site)
         self._extractor = LinkExtractor(Rules(site.start_url))
         self.now = BEGIN
+        # What meets an outage when it is requested next.
+        self.out_of_reach: set[str] = set()
 
     def steps(self, limit: int = 1_000_000) -> int:
         """Make so many requests, or as many as there are."""
@@ -53,7 +55,7 @@ class MadeRun:
                 return done
             self.store.chosen(request, self.now)
             self.now += 1.0
-            outcome = self._responder.outcome(request)
+            outcome = self._outcome(request)
             response = self.site.get(request.url)
             body = body_of(request.url, response) if isinstance(outcome, Page | Target) else None
             fetched = Fetched(
@@ -61,7 +63,7 @@ class MadeRun:
                 outcome,
                 self.now - 0.5,
                 self.now,
-                charged=0 if isinstance(outcome, Refused) else 1,
+                charged=0 if isinstance(outcome, Refused | Deferred) else 1,
                 headers=response.headers,
                 body=body,
                 refused=self._refused(request.url, response) if isinstance(outcome, Page) else (),
@@ -69,6 +71,12 @@ class MadeRun:
             recorded = self.store.record(fetched)
             self.store.settled(self.strategy.observe(request.id, recorded.outcome, 0.0))
         return limit
+
+    def _outcome(self, request: Request) -> Outcome:
+        if request.url not in self.out_of_reach:
+            return self._responder.outcome(request)
+        self.out_of_reach.remove(request.url)
+        return Deferred(0, 0, "no answer", self.now)
 
     def finish(self, reason: str = "nothing was left to request") -> Path:
         """End the session as a driver does."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from matplotlib.image import imread
@@ -65,7 +66,10 @@ def test_the_list_of_ten_thousand_files_can_be_searched_and_filtered(tmp_path: P
 
 # Writes into the page what only a browser can tell: what is too wide, blank, cut, or broken within a word.
 MEASURE = """
-const wide = document.documentElement.scrollWidth - innerWidth;
+const boxes = [...document.querySelectorAll(".scroll")];
+const wide = Math.max(
+  document.documentElement.scrollWidth - innerWidth, ...boxes.map((box) => box.scrollWidth - box.clientWidth)
+);
 const seen = (node) => node.getClientRects().length > 0;
 const blank = [...document.querySelectorAll("td")].filter((td) => seen(td) && !td.textContent.trim()).length;
 const broken = [];
@@ -90,13 +94,38 @@ document.body.append(`MEASURED ${JSON.stringify({ wide, blank, broken, cut, word
 """
 
 
+def measured(report: Path, width: int, into: Path) -> dict[str, Any]:
+    """Measure the report in a window of this width."""
+    source = re.sub(
+        r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", report.read_text(encoding="utf-8")
+    )
+    page = into / "report.html"
+    page.write_text(source.replace("</body>", f"<script>{MEASURE}</script></body>"), encoding="utf-8")
+    printed = dom_of(page, f"--window-size={width},900").printed
+    found: dict[str, Any] = json.loads(printed.rpartition("MEASURED ")[2].partition(" END")[0])
+    return found
+
+
+@pytest.mark.parametrize("width", [500, 1200])
+def test_a_long_name_pushes_no_column_out_of_sight(tmp_path: Path, width: int) -> None:
+    start = "http://a.test/"
+    folder, name = "f" * 150, "x" * 150
+    pages = {
+        start: Response.page(f"<a href=/{folder}>A page</a>"),
+        start + folder: Response.page(f"<a href=/{name}.csv>{name}</a>"),
+        f"{start}{name}.csv": Response.file("text/csv", b"1\n"),
+    }
+    run = MadeRun(tmp_path / "run", Site(start, pages), "bfs")
+    run.steps()
+    assert measured(write_report(run.finish()), width, tmp_path)["wide"] == 0
+
+
+def test_on_a_large_screen_no_word_is_broken(report: Path, tmp_path: Path) -> None:
+    assert measured(report, 1200, tmp_path)["broken"] == []
+
+
 def test_on_a_phone_no_column_is_blank_and_no_word_broken_or_cut(report: Path, tmp_path: Path) -> None:
-    source = report.read_text(encoding="utf-8")
-    measured = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", source)
-    page = tmp_path / "report.html"
-    page.write_text(measured.replace("</body>", f"<script>{MEASURE}</script></body>"), encoding="utf-8")
-    printed = dom_of(page, "--window-size=500,900").printed
-    found = json.loads(printed.rpartition("MEASURED ")[2].partition(" END")[0])
+    found = measured(report, 500, tmp_path)
     assert found.pop("words") > 300
     assert found == {"wide": 0, "blank": 0, "broken": [], "cut": []}
 

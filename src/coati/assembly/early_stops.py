@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coati.errors import unknown_name
-from coati.strategies.early_stop import PaperEarlyStop
-from coati.strategies.stop_when_dry import StopWhenDry, floor_of
+from coati.strategies.stopping.early_stop import PaperEarlyStop
+from coati.strategies.stopping.stop_when_dry import StopWhenDry, floor_of
 
 if TYPE_CHECKING:
-    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.stopping.early_stop import EarlyStop
 
 EARLY_STOPS = {
     "off": "never",

@@ -15,6 +15,7 @@ from coati.archive.exports.sb_kit import KitExport
 from coati.archive.sources.layouts import LAYOUTS
 from coati.archive.sources.source import DamagedPart
 from coati.cli.completion import offering
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.jobs.archive_checks import DamagedRecord, reindex_archive, verify_archive
 from coati.jobs.archives import EXPORTS, ImportedArchive, describe_archive, export_archive, import_archive
@@ -37,14 +38,6 @@ _KINDS = {
 }
 
 _PATH = click.Path(path_type=Path)
-_FORMAT = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="Output format.",
-)
 
 
 @click.group()
@@ -69,7 +62,7 @@ def archive() -> None:
 @click.option(
     "--types",
     "types_text",
-    shell_complete=offering(PRESETS.keys(), many=True),
+    shell_complete=offering(PRESETS.keys()),
     help="The file types that count as targets; `coati types` lists the presets.",
 )
 @click.option("--name", help="Name of the site.  [default: what the source says]")
@@ -80,7 +73,7 @@ def archive() -> None:
     help="Store the contents of targets, or only their sizes, which is enough for a replay.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace an archive at DESTINATION.")
-@_FORMAT
+@format_option
 def import_(  # noqa: PLR0917 -- one parameter per option
     sources: tuple[Path, ...],
     destination: Path,
@@ -127,7 +120,7 @@ def import_(  # noqa: PLR0917 -- one parameter per option
     show_default=True,
     help="Find links of the site that the archive has no response for.",
 )
-@_FORMAT
+@format_option
 def info(folder: Path, links: bool, form: str) -> None:
     """Show what is in an archive.
 
@@ -142,7 +135,7 @@ def info(folder: Path, links: bool, form: str) -> None:
 
 @archive.command()
 @click.argument("folder", metavar="ARCHIVE", type=_PATH)
-@_FORMAT
+@format_option
 def verify(folder: Path, form: str) -> int:
     """Check every record against its digest, and list the damaged ones."""
 
@@ -162,7 +155,7 @@ def verify(folder: Path, form: str) -> int:
 
 @archive.command()
 @click.argument("folder", metavar="ARCHIVE", type=_PATH)
-@_FORMAT
+@format_option
 def reindex(folder: Path, form: str) -> None:
     """Rebuild the index of an archive from its WARC files."""
     rebuilt = reindex_archive(folder)
@@ -187,7 +180,7 @@ def reindex(folder: Path, form: str) -> None:
     help="warc: one WARC file. wacz: one WACZ file, for web archive viewers. cdxj: an index of the"
     " archive's WARC files. kit: SQLite files in the folder OUT, for SB-CLASSIFIER's published code.",
 )
-@_FORMAT
+@format_option
 def export(folder: Path, out: Path, layout: str, form: str) -> None:
     """Export an archive for other tools."""
     exported = export_archive(folder, out, layout, show_progress=True)

@@ -69,11 +69,11 @@ def names_like(names: Mapping[str, str] | Iterable[str], incomplete: str, *, man
 
 
 def offering(
-    names: Mapping[str, str] | Iterable[str], *, many: bool = False
+    names: Mapping[str, str] | Iterable[str],
 ) -> Callable[[click.Context, click.Parameter, str], Completed]:
-    """Make the ``shell_complete`` of an option whose values are these names."""
+    """Make the ``shell_complete`` of an option that takes these names, separated by commas."""
 
     def complete(_: click.Context, __: click.Parameter, incomplete: str) -> Completed:
-        return names_like(names, incomplete, many=many)
+        return names_like(names, incomplete, many=True)
 
     return complete

@@ -11,6 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from coati.cli.output_format import format_option
 from coati.cli.terminal import print_tables, say
 from coati.jobs.experimenting import ExperimentResults
 from coati.jobs.experimenting import experiment as run_experiment
@@ -49,7 +50,7 @@ _PLAIN_WIDTH = 200
 @click.option("--seeds", type=int, help="How many seeds, instead of the file's number.")
 @click.option("--max-requests", type=int, help="Stop each run after this many requests.")
 @click.option("--parquet/--no-parquet", default=True, help="Also write the numbers as Parquet.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def experiment(  # noqa: PLR0917 - one parameter per option
     file: Path,
     archives: Path | None,

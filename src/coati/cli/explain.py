@@ -9,12 +9,14 @@ from pathlib import Path
 import click
 
 from coati.cli.completion import RunPath
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.reporting.explaining import explain_url
 from coati.reporting.explanation import Explanation, GroupStanding, UrlRequest
 from coati.reporting.found_repositories import SiteVerdict
 from coati.reporting.safe_html import shortened
 from coati.reporting.watched_pages import WatchedPage
+from coati.runs.found_by import LINKS
 from coati.units import format_bytes, format_count, format_moment, format_seconds
 
 _WIDTH = 13
@@ -32,7 +34,7 @@ _VISITS_SHOWN = 3
     metavar="DIR",
     help="The folder of the run.  [default: this folder]",
 )
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def explain(url: str, folder: Path, form: str) -> None:
     """Explain why URL was requested or skipped in the run in DIR.
 
@@ -108,7 +110,7 @@ def _found(told: Explanation) -> Iterator[tuple[str, str]]:
         yield "found by", f"a redirect from {found.redirected_from}"
     if found.found_on:
         yield "found on", found.found_on
-    if found.found_by and not found.redirected_from:
+    if found.found_by and not found.redirected_from and found.found_by != LINKS:
         yield "found by", found.found_by
     if found.anchor:
         yield "link text", found.anchor
@@ -144,12 +146,10 @@ def _request(request: UrlRequest, told: Explanation) -> Iterator[tuple[str, str]
         ]
         if request.size_bytes:
             what.append(format_bytes(request.size_bytes))
-        yield "response", ", ".join(part for part in what if part)
+        # The reason may be the status.
+        yield "response", ", ".join(dict.fromkeys(part for part in what if part))
     if request.links is not None:
-        yield (
-            "links",
-            f"{format_count(request.links)}, of which {format_count(request.new_links or 0)} were new",
-        )
+        yield "links", f"{format_count(request.links)}, {format_count(request.new_links or 0)} of them new"
     if request.reward is not None and told.site is None:
         yield "led to", format_count(round(request.reward), "new link" if is_visit else "target")
     elif request.reward is not None and request.arm is None:
@@ -159,7 +159,9 @@ def _request(request: UrlRequest, told: Explanation) -> Iterator[tuple[str, str]
 
 
 def _chosen_by(request: UrlRequest, told: Explanation) -> Iterator[tuple[str, str]]:
-    if request.group is not None and told.watched is not None:
+    if request.cause is not None:
+        yield "by", request.cause
+    elif request.group is not None and told.watched is not None:
         yield "by", f"{request.group.name}{_score(request)}"
     elif request.group is not None and told.site is not None:
         yield "by", f"{request.group.name}{_score(request)}"
@@ -179,14 +181,15 @@ def _standing_of_action(group: GroupStanding) -> str:
     """Tell what an action of a search has found: there are no targets."""
     looked = format_count(group.rewarded or 0)
     return (
-        f"{format_count(group.followed, 'request')} so far: {looked} looked like a repository's page,"
+        f"{format_count(group.followed, 'request')} in this run: {looked} looked like a repository's page,"
         f" {format_count(group.errors)} failed"
     )
 
 
 def _standing(group: GroupStanding) -> str:
     return (
-        f"{format_count(group.followed, 'request')} so far: {format_count(group.were_targets, 'target')},"
+        f"{format_count(group.followed, 'request')} in this run:"
+        f" {format_count(group.were_targets, 'target')},"
         f" {format_count(group.led_to)} more on its pages, {format_count(group.errors)} failed"
     )
 

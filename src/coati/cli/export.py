@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from coati.cli.completion import RunPath
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.harvesting.exports import export_statements
 from coati.units import format_count
@@ -16,7 +17,7 @@ from coati.units import format_count
 @click.command()
 @click.argument("run", type=RunPath())
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def export(run: Path, file: Path, form: str) -> None:
     """Write the structured data of the pages of RUN to FILE.
 

@@ -13,6 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from coati.cli.output_format import format_option
 from coati.cli.terminal import print_tables, say
 from coati.fleet.status import FleetStatus, SiteStatus, StatusChange
 from coati.fleet.store_access import describe_store, free_site, store_log
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SHOWN = 20
-_FORM = click.option(
-    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True
-)
 
 
 @click.group()
@@ -42,7 +40,7 @@ def fleet() -> None:
 @click.argument("store")
 @click.option("--follow", is_flag=True, help="Repeat until Ctrl-C, with what changed.")
 @click.option("--every", default="10s", show_default=True, help="With --follow: how often.")
-@_FORM
+@format_option
 def status(store: str, follow: bool, every: str, form: str) -> None:
     """Show what runs where, what it found, and what failed."""
     seconds = parse_seconds(every)
@@ -68,7 +66,7 @@ def _say_json(found: FleetStatus, since: StatusChange | None) -> None:
 @click.argument("store")
 @click.argument("site")
 @click.option("--last", type=click.IntRange(min=1), default=100, show_default=True, help="How many requests.")
-@_FORM
+@format_option
 def log(store: str, site: str, last: int, form: str) -> None:
     """Print the last requests to a site, from the store."""
     for row in store_log(store, site, last):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.jobs.learning import learn_pages
 
@@ -45,7 +46,7 @@ def learn() -> None:
 @click.option("--most-per-host", default=150, show_default=True, help="Most pages to use from one host.")
 @click.option("--note", default="", help="Where the examples come from; stored in the file.")
 @click.option("--out", required=True, type=_PLACES, help="The file of the model.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def pages(  # noqa: PLR0917 - each is an option
     data: tuple[Path, ...],
     other: tuple[Path, ...],

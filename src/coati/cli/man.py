@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from coati.cli.man_pages import man_pages
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.errors import UsageError
 from coati.machine_errors import writing_to
@@ -16,7 +17,7 @@ from coati.units import format_count
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 @click.pass_context
 def man(ctx: click.Context, folder: Path, form: str) -> None:
     """Write the man pages of all commands into FOLDER.

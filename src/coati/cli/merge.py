@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from coati.cli.completion import RunPath
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.jobs.merging import merge as merge_runs
 from coati.units import format_count
@@ -17,7 +18,7 @@ from coati.units import format_count
 @click.argument("runs", nargs=-1, required=True, type=RunPath(), metavar="RUN...")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The SQLite file to write.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing file.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def merge(runs: tuple[Path, ...], out: Path, *, overwrite: bool, form: str) -> None:
     """Merge several runs into one SQLite database, with the site as a column.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.fleet.store_access import pull as pull_site
 from coati.units import format_count
@@ -16,7 +17,7 @@ from coati.units import format_count
 @click.argument("store")
 @click.argument("site")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to create.  [default: SITE]")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def pull(store: str, site: str, out: Path | None, form: str) -> None:
     """Download SITE from the STORE of a fleet into an ordinary run folder, with all its files.
 

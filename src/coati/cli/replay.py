@@ -14,6 +14,7 @@ from rich.text import Text
 
 from coati.assembly import EARLY_STOPS, REGISTRY, SHORTCUTS
 from coati.cli.completion import offering
+from coati.cli.output_format import format_option
 from coati.cli.replay_watch import watch_table
 from coati.cli.setting_options import SettingParam
 from coati.cli.terminal import print_tables, say
@@ -55,7 +56,7 @@ class _Moment(click.ParamType[float]):
     "strategies",
     default=",".join(DEFAULT_STRATEGIES),
     show_default=True,
-    shell_complete=offering({name: row.summary for name, row in REGISTRY.items()}, many=True),
+    shell_complete=offering({name: row.summary for name, row in REGISTRY.items()}),
     help="Strategies to run, separated by commas; `coati strategies` lists them, my_module:MyStrategy is"
     " your own.",
 )
@@ -70,7 +71,7 @@ class _Moment(click.ParamType[float]):
 @click.option(
     "--types",
     "types_text",
-    shell_complete=offering(PRESETS.keys(), many=True),
+    shell_complete=offering(PRESETS.keys()),
     help="The file types that count as targets, instead of the archive's.",
 )
 @click.option(
@@ -147,7 +148,7 @@ class _Moment(click.ParamType[float]):
     help="Use the links that were extracted earlier, or parse every page again.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for traces (CSV), results and curves.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def replay(  # noqa: PLR0917 - one parameter per option
     archive: Path,
     strategies: str,

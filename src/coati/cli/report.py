@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from coati.cli.completion import RunPath
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.reporting.report_file import write_report
 from coati.runs.errors import RunWriteError
@@ -20,7 +21,7 @@ from coati.runs.errors import RunWriteError
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the report to this file instead, and nothing into DIR.",
 )
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def report(folder: Path, out: Path | None, form: str) -> None:
     """Rewrite report.html of the run in DIR; works while the run is in progress.
 

@@ -11,6 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from coati.cli.output_format import format_option
 from coati.cli.terminal import print_tables, say
 from coati.jobs.runs import find_runs
 from coati.web.invisible_characters import safe
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def runs(folder: Path, form: str) -> None:
     """List the runs below FOLDER (default: the current folder), newest first."""
     found = find_runs(folder, lambda error: say(f"coati: {error}", err=True))

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from coati.cli.completion import RunPath
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.jobs.sampling import Sample
 from coati.jobs.sampling import sample as draw
@@ -24,7 +25,7 @@ from coati.units import format_count
     help="The sheet to fill in.  [default: sample-N-seedS.csv in the run's folder]",
 )
 @click.option("--guess/--no-guess", "guess", default=True, help="Guess the number of tables from the files.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def sample(run: Path, count: int, seed: int, sheet: Path | None, guess: bool, form: str) -> None:
     """Draw a sample of the files of RUN, and count the statistics tables in them.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.errors import ConfigError
 from coati.jobs.choices import list_engines
@@ -24,7 +25,7 @@ def search() -> None:
 @search.command("index")
 @click.argument("archives", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="ARCHIVE...")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder of the index.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def index(archives: tuple[Path, ...], out: Path, form: str) -> None:
     """Index the pages of archives, or of folders that hold several archives.
 
@@ -51,7 +52,7 @@ def index(archives: tuple[Path, ...], out: Path, form: str) -> None:
 @click.option("--related", is_flag=True, help="TEXT is a URL: find pages like it on other sites.")
 @click.option("--backlinks", is_flag=True, help="TEXT is a URL: find pages of other sites that link to it.")
 @click.option("--page", default=1, show_default=True, help="Which page of results.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def ask(place: Path, text: tuple[str, ...], related: bool, backlinks: bool, page: int, form: str) -> None:
     """Query an index, to see what `coati discover` would get."""
     if related and backlinks:
@@ -68,7 +69,7 @@ def ask(place: Path, text: tuple[str, ...], related: bool, backlinks: bool, page
 
 
 @search.command("engines")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def engines(form: str) -> None:
     """List the search engines for `coati discover`, and how to name them."""
     for engine in list_engines():

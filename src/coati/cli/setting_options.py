@@ -16,7 +16,7 @@ from coati.search.web_archives import HINTS
 from coati.settings.limits import LIMIT_MEANINGS
 from coati.settings.run_settings import SETTINGS
 from coati.settings.setting import Section, Setting
-from coati.strategies.stop_when_dry import OFF
+from coati.strategies.stopping.stop_when_dry import OFF
 from coati.units import format_bytes, format_seconds
 from coati.web.media import PRESETS
 

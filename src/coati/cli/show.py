@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coati.cli.completion import RunPath
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.jobs.runs import open_run
 from coati.units import format_bytes, format_count
@@ -27,7 +28,7 @@ _LABEL_WIDTH = 70
 
 @click.command()
 @click.argument("folder", type=RunPath(), metavar="DIR")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def show(folder: Path, form: str) -> None:
     """Show what the run in DIR cost and found, and which groups of links led to it."""
     run = open_run(folder)

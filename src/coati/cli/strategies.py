@@ -6,12 +6,13 @@ import json
 
 import click
 
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.jobs.choices import list_strategies
 
 
 @click.command()
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def strategies(form: str) -> None:
     """List the strategies, and which of them work only in replay."""
     known = list_strategies()

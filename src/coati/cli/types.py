@@ -6,13 +6,14 @@ import json
 
 import click
 
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.jobs.choices import list_types
 from coati.web.media import PRESET_MEANINGS
 
 
 @click.command()
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def types(form: str) -> None:
     """List the presets of --types; media types and .extensions can be combined with them."""
     for preset in list_types():

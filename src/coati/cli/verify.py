@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from coati.cli.completion import RunPath
+from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.jobs.verifying import Verification
 from coati.jobs.verifying import verify as verify_run
@@ -25,7 +26,7 @@ WRONG_INPUT = 2
     is_flag=True,
     help="Download these files again, and restore those that have not changed on the site.",
 )
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 def verify(folder: Path, *, repair: bool, form: str) -> int:
     """Check every file of the run in DIR against its hash, and list missing and changed ones.
 

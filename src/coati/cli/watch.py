@@ -12,6 +12,7 @@ import click
 
 from coati.cli.completion import RunPath
 from coati.cli.fleet_watch import watch_with_fleet
+from coati.cli.output_format import format_option
 from coati.cli.setting_options import SettingParam, given_settings, setting_option, shown_default
 from coati.cli.terminal import say
 from coati.errors import UsageError
@@ -83,7 +84,7 @@ def _watch_options(function: Callable[..., int]) -> Callable[..., int]:
 @click.option(
     "--diff", "since", help="Print the changes since a date (2026-05-01) or of the last days (2d), and exit."
 )
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option
 @click.pass_context
 def watch(  # noqa: PLR0917 -- one parameter per option
     ctx: click.Context,

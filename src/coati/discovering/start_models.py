@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,14 +141,7 @@ def train(examples: Sequence[LabelledText]) -> StartModel:
     classifier = PageClassifier(model_of_examples(labelled))
     model = classifier.as_start_model(MOST_WORDS)
     other = [example.words for example in examples if not example.is_data]
-    return StartModel(
-        words=model.words,
-        weights=model.weights,
-        pages_with=model.pages_with,
-        pages=model.pages,
-        bias=model.bias,
-        stop_words=common_words(other),
-    )
+    return replace(model, stop_words=common_words(other))
 
 
 def _balanced(examples: Sequence[LabelledText]) -> list[LabelledText]:

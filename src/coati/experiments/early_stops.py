@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from coati.errors import ConfigError, unknown_name
 from coati.experiments.fields import called
-from coati.strategies.dry_spell import DrySpell
-from coati.strategies.early_stop import EarlyStop, PaperEarlyStop
+from coati.strategies.stopping.dry_spell import DrySpell
+from coati.strategies.stopping.early_stop import EarlyStop, PaperEarlyStop
 
 _RULES: Mapping[str, Callable[..., EarlyStop]] = {"paper": PaperEarlyStop, "dry": DrySpell}
 

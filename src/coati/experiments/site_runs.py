@@ -16,7 +16,7 @@ from coati.strategies.revisits.watch import Watch
 
 if TYPE_CHECKING:
     from coati.replaying.site import ReplaySite
-    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.stopping.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples
 

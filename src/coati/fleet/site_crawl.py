@@ -24,7 +24,7 @@ from coati.settings.run_settings import RunSettings
 from coati.watching.cycle import CycleResult
 
 if TYPE_CHECKING:
-    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.stopping.early_stop import EarlyStop
 
 
 class CrawlEnd(NamedTuple):

@@ -15,6 +15,7 @@ from coati.fleet.downloading import download_run
 from coati.fleet.objects import ObjectStore
 from coati.fleet.site_log import site_log
 from coati.fleet.status import FleetStatus, fleet_status, site_manifest
+from coati.jobs.arguments import text_of
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.progress_bar import progress
 from coati.jobs.runs import Run
@@ -49,7 +50,7 @@ class PulledSite:
 
 def describe_store(store: str | Path) -> FleetStatus:
     """Return what a store holds and who works on it: its sites, its client and its leases."""
-    return fleet_status(ObjectStore(str(store)))
+    return fleet_status(ObjectStore(text_of("store", store)))
 
 
 def store_log(store: str | Path, site: str, last: int = 100) -> list[dict[str, Any]]:
@@ -83,6 +84,6 @@ def pull(
 
 def _with_site(store: str | Path, site: str) -> ObjectStore:
     """Open a store; raises `coati.errors.ConfigError` if it does not hold the site."""
-    place = ObjectStore(str(store))
+    place = ObjectStore(text_of("store", store))
     site_manifest(place, site)
     return place

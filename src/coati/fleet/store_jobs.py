@@ -24,7 +24,7 @@ from coati.fleet.status import write_fleet_report
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.folder import SiteSummary
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
-from coati.jobs.arguments import PathText, path_of
+from coati.jobs.arguments import PathText, path_of, text_of
 from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
@@ -102,13 +102,13 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     plan, _ = find_harvest(
         HarvestSource.named(source, discovery),
         # A harvest asks for a folder; here everything goes into the store.
-        {**values, "out": str(store)},
+        {**values, "out": text_of("store", store)},
         HarvestChoices.named(sites_at_once, exclude_hosts, fair=fair, extract=False),
     )
     if not isinstance(plan, FilesHarvest):
         raise UsageError("say which files are wanted: types='data', for example")
     files = replace(plan, settings=replace(plan.settings, out=RunSettings().out))
-    harvest = FleetHarvest(files=files, store=str(store))
+    harvest = FleetHarvest(files=files, store=text_of("store", store))
     check_store(harvest.store, cluster)
     with (
         events_appended(path_of("events", events) if events else None) as write,
@@ -156,7 +156,9 @@ def watch_store(
     The first cycle of a site only looks. The options are those of `coati.watch`.
     """
     seconds = parse_seconds(delay) if isinstance(delay, str) else delay
-    watch = FleetWatch(store=str(store), options=with_options(WatchOptions(), options), delay=seconds)
+    watch = FleetWatch(
+        store=text_of("store", store), options=with_options(WatchOptions(), options), delay=seconds
+    )
     with cluster_at(cluster) as workers:
         return watch_fleet_once(watch, workers, Listeners(on_event=on_event))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coati.harvesting.sites import HarvestSite
     from coati.runs.totals import Totals
     from coati.settings.run_settings import RunSettings
-    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.stopping.early_stop import EarlyStop
 
 # A site that ended so has nothing left that the budget could be spent on.
 _DONE = frozenset({StopReason.FINISHED.value, StopReason.STOPPED_EARLY.value})

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from coati.archive.archive import Archive
 from coati.archive.recovery import Damage, rebuild_index
+from coati.jobs.arguments import path_of
 from coati.jobs.notebook_tables import pairs_table, rows_table
 from coati.jobs.progress_bar import progress
 from coati.machine_errors import writing_to
@@ -72,7 +73,7 @@ def verify_archive(
     """Check every record of an archive against its digest; ``on_damage`` is called for each damaged one."""
     damaged = []
     with (
-        Archive.open(Path(folder)) as opened,
+        Archive.open(path_of("folder", folder)) as opened,
         progress("Verifying", show_progress, on_progress) as told,
     ):
         total = opened.count_captures()
@@ -87,7 +88,7 @@ def verify_archive(
 
 def reindex_archive(folder: str | Path) -> ReindexedArchive:
     """Rebuild the index of an archive from its WARC files, and replace the old one."""
-    place = Path(folder)
+    place = path_of("folder", folder)
     with writing_to(place):
         rebuilt = rebuild_index(place)
         # Opening it for writing works out what the index keeps beside the records.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from coati.archive.inventory import ArchiveContents, OutsideLinks, count_content
 from coati.archive.sources.layouts import open_source
 from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.errors import UsageError, unknown_name
+from coati.jobs.arguments import PathText, path_of, text_of, texts_of
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.progress_bar import progress
 from coati.model import Kind
@@ -94,7 +95,7 @@ class ImportedArchive:
 
 
 def import_archive(  # noqa: PLR0913 - one argument per option of the command
-    sources: str | Path | Sequence[str | Path],
+    sources: PathText | Iterable[PathText],
     destination: str | Path,
     *,
     layout: str = "auto",
@@ -114,11 +115,11 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
     options = SourceOptions(
         name=name,
         start_url=_web_address(start_url) if start_url else None,
-        types=parse_types(types) if types else None,
+        types=parse_types(text_of("types", types)) if types else None,
     )
-    given = (sources,) if isinstance(sources, str | Path) else tuple(sources)
+    given = texts_of("sources", sources)
     # The import may put a new folder in the place of the one that we stand in.
-    place = Path(destination).resolve()
+    place = path_of("destination", destination).resolve()
     if layout == "auto" and (run := next(filter(holds_run, map(Path, given)), None)) is not None:
         raise UsageError(
             f"{run} is the folder of a run, which is no copy of the site. Crawl with --archive to get one;"
@@ -153,7 +154,7 @@ def describe_archive(
     show_progress: bool | None = None,
 ) -> ArchiveSummary:
     """Return what is in an archive; ``links`` also finds links that it has no response for."""
-    with Archive.open(Path(folder)) as opened:
+    with Archive.open(path_of("folder", folder)) as opened:
         contents = count_contents(opened)
         outside = None
         if links:
@@ -178,7 +179,7 @@ def export_archive(
     if to not in EXPORTS:
         raise unknown_name("layout", to, EXPORTS)
     with (
-        Archive.open(Path(folder)) as opened,
+        Archive.open(path_of("folder", folder)) as opened,
         progress("Exporting", show_progress, on_progress) as told,
     ):
         if to == "kit":

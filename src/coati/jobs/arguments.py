@@ -35,6 +35,18 @@ def texts_of(name: str, value: object) -> tuple[str, ...]:
     return tuple(os.fspath(each) for each in texts)
 
 
+def text_of(name: str, value: object) -> str:
+    """Take one text or path; raises `UsageError` for anything else, a list included.
+
+    >>> text_of("types", [".csv"])
+    Traceback (most recent call last):
+    coati.errors.UsageError: types: ['.csv'] is not a text
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise UsageError(f"{name}: {value!r} is not a text")
+    return os.fspath(value)
+
+
 def path_of(name: str, value: object) -> Path:
     """Take a path, a text that is one, or a result that has a folder; raises `UsageError` otherwise.
 
@@ -47,13 +59,15 @@ def path_of(name: str, value: object) -> Path:
     return Path(value)
 
 
-def count_of(name: str, value: object) -> int:
-    """Take a whole number of at least 1; raises `UsageError` for anything else.
+def count_of(name: str, value: object, least: int = 1) -> int:
+    """Take a whole number of at least ``least``; raises `UsageError` for anything else.
 
     >>> count_of("seeds", "3")
     Traceback (most recent call last):
     coati.errors.UsageError: seeds is '3': it must be a whole number of at least 1
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise UsageError(f"{name} is {value!r}: it must be a whole number of at least 1")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise UsageError(f"{name} is {value!r}: it must be a whole number of at least {least}")
     return value

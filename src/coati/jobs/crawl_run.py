@@ -14,7 +14,7 @@ from coati.live.plan import CrawlResult
 from coati.reporting.start_page import failed_start, few_links_in
 from coati.runs.reader import RunReader
 from coati.stop_reasons import STOPPED_AT_START, StopReason, StopWords
-from coati.strategies.forecast import Estimate
+from coati.strategies.stopping.forecast import Estimate
 from coati.units import format_count
 
 # The exit code of a crawl whose start gave no link at all.

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from coati.live.progress import OnEvent, OnProgress
     from coati.runs.totals import Totals
     from coati.settings.run_settings import RunSettings
-    from coati.strategies.stop_when_dry import StopWhenDry
+    from coati.strategies.stopping.stop_when_dry import StopWhenDry
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coati.errors import ConfigError, UsageError
+from coati.errors import UsageError
 from coati.experiments.examples import without_examples
 from coati.experiments.outputs import provenance, tables_of, write_outputs
 from coati.experiments.parquet import require_duckdb
@@ -15,7 +15,7 @@ from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
 from coati.experiments.sites import Places
 from coati.experiments.spec import read_experiment
 from coati.experiments.tables import Table, objects
-from coati.jobs.arguments import PathText, path_of, texts_of
+from coati.jobs.arguments import PathText, count_of, path_of, texts_of
 from coati.jobs.generated_sites import GENERATORS
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.progress_bar import progress_of_steps
@@ -80,8 +80,8 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
     (``my_module:MyStrategy``), run beside it. ``on_progress`` gets what is done, how far it is, and how much
     there is. Runs are made in ``jobs`` processes: one per core unless given, and 0 for none of its own.
     """
-    if jobs is not None and jobs < 0:
-        raise ConfigError(f"--jobs is {jobs}: it must be at least 1, or 0 to run within this process")
+    if jobs is not None:
+        count_of("jobs", jobs, least=0)
     own_sites, own_strategies = texts_of("sites", sites), texts_of("strategies", strategies)
     described = read_experiment(path_of("file", file)).narrowed(
         frozenset(own_sites), seeds, max_requests, frozenset(own_strategies)

@@ -18,7 +18,8 @@ from coati.errors import ConfigError, UsageError
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.options import InspectOptions, plain_values
 from coati.jobs.own_thread import run_beside_loop
-from coati.jobs.starts_only import StartAnswers, exit_code_of, not_requested
+from coati.jobs.start_answers import StartAnswers, exit_code_of
+from coati.jobs.starts_only import not_requested
 from coati.live.stop_signal import StopSignal
 from coati.model import Failure, LinkList, Page, Refused
 from coati.readers.listed import is_api, names_list

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from coati.budget import Budget
-    from coati.strategies.stop_when_dry import StopWhenDry
+    from coati.strategies.stopping.stop_when_dry import StopWhenDry
 
 _DRAWS_PER_SECOND = 4
 _BAR_WIDTH = 30

@@ -10,13 +10,8 @@ from protego import Protego
 
 from coati.jobs.crawl_run import NO_LINKS
 from coati.jobs.notebook_tables import pairs_table
-from coati.jobs.starts_only import (
-    StartAnswer,
-    StartAnswers,
-    crawl_starts_only,
-    exit_code_of,
-    not_requested,
-)
+from coati.jobs.start_answers import StartAnswer, StartAnswers, exit_code_of
+from coati.jobs.starts_only import crawl_starts_only, not_requested
 from coati.live.outcomes import FetchResult
 from coati.live.robots import MAX_RULES_BYTES
 from coati.model import Deferred, Failure, Page, Refused, Target

@@ -20,9 +20,9 @@ from coati.assembly import (
     strategy_row,
 )
 from coati.budget import Budget
-from coati.errors import ConfigError, UsageError
+from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
-from coati.jobs.arguments import PathText, count_of, path_of, texts_of
+from coati.jobs.arguments import PathText, count_of, path_of, text_of, texts_of
 from coati.jobs.progress_bar import progress_of_steps
 from coati.jobs.replay_results import ReplayCallbacks, ReplayResults, WatchReplayResults
 from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
@@ -120,20 +120,22 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     gets each finished run.
     """
     names = texts_of("strategies", strategies)
+    if scope not in set(Scope):
+        raise unknown_name("scope", text_of("scope", scope), set(Scope))
     plan = ReplayPlan(
         strategies=[name for each in names for name in each.split(",")],
         seeds=count_of("seeds", seeds),
         seed=seed,
-        types=types,
+        types=None if types is None else text_of("types", types),
         start_urls=texts_of("start_url", start_url),
         as_of=parse_moment(as_of) if isinstance(as_of, str) else as_of,
         budget=Budget(
-            max_requests,
+            None if max_requests is None else count_of("max_requests", max_requests),
             parse_bytes(max_bytes) if isinstance(max_bytes, str) else max_bytes,
             parse_seconds(max_time) if isinstance(max_time, str) else max_time,
-            max_targets,
+            None if max_targets is None else count_of("max_targets", max_targets),
         ),
-        early_stop=early_stop,
+        early_stop=text_of("early_stop", early_stop),
         examples=[Path(each) for each in texts_of("examples", examples)],
         goal=texts_of("goal", goal),
         scope=scope,

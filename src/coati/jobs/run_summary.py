@@ -12,8 +12,8 @@ from coati.runs.reader import RunReader
 from coati.runs.renderings import count_renderings
 from coati.units import format_bytes, format_count, format_seconds
 
-# Of the types that were not wanted, this many are named.
-_NAMED_TYPES = 3
+# Of the types that were not wanted, and of the reasons to skip, this many are named.
+_NAMED = 3
 
 _DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
 
@@ -48,6 +48,7 @@ class RunSummary:
     deferred: int
     unreached: int
     skipped: int
+    skipped_by_reason: dict[str, int]
     other_types: dict[str, int]
     rendered_pages: int
     not_rendered: int
@@ -64,6 +65,7 @@ class RunSummary:
             (deferred,) = reader.connection.execute(_DEFERRED).fetchone()
             (unreached,) = reader.connection.execute("SELECT count(*) FROM deferred").fetchone()
             rendered, _, not_rendered = count_renderings(reader.connection)
+            skips = reader.skip_counts()
             report = reader.layout.report
             return cls(
                 folder=str(folder),
@@ -85,7 +87,8 @@ class RunSummary:
                 errors=totals.errors,
                 deferred=deferred,
                 unreached=unreached,
-                skipped=sum(reader.skip_counts().values()),
+                skipped=sum(skips.values()),
+                skipped_by_reason=dict(skips),
                 other_types={row.media_type: row.files for row in other_types(reader.connection, settings)},
                 rendered_pages=rendered,
                 not_rendered=not_rendered,
@@ -118,10 +121,7 @@ class RunSummary:
         if self.deferred:
             lines.append(("outages", self._outages()))
         if self.skipped:
-            urls = "URL" if self.skipped == 1 else "URLs"
-            lines.append(
-                ("skipped", f"{self.skipped:,} {urls}, because of robots.txt, the scope or another rule")
-            )
+            lines.append(("skipped", f"{format_count(self.skipped, 'URL')} ({self._skip_reasons()})"))
         return lines
 
     def _pages(self) -> str:
@@ -131,17 +131,20 @@ class RunSummary:
         return f"{self.pages:,}, {self.rendered_pages:,} rendered by a browser{failed}"
 
     def _others(self) -> str:
-        named = [f"{files:,} {media_type}" for media_type, files in self.other_types.items()]
-        more = (
-            f" and {format_count(len(named) - _NAMED_TYPES, 'more type')}"
-            if len(named) > _NAMED_TYPES
-            else ""
-        )
         files = format_count(sum(self.other_types.values()), "file")
-        return f"{files}, not collected because of --types: {', '.join(named[:_NAMED_TYPES])}{more}"
+        return f"{files}, not collected because of --types: {_most_frequent(self.other_types, 'type')}"
+
+    def _skip_reasons(self) -> str:
+        return _most_frequent(self.skipped_by_reason, "reason")
 
     def _outages(self) -> str:
         again = f"{format_count(self.deferred, 'URL')} could not be reached at first"
         if not self.unreached:
             return f"{again} and {'was' if self.deferred == 1 else 'were'} requested again"
         return f"{again}; {format_count(self.unreached)} still to be retried"
+
+
+def _most_frequent(counts: dict[str, int], noun: str) -> str:
+    named = [f"{count:,} {name}" for name, count in counts.items()]
+    more = f" and {format_count(len(named) - _NAMED, f'more {noun}')}" if len(named) > _NAMED else ""
+    return f"{', '.join(named[:_NAMED])}{more}"

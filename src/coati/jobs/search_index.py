@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from pathlib import Path
 from coati.archive.folder_of_archives import archives_in
 from coati.discovering.indexing import write_index_of
 from coati.errors import UsageError
+from coati.jobs.arguments import PathText, texts_of
 from coati.jobs.progress_bar import progress_of_count
 from coati.readers.hits import Hits
 from coati.search.engines import Engines
@@ -52,7 +53,7 @@ class IndexedArchives:
 
 
 def index_archives(
-    archives: str | Path | Sequence[str | Path],
+    archives: PathText | Iterable[PathText],
     out: str | Path,
     *,
     on_progress: Callable[[int], None] | None = None,
@@ -62,8 +63,7 @@ def index_archives(
 
     An existing index is replaced when the new one is complete. ``on_progress`` gets the number of pages.
     """
-    given = (archives,) if isinstance(archives, str | Path) else archives
-    folders = [folder for place in given for folder in archives_in(Path(place))]
+    folders = [folder for place in texts_of("archives", archives) for folder in archives_in(Path(place))]
     damaged: list[str] = []
     with progress_of_count("pages indexed", show_progress, on_progress) as told:
         pages = write_index_of(folders, Path(out), told, damaged.append)

@@ -1,14 +1,13 @@
-"""Request given URLs through the live driver, and nothing that they link to; and what came of a start."""
+"""Request given URLs through the live driver, and nothing that they link to."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from coati.budget import Budget
-from coati.live.outcomes import FetchResult
-from coati.model import NO_LINKS, Deferred, Failure, Page, Redirect, Refused
+from coati.model import NO_LINKS, Failure, Page
 from coati.stop_reasons import StopReason
 from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.live.plan import CrawlPlan, CrawlResult
-    from coati.model import Outcome, Request, Settlement
+    from coati.model import Outcome, Settlement
 
 
 def crawl_starts_only(plan: CrawlPlan, urls: Sequence[str]) -> CrawlResult:
@@ -37,50 +36,6 @@ def not_requested(result: CrawlResult) -> Failure:
         raise KeyboardInterrupt
     status = HTTPStatus.TOO_MANY_REQUESTS if result.stop is StopReason.RATE_LIMITED else 0
     return Failure(status, 0, result.stop.value)
-
-
-UNREACHABLE, REFUSED = 3, 4
-_NO_ENTRY = frozenset({401, 403, 407, 429, 451})
-
-
-def exit_code_of(outcome: Outcome) -> int:
-    """Return what a command ends with whose start URL had this outcome; 0 where it was fetched."""
-    if isinstance(outcome, Refused):
-        return REFUSED
-    if isinstance(outcome, Failure | Deferred):
-        return REFUSED if outcome.status in _NO_ENTRY else UNREACHABLE
-    return 0
-
-
-class StartAnswer(NamedTuple):
-    """What came for a URL after ``hops`` redirects, which led to ``url``."""
-
-    url: str
-    result: FetchResult
-    hops: int
-
-
-class StartAnswers:
-    """What came for each URL; ``otherwise`` stands for what did not come."""
-
-    def __init__(self) -> None:
-        self._results: dict[str, FetchResult] = {}
-        self.otherwise = Failure(0, 0, "")
-
-    def take(self, request: Request, result: FetchResult) -> None:
-        self._results[request.url] = result
-
-    def of(self, url: str) -> StartAnswer:
-        """Return what came in the end, redirects followed."""
-        nothing = FetchResult(self.otherwise)
-        answer = StartAnswer(url, self._results.get(url, nothing), 0)
-        # Two may lead to each other.
-        for hops in range(1, len(self._results)):
-            outcome = answer.result.outcome
-            if not isinstance(outcome, Redirect):
-                break
-            answer = StartAnswer(outcome.location, self._results.get(outcome.location, nothing), hops)
-        return answer
 
 
 class _StartsOnly(FrontierStrategy):

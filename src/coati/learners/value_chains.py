@@ -70,8 +70,7 @@ class ChainSettings:
 class Evidence(NamedTuple):
     """What one chain says of a row: the most specific key that was ever seen, and the chain's weight.
 
-    ``visits`` is 0 if all that is known of it is a prior. ``own`` is the mean of what was learnt under that
-    key alone, ``mean`` what the chain makes of it.
+    ``own`` is the mean of what was learnt under that key alone, ``mean`` what the chain makes of it.
     """
 
     column: int
@@ -131,13 +130,6 @@ class ValueChains:
         # Python's own array is the fast one for a number at a time; both are the same memory.
         self._kept_of = array("f", [1.0] * len(self._stats))
         self._kept = np.frombuffer(self._kept_of, np.float32)[:, None]
-        self._priors: dict[int, float] = {}
-
-    def set_prior(self, key: int, value: float, count: float) -> None:
-        """Let a key begin as if it had been seen ``count`` times with this value."""
-        self._priors[key] = count
-        prior = np.array([[count, count * value, count * value * value]], np.float32)
-        self._table.put(np.array([key], np.uint32), prior)
 
     # --- predicting -----------------------------------------------------------------------------
 
@@ -205,8 +197,7 @@ class ValueChains:
             column = chain[seen[-1]]
             visits, total, _ = stats[places[seen[-1]]]
             own = total / visits if visits else mean
-            visits -= self._priors.get(int(row[column]), 0.0)
-            found.append(Evidence(column, max(0.0, visits), own, mean, weight / whole))
+            found.append(Evidence(column, visits, own, mean, weight / whole))
         return found
 
     def _descend(

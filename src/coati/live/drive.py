@@ -49,7 +49,7 @@ from coati.runs.skip_reasons import SkipReason
 from coati.runs.store import Recorded
 from coati.search.engines import Engines
 from coati.stop_reasons import StopReason
-from coati.strategies.strategy import Expects
+from coati.strategies.strategy import Expects, checked, settled
 from coati.web.facts import FEEDS
 from coati.web.out_links import with_out_links
 from coati.web.urls import host_of
@@ -247,7 +247,7 @@ class Drive:
         charged = 0 if result.unsent or isinstance(result.outcome, Refused) else state.attempts
         recorded = self._record(state, result, charged, now)
         self.visits.end(request.url)
-        settlements = self._strategy.observe(request_id, recorded.outcome, now)
+        settlements = settled(self._strategy.observe(request_id, recorded.outcome, now))
         del self._open[request_id]
         self._sent += charged - state.attempts
         self.counts.count(request, result, charged, new_target=recorded.new_target)
@@ -435,6 +435,7 @@ class Drive:
         now = self._clock.now()
         request = self._strategy.choose(now, hosts)
         if isinstance(request, Request):
+            checked(request)
             store = self.plan.store
             observed = store is None or store.chosen(request, now, self.plan.strategy)
             if not observed and request.method is Method.GET:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coati.search.provider import AnyProvider
     from coati.shortcuts.shortcuts import Shortcuts
     from coati.stop_reasons import StopReason
-    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.stopping.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
     from coati.web.facts import Extractor
     from coati.web.markup.goals import Predicate

@@ -12,7 +12,7 @@ from coati.stop_reasons import StopReason
 if TYPE_CHECKING:
     from coati.live.counts import CrawlCounts
     from coati.model import Outcome, Request
-    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.stopping.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
 
 # This many attempts in a row without any answer mean that the site is gone, not that links are bad.

@@ -17,7 +17,7 @@ from coati.readers.listed_links import ListedLinks
 from coati.replaying.clock import SimulatedClock
 from coati.replaying.trace import Trace
 from coati.stop_reasons import StopReason
-from coati.strategies.strategy import next_try
+from coati.strategies.strategy import checked, next_try, settled
 from coati.web.out_links import with_out_links
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from coati.budget import Budget
     from coati.model import Outcome
-    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.stopping.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
 
 # How many requests go by between two calls of the progress callback.
@@ -113,10 +113,10 @@ def replay(
             stop = FINISHED if request is None else HISTORY_OVER
             break
         at = clock.answered()
-        outcome = site.respond(request, at if options.history else None, observed)
+        outcome = site.respond(checked(request), at if options.history else None, observed)
         outcome = _with_known_links(options, listed, request.url, outcome)
         trace.add(request, outcome)
-        for settlement in strategy.observe(request.id, outcome, at):
+        for settlement in settled(strategy.observe(request.id, outcome, at)):
             trace.settle(settlement)
         if isinstance(outcome, Refused):
             continue

@@ -40,7 +40,7 @@ def day_calendar(counts: Mapping[date, int], first: date, last: date) -> Html:
             parts.append(_cell(column, row, counts.get(day, 0), most, f"{day:%a} {day.isoformat()}"))
     weeks = (last - monday).days // _WEEK + 1
     # Few weeks would be a drawing too narrow for the names of its months.
-    return _drawing("Changes by day", max(weeks, 8), _WEEK, parts)
+    return _drawing("Changes by day", max(weeks, 8), parts)
 
 
 def hour_calendar(counts: Mapping[tuple[int, int], int]) -> Html:
@@ -53,7 +53,7 @@ def hour_calendar(counts: Mapping[tuple[int, int], int]) -> Html:
         for day in range(_WEEK)
         for hour in range(_HOURS)
     ]
-    return _drawing("Changes by hour of the week", _HOURS, _WEEK, parts)
+    return _drawing("Changes by hour of the week", _HOURS, parts)
 
 
 def shade(count: int, most: int) -> int:
@@ -86,8 +86,8 @@ def _text(text: str, x: int, y: int) -> Html:
     return element("text", text, x=x, y=y)
 
 
-def _drawing(title: str, columns: int, rows: int, parts: list[Html]) -> Html:
-    width, height = _LEFT + columns * _STEP, _TOP + rows * _STEP
+def _drawing(title: str, columns: int, parts: list[Html]) -> Html:
+    width, height = _LEFT + columns * _STEP, _TOP + _WEEK * _STEP
     drawn = element(
         "svg",
         element("title", title),

@@ -54,7 +54,12 @@ SELECT * FROM (SELECT requests.*, pages.links, pages.new_links,
 FROM requests LEFT JOIN pages ON pages.request = requests.id
 WHERE requests.url = ? ORDER BY chosen_event DESC LIMIT ?) ORDER BY chosen_event
 """
-_CHOSEN = "SELECT chosen_event FROM requests WHERE id = ?"
+_CHOSEN = "SELECT id, url, chosen_event, redirected_from FROM requests WHERE id = ?"
+# The request for the same URL before this one, if it met an outage.
+_DEFERRED = """
+SELECT id FROM (SELECT id, kind FROM requests WHERE url = ? AND chosen_event < ?
+                ORDER BY chosen_event DESC LIMIT 1) WHERE kind IS 'deferred'
+"""
 _LINK = """
 SELECT links.id, links.anchor, links.context, tag_paths.path, requests.url AS found_on
 FROM links JOIN requests ON requests.id = links.page
@@ -75,7 +80,8 @@ SELECT coalesce((SELECT label FROM groups WHERE arm = ?1), '') AS label, count(*
        coalesce(sum(reward > 0), 0) AS rewarded,
        (SELECT count(DISTINCT targets.url) FROM targets JOIN requests AS page ON page.id = targets.found_by
         WHERE page.arm = ?1) AS led_to
-FROM requests WHERE arm = ?1 AND kind IS NOT 'deferred' AND strategy NOT LIKE 'retry %'
+FROM requests WHERE arm = ?1 AND kind IS NOT 'deferred' AND kind IS NOT 'refused'
+     AND strategy NOT LIKE 'retry %'
 """
 _SIBLINGS = """
 WITH alike AS (SELECT id FROM tag_paths WHERE path = ?1)
@@ -199,14 +205,16 @@ def _explain(run: RunReader, url: str) -> Explanation:
     requests = _requests(connection, url)
     skipped = _skipped(connection, url)
     if requests:
+        if found is None and settings is not None:
+            found = _start(url, settings)
         explanation = _explain_requested(connection, url, requests, found, strategy)
-        if settings is None or found is None:
+        if settings is None or found is None or found.is_start:
             return explanation
         if settings.words:
             # A search judges a page by its words, which it did not know before the request.
             return _weighed(explanation, explained_by_strategy(run, settings, url, found))
-        (chosen_event,) = connection.execute(_CHOSEN, (requests[-1].request,)).fetchone()
-        return _weighed(explanation, explained_by_strategy(run, settings, url, found, chosen_event))
+        link_url, chosen_event = _deciding_choice(connection, requests[-1].request)
+        return _weighed(explanation, explained_by_strategy(run, settings, link_url, found, chosen_event))
     if skipped is not None:
         because = f"It was found and skipped: {skipped.reason}."
         return Explanation(url, Verdict.SKIPPED, because, found, skipped=skipped, strategy=strategy)
@@ -231,6 +239,32 @@ def _explain(run: RunReader, url: str) -> Explanation:
         nearest=nearest_known(connection, url),
         strategy=strategy,
     )
+
+
+def _start(url: str, settings: RunSettings) -> FoundLink | None:
+    """Say why a URL was requested before any link was known."""
+    if url in settings.urls:
+        return FoundLink(found_by="it is a start URL", is_start=True)
+    if url in settings.start_urls:
+        return FoundLink(found_by="it is requested at the start, for its list of addresses", is_start=True)
+    return None
+
+
+def _deciding_choice(connection: Connection, request: int) -> tuple[str, int]:
+    """Return the URL and the event of the choice that led to a request.
+
+    A redirect is followed, and a URL that met an outage requested again, because of an earlier choice.
+    """
+    row = connection.execute(_CHOSEN, (request,)).fetchone()
+    for _ in range(_MAX_ASKED):
+        earlier = row["redirected_from"]
+        if earlier is None:
+            deferred = connection.execute(_DEFERRED, (row["url"], row["chosen_event"])).fetchone()
+            earlier = None if deferred is None else deferred["id"]
+        if earlier is None:
+            break
+        row = connection.execute(_CHOSEN, (earlier,)).fetchone()
+    return row["url"], row["chosen_event"]
 
 
 def _explain_waiting(run: RunReader, url: str, found: FoundLink, settings: RunSettings | None) -> Explanation:
@@ -313,9 +347,20 @@ def _requests(connection: Connection, url: str) -> tuple[UrlRequest, ...]:
             requests_before=row["requests_before"],
             links=row["links"],
             new_links=row["new_links"],
+            cause=_cause(connection, row),
         )
         for row in connection.execute(_ASKED, (url, _MAX_ASKED)).fetchall()
     )
+
+
+def _cause(connection: Connection, row: Row) -> str | None:
+    """Say why a URL was requested if no score decided."""
+    if row["redirected_from"] is not None:
+        before = connection.execute(_CHOSEN, (row["redirected_from"],)).fetchone()
+        return f"the redirect from {before['url']}, which is followed at once"
+    if connection.execute(_DEFERRED, (row["url"], row["chosen_event"])).fetchone() is not None:
+        return "an earlier choice: it could not be reached then, so it is requested again"
+    return None
 
 
 def _found_link(connection: Connection, url: str, hops: int = _MAX_HOPS) -> FoundLink | None:

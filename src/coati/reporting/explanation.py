@@ -31,7 +31,8 @@ class Verdict(StrEnum):
 class FoundLink:
     """How the run came to know a URL: by a link on a page, or by a redirect from another URL.
 
-    With ``redirected_from``, the link is the one that led to the first of the redirects.
+    With ``redirected_from``, the link is the one that led to the first of the redirects. ``is_start`` is true
+    for what is requested before any link is known.
     """
 
     found_on: str | None = None
@@ -40,6 +41,7 @@ class FoundLink:
     context: str | None = None
     redirected_from: str | None = None
     found_by: str | None = None
+    is_start: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class GroupStanding:
 
 @dataclass(frozen=True, slots=True)
 class UrlRequest:
-    """One request for the URL, why it was chosen and what came of it."""
+    """One request for the URL, why it was chosen and what came of it; ``cause`` if no score decided."""
 
     request: int
     method: str
@@ -79,6 +81,7 @@ class UrlRequest:
     requests_before: int
     links: int | None = None
     new_links: int | None = None
+    cause: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from sqlite3 import Connection
 
 from coati.reporting.skip_meanings import meaning_of
+from coati.runs.found_by import is_of_api
 from coati.runs.skip_reasons import SkipReason
 from coati.stop_reasons import StopWords
 from coati.units import format_count
@@ -26,6 +27,10 @@ WHERE source = (SELECT min(request) FROM pages) GROUP BY 1 ORDER BY 2 DESC, 1
 _FIRST_PAGE = """
 SELECT new_links, coalesce(media_type, '') FROM pages JOIN requests ON requests.id = pages.request
 ORDER BY pages.request LIMIT 1
+"""
+_PATHS_OF_FIRST = """
+SELECT tag_paths.path, count(*) FROM links JOIN tag_paths ON tag_paths.id = links.tag_path
+WHERE links.page = (SELECT min(request) FROM pages) GROUP BY 1
 """
 _LATER_LINKS = "SELECT count(*) FROM links WHERE page > (SELECT min(request) FROM pages)"
 # A start that led to this many further links was only a door: a choice of languages, a frame, a refresh.
@@ -99,6 +104,8 @@ def few_links_in(connection: Connection) -> str:
     if found is None:
         return ""
     links, media_type = found
+    # What the software behind a site may list is asked for because of the page; it is no link of the page.
+    links -= sum(count for path, count in connection.execute(_PATHS_OF_FIRST) if is_of_api(path))
     refused = dict(connection.execute(_NOT_FOLLOWED).fetchall())
     (later,) = connection.execute(_LATER_LINKS).fetchone()
     return "" if later >= _LED_ON and not refused else why_few_links(links, refused, media_type)

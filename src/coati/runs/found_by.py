@@ -13,8 +13,9 @@ from coati.readers.listed import ARCHIVED
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+LINKS = "links"
 _FIRST_PARTS = {
-    "html": "links",
+    "html": LINKS,
     "urlset": "sitemaps",
     "sitemapindex": "sitemaps",
     "robots.txt": "sitemaps",
@@ -25,6 +26,7 @@ _FIRST_PARTS = {
     "search": "queries",
 }
 START_ADDRESSES = "start addresses"
+_API = "API of "
 
 # Where redirects led belongs to the link that began them, and a query that a strategy made to none.
 _REQUESTS = """
@@ -73,7 +75,16 @@ def way_of(tag_path: str | None) -> str:
         return f"{'web archive' if parts[-1] == ARCHIVED else 'search engine'} {parts[1]}"
     # The element of a page may have classes and an id.
     first = "html" if parts[0].startswith(("html.", "html#")) else parts[0]
-    return _FIRST_PARTS.get(first) or f"API of {first}"
+    return _FIRST_PARTS.get(first) or f"{_API}{first}"
+
+
+def is_of_api(tag_path: str) -> bool:
+    """Tell whether the software behind a site named this link, or may: no page shows it.
+
+    >>> is_of_api("wordpress > media > source_url"), is_of_api("html > body > a")
+    (True, False)
+    """
+    return way_of(tag_path).startswith(_API)
 
 
 def found_by(connection: Connection) -> list[FoundBy]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from coati.live.stop_signal import StopSignal
     from coati.runs.store import RunStore
     from coati.settings.run_settings import RunSettings
-    from coati.strategies.early_stop import EarlyStop
+    from coati.strategies.stopping.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
 
 # Live, a HEAD may be answered by an error where a GET would not be; the paper's own way takes that for the

@@ -12,7 +12,7 @@ from coati.search.registry import HOW_TO_GET_ONE, EngineChoice, provider_of
 from coati.settings.start_model_file import packaged_model, read_start_model
 from coati.strategies.discovery.actions import Action, first_query
 from coati.strategies.discovery.settings import DiscoverySettings, OffTopic, UserJudgements
-from coati.strategies.stop_when_dry import OFF
+from coati.strategies.stopping.stop_when_dry import OFF
 from coati.web.queries import Ability
 from coati.web.rules import Scope
 from coati.web.urls import normalise, with_scheme

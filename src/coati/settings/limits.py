@@ -114,10 +114,7 @@ def read_limits(value: object) -> tuple[tuple[str, object], ...]:
     for name, given in pairs:
         if name not in LIMIT_TYPES:
             raise unknown_name("limit", str(name), LIMIT_TYPES)
-        try:
-            read[name] = LIMIT_TYPES[name].read(given)
-        except ConfigError as error:
-            raise ConfigError(f"{name}: {error}") from None
+        read[name] = LIMIT_TYPES[name].read_as(name, given)
     return tuple(read.items())
 
 

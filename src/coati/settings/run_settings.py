@@ -43,7 +43,7 @@ from coati.settings.setting_types import (
     choice,
 )
 from coati.strategies.discovery.settings import OffTopic
-from coati.strategies.stop_when_dry import NORMAL
+from coati.strategies.stopping.stop_when_dry import NORMAL
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from coati.web.queries import Ability, Query

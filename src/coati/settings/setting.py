@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from coati.errors import ConfigError
-
 if TYPE_CHECKING:
     from coati.settings.setting_types import SettingType
 
@@ -61,10 +59,7 @@ class Setting:
 
     def read(self, value: object) -> object:
         """Bring a value to its form; the error names the setting."""
-        try:
-            return self.kind.read(value)
-        except ConfigError as error:
-            raise ConfigError(f"{self.name}: {error}") from None
+        return self.kind.read_as(self.name, value)
 
 
 def settings_of(declared: type[Any]) -> dict[str, Setting]:

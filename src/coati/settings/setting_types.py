@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coati.errors import ConfigError, unknown_name
-from coati.strategies.stop_when_dry import LEVELS, NORMAL, OFF, floor_of
+from coati.strategies.stopping.stop_when_dry import LEVELS, NORMAL, OFF, floor_of
 from coati.units import parse_bytes, parse_seconds
 
 _TRUE = frozenset({"1", "true", "yes", "on", "y", "t"})
@@ -30,6 +30,13 @@ class SettingType:
     many: bool = False
     flag: bool = False
     choices: Mapping[str, str] | None = None
+
+    def read_as(self, name: str, value: object) -> object:
+        """Read the value of something with a name; the error names it."""
+        try:
+            return self.read(value)
+        except ConfigError as error:
+            raise ConfigError(f"{name}: {error}") from None
 
 
 def _read_text(value: object) -> str:

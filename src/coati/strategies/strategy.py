@@ -27,7 +27,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from coati.errors import UsageError
-from coati.model import Later
+from coati.model import Later, Method
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +49,35 @@ def next_try(answer: object) -> float:
     if answer is not None:
         raise UsageError(f"the strategy's choose returned {answer!r}: it must be a Request, a Later or None")
     return math.inf
+
+
+def checked(request: Request) -> Request:
+    """Return a request as it is; raises `UsageError` where it cannot be made.
+
+    >>> from coati.model import Request
+    >>> checked(Request(1, "GET", "http://example.org/"))
+    Traceback (most recent call last):
+    coati.errors.UsageError: the strategy asked by the method 'GET': it must be a Method, such as Method.GET
+    """
+    if not isinstance(request.method, Method):
+        raise UsageError(
+            f"the strategy asked by the method {request.method!r}: it must be a Method, such as Method.GET"
+        )
+    if "://" not in request.url:
+        raise UsageError(
+            f"the strategy asked for {request.url!r}: it must be a URL, with its scheme and host, as those of"
+            " links are"
+        )
+    return request
+
+
+def settled(answer: Sequence[Settlement] | None) -> Sequence[Settlement]:
+    """Return what an `observe` returned; raises `UsageError` where that is nothing at all."""
+    if answer is None:
+        raise UsageError(
+            "the strategy's observe returned None: it must return the rewards that became final, or ()"
+        )
+    return answer
 
 
 class Strategy(Protocol):

@@ -22,7 +22,7 @@ from coati.runs.reader import RunReader
 from coati.runs.validators import Validators
 from coati.settings.run_settings import RunSettings
 from coati.strategies.strategy import Explains
-from coati.web.likely_extensions import likely_extensions
+from coati.web.likely_extensions import PAGE_EXTENSIONS, likely_extensions
 from coati.web.media import parse_types
 from coati.web.urls import extension_of, url_hash
 
@@ -42,7 +42,6 @@ _LEAST_PAGES = 50
 
 # What a link promises where no crawl has learnt it: it ends like a wanted file, like a page, or like neither.
 _LIKE_A_FILE, _LIKE_A_PAGE, _LIKE_NEITHER = 0.9, 0.1, 0.02
-_PAGE_EXTENSIONS = frozenset({"", "html", "htm", "php", "asp", "aspx", "jsp"})
 
 _PAGES = """
 SELECT pages.url, count(DISTINCT targets.url) AS files FROM targets
@@ -222,6 +221,6 @@ def _by_extension(settings: RunSettings) -> LinkValue:
         extension = extension_of(link.url)
         if extension in wanted:
             return _LIKE_A_FILE
-        return _LIKE_A_PAGE if extension in _PAGE_EXTENSIONS else _LIKE_NEITHER
+        return _LIKE_A_PAGE if extension in PAGE_EXTENSIONS else _LIKE_NEITHER
 
     return value

@@ -42,13 +42,6 @@ class WatchOption:
     about: str
     shown_default: str
 
-    def read(self, name: str, value: object) -> object:
-        """Bring a value to its form; the error names the option."""
-        try:
-            return self.kind.read(value)
-        except ConfigError as error:
-            raise ConfigError(f"{name}: {error}") from None
-
 
 def _option(default: T, kind: SettingType, about: str, shown_default: str | None = None) -> T:
     shown = str(default) if shown_default is None else shown_default
@@ -80,7 +73,7 @@ class WatchOptions:
     def __post_init__(self) -> None:
         """Bring each value to its form; raises `ConfigError` for what no watch could keep to."""
         for name, option in WATCH_OPTIONS.items():
-            object.__setattr__(self, name, option.read(name, getattr(self, name)))
+            object.__setattr__(self, name, option.kind.read_as(name, getattr(self, name)))
         if self.every <= 0:
             raise ConfigError("every must be above 0")
 

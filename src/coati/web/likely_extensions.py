@@ -22,6 +22,9 @@ DATA_EXTENSIONS = frozenset({
     "wks", "wk1",
 })  # fmt: skip
 
+# What addresses of pages end with; the empty one is a directory's or a plain name's.
+PAGE_EXTENSIONS = frozenset({"", "html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "do", "cfm"})
+
 # A server that has no name for a file's type sends this one, so that it may be any file.
 _ANY_FILE = "application/octet-stream"
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coati.model import Link
-from coati.strategies.scent.data_words import Meaning, meaning_of, words_of
-from coati.strategies.scent.link_keys import COLUMNS, NOTHING, SPECIFIC, Key, LinkKeys, key_of
+from coati.strategies.scent.link_keys import COLUMNS, NOTHING, SPECIFIC, Key, LinkKeys, key_of, words_of
 from coati.web.likely_extensions import DATA_EXTENSIONS
 
 PATH = ("html", "body", "div.main", "ul.files", "li", "a")
@@ -69,22 +68,6 @@ def test_strange_urls_and_texts_have_keys_too() -> None:
         "http://a.test/?&&=;",
     ):
         assert len(keys(url, "\u0000\ud83d\ude00 ١٢٣", ())) == COLUMNS
-
-
-@pytest.mark.parametrize(
-    ("words", "path", "meaning"),
-    [
-        (["download", "statistics"], "/a", Meaning.DATA),
-        (["téléchargements"], "/a", Meaning.DATA),
-        (["contact", "data", "office"], "/a", Meaning.CHORE),
-        ([], "/open-data/", Meaning.DATA),
-        ([], "/datasets/", Meaning.DATA),
-        (["hello"], "/login.php", Meaning.CHORE),
-        (["hello"], "/world", Meaning.NONE),
-    ],
-)
-def test_meaning_of_words(words: list[str], path: str, meaning: Meaning) -> None:
-    assert meaning_of(words, path) is meaning
 
 
 def test_a_label_names_directory_extension_and_place() -> None:
@@ -175,7 +158,6 @@ def plain_keys(link: Link) -> dict[Key, int]:
     anchor_words = LETTERS.findall(anchor)
     around = link.context[:120].lower() if link.context not in {"", link.anchor} else anchor
     types = [word for word in LETTERS.findall(around) if word in DATA_EXTENSIONS]
-    meaning = meaning_of(anchor_words, before)
     folder_extension = also(Key.DIRECTORY_EXTENSION, directory, kind)
     return {
         Key.TOP: key_of(Key.TOP, host + "/" + "/".join(inner[:1])),
@@ -199,7 +181,6 @@ def plain_keys(link: Link) -> dict[Key, int]:
         Key.FOLDER_FILE: also(Key.FOLDER_FILE, key_of(Key.FOLDER, inner[-1] if inner else ""), shape),
         Key.SEGMENT_2: key_of(Key.SEGMENT_1, inner[1]) if len(inner) > 1 else NOTHING,
         Key.TAIL_EXTENSION: also(Key.TAIL_EXTENSION, tail, kind),
-        Key.MEANING: key_of(Key.MEANING, meaning.name),
         Key.NAMED_TYPE: key_of(Key.NAMED_TYPE, types[0]) if types else NOTHING,
         Key.INNER_TOP: key_of(Key.INNER_TOP, inner[1] if len(inner) > 1 else ""),
         Key.INNER: key_of(Key.INNER, "/".join(inner[1:])),

@@ -217,19 +217,6 @@ def test_ties_are_drawn_by_the_seed_and_smaller_than_what_means_something() -> N
     assert len(set(ties[0])) > 30
 
 
-def test_the_likest_kinds_are_those_that_share_most_keys_and_have_links_waiting() -> None:
-    kinds = LinkQueues(3)
-    rows = [(1, 2, 3), (1, 2, 9), (1, 8, 9), (7, 8, 9), (1, 2, 4)]
-    for number, keys in enumerate(rows):
-        kinds.push(kinds.place(np.array(keys, np.uint32)), number)
-        kinds.set_score(number, 0.5)
-    kinds.take(4)
-    like = np.array((1, 2, 3), np.uint32)
-    assert kinds.alike(like, (0, 1, 2), 9).tolist() == [0, 1, 2]
-    assert kinds.alike(like, (0, 1, 2), 2).tolist() == [0, 1]
-    assert kinds.alike(like, (2,), 9).tolist() == [0]
-
-
 def test_the_best_of_a_block_are_those_with_the_highest_scores() -> None:
     kinds = LinkQueues(2)
     for key in range(50):

@@ -179,19 +179,6 @@ def test_what_was_saved_scores_and_learns_the_same(aim: Aim) -> None:
     assert twin.so_far == own.so_far
 
 
-def test_an_extension_that_was_never_tried_keeps_a_chance_whatever_others_were() -> None:
-    def expected(untried: float) -> tuple[float, float]:
-        own = LinkScores(Aim.TARGETS_PER_REQUEST, 0.15, CHAINS, ChainSettings(), untried=untried)
-        learnt(own, "files/{}.zip", DEAD, times=200)
-        never, dead = (own.expect(row(f"files/new.{extension}")).target for extension in ("csv", "zip"))
-        many = own.score_all(np.stack([row("files/new.csv")] * 20).T, hope=0.0)
-        assert many[0][1].target == pytest.approx(never, rel=1e-3)
-        return never, dead
-
-    assert expected(0.25)[0] == pytest.approx(0.2)
-    assert max(expected(0.25)[1], *expected(0.0)) < 0.1
-
-
 def test_an_answer_that_was_expected_teaches_nothing_unless_it_is_a_page() -> None:
     own = scores()
     learnt(own, "files/{}.csv", target(), times=1_000)

@@ -38,13 +38,6 @@ def test_what_is_not_wanted_is_passed_over_for_good() -> None:
     assert rest(sweep) == [2]
 
 
-def test_what_comes_next_can_be_asked_without_taking_it() -> None:
-    sweep = met("a/", "b/", "c/")
-    assert sweep.comes(lambda number: number > 0) == 1
-    assert rest(sweep) == [0, 1, 2]
-    assert sweep.comes(lambda _: True) is None
-
-
 def test_saving_keeps_where_it_was_and_a_shallow_one_that_comes_late_is_next() -> None:
     sweep = met("a/b/c/", "a/", "b/", "a/b/c/d/")
     assert sweep.next(lambda _: True) == 1

@@ -7,7 +7,7 @@ that a choice that comes to nothing leaves no trace.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coati.model import Deferred, Method, Request
 from coati.strategies.deferrals import Deferrals
@@ -103,10 +103,6 @@ class TaskStrategy:
         self._queue = TaskQueue()
         self._queue.load(state["queue"])
         self._in_flight = {number: task_of(task) for number, task in state["in_flight"]}
-        self._deferred.load(state["deferred"], _loaded)
+        self._deferred.load(state["deferred"], task_of)
         self._wanted = set(state["wanted"])
         self._turn = state["turn"]
-
-
-def _loaded(saved: Any) -> Task:  # noqa: ANN401 - what JSON holds
-    return task_of(saved)

@@ -4,9 +4,10 @@ Evidence comes in five groups: the link's address, what its file is called, its 
 and the page where it was found. The contribution of a group is how much lower the score would be without it:
 the link is scored again, by the same code, as if nothing were known of those keys.
 
-A group speaks by the key that it rests on most, and the words name that key: "links under /statistics/" when
-it is the directory that was seen, "links like /statistics/*.html" when it is the shape of the name. A star
-stands for any number: keys do not tell numbers apart.
+What links brought is said of the key that the group rests on most, and the words name that key: "links under
+/statistics/" when it is the directory that was seen, "links like /statistics/….html" when it is the shape of
+the name. A star stands for any number and three dots for any word: keys do not tell these apart. What the two
+models make of the group is said of the group, since they weigh all of its keys together.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from coati.strategies.scent.data_words import Meaning
-from coati.strategies.scent.link_keys import NOTHING, Key, any_number, key_of
+from coati.strategies.scent.link_keys import NOTHING, Key, any_number, any_word, words_of
 from coati.strategies.strategy import Explained, Reason
 from coati.web.urls import path_of, query_of
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 class LinkTexts(NamedTuple):
-    """What a link's keys were made of, as far as it is still known."""
+    """What a link's keys were made of, as far as it is still known; ``anchor`` is None if it is not."""
 
     url: str
     tail: str = ""
-    anchor: str = ""
+    anchor: str | None = None
     source_url: str = ""
 
 
@@ -60,16 +60,6 @@ _GROUPS: tuple[tuple[frozenset[Key], Key], ...] = (
     (_SOURCE, Key.SOURCE_DIRECTORY),
 )
 
-_MEANINGS = {
-    Meaning.NONE: "links whose words promise nothing",
-    Meaning.DATA: "links whose words speak of data",
-    Meaning.CHORE: "links whose words speak of chores",
-}
-# What is said while there is nothing but a guess.
-_GUESSES = {
-    key_of(Key.MEANING, meaning.name): f"{_MEANINGS[meaning]} are tried {when} while nothing is known"
-    for meaning, when in ((Meaning.DATA, "first"), (Meaning.CHORE, "last"))
-}
 # The keys that end a chain. Keys above them count what differs below them, so that their visits are no plain
 # count (rule 3 of `coati.learners.value_chains`).
 _COUNTED = frozenset({
@@ -77,7 +67,7 @@ _COUNTED = frozenset({
     Key.DIRECTORY_ANCHOR, Key.FILE_NAME, Key.ANCHOR,
 })  # fmt: skip
 
-# What is left of a visit that has faded, or was a guess beforehand, is none.
+# What is left of a visit that has faded is none.
 _A_VISIT = 0.5
 # Log-odds that are worth a word: a factor of about 1.6.
 _TELLING = 0.5
@@ -88,17 +78,18 @@ def explained(row: Row, texts: LinkTexts, scores: LinkScores, hope: float) -> Ex
     evidence = scores.values.evidence(row)
     weights = scores.odds.weights(row)
     whole = scores.score(row, scores.expect(row), hope)
-    # Whether the link owes its score to an extension that was hardly tried.
-    novel = scores.untried.least(row) > scores.odds.predict(row)[0]
     reasons = []
     for columns, plain in _GROUPS:
         own = [column in columns for column in Key]
         without = np.where(own, np.uint32(NOTHING), row)
         contribution = whole - scores.score(without, scores.expect(without), hope)
         target, useless = weights[:, own].sum(1).tolist()
-        words = _words(row, texts, _strongest(evidence, columns), Key(plain), target, useless)
-        if novel and columns is _FILE:
-            words = f"{_subject(Key.EXTENSION, row, texts)} were hardly tried yet"
+        brought = _brought(texts, _strongest(evidence, columns))
+        likely = _likely(_name_of_group(plain, texts), target, useless)
+        words = "; ".join(part for part in (brought, likely) if part)
+        if not words:
+            seen = "tell little" if weights[:, own].any() else "were not tried yet"
+            words = f"{_subject(plain, texts)} {seen}"
         reasons.append(Reason(words, contribution))
     return Explained(whole, sorted(reasons, key=lambda reason: -abs(reason.contribution)))
 
@@ -111,32 +102,40 @@ def _strongest(evidence: Sequence[Evidence], columns: Collection[Key]) -> Eviden
 # --- words --------------------------------------------------------------------------------------
 
 
-def _words(
-    row: Row, texts: LinkTexts, seen: Evidence | None, plain: Key, target: float, useless: float
-) -> str:
-    """Say what a group of keys has shown so far."""
-    guess = _GUESSES.get(int(row[Key.MEANING])) if plain is Key.ANCHOR else None
-    if seen is None and guess is not None:
-        return guess
-    column = plain if seen is None else Key(seen.column)
-    parts = [] if seen is None else [_brought(column, seen)]
-    if abs(target) > _TELLING:
-        parts.append("are often files" if target > 0 else "are seldom files")
-    if useless > _TELLING:
-        parts.append("are often neither files of the wanted types nor pages")
-    if not parts:
-        parts.append("tell little" if target or useless else "were not tried yet")
-    return f"{_subject(column, row, texts)} {', '.join(parts)}"
-
-
-def _brought(column: Key, seen: Evidence) -> str:
+def _brought(texts: LinkTexts, seen: Evidence | None) -> str:
+    """Say what the links that share a key brought."""
+    if seen is None:
+        return ""
+    column = Key(seen.column)
     visits = round(seen.visits) or 1
     about = "" if column in _COUNTED or visits == 1 else "about "
     files = math.expm1(max(seen.own, 0.0))
-    return f"brought {files:.1f} files per page in {about}{visits} visit{'s' if visits > 1 else ''}"
+    plural = "s" if visits > 1 else ""
+    return f"{_subject(column, texts)} brought {files:.1f} files per page in {about}{visits} visit{plural}"
 
 
-def _subject(column: Key, row: Row, texts: LinkTexts) -> str:
+def _likely(name: str, target: float, useless: float) -> str:
+    """Say what a group of keys adds to the log-odds of a file and of a useless link."""
+    parts = []
+    if abs(target) > _TELLING:
+        parts.append(f"a file {'more' if target > 0 else 'less'} likely")
+    if useless > _TELLING:
+        parts.append("something that is neither a wanted file nor a page more likely")
+    return f"{name} makes {' and '.join(parts)}" if parts else ""
+
+
+def _name_of_group(plain: Key, texts: LinkTexts) -> str:
+    name, detail = {
+        Key.DIRECTORY: ("its address", _folder(texts.url)),
+        Key.EXTENSION: ("its file name", _ending(texts.url)),
+        Key.TAIL: ("its place on the page", texts.tail),
+        Key.ANCHOR: ("its text", texts.anchor),
+        Key.SOURCE_DIRECTORY: ("the page where it was found", ""),
+    }[plain]
+    return f"{name} ({detail})" if detail else name
+
+
+def _subject(column: Key, texts: LinkTexts) -> str:
     """Name the links that share one key with a link."""
     if column in _ADDRESS:
         return _address(column, texts.url)
@@ -146,27 +145,28 @@ def _subject(column: Key, row: Row, texts: LinkTexts) -> str:
         return _place(column, texts.tail)
     if column in _SOURCE:
         return _source(column, texts.source_url)
-    if column is Key.MEANING:
-        return next(
-            words for meaning, words in _MEANINGS.items() if key_of(column, meaning.name) == row[column]
-        )
-    called = f'links called "{texts.anchor}"' if texts.anchor else "links with these words"
+    if texts.anchor is None:
+        called = "links with the same text"
+    else:
+        called = f'links called "{texts.anchor}"' if texts.anchor else "links without a text"
     return f"{called} under {_folder(texts.url)}" if column is Key.DIRECTORY_ANCHOR else called
 
 
 def _address(column: Key, url: str) -> str:
     folder = _folder(url)
-    name = _name(url)
     first, second = (_first(folder, count) for count in (1, 2))
-    inner = "/*" + folder[len(first) - 1 :] if folder != "/" else "/"
+    # Whatever the first directory is.
+    inner = "/…" + folder[len(first) - 1 :] if folder != "/" else "/"
+    name = _name(url)
+    shape, first_word = any_word(name), next(iter(words_of(name)), "")
     return {
         Key.TOP: f"links under {first}",
         Key.SECOND: f"links under {second}",
-        Key.SHAPE: f"links like {folder}{name}",
-        Key.FIRST_WORD: f"links like {folder}{name}",
+        Key.SHAPE: f"links like {folder}{shape}",
+        Key.FIRST_WORD: f'links under {folder} whose first word is "{first_word}"',
         Key.INNER_TOP: f"links under {_first(inner, 2)}",
         Key.INNER: f"links under {inner}",
-        Key.INNER_SHAPE: f"links like {inner}{name}",
+        Key.INNER_SHAPE: f"links like {inner}{shape}",
     }.get(column, f"links under {folder}")
 
 
@@ -174,12 +174,16 @@ def _file(column: Key, url: str) -> str:
     name = _name(url)
     if column is Key.FILE_NAME and name:
         return f"links to names like {name}"
-    # Not with its numbers left out: "7z" and "h5" are extensions.
-    _, dot, extension = path_of(url).rpartition("/")[2].rpartition(".")
-    ending = f".{extension}" if dot else "names without an extension"
+    ending = _ending(url) or "names without an extension"
     parameters = " with parameters" if query_of(url) else ""
     where = f" under {_folder(url)}" if column is Key.DIRECTORY_EXTENSION else ""
     return f"links to {ending}{parameters}{where}"
+
+
+def _ending(url: str) -> str:
+    # Not with its numbers left out: "7z" and "h5" are extensions.
+    _, dot, extension = path_of(url).rpartition("/")[2].rpartition(".")
+    return dot + extension if dot else ""
 
 
 def _place(column: Key, tail: str) -> str:

@@ -19,7 +19,7 @@ from zlib import crc32
 
 import numpy as np
 
-from coati.strategies.scent.data_words import PAGE_EXTENSIONS, Meaning, meaning_of, words_of
+from coati.web.likely_extensions import PAGE_EXTENSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -63,12 +63,11 @@ class Key(IntEnum):
     SEGMENT_2 = 26
     FOLDER = 27  # the name of the last directory, wherever it is
     TAIL_EXTENSION = 28
-    MEANING = 29
-    FILE_LIKE = 30
-    NAMED_TYPE = 31  # the anchor, or what stands around it, names a file type: "CSV", "Report (PDF, 2 MB)"
-    INNER_TOP = 32  # without the first directory: what versions, languages and years have in common
-    INNER = 33
-    INNER_SHAPE = 34
+    FILE_LIKE = 29
+    NAMED_TYPE = 30  # the anchor, or what stands around it, names a file type: "CSV", "Report (PDF, 2 MB)"
+    INNER_TOP = 31  # without the first directory: what versions, languages and years have in common
+    INNER = 32
+    INNER_SHAPE = 33
 
 
 COLUMNS = len(Key)
@@ -85,7 +84,9 @@ SPECIFIC = np.array([
 NOTHING = 0
 
 _DIGITS = re.compile(r"\d+")
-_LETTERS = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+")
+# Everything but letters, as a space.
+_LETTERS = b"".join(each if each.isalpha() else b" " for each in map(bytes, zip(range(256))))
 _MAX_EXTENSION = 8
 _MAX_ANCHOR = 60
 _MAX_CONTEXT = 120
@@ -131,7 +132,6 @@ class _Extension(NamedTuple):
     shape: bytes
     kind: bytes
     name: bytes
-    meaning: Meaning
     # It is too long for an extension, and belongs to the stem.
     none: bool
 
@@ -144,7 +144,6 @@ class _Stem(NamedTuple):
     word_1: int
     word_2: int
     shape: bytes
-    meaning: Meaning
 
 
 class _Anchor(NamedTuple):
@@ -152,7 +151,6 @@ class _Anchor(NamedTuple):
     encoded: bytes
     length: int
     words: tuple[int, int, int, int]
-    meaning: Meaning
     named_type: int
 
 
@@ -197,20 +195,11 @@ class LinkKeys:
         element, tail, whole_path = self._path(tag_path)
         dot = raw.rfind(".")
         ending = raw[dot:] if dot >= 0 else ""
-        extension, likeness, shape, kind, name, ending_meaning, too_long = self._extension(
-            ending + "?" if query else ending
-        )
-        name_begun, first_word, word_1, word_2, stem_shape, stem_meaning = self._stem(
+        extension, likeness, shape, kind, name, too_long = self._extension(ending + "?" if query else ending)
+        name_begun, first_word, word_1, word_2, stem_shape = self._stem(
             raw if too_long or dot < 0 else raw[:dot]
         )
-        anchor, anchor_bytes, length, anchor_words, meaning, named_type = self._anchor(
-            anchor_text[:_MAX_ANCHOR]
-        )
-        if meaning is _NO_MEANING:
-            if not raw:
-                meaning = meaning_of((), folder)
-            else:
-                meaning = ending_meaning if stem_meaning is _NO_MEANING else stem_meaning
+        anchor, anchor_bytes, length, anchor_words, named_type = self._anchor(anchor_text[:_MAX_ANCHOR])
         if context and context != anchor_text:
             named_type = _named_type(self._likely, words_of(context[:_MAX_CONTEXT].lower()))
         shape = stem_shape + shape
@@ -248,7 +237,6 @@ class LinkKeys:
             segment_2,
             folder_name,
             crc32(kind, tail ^ _TAIL_EXTENSION_MARK) or 1,
-            _MEANINGS[meaning],
             likeness,
             named_type,
             inner_top,
@@ -340,7 +328,6 @@ def _extension_keys(likely: Collection[str], raw: str) -> _Extension:
         b"." + _bytes(extension),
         kind,
         _bytes(folded),
-        meaning_of((), extension),
         too_long,
     )
 
@@ -356,7 +343,6 @@ def _anchor_keys(likely: frozenset[str], text: str) -> _Anchor:
         encoded,
         _LENGTHS[min(len(words), _LONG)],
         (keys[0], keys[1], keys[2], keys[3]),
-        meaning_of(words, ""),
         _named_type(likely, words),
     )
 
@@ -392,13 +378,34 @@ def _stem_keys(raw: str) -> _Stem:
         keys[0],
         keys[1],
         _shape(encoded.decode("utf-8", "surrogatepass")),
-        meaning_of((), raw),
     )
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text: runs of letters.
+
+    >>> words_of("plot_2d-Tabelle.für"), words_of("a.b7")
+    (['plot', 'd', 'Tabelle', 'für'], ['a', 'b'])
+    """
+    if text.isascii():
+        # The same without a search, which is the larger part of describing a link.
+        return text.encode().translate(_LETTERS).decode().split()
+    return _WORD.findall(text)
 
 
 def any_number(text: str) -> str:
     """Write a star for each number, for people: `_fold` is for keys."""
     return _DIGITS.sub("*", text)
+
+
+def any_word(name: str) -> str:
+    """Write three dots for each word of a file name but its extension, for people: `_shape` is for keys.
+
+    >>> any_word("annual-report-*.html"), any_word("minutes")
+    ('…-…-*.html', '…')
+    """
+    stem, dot, extension = name.rpartition(".")
+    return _WORD.sub("…", stem) + dot + extension if dot else _WORD.sub("…", name)
 
 
 def _fold(text: str) -> bytes:
@@ -415,7 +422,7 @@ _fold_element = lru_cache(maxsize=1 << 11)(_fold)
 
 def _shape(stem: str) -> bytes:
     # Each word leaves a letter, so that what is beyond this many words is cut off.
-    return _bytes(_LETTERS.sub("a", stem, _MAX_SHAPE)[:_MAX_SHAPE])
+    return _bytes(_WORD.sub("a", stem, _MAX_SHAPE)[:_MAX_SHAPE])
 
 
 def _parameter_names(query: str) -> bytes:
@@ -461,7 +468,6 @@ _ANCHOR, _ANCHOR_WORD, _URL_WORD = (
 )
 _FOLDER_FILE, _TAIL_EXTENSION = int(Key.FOLDER_FILE), int(Key.TAIL_EXTENSION)
 _NAMED_TYPE, _INNER_SHAPE = int(Key.NAMED_TYPE), int(Key.INNER_SHAPE)
-_NO_MEANING = Meaning.NONE
 _NO_PARAMETERS = _key(_PARAMETERS, b"")
 # A key of two aspects is the hash of one that begins with the other's key, marked with the column.
 _SHAPE_MARK, _FIRST_WORD_MARK = Key.SHAPE << 24, Key.FIRST_WORD << 24
@@ -471,5 +477,4 @@ _INNER_SHAPE_MARK = Key.INNER_SHAPE << 24
 # Source and place are numbers both: one is spread over the 32 bits of a key, and the other added.
 _SPREAD, _32_BITS = 0x9E3779B1, 0xFFFFFFFF
 _LENGTHS = [key_of(Key.ANCHOR_LENGTH, str(length)) for length in range(_LONG + 1)]
-_MEANINGS = {meaning: key_of(Key.MEANING, meaning.name) for meaning in Meaning}
 _LIKENESSES = {likeness: key_of(Key.FILE_LIKE, likeness.name) for likeness in Likeness}

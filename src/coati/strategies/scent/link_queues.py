@@ -3,7 +3,7 @@
 Scores change with everything that is learnt, and to work all of them out again at each step would cost time
 in proportion to the frontier. Here a score may be old. Kinds stand in blocks; the best score of each block is
 kept, so that finding the best kind looks at one number per block and then into one block. Whoever owns the
-scores refreshes them: a whole block (`waiting_in`), its best (`best_in`), what is like a link (`alike`).
+scores refreshes them: a whole block (`waiting_in`), its best (`best_in`).
 
 Links of one kind wait in the order of their discovery, and there neighbours are alike: editions of one year,
 pages of one letter. So where a link disappoints, some are skipped, and more with each that follows
@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coati.strategies.chance import draw_many
-from coati.strategies.scent.link_keys import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     import numpy.typing as npt
 
@@ -122,19 +121,6 @@ class LinkQueues:
     def columns(self, kinds: npt.NDArray[np.intp]) -> npt.NDArray[np.uint32]:
         """Return the rows of many kinds, one per column."""
         return self._keys.take(kinds, axis=1)
-
-    def alike(self, row: Row, columns: Iterable[int], most: int) -> npt.NDArray[np.intp]:
-        """Return the kinds with links that share these keys with a row; if too many, the likest."""
-        shared = np.zeros(self._size, np.int8)
-        for column in columns:
-            if row[column] == NOTHING:
-                continue
-            shared += self._keys[column, : self._size] == row[column]
-        shared[self._scores[: self._size] == EMPTY] = 0
-        found = np.flatnonzero(shared)
-        if len(found) > most:
-            found = found[np.argsort(-shared[found], kind="stable")[:most]]
-        return found
 
     def holds(self, kind: int, row: Row) -> bool:
         """Tell whether links with this row wait in this place: it may have gone to another kind."""

@@ -21,7 +21,6 @@ from coati.learners.hashed_logistic import HashedLogistic
 from coati.learners.size_means import SizeMeans
 from coati.learners.value_chains import ValueChains
 from coati.strategies.scent.link_keys import Key
-from coati.strategies.scent.untried_extensions import UntriedExtensions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,11 +108,9 @@ class LinkScores:
         values: ChainSettings,
         *,
         expect_errors: bool = True,
-        untried: float = 0.0,
     ) -> None:
         self.odds = HashedLogistic(_BIAS, rate)
         self.values = ValueChains(chains, values)
-        self.untried = UntriedExtensions(untried)
         self._aim = aim
         self._expect_errors = expect_errors
         self._sizes = None if aim is Aim.TARGETS_PER_REQUEST else SizeMeans(classes=2)
@@ -134,7 +131,6 @@ class LinkScores:
         ``counts`` is false for what an API listed: it says nothing of what to expect from links.
         """
         if row is not None:
-            self.untried.tried(row, target=answer.target)
             answers = answer.target, not answer.target and not answer.page
             learnt = self.odds.learn(row, answers, tolerance=_SURE)
             self.lessons += learnt or not answer.target
@@ -176,7 +172,6 @@ class LinkScores:
 
     def _expect(self, columns: Rows) -> _Expected:
         target, useless = self.odds.predict_all(columns)
-        np.maximum(target, self.untried.least_all(columns), out=target)
         values, doubts = self.values.predict_all(columns)
         page = 1 - target
         if self._expect_errors:
@@ -186,7 +181,6 @@ class LinkScores:
     def expect(self, row: Row) -> Expected:
         """Say what one row leads to."""
         target, useless = self.odds.predict(row)
-        target = max(target, self.untried.least(row))
         page = (1 - target) * (1 - useless if self._expect_errors else 1.0)
         value, doubt = self.values.predict(row)
         return Expected(target, page, value, doubt)
@@ -223,7 +217,6 @@ class LinkScores:
         return {
             **self.odds.save(),
             **self.values.save(),
-            **self.untried.save(),
             **sizes,
             "scores_so_far": [self._gained, self._paid, self.lessons],
         }
@@ -232,7 +225,6 @@ class LinkScores:
         """Take over what was saved."""
         self.odds.load(state)
         self.values.load(state)
-        self.untried.load(state)
         if self._sizes is not None:
             self._sizes.load(state)
         self._gained, self._paid, self.lessons = state["scores_so_far"]

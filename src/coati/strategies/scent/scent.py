@@ -13,8 +13,8 @@ From these follows a link's score, the expected targets per request (`link_score
 some of its doubt, for a kind of link that nobody tried may be good. Where bytes are scarce, scores are
 targets, or bytes of targets, per byte (`Aim`).
 
-Before anything is learnt there is general knowledge: what data files end with, and words such as "download"
-in a dozen languages (`data_words`). It only decides what is tried first.
+Before anything is learnt there is general knowledge: what data files and pages end with. It only decides what
+is tried first.
 
 What remains are hubs that nothing announces. While even the best link promises much less than the crawl had
 so far, or hardly anything, every second request is taken from a sweep over the folders of the site, the
@@ -24,8 +24,8 @@ Pages of the API of a site's own software (`api_pages`) are arms beside all link
 when it promises more than the best link.
 
 Scores are kept by kind of link (`link_queues`) and refreshed where it counts: the best one before it is used
-and the next best if it fell, what is like a pleasant surprise at once, and everything else in turn. So the
-cost of a request does not grow with the crawl beyond what `most_kinds` allows.
+and the next best if it fell, and everything else in turn. So the cost of a request does not grow with the
+crawl beyond what `most_kinds` allows.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ from coati.readers.listed import ARCHIVED, is_api
 from coati.strategies.deferrals import Deferrals
 from coati.strategies.known_urls import KnownUrls
 from coati.strategies.scent.api_pages import API_ELEMENTS, ApiPages
-from coati.strategies.scent.data_words import Meaning
 from coati.strategies.scent.link_evidence import LinkTexts, explained
 from coati.strategies.scent.link_keys import COLUMNS, SPECIFIC, Key, Likeness, LinkKeys, key_of
 from coati.strategies.scent.link_queues import BLOCK, LinkQueues
@@ -51,7 +50,7 @@ from coati.strategies.scent.link_scores import Aim, Expected, LinkOutcome, LinkS
 from coati.strategies.scent.listed_files import ListedFiles
 from coati.strategies.scent.page_labels import PageLabels
 from coati.strategies.scent.sweep import Sweep
-from coati.strategies.strategy import Outlook, Reason
+from coati.strategies.strategy import Outlook
 from coati.web.likely_extensions import DATA_EXTENSIONS
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ CHAINS: tuple[tuple[Key, ...], ...] = (
     (Key.SOURCE_DIRECTORY, Key.SOURCE),
     (Key.DIRECTORY_EXTENSION, Key.DIRECTORY_ANCHOR),
     (Key.EXTENSION, Key.FILE_NAME),
-    (Key.MEANING, Key.ANCHOR),
+    (Key.ANCHOR,),
 )
 
 
@@ -83,8 +82,7 @@ class ScentSettings:
     ``exploration`` is the part of the doubt that is added to a link's value, ``caution`` the part that is
     taken off a link's value when the page that leads to it is judged, ``discount`` what a step ahead costs.
     ``file_odds`` and ``page_odds`` are the log-odds of being a target that an extension gives before
-    anything is learnt, ``untried`` is the least probability of a target for one that was never tried;
-    ``word_visits`` is how many visits the words of a link count for.
+    anything is learnt.
     """
 
     aim: Aim = Aim.TARGETS_PER_REQUEST
@@ -94,8 +92,6 @@ class ScentSettings:
     rate: float = 0.15
     file_odds: float = 2.0
     page_odds: float = -1.5
-    untried: float = 0.25
-    word_visits: float = 1.0
     expect_errors: bool = True
     chains: tuple[tuple[Key, ...], ...] = CHAINS
     values: ChainSettings = field(default_factory=ChainSettings)
@@ -106,16 +102,12 @@ class ScentSettings:
     sweep_every: int = 2
     # Whether links of a kind are skipped after one that disappointed (`LinkQueues.skip_ahead`).
     leaps: bool = True
-    # One block of kinds is scored again once per this many answers that taught something; and whether links
-    # that are like one that was better than expected are scored again at once.
+    # One block of kinds is scored again once per this many answers that taught something.
     refresh_every: int = 8
-    spread_news: bool = True
     # With more kinds than this waiting, new links are described by their general keys only.
     most_kinds: int = 1 << 16
 
 
-# The labels that the words of a link stand for: about two targets per request, and hardly any.
-_GOOD, _BAD = 1.0, 0.05
 # The best kind is scored again before it is used; if it fell, so are the next best, at most this many times.
 _TRIES = 4
 _NEXT_BEST = 64
@@ -124,17 +116,6 @@ _FALL = 0.03
 _SMALL_FALL = 0.005
 # A link that is a target with this probability is not judged again before it is used.
 _SURELY = 0.98
-# A page surprises by this much of a label, a target by this much of a probability; and what tells which links
-# are like it, of which this many are scored again.
-_SURPRISE = 0.2
-_ALIKE_BY = (
-    Key.DIRECTORY_EXTENSION,
-    Key.SOURCE,
-    Key.TAIL,
-    Key.INNER,
-    Key.FOLDER_FILE,
-)
-_MOST_ALIKE = 256
 # The sweep passes over links with less than this share of the best score.
 _HOPELESS = 0.1
 # Redirects are followed at once up to this many in a row.
@@ -142,6 +123,9 @@ _MOST_HOPS = 5
 # Groups of links that get a number of their own, for reports.
 _MOST_ARMS = 10_000
 _OTHER_LINKS = "other links"
+# The group of what the sweep chose: it did so for the folder, and not for the link's score.
+_SWEPT = (-1, -1)
+_SWEPT_LINKS = "folders that were not visited yet, since all links promise little (sweep)"
 _NOTHING = Expected(0.0, 1.0, 0.0, 0.0)
 
 
@@ -157,6 +141,14 @@ _WORTH_ASKING = 0.5
 _AHEAD = 30
 
 
+class _Choice(NamedTuple):
+    """A link to take, what is expected of it, and whether the sweep chose it."""
+
+    number: int
+    expected: Expected
+    swept: bool = False
+
+
 class _Sent(NamedTuple):
     """A request in flight; ``kind`` is -1 and ``row`` None for the start page: nothing is expected of it."""
 
@@ -167,16 +159,17 @@ class _Sent(NamedTuple):
     score: float = 0.0
     # How many redirects led here.
     hops: int = 0
+    swept: bool = False
 
     def save(self) -> list[Any]:
         row = None if self.row is None else self.row.tolist()
-        return [self.number, self.kind, row, list(self.expected), self.score, self.hops]
+        return [self.number, self.kind, row, list(self.expected), self.score, self.hops, self.swept]
 
     @classmethod
     def load(cls, saved: Sequence[Any]) -> _Sent:
-        number, kind, row, expected, score, hops = saved
+        number, kind, row, expected, *rest = saved
         keys = None if row is None else np.array(row, np.uint32)
-        return cls(number, kind, keys, Expected(*expected), score, hops)
+        return cls(number, kind, keys, Expected(*expected), *rest)
 
 
 class Scent:
@@ -211,7 +204,6 @@ class Scent:
             self._settings.chains,
             self._settings.values,
             expect_errors=self._settings.expect_errors,
-            untried=self._settings.untried,
         )
         self._sweep = Sweep()
         self._labels = PageLabels(self._scores.values, self._settings.discount)
@@ -239,9 +231,6 @@ class Scent:
         settings = self._settings
         for likeness, odds in ((Likeness.FILE, settings.file_odds), (Likeness.PAGE, settings.page_odds)):
             self._scores.odds.set_prior(key_of(Key.FILE_LIKE, likeness.name), (odds, 0.0))
-        if settings.word_visits:
-            for meaning, label in ((Meaning.DATA, _GOOD), (Meaning.CHORE, _BAD)):
-                self._scores.values.set_prior(key_of(Key.MEANING, meaning.name), label, settings.word_visits)
 
     # --- the contract ---------------------------------------------------------------------------
 
@@ -257,7 +246,7 @@ class Scent:
             return self._take_api(api)
         chosen = self._best()
         if chosen is not None:
-            return self._take(*chosen)
+            return self._take(chosen)
         deferred = self._deferred.take(now, idle=not self._in_flight)
         return self._deferred.answer() if deferred is None else self._send(deferred)
 
@@ -276,10 +265,11 @@ class Scent:
                 self._take_api(number)
                 return
         chosen = self._best()
-        if chosen is None or self._known[chosen[0]] != request.url:
+        if chosen is None or self._known[chosen.number] != request.url:
             number = self._known.find(request.url)
-            chosen = number, self._expect(self._kind_of(number))
-        self._take(*chosen)
+            swept = request.arm is not None and request.arm == self._arms.get(_SWEPT)
+            chosen = _Choice(number, self._expect(self._kind_of(number)), swept)
+        self._take(chosen)
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Learn from one answer, and let the new links of a page wait."""
@@ -346,22 +336,11 @@ class Scent:
         texts = texts._replace(tail=self._keys.tail_text(int(row[Key.TAIL])))
         if int(row[Key.ELEMENT]) in API_ELEMENTS:
             return self._apis.explained(row, texts.tail)
-        told = explained(row, texts, self._scores, self._settings.exploration)
-        return told._replace(reasons=[*self._swept(texts.url), *told.reasons])
-
-    def _swept(self, url: str) -> list[Reason]:
-        """Say that a link is the sweep's choice, if it is: then no score decides."""
-        kind = self._kinds.best()
-        if kind is None or not self._is_dry(best := self._kinds.score(kind)):
-            return []
-        number = self._sweep.comes(partial(self._is_worth_a_look, _HOPELESS * best))
-        if number is None or self._known[number] != url:
-            return []
-        return [
-            Reason(
-                f"the best link promises {best:.2g} only, so a folder is tried that was not looked at", 0.0
-            )
-        ]
+        # While a link of this kind is in flight, doubt earns nothing (`_lower`).
+        asked_for = any(
+            np.array_equal(sent.row, row) for sent in self._in_flight.values() if sent.row is not None
+        )
+        return explained(row, texts, self._scores, 0.0 if asked_for else self._settings.exploration)
 
     # --- choosing -------------------------------------------------------------------------------
 
@@ -409,8 +388,8 @@ class Scent:
         score = self._apis.score(self._apis.row(number))
         return self._send(_Sent(number, _API, self._apis.take(number), _NOTHING, score))
 
-    def _best(self) -> tuple[int, Expected] | None:
-        """Return the link to take, and what is expected of it."""
+    def _best(self) -> _Choice | None:
+        """Return the link to take."""
         self._refresh()
         best = self._best_kind()
         if best is None:
@@ -420,8 +399,8 @@ class Scent:
         if self._is_dry(score):
             shallow = self._sweep.next(partial(self._is_worth_a_look, _HOPELESS * score))
             if shallow is not None:
-                return shallow, self._expect(self._kind_of(shallow))
-        return self._kinds.first(kind), expected
+                return _Choice(shallow, self._expect(self._kind_of(shallow)), swept=True)
+        return _Choice(self._kinds.first(kind), expected)
 
     def _best_kind(self) -> tuple[int, Expected] | None:
         """Return the kind with the highest score that has not fallen since, and what is expected of it."""
@@ -484,9 +463,10 @@ class Scent:
             scores = self._scores.scores(self._kinds.columns(kinds), self._settings.exploration)
             self._kinds.set_scores(kinds, scores)
 
-    def _take(self, number: int, expected: Expected) -> Request:
+    def _take(self, chosen: _Choice) -> Request:
+        number, expected, swept = chosen
         kind = self._kind_of(number)
-        sent = _Sent(number, kind, self._kinds.row(kind), expected, self._kinds.score(kind))
+        sent = _Sent(number, kind, self._kinds.row(kind), expected, self._kinds.score(kind), swept=swept)
         self._kinds.take(number)
         return self._send(sent)
 
@@ -503,13 +483,13 @@ class Scent:
     def _arm(self, sent: _Sent) -> int | None:
         if sent.row is None:
             return None
-        group = (sent.row.item(_DIRECTORY_EXTENSION), sent.row.item(_TAIL))
+        group = _SWEPT if sent.swept else (sent.row.item(_DIRECTORY_EXTENSION), sent.row.item(_TAIL))
         arm = self._arms.get(group)
         if arm is None:
             if len(self._arms) >= _MOST_ARMS:
                 return _MOST_ARMS
             arm = self._arms[group] = len(self._arms)
-            self._arm_labels.append((sent.number, group[1]))
+            self._arm_labels.append(_SWEPT_LINKS if sent.swept else (sent.number, group[1]))
         return arm
 
     def _arm_label(self, arm: int) -> str:
@@ -603,9 +583,6 @@ class Scent:
             if self._in_flight:
                 # Then its score was lowered while the link was asked for.
                 self._score_again(sent.kind, self._settings.exploration)
-        better = 1 - expected.target if label == math.inf else label - expected.value
-        if self._settings.spread_news and better > _SURPRISE:
-            self._refresh_kinds(kinds.alike(row, _ALIKE_BY, _MOST_ALIKE))
 
     def _read(self, request_id: int, sent: _Sent, page: Page) -> tuple[float, list[Settlement]]:
         """Let the new links of a page wait, and judge the page by them and by files that an API listed."""

@@ -8,7 +8,6 @@ its home page.
 from __future__ import annotations
 
 from array import array
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -55,11 +54,6 @@ class Sweep:
                 if wanted(order[at]):
                     return order[at]
         return None
-
-    def comes(self, wanted: Callable[[int], bool]) -> int | None:
-        """Return the link that `next` would return, and skip none."""
-        ahead = (order[at:] for order, at in zip(self._order, self._passed, strict=True))
-        return next(filter(wanted, chain.from_iterable(ahead)), None)
 
     # --- saving ---------------------------------------------------------------------------------
 

@@ -8,9 +8,9 @@ from coati.errors import ConfigError
 from coati.model import Link, LinkList, Outcome, Page, Request, Target
 from coati.replaying.driver import STOPPED_EARLY, replay
 from coati.strategies.baselines.simple_orders import breadth_first
-from coati.strategies.dry_spell import DrySpell
 from coati.strategies.scent.scent import Scent
-from coati.strategies.stop_when_dry import LEVELS, StopWhenDry, floor_of
+from coati.strategies.stopping.dry_spell import DrySpell
+from coati.strategies.stopping.stop_when_dry import LEVELS, StopWhenDry, floor_of
 from coati.strategies.strategy import Outlook
 
 

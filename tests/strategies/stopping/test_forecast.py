@@ -4,7 +4,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from coati.strategies.forecast import BLOCK_REQUESTS, BlockCounts, Estimate, Forecast, forecast_requests
+from coati.strategies.stopping.forecast import (
+    BLOCK_REQUESTS,
+    BlockCounts,
+    Estimate,
+    Forecast,
+    forecast_requests,
+)
 from coati.strategies.strategy import Outlook
 
 

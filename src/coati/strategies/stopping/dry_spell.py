@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.strategies.forecast import (
+from coati.strategies.stopping.forecast import (
     BLOCK_REQUESTS,
     PRIOR_EVENTS,
     THOUSAND,

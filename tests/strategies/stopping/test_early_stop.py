@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coati.strategies.early_stop import PaperEarlyStop
+from coati.strategies.stopping.early_stop import PaperEarlyStop
 
 
 def stops_at(targets_after: Callable[[int], int], most: int = 60_000, **settings: float) -> int | None:

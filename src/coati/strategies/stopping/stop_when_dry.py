@@ -1,8 +1,8 @@
 """When a live crawl ends because what is left is hardly worth its requests; how hardly is a level.
 
-A strategy that tells what waits is stopped by the forecast (`coati.strategies.forecast`): when it has stayed
-below the level's floor for a while. One that found nothing yet, and any other one, is stopped by the recent
-yield alone (`coati.strategies.dry_spell`), which needs more requests before it can tell anything.
+A strategy that tells what waits is stopped by the forecast (`forecast`): when it has stayed below the level's
+floor for a while. One that found nothing yet, and any other one, is stopped by the recent yield alone
+(`dry_spell`), which needs more requests before it can tell anything.
 
 What each level missed and saved over the replicas stands in benchmarks/STOPPING.md.
 """
@@ -13,12 +13,12 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from coati.errors import ConfigError
-from coati.strategies.dry_spell import DrySpell
-from coati.strategies.forecast import BLOCK_REQUESTS, Forecast
+from coati.strategies.stopping.dry_spell import DrySpell
+from coati.strategies.stopping.forecast import BLOCK_REQUESTS, Forecast
 from coati.strategies.strategy import Foresees
 
 if TYPE_CHECKING:
-    from coati.strategies.forecast import Estimate
+    from coati.strategies.stopping.forecast import Estimate
     from coati.strategies.strategy import Strategy
 
 OFF: Final = "off"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coati.strategies.dry_spell import DrySpell
-from coati.strategies.forecast import Estimate
+from coati.strategies.stopping.dry_spell import DrySpell
+from coati.strategies.stopping.forecast import Estimate
 
 
 def stop_at(targets: Callable[[int], int], until: int = 60_000) -> int | None:
