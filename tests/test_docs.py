@@ -30,6 +30,9 @@ FOR_USERS = [page for page in PAGES if page.parent.name != "decisions" and page.
 TUTORIALS = ("first-crawl", "reading-the-report", "resuming", "first-replay")
 PRACTICE_SITE = "http://127.0.0.1:8000/"
 
+# Blocks of commands and of Python are tried; the others are files and what programs print.
+LANGUAGES = {"sh", "python", "toml", "json", "sql", "text", "ini", "html", "yaml"}
+
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 MAKE_TARGET = re.compile(r"^([a-z-]+):", flags=re.MULTILINE)
 
@@ -107,6 +110,14 @@ def test_every_command_line_on_a_page_is_one(page: Path) -> None:
             assert given <= options_of(command), words
         elif words[0].startswith("scripts/"):
             assert (ROOT / words[0]).is_file()
+
+
+@pytest.mark.parametrize("page", FOR_USERS, ids=name_of)
+def test_commands_stand_where_they_are_looked_at(page: Path) -> None:
+    # Under another name, a block would be passed over by the test above.
+    assert {language for language, _ in FENCE.findall(text_of(page))} <= {"", *LANGUAGES}
+    without = [body for language, body in FENCE.findall(text_of(page)) if not language]
+    assert [body for body in without if re.match(r"(\$ )?(\.venv/bin/)?coati [a-z]", body)] == []
 
 
 @pytest.mark.parametrize("page", FOR_USERS, ids=name_of)

@@ -1,12 +1,14 @@
 """What `import coati` offers, and what it costs."""
 
 import ast
+import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import pytest
 
 import coati
 from coati.cli.discover import discover as discover_command
@@ -42,12 +44,14 @@ PUBLIC = [
     "LearntModel",
     "Merged",
     "PagesHarvested",
+    "PastChanges",
     "Preview",
     "Progress",
     "PulledSite",
     "ReindexedArchive",
     "ReplayResults",
     "Run",
+    "RunDetails",
     "RunFile",
     "RunSummary",
     "Sample",
@@ -58,9 +62,11 @@ PUBLIC = [
     "StoreHarvest",
     "StrategySummary",
     "Verification",
+    "WatchReplayResults",
     "WatchResult",
     "__version__",
     "crawl",
+    "crawl_each",
     "describe_archive",
     "describe_store",
     "discover",
@@ -81,6 +87,7 @@ PUBLIC = [
     "list_types",
     "merge",
     "open_run",
+    "past_changes",
     "preview",
     "pull",
     "reindex_archive",
@@ -132,25 +139,78 @@ ABOUT_COMMANDS = {"completion", "man"}
 # How a command says and shows things is its own business; a function returns and calls back.
 OF_COMMANDS = {"urls", "format", "quiet", "verbose", "dry_run"}
 
+# Options that functions take by another name, or that another function stands for; the reference says so.
+OTHERWISE = {
+    ("crawl", "dry_run"): "coati.preview(",
+    ("crawl", "from_file"): "coati.crawl_each(",
+    ("crawl", "no_stop_when_dry"): 'stop_when_dry="off"',
+    ("fleet status", "every"): "coati.describe_store(",
+    ("fleet status", "follow"): "coati.describe_store(",
+    ("harvest", "cluster"): "coati.harvest_into_store(",
+    ("harvest", "from"): "`discovery`",
+    ("harvest", "no_stop_when_dry"): 'stop_when_dry="off"',
+    ("harvest", "store"): "coati.harvest_into_store(",
+    ("watch", "cluster"): "coati.watch_store(",
+    ("watch", "diff"): "coati.past_changes(",
+    ("watch", "once"): "`cycles=1`",
+    ("watch", "store"): "coati.watch_store(",
+}
+
 
 def test_the_public_names_are_these() -> None:
     assert coati.__all__ == PUBLIC
     assert all(getattr(coati, name).__doc__ for name in PUBLIC if name != "__version__")
 
 
-def commands(group: click.Group, before: str = "") -> Iterator[str]:
+def commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
     ctx = click.Context(group)
     for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
+        assert command is not None
         if isinstance(command, click.Group):
             yield from commands(command, f"{name} ")
         else:
-            yield before + name
+            yield before + name, command
+
+
+COMMANDS = dict(commands(coati_command))
 
 
 def test_each_command_has_a_function() -> None:
-    assert set(commands(coati_command)) == FUNCTIONS.keys() | ABOUT_COMMANDS
+    assert COMMANDS.keys() == FUNCTIONS.keys() | ABOUT_COMMANDS
     assert set(FUNCTIONS.values()) <= set(PUBLIC)
+
+
+def arguments_of(function: object) -> set[str]:
+    """Name what a function takes, those of its typed keywords among them."""
+    called = function.search if function is coati.SearchIndex else function
+    assert callable(called)
+    names = set()
+    for parameter in inspect.signature(called).parameters.values():
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            names.add(parameter.name)
+            continue
+        keywords = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
+        names |= set(getattr(sys.modules[called.__module__], keywords).__annotations__)
+    return names
+
+
+@pytest.mark.parametrize(("command", "function"), FUNCTIONS.items(), ids=FUNCTIONS)
+def test_a_function_takes_every_option_of_its_command_by_name(command: str, function: str) -> None:
+    taken = arguments_of(getattr(coati, function))
+    missing = set()
+    for option in COMMANDS[command].params:
+        if not isinstance(option, click.Option) or option.name in {*OF_COMMANDS - {"dry_run"}, "form"}:
+            continue
+        names = [name.lstrip("-").replace("-", "_") for name in (*option.opts, *option.secondary_opts)]
+        if not taken & set(names):
+            missing.add(names[0])
+    assert missing == {option for name, option in OTHERWISE if name == command}
+
+
+def test_the_reference_says_what_is_called_otherwise() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "python-api.md").read_text(encoding="utf-8")
+    assert [words for words in OTHERWISE.values() if words not in page] == []
 
 
 def test_names_that_are_imported_late_are_those_that_are_declared() -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coati.fleet.store_jobs import StoreHarvest, harvest_into_store, watch_store
     from coati.harvesting.exports import export_statements
     from coati.harvesting.files_harvest import FilesHarvested
-    from coati.harvesting.harvest import harvest
+    from coati.harvesting.harvest import crawl_each, harvest
     from coati.harvesting.pages_harvest import PagesHarvested
     from coati.jobs.archive_checks import (
         ArchiveVerification,
@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from coati.jobs.merging import Merged, merge
     from coati.jobs.options import CrawlOptions, DiscoverOptions, InspectOptions
     from coati.jobs.preview import Preview
-    from coati.jobs.replaying import ReplayResults, replay
+    from coati.jobs.replay_results import ReplayResults, WatchReplayResults
+    from coati.jobs.replaying import replay
+    from coati.jobs.run_details import RunDetails
     from coati.jobs.run_summary import RunSummary
     from coati.jobs.runs import Run, RunFile, explain, find_runs, open_run, report
     from coati.jobs.sampling import Sample, sample
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from coati.reporting.explanation import Explanation
     from coati.stop_reasons import StopReason
     from coati.watching.cycle import CycleResult
+    from coati.watching.past_changes import PastChanges, past_changes
     from coati.watching.watch_cycles import WatchResult, watch
 
 __all__ = [
@@ -84,12 +87,14 @@ __all__ = [
     "LearntModel",
     "Merged",
     "PagesHarvested",
+    "PastChanges",
     "Preview",
     "Progress",
     "PulledSite",
     "ReindexedArchive",
     "ReplayResults",
     "Run",
+    "RunDetails",
     "RunFile",
     "RunSummary",
     "Sample",
@@ -100,9 +105,11 @@ __all__ = [
     "StoreHarvest",
     "StrategySummary",
     "Verification",
+    "WatchReplayResults",
     "WatchResult",
     "__version__",
     "crawl",
+    "crawl_each",
     "describe_archive",
     "describe_store",
     "discover",
@@ -123,6 +130,7 @@ __all__ = [
     "list_types",
     "merge",
     "open_run",
+    "past_changes",
     "preview",
     "pull",
     "reindex_archive",
@@ -152,6 +160,7 @@ _PLACES = {
     "watch_store": "coati.fleet.store_jobs",
     "export_statements": "coati.harvesting.exports",
     "FilesHarvested": "coati.harvesting.files_harvest",
+    "crawl_each": "coati.harvesting.harvest",
     "harvest": "coati.harvesting.harvest",
     "PagesHarvested": "coati.harvesting.pages_harvest",
     "ArchiveVerification": "coati.jobs.archive_checks",
@@ -185,8 +194,10 @@ _PLACES = {
     "DiscoverOptions": "coati.jobs.options",
     "InspectOptions": "coati.jobs.options",
     "Preview": "coati.jobs.preview",
-    "ReplayResults": "coati.jobs.replaying",
+    "ReplayResults": "coati.jobs.replay_results",
+    "WatchReplayResults": "coati.jobs.replay_results",
     "replay": "coati.jobs.replaying",
+    "RunDetails": "coati.jobs.run_details",
     "RunSummary": "coati.jobs.run_summary",
     "Run": "coati.jobs.runs",
     "RunFile": "coati.jobs.runs",
@@ -208,6 +219,8 @@ _PLACES = {
     "Explanation": "coati.reporting.explanation",
     "StopReason": "coati.stop_reasons",
     "CycleResult": "coati.watching.cycle",
+    "PastChanges": "coati.watching.past_changes",
+    "past_changes": "coati.watching.past_changes",
     "WatchResult": "coati.watching.watch_cycles",
     "watch": "coati.watching.watch_cycles",
 }

@@ -247,6 +247,16 @@ def test_a_list_may_be_crawled_site_by_site(coati: Coati, addresses: Path) -> No
     # The budget is that of each site.
     assert [site["requests"] for site in sites] == [12] * SITES
     assert (total["requests"], total["stop"]) == (12 * SITES, "budget_requests")
+    lines = [*addresses.read_text().splitlines(), "no address at all!"]
+    again = coati_package.crawl_each(
+        lines, max_requests=12, delay=0, out="other", stop=coati_package.StopSignal()
+    )
+    assert [(site.site, site.requests) for site in again.sites] == [
+        (site["site"], site["requests"]) for site in sites
+    ]
+    assert [line.text for line in again.left_out] == ["no address at all!"]
+    with pytest.raises(coati_package.CoatiError, match="need a folder"):
+        coati_package.crawl_each(lines)
     both = coati("crawl", "https://example.org/", "--from-file", addresses)
     assert both.code == 2
     assert "not both" in both.err

@@ -202,9 +202,8 @@ def test_out_holds_traces_results_and_curves(archive: Path, tmp_path: Path) -> N
             "unknown strategy 'bsf'; did you mean 'bfs'\\? Known: .*bfs, clairvoyant",
         ),
         (["--strategy", ","], ConfigError, "no strategy given"),
-        (["--seeds", "0"], ConfigError, "--seeds is 0"),
-        (["--max-requests", "0"], ConfigError, "max requests is 0: it must be above zero"),
-        (["--max-targets", "0"], ConfigError, "max targets is 0"),
+        (["--max-requests", "0"], UsageError, "max_requests is 0: it must be a whole number of at least 1"),
+        (["--max-targets", "0"], UsageError, "max_targets is 0"),
         (["--types", "tabels"], ConfigError, "did you mean 'tables'"),
         (["--types", ""], ConfigError, "no target types given"),
         (["--start-url", "http://tiny.test/nowhere"], UsageError, "not in the archive"),
@@ -242,7 +241,9 @@ def test_a_missing_archive_is_named(tmp_path: Path) -> None:
     assert run(["replay", str(tmp_path / "nothing")]) == 2
 
 
-@pytest.mark.parametrize("arguments", [["--early-stop", "soon"], ["--format", "xml"], ["--seeds", "many"]])
+@pytest.mark.parametrize(
+    "arguments", [["--early-stop", "soon"], ["--format", "xml"], ["--seeds", "many"], ["--seeds", "0"]]
+)
 def test_options_that_do_not_exist_are_wrong_usage(archive: Path, arguments: list[str]) -> None:
     assert call(archive, *arguments).exit_code == 2
 

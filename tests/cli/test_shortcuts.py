@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from coati import Inspection, preview
 from coati.testing.apis import ApiState, files_of, with_api
 from coati.testing.server import SiteServer, serve
 from coati.testing.site import Response, Site
@@ -77,6 +78,9 @@ def test_a_dry_run_of_shortcuts_alone_lists_files_and_takes_none(coati: Coati, s
     said = coati("crawl", server.url, "--shortcuts", "only", "--dry-run", "--delay", 0, "--format", "json")
     assert said.code == 0
     assert sum(shown["wanted"] for shown in said.json["lists"] if shown["name"] != "sitemap") == FILES
+    found = preview(server.url, shortcuts="only", delay=0)
+    assert isinstance(found, Inspection)
+    assert json.loads(json.dumps(found.as_json())) == said.json
     assert all(".csv" not in seen.url for seen in server.requests)
 
 

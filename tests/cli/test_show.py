@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from coati import open_run
 from tests.cli.commands import Coati, coati
 from tests.live.scripted import file, page, scripted
 
@@ -38,6 +39,24 @@ def test_show_tells_what_a_run_did(coati: Coati) -> None:
         "report.html",
     ):
         assert words in said.out
+
+
+def test_a_function_tells_the_same(coati: Coati) -> None:
+    crawled(coati, "run")
+    run = open_run("run")
+    shown = coati("show", "run", "--format", "json").json
+    assert {**run.summary.as_json(), **run.details().as_json()} == shown
+    details = run.details(limit=1)
+    assert (details.end, details.pause) == ("nothing was left to request", None)
+    assert (details.media_types[0].media_type, details.media_types[0].targets) == ("text/csv", 3)
+    assert (details.error_reasons[0].reason, details.error_reasons[0].requests) == ("status 404", 1)
+    assert [(skip.reason, skip.urls) for skip in details.skip_reasons] == [("out of scope", 1)]
+    assert details.skip_reasons[0].meaning
+    assert [way.way for way in details.found_by] == ["links", "start addresses"]
+    assert len(details.groups) == 1
+    html = details._repr_html_()
+    assert "error reasons" in html
+    assert "gone" not in html
 
 
 def test_a_single_target_is_not_several(coati: Coati) -> None:

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from rich.live import Live
 
 from coati.budget import Budget
+from coati.cli.terminal import say
 from coati.jobs.live_progress import CrawlView, _block
 from coati.live.progress import ArmYield, Progress
 from coati.web.invisible_characters import safe
@@ -28,6 +30,14 @@ def test_what_is_safe_holds_nothing_that_drives_and_json_stays_json(text: str) -
     assert not DRIVES.search(safe(text))
     assert json.loads(safe(json.dumps({"text": text}))) == {"text": text}
     assert safe(safe(text)) == safe(text)
+
+
+def test_lines_stand_above_a_bar_and_not_in_it() -> None:
+    drawn = Console(file=StringIO(), force_terminal=True, width=60)
+    with Live("the bar", console=drawn, auto_refresh=False):
+        say("a line", err=True)
+    assert "the bara line" not in drawn.file.getvalue()  # type: ignore[attr-defined]
+    assert "a line\n" in drawn.file.getvalue()  # type: ignore[attr-defined]
 
 
 @pytest.fixture

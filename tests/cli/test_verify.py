@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from coati import verify
 from coati.runs.layout import Layout
 from coati.runs.lock import lock_run
 from tests.cli.commands import Coati, coati
@@ -124,6 +125,12 @@ def test_all_runs_of_a_harvest_are_read(coati: Coati, tmp_path: Path) -> None:
         assert [line.rpartition(": ")[2] for line in said.out.splitlines()[1:]] == [
             *("1 file, 1 damaged", "0 files, 0 damaged")
         ]
+        found = verify("all")
+        assert (found.whole, found.files, [run.files for run in found.runs]) == (False, 1, [1, 0])
+        assert [file.name for file in found.damaged] == ["1.csv"]
+        assert lost.parents[1].name in found._repr_html_()
+        assert [run["folder"] for run in found.as_json()["runs"]] == [str(run.folder) for run in found.runs]  # type: ignore[attr-defined]
         told = coati("verify", "all", "--repair", "--format", "json")
+    assert verify("all").whole
     assert [json.loads(line)["files"] for line in told.out.splitlines()] == [1, 0]
     assert (told.code, lost.read_bytes()) == (0, b"a,b\n1,2\n")

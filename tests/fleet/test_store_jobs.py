@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,7 +24,10 @@ def site() -> Iterator[Script]:
         yield script
 
 
-def test_a_harvest_into_a_store_can_be_pulled_and_watched(site: Script, tmp_path: Path) -> None:
+def test_a_harvest_into_a_store_can_be_pulled_and_watched(
+    site: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     store = tmp_path / "store"
     heard: list[str] = []
     done = coati.harvest_into_store(
@@ -32,8 +36,11 @@ def test_a_harvest_into_a_store_can_be_pulled_and_watched(site: Script, tmp_path
         types="data",
         strategy="bfs",
         delay=0.0,
+        events="events.jsonl",
         on_event=lambda event: heard.append(event.what.value),
     )
+    written = Path("events.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["what"] for line in written] == heard
     assert (done.stop, done.exit_code) == (coati.StopReason.FINISHED, 0)
     (found,) = done.sites
     assert (found.targets, Path(done.report).is_file()) == (1, True)
@@ -41,7 +48,11 @@ def test_a_harvest_into_a_store_can_be_pulled_and_watched(site: Script, tmp_path
     assert found.site in done._repr_html_()
     assert coati.pull(store, found.site, tmp_path / "pulled").files == 1
 
-    cycle = coati.watch_store(store, per_cycle=5, delay=0.0)
+    heard.clear()
+    cycle = coati.watch_store(
+        store, per_cycle=5, delay="0s", on_event=lambda event: heard.append(event.what.value)
+    )
+    assert "ended" in heard
     assert (cycle.sites, list(cycle.results)) == (1, [found.site])
 
 

@@ -121,6 +121,9 @@ def test_what_is_clear_is_taken(site: Script) -> None:
     assert coati.crawl(Path("run")).resumed
     found = coati.harvest([site.start], out="both", types="data", delay=0, exclude_hosts="other.example")
     assert found.stop is coati.StopReason.FINISHED
+    Path("hosts.txt").write_text("127.0.0.1\n")
+    with pytest.raises(coati.CoatiError, match="nothing to harvest"):
+        coati.harvest([site.start], out="none", types="data", exclude_hosts=Path("hosts.txt"))
 
 
 def test_a_result_stands_for_its_folder(site: Script) -> None:
@@ -161,7 +164,7 @@ def test_results_are_shown_on_one_line(site: Script) -> None:
 
 def test_runs_of_a_replay_are_asked_for_by_name() -> None:
     archive = small_archive(Path("site"), pages=20)
-    results = coati.replay(archive, "bfs", start_urls="http://generated.test/")
+    results = coati.replay(archive, "bfs", start_url="http://generated.test/")
     with pytest.raises(ConfigError, match="unknown measure 'ac'; did you mean 'auc'"):
         results.spread("bfs", "ac")
     with pytest.raises(ConfigError, match=r"unknown strategy of these runs 'scent'\. Known: bfs"):

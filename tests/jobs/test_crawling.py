@@ -120,6 +120,7 @@ def test_a_callback_that_always_raises_ends_the_crawl_with_its_error_alone(
 
 def test_a_preview_writes_nothing(start: str, tmp_path: Path) -> None:
     found = coati.preview(start)
+    assert isinstance(found, coati.Preview)
     assert (found.links, found.admitted, found.exit_code) == (PAGES, PAGES, 0)
     assert list(tmp_path.iterdir()) == []
     assert "would be crawled" in found._repr_html_()
@@ -142,7 +143,11 @@ def test_a_run_is_opened_asked_explained_and_verified(start: str) -> None:
     assert coati.verify("runs/one", repair=True).whole
     assert [found.folder for found in coati.find_runs("runs")] == ["runs/one"]
     assert all("<table>" in each._repr_html_() for each in (run, broken, run.summary))
-    assert "d1.csv" in run.explain("/d1.csv")._repr_html_()
+    shown = run.explain("/d1.csv")._repr_html_()
+    assert "d1.csv" in shown
+    # As the command says it: where it was found, when it was chosen, by which score and with what result.
+    for name in ("found on", "chosen", "by", "response", "score then", "file"):
+        assert f"<tr><th>{name}</th><td>" in shown
     assert str(run.explain("/d1.csv")).endswith(
         "/d1.csv: target. It was fetched and is a file of the wanted types."
     )

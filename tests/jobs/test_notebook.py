@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -88,6 +90,41 @@ def test_a_search_draws_one_too(notebook: Display) -> None:
         0.5,
         "5 of 10 requests: 3 pages analysed, 2 sites checked, 1 repository verified",
     )
+
+
+def test_jobs_without_requests_draw_bars_too(notebook: Display, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "index.html").write_text("<a href=a.csv>data</a>")
+    (folder / "a.csv").write_text("a,b\n1,2\n")
+    told: list[tuple[int, int]] = []
+    archive, run = tmp_path / "held", tmp_path / "run"
+    experiment = tmp_path / "small.toml"
+    experiment.write_text(
+        'table = "small"\ntitle = "Small"\nmeasures = ["auc"]\nseeds = 1\n'
+        'strategies = ["bfs"]\nsites = ["held"]\n'
+    )
+    with serve(site_of) as server:
+        coati.crawl(server.url, out=run, delay=0, show_progress=False)
+    jobs: dict[str, Callable[[], object]] = {
+        "Importing site: 2 of 2": lambda: coati.import_archive(folder, archive, start_url="http://a.test/"),
+        "Reading links: 2 of 2": lambda: coati.describe_archive(archive),
+        "Verifying: 3 of 3": lambda: coati.verify_archive(archive),
+        "Exporting: 3 of 3": lambda: coati.export_archive(archive, tmp_path / "a.wacz", "wacz"),
+        "Merging: 1 of 1": lambda: coati.merge(run, tmp_path / "all.sqlite"),
+        "Verifying: 1 of 1": lambda: coati.verify(run, on_progress=lambda *how: told.append(how)),
+        "Looking into files: 5 of 5": lambda: coati.sample(run),
+        "1 pages indexed": lambda: coati.index_archives(archive, tmp_path / "index"),
+        "runs: 3 of 3": lambda: coati.experiment(
+            experiment, archives=tmp_path, out=tmp_path / "out", jobs=0, parquet=False
+        ),
+    }
+    for line, job in jobs.items():
+        notebook.shown.clear()
+        job()
+        assert line in [bar.line for bar in notebook.shown]
+        assert (notebook.shown[0].line, notebook.shown[-1].line) == ("Starting …", "")
+    assert told == [(1, 1)]
 
 
 def test_who_wants_none_gets_none(notebook: Display, tmp_path_factory: pytest.TempPathFactory) -> None:

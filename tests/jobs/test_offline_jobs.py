@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import coati
+from tests.archive.snapshots import write_news
 from tests.replaying import tiny_site
 
 OWN = """
@@ -18,6 +19,14 @@ from coati.strategies.baselines import breadth_first
 def mine(start_urls, seed):
     \"\"\"Breadth-first under another name.\"\"\"
     return breadth_first(start_urls)
+"""
+
+OWN_WATCH = """
+from coati.assembly import build_strategy
+
+
+def mine(start_urls, seed):
+    return build_strategy("arrivals", start_urls, seed)
 """
 
 FILE = """
@@ -37,6 +46,7 @@ def archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     (tmp_path / "own_order.py").write_text(OWN)
+    (tmp_path / "own_watch.py").write_text(OWN_WATCH)
     (tmp_path / "tiny.toml").write_text(FILE)
     tiny_site.make(tmp_path / "archives" / "tiny")
     return tmp_path / "archives"
@@ -57,11 +67,64 @@ def test_a_replay_returns_every_run_and_tells_how_it_goes(archives: Path) -> Non
     assert found.spread("bfs", "requests_to_90_pct").median == pytest.approx(80)
     assert "tiny" in found._repr_html_()
     assert not re.search(r"\.\d{5}", found._repr_html_())
+    assert isinstance(found, coati.ReplayResults)
     found.write("out")
     lines = Path("out/results.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["seed"] for line in lines] == [None, 0, 1, 0, 1]
     short = coati.replay(archives / "tiny", "bfs", max_requests=2)
     assert math.isinf(short.spread("bfs", "requests_to_90_pct").median)
+
+
+def test_watches_are_replayed_over_a_history(tmp_path: Path) -> None:
+    news = tmp_path / "news"
+    coati.import_archive(write_news(tmp_path / "tables"), news, name="news")
+    ready: list[str] = []
+    steps: set[str] = set()
+    results: list[object] = []
+    found = coati.replay(
+        news,
+        "rr,arrivals",
+        per_cycle=1,
+        every="1h",
+        cold=True,
+        out=tmp_path / "out",
+        on_ready=ready.append,
+        on_progress=lambda step, _done, _total: steps.add(step),
+        on_result=results.append,
+    )
+    assert isinstance(found, coati.WatchReplayResults)
+    assert found.strategies() == ["rr", "arrivals"]
+    assert ready == ["news: 2 pages, 4 cycles"]
+    assert {"extracting links", "what is new"} <= steps
+    assert results == list(found.runs)
+    assert (tmp_path / "out" / "coverage.png").is_file()
+    assert 0 <= found.spread("rr", "coverage").median <= 1
+    assert "news" in found._repr_html_()
+    assert repr(found) == "<WatchReplayResults on 'news': 2 runs of rr, arrivals>"
+    # Nothing is new to a label that no link has.
+    nothing = coati.replay(news, "rr", relevant="label=nobody")
+    assert math.isnan(nothing.spread("rr", "coverage").median)
+    with pytest.raises(coati.CoatiError, match="unknown measure 'auc'"):
+        found.spread("rr", "auc")
+
+
+def test_a_strategy_that_does_not_fit_is_told_and_never_loops(archives: Path, tmp_path: Path) -> None:
+    tiny = archives / "tiny"
+    with pytest.raises(coati.CoatiError, match="not a history"):
+        coati.replay(tiny, "arrivals")
+    with pytest.raises(coati.CoatiError, match="cannot be replayed together"):
+        coati.replay(tiny, "arrivals,bfs")
+    with pytest.raises(coati.CoatiError, match="--per-cycle is for strategies that watch pages"):
+        coati.replay(tiny, "bfs", per_cycle=3)
+    with pytest.raises(coati.CoatiError, match="--max-time is for strategies that crawl a site"):
+        coati.replay(tiny, "arrivals", max_time="1h")
+    coati.import_archive(write_news(tmp_path / "tables"), tmp_path / "news")
+    with pytest.raises(coati.CoatiError, match="every must be above 0"):
+        coati.replay(tmp_path / "news", "arrivals", every=0)
+    with pytest.raises(coati.CoatiError, match="prospect searches the web"):
+        coati.replay(tiny, "bfs,prospect")
+    with pytest.raises(coati.CoatiError, match="own_watch:mine watches pages"):
+        coati.replay(tiny, "own_watch:mine")
 
 
 def test_a_part_of_an_experiment_needs_nothing_that_it_does_not_use(archives: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta, Entry, Record
+from coati.jobs.replay_results import ReplayResults
 from coati.jobs.replaying import replay
 from coati.model import Method, Page, Request
 from coati.replaying.site import ReplaySite
@@ -54,6 +55,7 @@ def test_pages_that_meet_the_goal_are_relevant(tmp_path: Path) -> None:
 def test_they_are_the_targets_of_a_replay(tmp_path: Path) -> None:
     archive = make(tmp_path / "hosts")
     results = replay(archive, "anthelion,bfs", goal=["structured-data"], scope="any")
+    assert isinstance(results, ReplayResults)
     assert {run.strategy: run.measures.targets for run in results.runs} == {"anthelion": 10, "bfs": 10}
     assert all(run.measures.requests_to_90_pct is not None for run in results.runs)
 

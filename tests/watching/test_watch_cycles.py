@@ -35,7 +35,8 @@ def test_it_looks_first_and_then_tells_what_changed(site: Script) -> None:
     site.routes["/"] = page("/a.csv", "/b.csv")
     site.routes["/b.csv"] = file(b"b\n1\n")
     told: list[coati.Progress] = []
-    second = coati.watch("site.watch", on_progress=told.append)
+    second = coati.watch("site.watch", exec="touch {what}", on_progress=told.append)
+    assert Path("new").is_file()
     assert [(change.what, change.url.rpartition("/")[2]) for change in second.changes] == [("new", "b.csv")]
     assert (second.place.resumed, second.stop, second.moved) == (True, coati.StopReason.FINISHED, False)
     assert second.place.options.per_cycle == 10

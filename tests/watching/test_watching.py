@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from coati.strategies.revisits.scheduler import DATED, EXPLORED
 from coati.watching.cycle import CycleResult
 from coati.watching.known_pages import read_known
 from coati.watching.notifying import TOLD, UNREACHED, ChangeListeners
+from coati.watching.past_changes import past_changes
 from coati.watching.watch import WatchPlace, find_watch, watch_once
 from tests.cli.commands import Coati, coati
 from tests.live.scripted import Exchange, Route, Script, answer, file, page, scripted
@@ -552,6 +553,15 @@ def test_the_command(site: Script, coati: Coati) -> None:
     assert "/c.csv" in second.out
     listed = coati("watch", "site", "--diff", "1d", "--format", "json")
     assert json.loads(listed.out)["what"] == "new"
+    found = past_changes("site", "1d")
+    assert found.rows() == [json.loads(listed.out)]
+    assert found.changes == past_changes("site.watch").changes
+    assert (past_changes("site").since, found.folder) == ("", Path("site.watch"))
+    assert "/c.csv" in found._repr_html_()
+    assert repr(past_changes("site", datetime(2999, 1, 1, tzinfo=UTC))) == (
+        "<PastChanges 'site.watch': 0 changes since 2999-01-01T00:00:00Z>"
+    )
+    assert past_changes("site", timedelta(days=1)).changes == found.changes
     wrong = coati("watch", "site", "--diff", "soon")
     assert (wrong.code, "neither a day" in wrong.err) == (2, True)
 

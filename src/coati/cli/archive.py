@@ -19,7 +19,6 @@ from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.jobs.archive_checks import DamagedRecord, reindex_archive, verify_archive
 from coati.jobs.archives import EXPORTS, ImportedArchive, describe_archive, export_archive, import_archive
-from coati.jobs.progress_bar import progress
 from coati.model import Kind
 from coati.units import format_bytes
 from coati.web.media import PRESETS
@@ -92,19 +91,18 @@ def import_(  # noqa: PLR0917 -- one parameter per option
     a folder of snapshot tables, or a plain folder of static files.
     """
     damages = _Damages()
-    with progress(f"Importing {sources[0].name}") as told:
-        made = import_archive(
-            sources,
-            destination,
-            layout=layout,
-            start_url=start_url,
-            types=types_text,
-            name=name,
-            keep_target_bodies=keep_target_bodies,
-            overwrite=overwrite,
-            on_progress=told,
-            on_damage=damages,
-        )
+    made = import_archive(
+        sources,
+        destination,
+        layout=layout,
+        start_url=start_url,
+        types=types_text,
+        name=name,
+        keep_target_bodies=keep_target_bodies,
+        overwrite=overwrite,
+        on_damage=damages,
+        show_progress=True,
+    )
     damages.conclude()
     if not made.imported.has_start:
         say("warning: the start URL is not in the archive; set another with --start-url", err=True)
@@ -128,8 +126,7 @@ def info(folder: Path, links: bool, form: str) -> None:
 
     Prints counts, sizes, target types, and the links of the site that the archive has no response for.
     """
-    with progress("Reading links") as told:
-        facts = describe_archive(folder, links=links, on_progress=told).as_json()
+    facts = describe_archive(folder, links=links, show_progress=True).as_json()
     if form == "json":
         say(json.dumps(facts))
     else:
@@ -147,8 +144,7 @@ def verify(folder: Path, form: str) -> int:
         with suppress(BrokenPipeError):
             say(damaged.reason)
 
-    with progress("Verifying") as told:
-        found = verify_archive(folder, on_damage=show if form == "table" else None, on_progress=told)
+    found = verify_archive(folder, on_damage=show if form == "table" else None, show_progress=True)
     with suppress(BrokenPipeError):
         if form == "json":
             say(json.dumps(found.as_json()))
@@ -187,8 +183,7 @@ def reindex(folder: Path, form: str) -> None:
 @format_option
 def export(folder: Path, out: Path, layout: str, form: str) -> None:
     """Export an archive for other tools."""
-    with progress("Exporting") as told:
-        exported = export_archive(folder, out, layout, on_progress=told)
+    exported = export_archive(folder, out, layout, show_progress=True)
     if isinstance(exported, KitExport):
         _print_kit(exported, form)
         return

@@ -87,10 +87,6 @@ def crawl(
 
         return crawl_list(from_file, start, given)
     place = find_place(start, given)
-    if place.settings.dry_run and place.settings.shortcuts == "only":
-        from coati.cli.inspect import list_only
-
-        return list_only(place.settings)
     if place.settings.dry_run:
         from coati.cli.dry_run import dry_run
 

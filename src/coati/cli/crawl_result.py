@@ -7,27 +7,15 @@ import shlex
 from typing import TYPE_CHECKING
 
 from coati.cli.terminal import say
-from coati.reporting.long_pauses import long_pause
 from coati.runs.layout import Layout
-from coati.runs.reader import RunReader
-from coati.stop_reasons import StopReason
 from coati.units import format_count
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from coati.jobs.crawl_run import CrawlRun
     from coati.jobs.file_commands import CommandCounts
-    from coati.live.plan import CrawlResult
 
 # Of what could not be reached, this many are named.
 _SHOWN = 5
-
-
-WITHOUT_CERTIFICATE = (
-    "the site's TLS certificate is not valid, or its encryption is too old (a browser shows which). To"
-    " crawl without checking the certificate: --limits verify_certificates=false"
-)
 
 
 def say_commands_wait(files: int) -> None:
@@ -80,31 +68,10 @@ def _print(run: CrawlRun) -> None:
         lines.append(("report", str(run.report)))
     for name, text in lines:
         say(f"  {name + ':':<12}{text}")
-    for url, reason in _unreached(run.folder):
-        say(f"  not reached: {url} ({reason})", err=True)
-    step = result.stop.words.next_step
+    for each in run.run.details(_SHOWN).unreached_addresses:
+        say(f"  not reached: {each.url} ({each.reason})", err=True)
     if failed is not None:
         say(failed.sentence, err=True)
-        step = failed.next_step
-    if result.stop is StopReason.RATE_LIMITED:
-        with RunReader(run.folder) as reader:
-            step = long_pause(reader.connection) or step
-    if result.stop is StopReason.START_UNREACHABLE and _lacks_certificate(result):
-        step = WITHOUT_CERTIFICATE
-    if step:
+    if run.next_step:
         again = f" (coati crawl {shlex.quote(str(run.folder))} …)" if result.stop.resumable else ""
-        say(f"Next: {step}{again}", err=True)
-
-
-def _lacks_certificate(result: CrawlResult) -> bool:
-    # A crawl has imported Scrapy by now; this module need not.
-    from coati.live.failures import FailureReason
-
-    return result.first_failure == FailureReason.CERTIFICATE
-
-
-def _unreached(folder: Path) -> list[tuple[str, str]]:
-    """List some of the addresses that met an outage and are still to be retried."""
-    with RunReader(folder) as reader:
-        rows = reader.connection.execute("SELECT url, reason FROM deferred LIMIT ?", (_SHOWN,))
-        return [(row["url"], row["reason"]) for row in rows]
+        say(f"Next: {run.next_step}{again}", err=True)

@@ -6,10 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from coati.cli.crawl_result import WITHOUT_CERTIFICATE
+from coati.cli.inspect import show_inspection
 from coati.cli.terminal import say
-from coati.jobs.crawl_run import NO_LINKS, NO_PAGE
-from coati.jobs.preview import LinkGroup, Preview, preview_place
+from coati.jobs.crawl_run import NO_LINKS, NO_PAGE, WITHOUT_CERTIFICATE
+from coati.jobs.crawling import look_ahead
+from coati.jobs.inspecting import Inspection
+from coati.jobs.preview import LinkGroup, Preview
 from coati.jobs.run_place import RunPlace
 from coati.live.failures import FailureReason
 from coati.reporting.start_page import ALLOW_PRIVATE, why_few_links
@@ -23,7 +25,9 @@ _WIDTH = 100
 
 def dry_run(place: RunPlace) -> int:
     """Print the preview of a crawl, and return the exit code."""
-    found = preview_place(place)
+    found = look_ahead(place)
+    if isinstance(found, Inspection):
+        return show_inspection(found, place.settings.format)
     if place.settings.format == "json":
         say(json.dumps(asdict(found)))
     else:

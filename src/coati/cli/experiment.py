@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from coati.cli.counted_progress import counted_progress
 from coati.cli.output_format import format_option
-from coati.cli.terminal import print_tables
+from coati.cli.terminal import print_tables, say
 from coati.jobs.experimenting import ExperimentResults
 from coati.jobs.experimenting import experiment as run_experiment
 
@@ -70,29 +68,20 @@ def experiment(  # noqa: PLR0917 - one parameter per option
     Runs are made in parallel, and each result is stored as soon as it is finished. Sites are archives, or
     generated.
     """
-    messages = Console(stderr=True, highlight=False, markup=False)
-    with counted_progress(messages) as bar:
-        tasks = {}
-
-        def show(doing: str, done: int, total: int) -> None:
-            if doing not in tasks:
-                tasks[doing] = bar.add_task(doing, total=total)
-            bar.update(tasks[doing], completed=done, total=total)
-
-        results = run_experiment(
-            file,
-            archives=archives,
-            out=out,
-            jobs=jobs,
-            sites=_names(sites_text),
-            strategies=_names(rows_text),
-            seeds=seeds,
-            max_requests=max_requests,
-            parquet=parquet,
-            on_progress=show,
-        )
+    results = run_experiment(
+        file,
+        archives=archives,
+        out=out,
+        jobs=jobs,
+        sites=_names(sites_text),
+        strategies=_names(rows_text),
+        seeds=seeds,
+        max_requests=max_requests,
+        parquet=parquet,
+        show_progress=True,
+    )
     for label in results.left_out:
-        messages.print(f"{label} is left out: the archives with its example pages are missing")
+        say(f"{label} is left out: the archives with its example pages are missing", err=True)
     if form == "json":
         for each in results.rows():
             click.echo(json.dumps(each))
@@ -100,7 +89,7 @@ def experiment(  # noqa: PLR0917 - one parameter per option
         _print(results)
     study = results.study
     reused = f", {study.reused:,} of them from before" if study.reused else ""
-    messages.print(f"{len(study.results):,} runs{reused}; wrote {len(results.files)} files to {out}")
+    say(f"{len(study.results):,} runs{reused}; wrote {len(results.files)} files to {out}", err=True)
 
 
 def _names(text: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -12,11 +11,11 @@ from coati.cli.harvest_result import SiteColumns, print_sites, say_next
 from coati.cli.terminal import say
 from coati.harvesting.folder import sums_of
 from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.progress_bar import both
 from coati.stop_reasons import StopReason
 from coati.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from coati.fleet.events import FleetEvent
@@ -30,6 +29,7 @@ def harvest_with_fleet(
 ) -> int:
     """Harvest into a store, and say how it went; returns the exit code."""
     # What a fleet needs takes a moment to import, and most harvests do without it.
+    from coati.fleet.events import events_appended
     from coati.fleet.harvest import FleetHarvest, Listeners
     from coati.fleet.store_jobs import check_store, run_in_store
 
@@ -41,36 +41,17 @@ def harvest_with_fleet(
         where = cluster_address or "this process"
         say(f"Harvesting {settings.types} from {sites} into {store.url}, by {where}.", err=True)
     view = CrawlView(settings.budget)
-    with ExitStack() as stack:
-        on_event = stack.enter_context(events_to(events, quiet=settings.quiet))
-        on_progress = stack.enter_context(shown(view, quiet=settings.quiet))
+    with events_appended(events) as write, shown(view, quiet=settings.quiet) as on_progress:
+        on_event = both(write, None if settings.quiet else say_event)
         done = run_in_store(harvest, cluster_address, Listeners(on_progress, on_event, say_wait))
     show_harvest(done, settings.format)
     return done.exit_code
 
 
-@contextmanager
-def events_to(file: Path | None, *, quiet: bool) -> Iterator[Callable[[FleetEvent], None]]:
-    """Write each event to a file, and what people should know to stderr."""
-    with ExitStack() as stack:
-        if file is not None and not file.exists():
-            stack.callback(_remove_empty, file)
-        out = None if file is None else stack.enter_context(file.open("a", encoding="utf-8"))
-
-        def tell(event: FleetEvent) -> None:
-            if out is not None:
-                out.write(event.line() + "\n")
-                out.flush()
-            if not quiet and (words := _words(event)):
-                say(words, err=True)
-
-        yield tell
-
-
-def _remove_empty(file: Path) -> None:
-    """Remove a file without events: nothing has begun, such as where there is no cluster."""
-    if file.is_file() and not file.stat().st_size:
-        file.unlink()
+def say_event(event: FleetEvent) -> None:
+    """Say on stderr what people should know."""
+    if words := _words(event):
+        say(words, err=True)
 
 
 def _words(event: FleetEvent) -> str:

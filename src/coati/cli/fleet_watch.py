@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from coati.cli.fleet_harvest import events_to, say_wait
+from coati.cli.fleet_harvest import say_event, say_wait
 from coati.cli.terminal import say
 from coati.units import format_count
 
@@ -28,8 +28,8 @@ def watch_with_fleet(
     from coati.fleet.store_jobs import cluster_at
 
     watch = FleetWatch(store=store, options=options, delay=delay)
-    with cluster_at(cluster) as workers, events_to(None, quiet=False) as on_event:
-        heard = Listeners(on_event=on_event, on_wait=say_wait)
+    with cluster_at(cluster) as workers:
+        heard = Listeners(on_event=say_event, on_wait=say_wait)
         try:
             if once:
                 cycle = watch_fleet_once(watch, workers, heard)

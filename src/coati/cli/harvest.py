@@ -12,17 +12,14 @@ from coati.cli.fleet_harvest import harvest_with_fleet
 from coati.cli.harvest_result import show_files, show_pages
 from coati.cli.setting_options import SettingsCommand, given_settings, no_stop_option, setting_option
 from coati.cli.terminal import say
-from coati.errors import ConfigError, UsageError
+from coati.errors import UsageError
 from coati.harvesting.files_harvest import FilesHarvest, harvest_files
-from coati.harvesting.harvest import crawl_each
-from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
+from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_crawls, find_harvest
 from coati.harvesting.pages_harvest import DEFAULT_STRATEGY, PAGES_AT_ONCE, PagesHarvest, harvest_pages
-from coati.harvesting.seeds import SHOWN_LINES, Seeds, list_text, read_seeds
-from coati.harvesting.sites import read_hosts
+from coati.harvesting.seeds import SHOWN_LINES, Seeds
 from coati.jobs.live_progress import CrawlView, shown
 from coati.markup.extraction import require_extruct
-from coati.settings.run_file import with_values
-from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.settings.run_settings import SETTINGS
 from coati.units import format_count, format_seconds
 from coati.web.urls import host_of
 
@@ -123,7 +120,6 @@ def harvest(
 ) -> int:
     """Find out what is wanted, and do it."""
     given = given_settings(ctx)
-    excluded = None if exclude_hosts is None else _hosts_in(exclude_hosts)
     if given.get("goal") and own["store"]:
         raise UsageError(
             "--store works with --types only: pages that meet a goal are collected by one machine"
@@ -131,7 +127,7 @@ def harvest(
     plan, seeds = find_harvest(
         HarvestSource(source, discovery),
         given,
-        HarvestChoices(own["sites_at_once"], own["fair"], excluded, own["extract"]),
+        HarvestChoices.named(own["sites_at_once"], exclude_hosts, fair=own["fair"], extract=own["extract"]),
     )
     _say_about(seeds)
     if isinstance(plan, PagesHarvest):
@@ -180,13 +176,6 @@ class _Extracted:
         if done == pages or done - self._told >= max(_PAGES_TOLD, pages // 10):
             self._told = done
             say(f"Read {done:,} of {format_count(pages, 'relevant page')} in full.", err=True)
-
-
-def _hosts_in(file: Path) -> frozenset[str]:
-    try:
-        return read_hosts(list_text(file.read_bytes()).splitlines())
-    except OSError as error:
-        raise ConfigError(f"exclude-hosts: {file} cannot be read: {error.strerror}") from None
 
 
 def _say_about(seeds: Seeds) -> None:
@@ -247,13 +236,10 @@ def crawl_list(file: Path, start: tuple[str, ...], given: Mapping[str, object]) 
     """Crawl every site of a list, each for itself: `coati crawl --from-file`."""
     if start:
         raise UsageError("give start URLs or --from-file, not both")
-    seeds = read_seeds(file)
+    plan, seeds = find_crawls(HarvestSource(file), given)
     _say_about(seeds)
-    settings = with_values(RunSettings(), {**seeds.with_headers(given), "urls": seeds.urls})
-    out = Path(settings.out or file.with_suffix("").name + "-crawls")
-    view = CrawlView(Budget())
-    with shown(view, quiet=settings.quiet) as on_progress:
-        harvested = crawl_each(seeds.urls, out, settings, on_progress)
+    with shown(CrawlView(Budget()), quiet=plan.settings.quiet) as on_progress:
+        harvested = harvest_files(plan, on_progress)
     # `coati harvest` would share one budget.
-    show_files(harvested, settings.format, again="the same command")
-    return harvested.stop.exit_code
+    show_files(harvested, plan.settings.format, again="the same command")
+    return harvested.exit_code

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -27,8 +26,6 @@ _OPTIONS = (
     "proxy", "limits", "format",
 )  # fmt: skip
 _SHOWN_TYPES = 8
-# What a dry run may ask for: enough for a portal of five thousand data sets.
-INVENTORY_REQUESTS = 60
 
 _ABOUT = f"""Show which software a site runs, what it lists, and which command to use.
 
@@ -48,12 +45,6 @@ def inspect(ctx: click.Context, /, url: str, **_: object) -> int:
     """Ask, print, and return the exit code."""
     settings = with_values(RunSettings(), {**given_settings(ctx), "urls": (with_scheme(url),)})
     return show_inspection(inspect_site(url, settings), settings.format)
-
-
-def list_only(settings: RunSettings) -> int:
-    """Show what the software of a site lists: ``coati crawl --shortcuts only --dry-run``."""
-    wanted = settings if settings.max_requests else replace(settings, max_requests=INVENTORY_REQUESTS)
-    return show_inspection(inspect_site(settings.url, wanted), settings.format)
 
 
 def show_inspection(found: Inspection, form: str) -> int:

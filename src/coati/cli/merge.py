@@ -11,7 +11,6 @@ from coati.cli.completion import RunPath
 from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.jobs.merging import merge as merge_runs
-from coati.jobs.progress_bar import progress
 from coati.units import format_count
 
 
@@ -26,8 +25,7 @@ def merge(runs: tuple[Path, ...], out: Path, *, overwrite: bool, form: str) -> N
     RUN is the folder of a run, or a folder with runs in it, such as that of a harvest. The database holds the
     targets, pages, requests and skipped URLs of all runs; Datasette and DuckDB can open it.
     """
-    with progress("Merging") as told:
-        merged = merge_runs(runs, out, overwrite=overwrite, on_progress=told)
+    merged = merge_runs(runs, out, overwrite=overwrite, show_progress=True)
     if form == "json":
         say(json.dumps(merged.as_json()))
         return

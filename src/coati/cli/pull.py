@@ -10,7 +10,6 @@ import click
 from coati.cli.output_format import format_option
 from coati.cli.terminal import say
 from coati.fleet.store_access import pull as pull_site
-from coati.jobs.progress_bar import progress
 from coati.units import format_count
 
 
@@ -24,8 +23,7 @@ def pull(store: str, site: str, out: Path | None, form: str) -> None:
 
     All commands for runs work on the folder; `coati crawl` resumes it.
     """
-    with progress("Pulling") as told:
-        pulled = pull_site(store, site, out, on_progress=told)
+    pulled = pull_site(store, site, out, show_progress=True)
     if form == "json":
         say(json.dumps(pulled.as_json()))
     else:

@@ -10,42 +10,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from coati.assembly import EARLY_STOPS, REGISTRY, SHORTCUTS
-from coati.budget import Budget
 from coati.cli.completion import offering
-from coati.cli.counted_progress import counted_progress
 from coati.cli.output_format import format_option
-from coati.cli.replay_watch import watch_callbacks, watch_table
+from coati.cli.replay_watch import watch_table
 from coati.cli.setting_options import SettingParam
-from coati.cli.terminal import print_tables
-from coati.errors import ConfigError, UsageError
-from coati.jobs.replaying import (
-    DEFAULT_STRATEGIES,
-    ReplayCallbacks,
-    ReplayPlan,
-    ReplayResults,
-    parse_moment,
-    replay_archive,
-)
-from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
-from coati.replaying.measures import Measures, SiteTotals
+from coati.cli.terminal import print_tables, say
+from coati.errors import ConfigError
+from coati.jobs.replay_results import ReplayResults
+from coati.jobs.replaying import DEFAULT_STRATEGIES, parse_moment
+from coati.jobs.replaying import replay as run_replay
+from coati.replaying.measures import Measures
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.strategies.revisits.relevance import FORMS
-from coati.web.invisible_characters import safe
 from coati.web.media import PRESETS
 from coati.web.rules import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.progress import Progress
-
     from coati.replaying.comparison import MeasuredRun
-    from coati.replaying.site import ReplaySite
+    from coati.replaying.watch_replay import WatchRun
 
 _REMARKS_SHOWN = 5
 
@@ -74,7 +62,13 @@ class _Moment(click.ParamType[float]):
     help="Strategies to run, separated by commas; `coati strategies` lists them, my_module:MyStrategy is"
     " your own.",
 )
-@click.option("--seeds", default=1, show_default=True, help="How many seeds, counted from --seed.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many seeds, counted from --seed.",
+)
 @click.option("--seed", default=0, show_default=True, help="The first seed.")
 @click.option(
     "--types",
@@ -191,85 +185,58 @@ def replay(  # noqa: PLR0917 - one parameter per option
     Strategies that watch pages run over the history of ARCHIVE in cycles. They are measured by the share of
     the new links that they find, and by the delay, compared with GREEDY, which knows what is new.
     """
-    plan = ReplayPlan(
-        strategies=strategies.split(","),
+
+    def result(run: MeasuredRun | WatchRun) -> None:
+        if form == "json":
+            say(json.dumps(run.row()))
+
+    results = run_replay(
+        archive,
+        strategies,
         seeds=seeds,
         seed=seed,
         types=types_text,
         goal=goal,
         scope=scope,
-        start_urls=start_urls,
+        start_url=start_urls,
         shortcuts=shortcuts,
         as_of=as_of,
-        budget=Budget(max_requests, max_bytes, max_time, max_targets),
+        max_requests=max_requests,
+        max_bytes=max_bytes,
+        max_time=max_time,
+        max_targets=max_targets,
         early_stop=early_stop,
         examples=examples,
+        per_cycle=per_cycle,
+        per_site=per_site,
+        every=every,
+        relevant=relevant,
+        cold=cold,
         link_cache=link_cache,
+        out=out,
+        on_ready=lambda words: say(words, err=True),
+        on_result=result,
+        show_progress=True,
     )
-    if out is not None:
-        _make_folder(out)
-    messages = Console(stderr=True, highlight=False, markup=False)
-    watch = {"per_cycle": per_cycle, "per_site": per_site, "every": every, "relevant": relevant, "cold": cold}
-    chosen = {name: value for name, value in watch.items() if value}
-    if are_watches(plan.wanted()):
-        how = WatchReplayPlan(wanted=plan.wanted(), start_urls=start_urls, **chosen)  # type: ignore[arg-type]
-        _replay_watches(archive, how, out, form, messages)
-        return
-    if chosen:
-        raise ConfigError(f"--{next(iter(chosen)).replace('_', '-')} is for strategies that watch pages")
-    with counted_progress(messages) as bar:
-        results = replay_archive(archive, plan, _callbacks(bar, messages, form))
-    _warn(messages, results.remarks)
+    if isinstance(results, ReplayResults):
+        _warn(results.remarks)
+        tables = [_table(results), _shares_table(results)]
+        written = f"{len(results.runs)} traces, results.jsonl and curves.png"
+    else:
+        tables, written = [watch_table(results)], "results.jsonl and coverage.png"
     if form == "table":
-        print_tables(_table(results), _shares_table(results))
+        print_tables(*tables)
     if out is not None:
-        results.write(out)
-        messages.print(f"wrote {len(results.runs)} traces, results.jsonl and curves.png to {out}")
+        say(f"wrote {written} to {out}", err=True)
 
 
-def _replay_watches(
-    archive: Path, plan: WatchReplayPlan, out: Path | None, form: str, messages: Console
-) -> None:
-    with counted_progress(messages) as bar:
-        results = replay_watches(archive, plan, watch_callbacks(bar, messages, form))
-    if form == "table":
-        print_tables(watch_table(results))
-    if out is not None:
-        results.write(out)
-        messages.print(f"wrote results.jsonl and coverage.png to {out}")
-
-
-def _callbacks(bar: Progress, messages: Console, form: str) -> ReplayCallbacks:
-    """Show links being extracted and runs as they go; as JSON, each result when it is there."""
-    tasks = [bar.add_task("extracting links", total=None)]
-
-    def links(done: int, total: int) -> None:
-        bar.update(tasks[0], completed=done, total=total)
-
-    def ready(site: ReplaySite) -> None:
-        bar.remove_task(tasks.pop())
-        tasks.append(bar.add_task("", total=SiteTotals.of(site.truth).urls))
-        starts = " and ".join(site.start_urls)
-        messages.print(safe(f"{site.name}: starts at {starts}; targets are {site.definition}"))
-
-    def run(name: str, seed: int | None, requests: int, targets: int) -> None:
-        label = name if seed is None else f"{name} seed {seed}"
-        bar.update(tasks[0], description=f"{label}: {targets} targets", completed=requests)
-
-    def result(finished: MeasuredRun) -> None:
-        if form == "json":
-            click.echo(json.dumps(finished.row()))
-
-    return ReplayCallbacks(on_links=links, on_site=ready, on_run=run, on_result=result)
-
-
-def _warn(messages: Console, remarks: Sequence[str]) -> None:
+def _warn(remarks: Sequence[str]) -> None:
     """Name pages that the archive no longer gives, or not whole: the measures leave out what they led to."""
     for remark in remarks[:_REMARKS_SHOWN]:
-        messages.print(safe(f"warning: {remark}"))
+        say(f"warning: {remark}", err=True)
     if len(remarks) > _REMARKS_SHOWN:
         more = len(remarks) - _REMARKS_SHOWN
-        messages.print(f"warning: and {more} more pages; `coati archive verify` lists all damaged records")
+        say(f"warning: and {more} more pages; `coati archive verify` lists all damaged records", err=True)
 
 
 def _table(results: ReplayResults) -> Table:
@@ -339,11 +306,3 @@ def _middle(results: ReplayResults, strategy: str, measure: str, form: str) -> s
     if measure in _REACHED and spread.low is not None and spread.high is not None:
         text += f" ({form.format(spread.low)}-{'∞' if math.isinf(spread.high) else form.format(spread.high)})"
     return text
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder for results before the work begins, so that no result is lost for want of one."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"--out {folder}: the folder cannot be created ({error.strerror})") from error

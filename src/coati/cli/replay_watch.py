@@ -1,24 +1,16 @@
-"""``coati replay`` for strategies that watch pages: its progress and its table."""
+"""``coati replay`` for strategies that watch pages: its table."""
 
 from __future__ import annotations
 
-import json
+import math
 from typing import TYPE_CHECKING
 
-import click
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from coati.jobs.replaying_watches import WatchCallbacks
-from coati.web.invisible_characters import safe
-
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from coati.jobs.replaying_watches import WatchReplayResults
-    from coati.replaying.watch_replay import WatchRun
+    from coati.jobs.replay_results import WatchReplayResults
 
 _COLUMNS = {
     "coverage": ("coverage", "{:.3f}"),
@@ -28,24 +20,6 @@ _COLUMNS = {
     "requests": ("requests", "{:,.0f}"),
     "cpu_seconds": ("CPU s", "{:.2f}"),
 }
-
-
-def watch_callbacks(bar: Progress, messages: Console, form: str) -> WatchCallbacks:
-    """Show how far it is; as JSON, each result when it is there."""
-    task = bar.add_task("", total=None)
-
-    def ready(name: str, pages: int, cycles: int) -> None:
-        messages.print(safe(f"{name}: {pages:,} pages, {cycles:,} cycles"))
-
-    def result(run: WatchRun) -> None:
-        if form == "json":
-            click.echo(json.dumps(run.row()))
-
-    return WatchCallbacks(
-        on_progress=lambda what, done, total: bar.update(task, description=what, completed=done, total=total),
-        on_ready=ready,
-        on_result=result,
-    )
 
 
 def watch_table(results: WatchReplayResults) -> Table:
@@ -66,7 +40,7 @@ def watch_table(results: WatchReplayResults) -> Table:
         table.add_column(title, justify="right")
     for strategy in results.strategies():
         seeds = [run.seed for run in results.runs if run.strategy == strategy]
-        medians = ((results.median(strategy, name), form) for name, (_, form) in _COLUMNS.items())
-        shown = ("-" if median is None else form.format(median) for median, form in medians)
+        medians = ((results.spread(strategy, name).median, form) for name, (_, form) in _COLUMNS.items())
+        shown = ("-" if math.isnan(median) else form.format(median) for median, form in medians)
         table.add_row(strategy, "-" if seeds[0] is None else str(len(seeds)), *shown)
     return table

@@ -10,7 +10,6 @@ import click
 from coati.cli.completion import RunPath
 from coati.cli.output_format import format_option
 from coati.cli.terminal import say
-from coati.jobs.progress_bar import progress
 from coati.jobs.sampling import Sample
 from coati.jobs.sampling import sample as draw
 from coati.units import format_count
@@ -33,8 +32,7 @@ def sample(run: Path, count: int, seed: int, sheet: Path | None, guess: bool, fo
     The first call draws the sample, guesses the counts and writes a sheet. Fill in its column labelled_tables
     (0 for a file without tables) and call again to compare your counts with the guess.
     """
-    with progress("Looking into files") as show:
-        drawn = draw(run, count, seed=seed, sheet=sheet, guess=guess, on_progress=show)
+    drawn = draw(run, count, seed=seed, sheet=sheet, guess=guess, show_progress=True)
     if drawn.is_new:
         say(f"wrote {drawn.sheet}: fill in its column labelled_tables and call again", err=True)
     elif drawn.files:

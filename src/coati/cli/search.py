@@ -16,8 +16,6 @@ from coati.jobs.choices import list_engines
 from coati.jobs.search_index import SearchIndex, index_archives
 from coati.units import format_count
 
-_LINE_SECONDS = 5.0
-
 
 @click.group()
 def search() -> None:
@@ -34,16 +32,8 @@ def index(archives: tuple[Path, ...], out: Path, form: str) -> None:
     An existing index is replaced when the new one is complete. The index answers keyword queries, finds
     related pages, and knows which sites link to each other.
     """
-    began = told_at = time.monotonic()
-
-    def progress(pages: int) -> None:
-        nonlocal told_at
-        now = time.monotonic()
-        if now - told_at >= _LINE_SECONDS:
-            told_at = now
-            say(f"{pages:,} pages indexed", err=True)
-
-    made = index_archives(archives, out, on_progress=progress)
+    began = time.monotonic()
+    made = index_archives(archives, out, show_progress=True)
     seconds = round(time.monotonic() - began, 1)
     if made.damaged:
         unread = f"{format_count(len(made.damaged), 'page')} could not be read; the first: {made.damaged[0]}"

@@ -8,6 +8,7 @@ the password of an address that somebody typed, in whatever place it was not mea
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -24,8 +25,10 @@ _USER = re.compile(r"""(?i)\b((?:https?|socks5?|ftp):/{1,2})[^\s/@:"',]{0,256}:[
 
 def say(text: object = "", *, err: bool = False, bold: bool = False) -> None:
     """Print a line, or lines, on stdout or stderr."""
+    # While a bar is drawn in its place, lines go through its stream; click looks for the one behind it.
+    above_bar = sys.stderr if err and hasattr(sys.stderr, "rich_proxied_file") else None
     with writing_to("the output"):
-        click.secho(_USER.sub(r"\1", safe(str(text))), err=err, bold=bold or None)
+        click.secho(_USER.sub(r"\1", safe(str(text))), file=above_bar, err=err, bold=bold or None)
 
 
 def print_tables(*tables: RenderableType, plain_width: int = 140) -> None:

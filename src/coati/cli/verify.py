@@ -11,11 +11,9 @@ import click
 from coati.cli.completion import RunPath
 from coati.cli.output_format import format_option
 from coati.cli.terminal import say
-from coati.harvesting.folder import HarvestLayout
-from coati.jobs.progress_bar import progress
 from coati.jobs.verifying import Verification
 from coati.jobs.verifying import verify as verify_run
-from coati.runs.layout import Layout, holds_run
+from coati.runs.layout import Layout
 from coati.units import format_count
 
 WRONG_INPUT = 2
@@ -32,30 +30,19 @@ WRONG_INPUT = 2
 def verify(folder: Path, *, repair: bool, form: str) -> int:
     """Check every file of the run in DIR against its hash, and list missing and changed ones.
 
-    DIR may also be the folder of a harvest: then all its sites are checked.
+    DIR may also be the folder of a harvest, or hold several runs: then all of them are checked.
 
     The exit code is 2 if there are any (with --repair: if any are left).
     """
-    whole = True
-    for run in _runs_in(folder):
-        with progress("Verifying") as told:
-            found = verify_run(run, repair=repair, on_progress=told)
-        whole = whole and found.whole
-        # Who has read enough, as `head` has, still wants the right exit code.
-        with suppress(BrokenPipeError):
+    found = verify_run(folder, repair=repair, show_progress=True)
+    # Who has read enough, as `head` has, still wants the right exit code.
+    with suppress(BrokenPipeError):
+        for run in found.runs or (found,):
             if form == "json":
-                say(json.dumps(found.as_json()))
+                say(json.dumps(run.as_json()))
             else:
-                _print(found, folder)
-    return 0 if whole else WRONG_INPUT
-
-
-def _runs_in(folder: Path) -> list[Path]:
-    """List the run that is meant, or those of a harvest."""
-    harvest = HarvestLayout(folder)
-    if not harvest.settings.is_file():
-        return [folder]
-    return sorted(site for site in harvest.sites.glob("*") if holds_run(site))
+                _print(run, folder)
+    return 0 if found.whole else WRONG_INPUT
 
 
 def _print(found: Verification, asked: Path) -> None:

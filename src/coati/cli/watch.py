@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,14 +15,14 @@ from coati.cli.fleet_watch import watch_with_fleet
 from coati.cli.output_format import format_option
 from coati.cli.setting_options import SettingParam, given_settings, setting_option, shown_default
 from coati.cli.terminal import say
-from coati.errors import ConfigError, UsageError
+from coati.errors import UsageError
 from coati.live.stop_signal import StopSignal
-from coati.runs.changes_file import read_changes
 from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason
 from coati.units import format_count, format_seconds, parse_seconds
 from coati.watching.notifying import ChangeListeners
-from coati.watching.watch import find_watch, is_watch, next_cycle
+from coati.watching.past_changes import past_changes
+from coati.watching.watch import find_watch, next_cycle
 from coati.watching.watch_cycles import CycleCallbacks, watch_cycles
 from coati.watching.watch_options import WATCH_OPTIONS, WatchOptions, with_options
 
@@ -112,7 +112,7 @@ def watch(  # noqa: PLR0917 -- one parameter per option
     """
     _require_one(sources, store, cluster, alone=bool(out or command or notify or since))
     if since is not None:
-        return _show_changes(sources, out, since, form)
+        return _show_changes(out or sources[0], since, form)
     values = {name: ctx.params[name] for name in WATCH_OPTIONS if ctx.params[name] is not None}
     if store is not None:
         seconds = None if delay is None else parse_seconds(delay)
@@ -212,40 +212,16 @@ def _print_changes(changes: tuple[Change, ...] | list[Change]) -> None:
         say(f"  … and {len(changes) - _SHOWN:,} more in changes.jsonl")
 
 
-def _show_changes(sources: tuple[Path, ...], out: Path | None, since: str, form: str) -> int:
-    folder = out or sources[0]
-    if not is_watch(folder):
-        beside = folder.with_name(folder.name.removesuffix(".txt") + ".watch")
-        if not is_watch(beside):
-            raise UsageError(f"there is no watch in {folder}")
-        folder = beside
-    begin = _moment(since)
-    changes = [change for change in read_changes(folder) if change.seen_at >= begin]
+def _show_changes(source: Path, since: str, form: str) -> int:
+    found = past_changes(source, since)
     if form == "json":
-        for change in changes:
-            say(json.dumps(change.as_json(), ensure_ascii=False))
+        for row in found.rows():
+            say(json.dumps(row, ensure_ascii=False))
     else:
-        say(f"{format_count(len(changes), 'change')} since {begin}")
-        for change in changes:
+        say(f"{format_count(len(found.changes), 'change')} since {found.since}")
+        for change in found.changes:
             say(
                 f"  {change.seen_at}  {change.what:<8}{change.url}"
                 + (f"  {change.title}" if change.title else "")
             )
     return 0
-
-
-def _moment(since: str) -> str:
-    """Read a day, a time, or how long ago; returns it as the log writes times."""
-    try:
-        moment = _day(since) or datetime.now(UTC) - timedelta(seconds=parse_seconds(since))
-        return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
-    except (ConfigError, OverflowError):
-        raise ConfigError(f"--diff {since!r} is neither a day (2026-05-01) nor a time ago (2d)") from None
-
-
-def _day(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.budget import Budget
+from coati.errors import ConfigError
 from coati.replaying.comparison import MeasuredRun
 from coati.replaying.driver import Replay, ReplayOptions, replay
 from coati.replaying.measures import Comparison, Measures, SiteTotals
+from coati.strategies.revisits.watch import Watch
 
 if TYPE_CHECKING:
     from coati.replaying.site import ReplaySite
@@ -47,9 +49,15 @@ def seeds_for(strategy: str, seeds: Sequence[int]) -> tuple[int | None, ...]:
 
 def built_for(site: ReplaySite, strategy: str, seed: int | None, options: SiteRunOptions) -> Strategy:
     """Build a strategy as it stands before its first choice on a site."""
-    return build_strategy(
+    built = build_strategy(
         strategy, site.start_urls, seed or 0, site.truth, options.settings, options.examples
     )
+    if isinstance(built, Watch):
+        raise ConfigError(
+            f"{strategy} watches pages, which never ends on a site without a history; declare it as a"
+            " StrategyRow that needs Need.HISTORY to replay it over one"
+        )
+    return built
 
 
 def run_on_site(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import NamedTuple
 
 from coati.runs.iso_times import to_iso
@@ -38,3 +40,24 @@ class FleetEvent(NamedTuple):
 
 
 OnFleetEvent = Callable[[FleetEvent], None]
+
+
+@contextmanager
+def events_appended(file: Path | None) -> Iterator[OnFleetEvent]:
+    """Append each event to a file, one line each; without a file, or without an event, none is made."""
+    if file is None:
+        yield lambda _event: None
+        return
+    is_new = not file.exists()
+    with file.open("a", encoding="utf-8") as out:
+
+        def write(event: FleetEvent) -> None:
+            out.write(event.line() + "\n")
+            out.flush()
+
+        try:
+            yield write
+        finally:
+            # Nothing has begun, such as where there is no cluster.
+            if is_new and not file.stat().st_size:
+                file.unlink()

@@ -17,6 +17,7 @@ from coati.fleet.site_log import site_log
 from coati.fleet.status import FleetStatus, fleet_status, site_manifest
 from coati.jobs.arguments import text_of
 from coati.jobs.notebook_tables import pairs_table
+from coati.jobs.progress_bar import progress
 from coati.jobs.runs import Run
 
 
@@ -70,11 +71,13 @@ def pull(
     out: str | Path | None = None,
     *,
     on_progress: Callable[[int, int], None] | None = None,
+    show_progress: bool | None = None,
 ) -> PulledSite:
     """Download a site from a store into an ordinary run folder (named after the site), with all its files."""
     place = _with_site(store, site)
     folder = Path(site) if out is None else Path(out)
-    manifest = download_run(place, f"sites/{site}", folder, on_progress)
+    with progress("Pulling", show_progress, on_progress) as told:
+        manifest = download_run(place, f"sites/{site}", folder, told)
     state = manifest.state
     return PulledSite(site, folder, manifest.generation, state.requests, state.targets, state.files)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Unpack
 from coati.errors import UsageError
 from coati.fleet.client import harvest_fleet
 from coati.fleet.cluster import Cluster, OwnProcess
+from coati.fleet.events import events_appended
 from coati.fleet.fleet_watch import FleetCycle, FleetWatch, watch_fleet_once
 from coati.fleet.harvest import FleetHarvest, FleetHarvested, Listeners
 from coati.fleet.objects import ObjectStore, open_store
@@ -23,13 +24,16 @@ from coati.fleet.status import write_fleet_report
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.folder import SiteSummary
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
-from coati.jobs.arguments import PathText, text_of
+from coati.jobs.arguments import PathText, path_of, text_of
+from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import CrawlOptions, plain_values
+from coati.jobs.progress_bar import both
 from coati.settings.run_file import read_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
-from coati.units import format_count
+from coati.units import format_count, parse_seconds
 from coati.watching.watch_options import CycleOptions, WatchOptions, with_options
 
 if TYPE_CHECKING:
@@ -79,16 +83,19 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     discovery: PathText | None = None,
     sites_at_once: int | None = None,
     fair: bool = False,
-    exclude_hosts: str | Iterable[str] | None = None,
+    exclude_hosts: str | Path | Iterable[str] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     on_event: OnFleetEvent | None = None,
+    show_progress: bool | None = None,
     **options: Unpack[CrawlOptions],
 ) -> StoreHarvest:
     """Share one budget among many sites on many machines, and write everything to a store.
 
-    ``source`` and the other arguments are those of `coati.harvest`; ``cluster`` says where to run. What the
-    store holds of the same harvest is resumed. `coati.pull` makes a run folder of one of its sites.
+    ``source`` and the other arguments are those of `coati.harvest`; ``cluster`` says where to run, and
+    ``events`` is a file to which events are appended. What the store holds of the same harvest is resumed.
+    `coati.pull` makes a run folder of one of its sites.
     """
+    events = options.pop("events", None)
     values = read_values(plain_values(options))
     if values.get("goal"):
         raise UsageError("a store takes files only: pages that meet a goal are collected by one machine")
@@ -103,7 +110,12 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     files = replace(plan, settings=replace(plan.settings, out=RunSettings().out))
     harvest = FleetHarvest(files=files, store=text_of("store", store))
     check_store(harvest.store, cluster)
-    return run_in_store(harvest, cluster, Listeners(on_progress, on_event))
+    with (
+        events_appended(path_of("events", events) if events else None) as write,
+        shown(CrawlView(files.settings.budget), quiet=not is_shown(show_progress)) as show,
+    ):
+        heard = Listeners(both(show, on_progress), both(write, on_event))
+        return run_in_store(harvest, cluster, heard)
 
 
 def check_store(url: str, cluster: str | None) -> ObjectStore:
@@ -135,18 +147,20 @@ def watch_store(
     store: str | Path,
     *,
     cluster: str | None = None,
-    delay: float | None = None,
+    delay: float | str | None = None,
+    on_event: OnFleetEvent | None = None,
     **options: Unpack[CycleOptions],
 ) -> FleetCycle:
     """Run one cycle over all sites of a store that were crawled, and return what is new, by site.
 
     The first cycle of a site only looks. The options are those of `coati.watch`.
     """
+    seconds = parse_seconds(delay) if isinstance(delay, str) else delay
     watch = FleetWatch(
-        store=text_of("store", store), options=with_options(WatchOptions(), options), delay=delay
+        store=text_of("store", store), options=with_options(WatchOptions(), options), delay=seconds
     )
     with cluster_at(cluster) as workers:
-        return watch_fleet_once(watch, workers)
+        return watch_fleet_once(watch, workers, Listeners(on_event=on_event))
 
 
 @contextmanager

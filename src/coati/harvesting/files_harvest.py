@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.harvesting.folder import SiteSummary
+    from coati.harvesting.seeds import WrongLine
     from coati.harvesting.sites import HarvestSite
     from coati.live.plan import CrawlPlan
     from coati.live.stop_signal import StopSignal
@@ -109,7 +110,8 @@ class FilesHarvest:
 class FilesHarvested:
     """How a harvest ended, and the requests and files of each site, most files first.
 
-    ``commands`` says what came of the command for each file, if there was one.
+    ``commands`` says what came of the command for each file, if there was one. ``left_out`` are the lines of
+    the list that give no address.
     """
 
     stop: StopReason
@@ -117,6 +119,7 @@ class FilesHarvested:
     layout: HarvestLayout
     resumed: bool
     commands: CommandCounts | None = None
+    left_out: tuple[WrongLine, ...] = ()
 
     def __fspath__(self) -> str:
         return str(self.folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,8 @@ from coati.errors import ConfigError, UsageError
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.folder import HarvestLayout
 from coati.harvesting.pages_harvest import PagesHarvest, usual_settings
-from coati.harvesting.seeds import Seeds, read_seeds, seeds_in, seeds_of_discovery
+from coati.harvesting.seeds import Seeds, list_text, read_seeds, seeds_in, seeds_of_discovery
+from coati.harvesting.sites import read_hosts
 from coati.jobs.arguments import PathText, count_of, path_of, texts_of
 from coati.runs.layout import Layout, holds_run
 from coati.runs.settings_file import read_settings, require_start_urls
@@ -54,19 +56,26 @@ class HarvestChoices(NamedTuple):
     def named(
         cls,
         sites_at_once: int | None,
-        exclude_hosts: str | Iterable[str] | None,
+        exclude_hosts: str | Path | Iterable[str] | None,
         *,
         fair: bool,
         extract: bool = True,
     ) -> HarvestChoices:
-        """Take what a caller of the library gives."""
-        hosts = None if exclude_hosts is None else texts_of("exclude_hosts", exclude_hosts)
-        return cls(
-            None if sites_at_once is None else count_of("sites_at_once", sites_at_once),
-            fair,
-            None if hosts is None else frozenset(host.lower() for host in hosts),
-            extract,
-        )
+        """Take what a caller of the library gives; a path is that of a file with host names."""
+        hosts = None
+        if isinstance(exclude_hosts, Path):
+            hosts = _hosts_in(exclude_hosts)
+        elif exclude_hosts is not None:
+            hosts = read_hosts(texts_of("exclude_hosts", exclude_hosts))
+        at_once = None if sites_at_once is None else count_of("sites_at_once", sites_at_once)
+        return cls(at_once, fair, hosts, extract)
+
+
+def _hosts_in(file: Path) -> frozenset[str]:
+    try:
+        return read_hosts(list_text(file.read_bytes()).splitlines())
+    except OSError as error:
+        raise ConfigError(f"exclude-hosts: {file} cannot be read: {error.strerror}") from None
 
 
 class FoundHarvest(NamedTuple):
@@ -98,6 +107,23 @@ def find_harvest(where: HarvestSource, given: Mapping[str, object], choices: Har
         exclude_hosts=frozenset(begun.get("exclude_hosts", ())) if excluded is None else excluded,
     )
     return FoundHarvest(plan, seeds)
+
+
+# Sites of a list that are crawled side by side; each is asked no more often than alone.
+_SIDE_BY_SIDE = 100
+
+
+def find_crawls(where: HarvestSource, given: Mapping[str, object]) -> tuple[FilesHarvest, Seeds]:
+    """Find the crawls of a list, each for itself: the budget is that of each, and none waits for another."""
+    seeds = _seeds(where)
+    settings = with_values(RunSettings(), {**seeds.with_headers(given), "urls": seeds.urls})
+    if not settings.out and not isinstance(where.source, Path):
+        raise UsageError("crawls of a list need a folder: give `out`")
+    out = Path(settings.out or Path(seeds.source).with_suffix("").name + "-crawls")
+    plain = replace(settings, max_requests=None, max_bytes=None, max_time=None, max_targets=None)
+    own = settings.budget
+    plan = FilesHarvest(urls=seeds.urls, out=out, settings=plain, at_once=_SIDE_BY_SIDE, per_site=own)
+    return plan, seeds
 
 
 def _place(where: HarvestSource, given: Mapping[str, object]) -> tuple[Path, Seeds, dict[str, Any]]:

@@ -40,6 +40,7 @@ from coati.web.urls import host_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from coati.harvesting.seeds import WrongLine
     from coati.live.plan import CrawlResult
     from coati.live.stop_signal import StopSignal
     from coati.runs.totals import Totals
@@ -114,7 +115,10 @@ _FASTEST = 100.0
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PagesHarvested:
-    """How a harvest ended; ``broken_scripts`` of JSON-LD could not be read."""
+    """How a harvest ended; ``broken_scripts`` of JSON-LD could not be read.
+
+    ``left_out`` are the lines of the list that give no address.
+    """
 
     stop: StopReason
     totals: Totals
@@ -124,6 +128,7 @@ class PagesHarvested:
     folder: Path
     resumed: bool
     messages: tuple[str, ...] = ()
+    left_out: tuple[WrongLine, ...] = ()
 
     def __fspath__(self) -> str:
         return str(self.folder)

@@ -11,6 +11,7 @@ from coati.archive.archive import Archive
 from coati.archive.recovery import Damage, rebuild_index
 from coati.jobs.arguments import path_of
 from coati.jobs.notebook_tables import pairs_table, rows_table
+from coati.jobs.progress_bar import progress
 from coati.machine_errors import writing_to
 
 
@@ -67,18 +68,21 @@ def verify_archive(
     *,
     on_damage: Callable[[DamagedRecord], None] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
+    show_progress: bool | None = None,
 ) -> ArchiveVerification:
     """Check every record of an archive against its digest; ``on_damage`` is called for each damaged one."""
     damaged = []
-    with Archive.open(path_of("folder", folder)) as opened:
+    with (
+        Archive.open(path_of("folder", folder)) as opened,
+        progress("Verifying", show_progress, on_progress) as told,
+    ):
         total = opened.count_captures()
         for done, (entry, error) in enumerate(opened.check_all(), start=1):
             if error is not None:
                 damaged.append(DamagedRecord(entry.url, str(error)))
                 if on_damage is not None:
                     on_damage(damaged[-1])
-            if on_progress is not None:
-                on_progress(done, total)
+            told(done, total)
         return ArchiveVerification(opened.folder, total, tuple(damaged))
 
 

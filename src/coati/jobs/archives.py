@@ -20,6 +20,7 @@ from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.errors import UsageError, unknown_name
 from coati.jobs.arguments import PathText, path_of, text_of, texts_of
 from coati.jobs.notebook_tables import pairs_table
+from coati.jobs.progress_bar import progress
 from coati.model import Kind
 from coati.runs.layout import holds_run
 from coati.units import format_iso
@@ -105,6 +106,7 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
     on_damage: Callable[[DamagedPart], None] | None = None,
+    show_progress: bool | None = None,
 ) -> ImportedArchive:
     """Import a site that another tool has saved: WARC or WACZ files, a replica, a static folder.
 
@@ -138,20 +140,26 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
         if on_damage is not None:
             on_damage(part)
 
-    told = on_progress or (lambda _done, _total: None)
-    how = ImportOptions(keep_target_bodies, overwrite, take, told, time.time())
-    imported = import_source(source, place, how)
+    with progress(f"Importing {Path(given[0]).name}", show_progress, on_progress) as told:
+        how = ImportOptions(keep_target_bodies, overwrite, take, told, time.time())
+        imported = import_source(source, place, how)
     return ImportedArchive(layout, imported, describe_archive(place, links=False), tuple(damaged))
 
 
 def describe_archive(
-    folder: str | Path, *, links: bool = True, on_progress: OnProgress | None = None
+    folder: str | Path,
+    *,
+    links: bool = True,
+    on_progress: OnProgress | None = None,
+    show_progress: bool | None = None,
 ) -> ArchiveSummary:
     """Return what is in an archive; ``links`` also finds links that it has no response for."""
     with Archive.open(path_of("folder", folder)) as opened:
         contents = count_contents(opened)
-        told = on_progress or (lambda _done, _total: None)
-        outside = find_outside_links(opened, told) if links else None
+        outside = None
+        if links:
+            with progress("Reading links", show_progress, on_progress) as told:
+                outside = find_outside_links(opened, told)
         meta, facts = opened.meta, _facts(opened, contents, outside)
         where = opened.folder
     return ArchiveSummary(
@@ -160,13 +168,20 @@ def describe_archive(
 
 
 def export_archive(
-    folder: str | Path, out: str | Path, to: str, *, on_progress: OnProgress | None = None
+    folder: str | Path,
+    out: str | Path,
+    to: str,
+    *,
+    on_progress: OnProgress | None = None,
+    show_progress: bool | None = None,
 ) -> Path | KitExport:
     """Write an archive in the layout of another tool (`EXPORTS` lists them), and return what was written."""
     if to not in EXPORTS:
         raise unknown_name("layout", to, EXPORTS)
-    told = on_progress or (lambda _done, _total: None)
-    with Archive.open(path_of("folder", folder)) as opened:
+    with (
+        Archive.open(path_of("folder", folder)) as opened,
+        progress("Exporting", show_progress, on_progress) as told,
+    ):
         if to == "kit":
             return export_kit(opened, Path(out), told)
         if to == "cdxj":

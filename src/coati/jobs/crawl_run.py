@@ -26,6 +26,12 @@ NO_PAGE = (
 )
 
 
+WITHOUT_CERTIFICATE = (
+    "the site's TLS certificate is not valid, or its encryption is too old (a browser shows which). To"
+    " crawl without checking the certificate: --limits verify_certificates=false"
+)
+
+
 @dataclass(frozen=True, repr=False)
 class CrawlRun:
     """What `coati.crawl` returns.
@@ -85,6 +91,20 @@ class CrawlRun:
             return failed_start(reader.connection)
 
     @cached_property
+    def next_step(self) -> str:
+        """What to do next, in words; empty where nothing is left."""
+        # A crawl has imported Scrapy by now; this module need not.
+        from coati.live.failures import FailureReason
+
+        if self.stop is StopReason.START_UNREACHABLE and (
+            self.result.first_failure == FailureReason.CERTIFICATE
+        ):
+            return WITHOUT_CERTIFICATE
+        if self.stop is StopReason.RATE_LIMITED and (pause := self.run.details(1).pause):
+            return pause
+        return (self.failed_start or self.stop.words).next_step
+
+    @cached_property
     def warnings(self) -> list[str]:
         """What may be wrong with the start, in sentences: it gave few links, none, or no page."""
         if self.resumed:
@@ -122,4 +142,6 @@ class CrawlRun:
     def _repr_html_(self) -> str:
         words = self.failed_start or self.stop.words
         end = [*self.summary.counts(), ("files", f"{self.folder}/files"), ("report", self.report or "")]
+        if self.next_step:
+            end.append(("next", self.next_step))
         return pairs_table(f"{self.summary.start_url}: {words.sentence}", end)

@@ -40,6 +40,7 @@ from coati.version import __version__
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
+    from coati.jobs.inspecting import Inspection
     from coati.jobs.preview import Preview
     from coati.live.plan import CrawlResult
     from coati.live.progress import OnEvent, OnProgress
@@ -116,13 +117,25 @@ def preview(
     *,
     run_file: str | Path | None = None,
     **options: Unpack[CrawlOptions],
-) -> Preview:
-    """Return what such a crawl would do; fetches only robots.txt and the start URLs."""
-    # It needs Scrapy, which takes a second to import.
+) -> Preview | Inspection:
+    """Return what such a crawl would do; fetches only robots.txt and the start URLs.
+
+    With ``shortcuts`` "only", the lists of the site's software are read too: that is an `Inspection`.
+    """
+    place = crawl_place(start, run_file=run_file, **options)
+    return run_beside_loop(lambda: look_ahead(place), StopSignal())
+
+
+def look_ahead(place: RunPlace) -> Preview | Inspection:
+    """Find out what a crawl would do in its place: a dry run."""
+    # Both need Scrapy, which takes a second to import.
+    if place.settings.shortcuts == "only":
+        from coati.jobs.inspecting import list_only
+
+        return list_only(place.settings)
     from coati.jobs.preview import preview_place
 
-    place = crawl_place(start, run_file=run_file, **options)
-    return run_beside_loop(lambda: preview_place(place), StopSignal())
+    return preview_place(place)
 
 
 def crawl_place(

@@ -18,6 +18,7 @@ from coati.experiments.tables import Table, objects
 from coati.jobs.arguments import PathText, count_of, path_of, texts_of
 from coati.jobs.generated_sites import GENERATORS
 from coati.jobs.notebook_tables import rows_table
+from coati.jobs.progress_bar import progress_of_steps
 from coati.machine_errors import writing_to
 from coati.units import format_count
 
@@ -71,6 +72,7 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
     max_requests: int | None = None,
     parquet: bool = True,
     on_progress: OnProgress | None = None,
+    show_progress: bool | None = None,
 ) -> ExperimentResults:
     """Run every strategy on every site with every seed, as FILE.toml says, and write the tables into ``out``.
 
@@ -97,6 +99,7 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
         described, left_out = without_examples(described, places)
     workers = (os.cpu_count() or 1) if jobs is None else jobs
     with writing_to(folder):
-        study = run_experiment(described, places, folder, workers, on_progress or (lambda *_: None))
+        with progress_of_steps(show_progress, on_progress) as told:
+            study = run_experiment(described, places, folder, workers, told)
         files = write_outputs(study, folder, parquet=parquet)
     return ExperimentResults(study, tuple(files), left_out)

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 FEW_REQUESTS = 12
 """What an inspection may ask for unless it is told otherwise."""
 
+# What a dry run may ask for: enough for a portal of five thousand data sets.
+_INVENTORY_REQUESTS = 60
 _MOST_SITEMAPS = 3
 # The format that an API tells, behind the title: "Taxes (CSV)".
 _FORM = re.compile(r"\(([^()]{1,60})\)\Z")
@@ -132,6 +134,12 @@ def inspect(url: str, **options: Unpack[InspectOptions]) -> Inspection:
         raise UsageError(f"url: {url!r} is not a text; give one URL")
     settings = with_values(RunSettings(), read_values(plain_values(options)))
     return run_beside_loop(lambda: inspect_site(url, settings), StopSignal())
+
+
+def list_only(settings: RunSettings) -> Inspection:
+    """Find out what the software of a site lists: a dry run of a crawl with ``shortcuts`` "only"."""
+    wanted = settings if settings.max_requests else replace(settings, max_requests=_INVENTORY_REQUESTS)
+    return inspect_site(settings.url, wanted)
 
 
 def inspect_site(url: str, settings: RunSettings) -> Inspection:

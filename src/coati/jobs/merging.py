@@ -18,12 +18,12 @@ from coati.archive.exports.new_file import new_file
 from coati.errors import UsageError
 from coati.jobs.arguments import PathText, texts_of
 from coati.jobs.notebook_tables import rows_table
+from coati.jobs.progress_bar import progress
 from coati.jobs.run_summary import RunSummary
-from coati.jobs.runs import run_folders
 from coati.machine_errors import writing_to
 from coati.runs.durable import sync_file
 from coati.runs.errors import RunError
-from coati.runs.layout import Layout
+from coati.runs.layout import Layout, run_folders
 from coati.runs.reader import RunReader
 from coati.web.urls import host_of
 
@@ -144,6 +144,7 @@ def merge(
     *,
     overwrite: bool = False,
     on_progress: OnMerged | None = None,
+    show_progress: bool | None = None,
 ) -> Merged:
     """Write runs into one new database; each of ``runs`` is the folder of a run, or holds such folders.
 
@@ -161,8 +162,11 @@ def merge(
         raise UsageError(f"{out} is the database of a run that is to be merged; choose another file")
     with new_file(Path(out), overwrite=overwrite) as partial:
         partial.unlink(missing_ok=True)
-        with closing(sqlite3.connect(partial, isolation_level=None, uri=True)) as database:
-            sites = _write(database, named, Path(out), on_progress)
+        with (
+            closing(sqlite3.connect(partial, isolation_level=None, uri=True)) as database,
+            progress("Merging", show_progress, on_progress) as told,
+        ):
+            sites = _write(database, named, Path(out), told)
         sync_file(partial)
     return Merged(Path(out), sites)
 
@@ -209,7 +213,7 @@ def _free_name(name: str, folder: Path, taken: Iterable[str]) -> str:
 
 
 def _write(
-    database: sqlite3.Connection, named: dict[str, Path], out: Path, on_progress: OnMerged | None
+    database: sqlite3.Connection, named: dict[str, Path], out: Path, on_progress: OnMerged
 ) -> list[MergedSite]:
     # Nobody else has the file yet, and a kill leaves none: neither a journal nor the disk is waited for.
     database.execute("PRAGMA journal_mode = OFF")
@@ -219,8 +223,7 @@ def _write(
     sites = []
     for done, (name, folder) in enumerate(named.items(), start=1):
         sites.append(_add(database, name, folder, out))
-        if on_progress is not None:
-            on_progress(done, len(named))
+        on_progress(done, len(named))
     database.executescript(_SEARCH)
     return sites
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-
-from rich.console import Console
 
 from coati.reporting.safe_html import element, joined
 
 
 def in_notebook() -> bool:
     """Tell whether this is a notebook."""
+    if not hasattr(builtins, "get_ipython"):
+        return False
+    # Nobody else waits for it.
+    from rich.console import Console
+
     return Console().is_jupyter
 
 

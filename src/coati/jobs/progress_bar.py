@@ -1,13 +1,15 @@
-"""The progress of a long job on stderr: a bar on a terminal, a line now and then elsewhere."""
+"""The progress of a long job: a bar in a notebook, or on stderr a bar or a line now and then."""
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec
 
+from coati.jobs.notebook import Bar, in_notebook, is_shown, notebook_bar
 from coati.web.invisible_characters import safe
 
 # A terminal is drawn a few times per second; a log gets a line when there is news worth one.
@@ -18,13 +20,98 @@ P = ParamSpec("P")
 
 
 @contextmanager
-def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Show the progress of a job; return what to call with (done, total), as often as one likes."""
-    if sys.stderr.isatty():
+def progress(
+    label: str,
+    show_progress: bool | None,  # noqa: FBT001 - as the functions of the library take it
+    on_progress: Callable[[int, int], None] | None,
+) -> Iterator[Callable[[int, int], None]]:
+    """Show the progress of a job, in notebooks or as ``show_progress`` says, and tell ``on_progress`` of it.
+
+    Returns what to call with (done, total), as often as one likes.
+    """
+    if not is_shown(show_progress):
+        yield on_progress or (lambda _done, _total: None)
+    elif in_notebook():
+        with _notebook() as draw:
+            yield both(lambda done, total: draw(label, done, total), on_progress)
+    elif sys.stderr.isatty():
         with _bar(label) as show:
-            yield at_most_every(_DRAW_SECONDS, show)
+            yield both(at_most_every(_DRAW_SECONDS, show), on_progress)
     else:
-        yield at_most_every(LINE_SECONDS, lambda done, total: _line(label, done, total))
+        tell = at_most_every(LINE_SECONDS, lambda done, total: _line(label, done, total))
+        yield both(tell, on_progress)
+
+
+@contextmanager
+def progress_of_steps(
+    show_progress: bool | None,  # noqa: FBT001 - as the functions of the library take it
+    on_progress: Callable[[str, int, int], None] | None,
+) -> Iterator[Callable[[str, int, int], None]]:
+    """Show the progress of a job with several steps; return what to call with (step, done, total).
+
+    Only notebooks and terminals show it.
+    """
+    if not is_shown(show_progress):
+        yield on_progress or (lambda _step, _done, _total: None)
+    elif in_notebook():
+        with _notebook() as draw:
+            yield both(draw, on_progress)
+    else:
+        with _steps() as show:
+            yield both(show, on_progress)
+
+
+@contextmanager
+def progress_of_count(
+    what: str,
+    show_progress: bool | None,  # noqa: FBT001 - as the functions of the library take it
+    on_progress: Callable[[int], None] | None,
+) -> Iterator[Callable[[int], None]]:
+    """Show the progress of a job whose length nobody knows; return what to call with the number of things."""
+    if not is_shown(show_progress):
+        yield on_progress or (lambda _count: None)
+    elif in_notebook():
+        with notebook_bar() as draw:
+            show = at_most_every(_DRAW_SECONDS, lambda count: draw(Bar(f"{count:,} {what}")), at_once=True)
+            yield both(show, on_progress)
+    else:
+        tell = at_most_every(LINE_SECONDS, lambda count: print(f"{count:,} {what}", file=sys.stderr))  # noqa: T201
+        yield both(tell, on_progress)
+
+
+@contextmanager
+def _notebook() -> Iterator[Callable[[str, int, int], None]]:
+    """Draw a bar below the cell, a few times per second, and whenever a step is done."""
+    drawn_at = -math.inf
+    with notebook_bar() as draw:
+
+        def show(step: str, done: int, total: int) -> None:
+            nonlocal drawn_at
+            now = time.monotonic()
+            if done >= total or now - drawn_at >= _DRAW_SECONDS:
+                drawn_at = now
+                draw(Bar(f"{step}: {done:,} of {total:,}", min(done / max(total, 1), 1.0)))
+
+        yield show
+
+
+@contextmanager
+def _steps() -> Iterator[Callable[[str, int, int], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    # What is printed on stdout meanwhile are results, and stay there.
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal, redirect_stdout=False
+    ) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(step: str, done: int, total: int) -> None:
+            bar.update(task, description=safe(step), completed=done, total=total)
+
+        yield show
 
 
 @contextmanager
@@ -59,9 +146,12 @@ def both(first: Callable[P, None], second: Callable[P, None] | None) -> Callable
     return tell
 
 
-def at_most_every(seconds: float, show: Callable[P, None]) -> Callable[P, None]:
-    """Return what may be called as often as one likes, and shows something at most this often."""
-    shown_at = time.monotonic()
+def at_most_every(seconds: float, show: Callable[P, None], *, at_once: bool = False) -> Callable[P, None]:
+    """Return what may be called as often as one likes, and shows something at most this often.
+
+    Where it shows nothing ``at_once``, a job that takes no longer than that shows nothing.
+    """
+    shown_at = -math.inf if at_once else time.monotonic()
 
     def maybe(*args: P.args, **kwargs: P.kwargs) -> None:
         nonlocal shown_at

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.assembly import (
+    DISCOVERY,
     Need,
     StrategySettings,
     build_early_stop,
@@ -21,17 +21,16 @@ from coati.assembly import (
 )
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
-from coati.experiments.quantiles import quantile
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
 from coati.jobs.arguments import PathText, count_of, path_of, text_of, texts_of
-from coati.jobs.notebook_tables import rows_table
-from coati.machine_errors import writing_to
-from coati.replaying.charts import draw_curves
+from coati.jobs.progress_bar import progress_of_steps
+from coati.jobs.replay_results import ReplayCallbacks, ReplayResults, WatchReplayResults
+from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
 from coati.replaying.example_pages import example_pages, join_examples
+from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
-from coati.runs.durable import write_json_lines
 from coati.runs.iso_times import to_iso
-from coati.units import format_count, parse_bytes, parse_seconds
+from coati.units import parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
 from coati.web.markup.goals import all_of
 from coati.web.media import parse_types
@@ -39,89 +38,10 @@ from coati.web.rules import Scope
 
 if TYPE_CHECKING:
     from coati.replaying.comparison import MeasuredRun
+    from coati.replaying.watch_replay import WatchRun
     from coati.strategies.tres.tres import TresExamples
 
 DEFAULT_STRATEGIES = ("scent", "sb-classifier", "bfs", "clairvoyant")
-
-# Fewer have no quartiles worth the name.
-_SEEDS_FOR_QUARTILES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ReplaySpread:
-    """A measure of one strategy over its seeds: infinite where it was never reached, by half of the runs."""
-
-    median: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ReplayResults:
-    """What `coati.replaying` returns: every run with its trace and measures, in order.
-
-    ``remarks`` name pages that the archive no longer gives whole: the measures leave out what they led to.
-    """
-
-    site: str
-    definition: str
-    start_urls: tuple[str, ...]
-    runs: tuple[MeasuredRun, ...]
-    remarks: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        """Show on one line what was run; the traces are long."""
-        runs = format_count(len(self.runs), "run")
-        return f"<ReplayResults on {self.site!r}: {runs} of {', '.join(self.strategies())}>"
-
-    def rows(self) -> list[dict[str, object]]:
-        """Return one flat object per run; None where a measure is not defined."""
-        return [run.row() for run in self.runs]
-
-    def spread(self, strategy: str, measure: str) -> ReplaySpread:
-        """Return the median over seeds, and the quartiles where there are seeds enough."""
-        # A run that never got there counts as the worst there is, so that the median stays honest.
-        worst = -math.inf if measure == "gap_closed" else math.inf
-        if strategy not in self.strategies():
-            raise unknown_name("strategy of these runs", strategy, self.strategies())
-        rows = [row for row in self.rows() if row["strategy"] == strategy]
-        if not all(measure in row for row in rows):
-            raise unknown_name("measure", measure, rows[0])
-        found = [row[measure] for row in rows]
-        values = sorted(worst if value is None else float(str(value)) for value in found)
-        if len(values) < _SEEDS_FOR_QUARTILES:
-            return ReplaySpread(quantile(values, 0.5))
-        return ReplaySpread(quantile(values, 0.5), quantile(values, 0.25), quantile(values, 0.75))
-
-    def strategies(self) -> list[str]:
-        """List the strategies that were run, in order."""
-        return list(dict.fromkeys(run.strategy for run in self.runs))
-
-    def write(self, folder: str | Path) -> None:
-        """Write ``results.jsonl``, a trace per run (CSV), and the curves as PNG and SVG."""
-        folder = Path(folder)
-        with writing_to(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            write_json_lines(folder / "results.jsonl", self.rows())
-            for run in self.runs:
-                seed = "" if run.seed is None else f"-seed{run.seed}"
-                run.run.trace.write_csv(folder / f"{run.strategy}{seed}.csv")
-            for form in ("png", "svg"):
-                draw_curves(self.runs, folder / f"curves.{form}")
-
-    def _repr_html_(self) -> str:
-        shown = ("strategy", "seed", "requests", "targets", "requests_to_90_pct", "auc", "auc_ratio", "stop")
-        return rows_table(self.site, [{name: row[name] for name in shown} for row in self.rows()])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayCallbacks:
-    """Who is told how a replay goes: links being extracted, the site being ready, runs, finished runs."""
-
-    on_links: Callable[[int, int], None] | None = None
-    on_site: Callable[[ReplaySite], None] | None = None
-    on_run: OnRun | None = None
-    on_result: Callable[[MeasuredRun], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,11 +64,13 @@ class ReplayPlan:
 
     def wanted(self) -> list[tuple[str, int | None]]:
         """List the runs: each strategy with each seed, once."""
-        if self.seeds < 1:
-            raise ConfigError(f"--seeds is {self.seeds}: it must be at least 1")
         names = [name if ":" in name else name.lower() for each in self.strategies if (name := each.strip())]
         if not names:
             raise ConfigError("no strategy given; `coati strategies` lists them")
+        if searching := next((name for name in names if name in DISCOVERY), None):
+            raise ConfigError(
+                f"{searching} searches the web for repositories: it works only in `coati discover`"
+            )
         seeds = range(self.seed, self.seed + self.seeds)
         return [(name, seed) for name in dict.fromkeys(names) for seed in seeds_for(name, seeds)]
 
@@ -160,7 +82,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     seeds: int = 1,
     seed: int = 0,
     types: str | None = None,
-    start_urls: str | Iterable[str] = (),
+    start_url: str | Iterable[str] = (),
     as_of: str | float | None = None,
     max_requests: int | None = None,
     max_bytes: int | str | None = None,
@@ -171,47 +93,124 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     goal: str | Iterable[str] = (),
     scope: str = Scope.DOMAIN.value,
     shortcuts: str = "off",
+    per_cycle: int | None = None,
+    per_site: int | None = None,
+    every: float | str | None = None,
+    relevant: str = "",
+    cold: bool = False,
+    link_cache: bool = True,
+    out: PathText | None = None,
+    on_ready: Callable[[str], None] | None = None,
+    on_progress: Callable[[str, int, int], None] | None = None,
     on_run: OnRun | None = None,
-) -> ReplayResults:
-    """Run strategies over an archived site, and return their traces and measures; nothing is fetched.
+    on_result: Callable[[MeasuredRun | WatchRun], None] | None = None,
+    show_progress: bool | None = None,
+) -> ReplayResults | WatchReplayResults:
+    """Run strategies over an archived site, and return their measures; nothing is fetched.
 
-    ``strategies`` are names, or paths of your own (``my_module:MyStrategy``). ``on_run`` is called with the
-    strategy, its seed, and the requests and targets so far. With ``goal``, pages that meet it are targets;
+    ``strategies`` are names, or paths of your own (``my_module:MyStrategy``). Those that watch pages run over
+    the history of the archive, in cycles; ``per_cycle``, ``per_site``, ``every``, ``relevant`` and ``cold``
+    are for them, and most other options for those that crawl. With ``goal``, pages that meet it are targets;
     an archive of many hosts needs the ``scope`` "any". With ``shortcuts`` "auto", strategies that can use
-    them are offered the APIs whose answers the archive holds; with "only", nothing else is followed.
+    them are offered the APIs whose answers the archive holds; with "only", nothing else is followed. The
+    results are written to the folder ``out``, if there is one.
+
+    ``on_ready`` hears in words what is replayed, ``on_progress`` which step is done, how far it is and of how
+    much, ``on_run`` the strategy of a crawl, its seed, and its requests and targets so far, and ``on_result``
+    gets each finished run.
     """
     names = texts_of("strategies", strategies)
     if scope not in set(Scope):
         raise unknown_name("scope", text_of("scope", scope), set(Scope))
-    budget = Budget(
-        None if max_requests is None else count_of("max_requests", max_requests),
-        parse_bytes(max_bytes) if isinstance(max_bytes, str) else max_bytes,
-        parse_seconds(max_time) if isinstance(max_time, str) else max_time,
-        None if max_targets is None else count_of("max_targets", max_targets),
-    )
     plan = ReplayPlan(
         strategies=[name for each in names for name in each.split(",")],
         seeds=count_of("seeds", seeds),
         seed=seed,
         types=None if types is None else text_of("types", types),
-        start_urls=texts_of("start_urls", start_urls),
+        start_urls=texts_of("start_url", start_url),
         as_of=parse_moment(as_of) if isinstance(as_of, str) else as_of,
-        budget=budget,
+        budget=Budget(
+            None if max_requests is None else count_of("max_requests", max_requests),
+            parse_bytes(max_bytes) if isinstance(max_bytes, str) else max_bytes,
+            parse_seconds(max_time) if isinstance(max_time, str) else max_time,
+            None if max_targets is None else count_of("max_targets", max_targets),
+        ),
         early_stop=text_of("early_stop", early_stop),
         examples=[Path(each) for each in texts_of("examples", examples)],
         goal=texts_of("goal", goal),
         scope=scope,
         shortcuts=shortcuts,
+        link_cache=link_cache,
     )
-    return replay_archive(path_of("archive", archive), plan, ReplayCallbacks(on_run=on_run))
-
-
-def replay_archive(archive: Path, plan: ReplayPlan, callbacks: ReplayCallbacks) -> ReplayResults:
-    """Carry a replay out."""
     wanted = plan.wanted()
-    with _site(archive, plan, callbacks) as (opened, site):
-        if callbacks.on_site is not None:
-            callbacks.on_site(site)
+    watching = WatchReplayPlan(
+        wanted=wanted,
+        start_urls=plan.start_urls,
+        per_cycle=None if per_cycle is None else count_of("per_cycle", per_cycle),
+        per_site=None if per_site is None else count_of("per_site", per_site),
+        every=parse_seconds(every) if isinstance(every, str) else every,
+        relevant=relevant,
+        cold=cold,
+        link_cache=link_cache,
+    )
+    place, folder = path_of("archive", archive), None if out is None else path_of("out", out)
+    watches = are_watches(wanted)
+    _require_fitting(plan, watching, watches=watches)
+    if folder is not None:
+        _make_folder(folder)
+    with progress_of_steps(show_progress, on_progress) as step:
+        told = ReplayCallbacks(
+            on_ready=on_ready or (lambda _words: None),
+            on_progress=step,
+            on_run=on_run,
+            on_result=on_result or (lambda _run: None),
+        )
+        results = replay_watches(place, watching, told) if watches else _replay_crawls(place, plan, told)
+    if folder is not None:
+        results.write(folder)
+    return results
+
+
+# Options that both kinds of strategies have.
+_SHARED = frozenset({"wanted", "strategies", "seeds", "seed", "start_urls", "link_cache"})
+
+
+def _require_fitting(plan: ReplayPlan, watching: WatchReplayPlan, *, watches: bool) -> None:
+    """Refuse options that the strategies have no use for."""
+    unused: ReplayPlan | WatchReplayPlan = plan if watches else watching
+    usual: ReplayPlan | WatchReplayPlan = ReplayPlan() if watches else WatchReplayPlan(wanted=())
+    for field_ in fields(unused):
+        given, default = getattr(unused, field_.name), getattr(usual, field_.name)
+        if field_.name not in _SHARED and (given or None) != (default or None):
+            name = field_.name
+            if isinstance(given, Budget):
+                name = next(each.name for each in fields(given) if getattr(given, each.name) is not None)
+            for_whom = "crawl a site" if watches else "watch pages"
+            option = name.replace("max_seconds", "max_time").replace("_", "-")
+            raise ConfigError(f"--{option} is for strategies that {for_whom}")
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder for results before the work begins, so that no result is lost for want of one."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--out {folder}: the folder cannot be created ({error.strerror})") from error
+
+
+def _replay_crawls(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> ReplayResults:
+    wanted = plan.wanted()
+    with _site(archive, plan, told) as (opened, site):
+        starts = " and ".join(site.start_urls)
+        told.on_ready(f"{site.name}: starts at {starts}; targets are {site.definition}")
+        urls = SiteTotals.of(site.truth).urls
+
+        def tell(name: str, seed: int | None, requests: int, targets: int) -> None:
+            label = name if seed is None else f"{name} seed {seed}"
+            told.on_progress(f"{label}: {targets} targets", requests, urls)
+            if told.on_run is not None:
+                told.on_run(name, seed, requests, targets)
+
         types = None if plan.types is None else parse_types(plan.types)
         options = SiteRunOptions(
             settings=StrategySettings()
@@ -220,13 +219,12 @@ def replay_archive(archive: Path, plan: ReplayPlan, callbacks: ReplayCallbacks) 
             budget=plan.budget,
             early_stop=lambda: build_early_stop(plan.early_stop),
             examples=_example_pages(opened, [name for name, _ in wanted], plan.examples),
-            on_run=callbacks.on_run,
+            on_run=tell,
         )
         runs = []
         for run in compare_on_site(site, wanted, options):
             runs.append(run)
-            if callbacks.on_result is not None:
-                callbacks.on_result(run)
+            told.on_result(run)
         return ReplayResults(
             site.name, str(site.definition), tuple(site.start_urls), tuple(runs), tuple(site.remarks.values())
         )
@@ -249,9 +247,7 @@ def parse_moment(text: str) -> float:
 
 
 @contextmanager
-def _site(
-    archive: Path, plan: ReplayPlan, callbacks: ReplayCallbacks
-) -> Iterator[tuple[Archive, ReplaySite]]:
+def _site(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> Iterator[tuple[Archive, ReplaySite]]:
     with Archive.open(archive) as opened:
         span = opened.span()
         if plan.as_of is not None and (span is None or plan.as_of < span[0]):
@@ -265,7 +261,7 @@ def _site(
                 types=None if plan.types is None else parse_types(plan.types),
                 as_of=plan.as_of,
                 use_link_cache=plan.link_cache,
-                progress=callbacks.on_links,
+                progress=lambda *far: told.on_progress("extracting links", *far),
                 goal=all_of(tuple(build_goal(text) for text in plan.goal)) if plan.goal else None,
                 scope=Scope(plan.scope),
                 shortcuts=build_shortcuts(plan.shortcuts),

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.archive.watched_pages import pages_to_watch
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.errors import ConfigError, UsageError
-from coati.jobs.notebook_tables import rows_table
-from coati.machine_errors import writing_to
-from coati.replaying.charts import draw_coverage
+from coati.jobs.replay_results import WatchReplayResults
 from coati.replaying.site import ReplaySite
 from coati.replaying.watch_replay import WatchStudy, WatchTruth, snapshot_times
-from coati.runs.durable import write_json_lines
 from coati.settings.relevance_model import relevance_model
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.watch import WatchSettings
 from coati.web.likely_extensions import likely_extensions
 
 if TYPE_CHECKING:
-    from coati.replaying.watch_replay import WatchRun
+    from coati.jobs.replay_results import ReplayCallbacks
 
 _MOST_CYCLES = 100_000
+_PER_CYCLE = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,54 +36,12 @@ class WatchReplayPlan:
 
     wanted: Sequence[tuple[str, int | None]]
     start_urls: Sequence[str] = ()
-    per_cycle: int = 50
+    per_cycle: int | None = None
     per_site: int | None = None
     every: float | None = None
     relevant: str = ""
     cold: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchCallbacks:
-    """Who is told how a replay goes: what is being done and how far it is, the pages and cycles, each run."""
-
-    on_progress: Callable[[str, int, int], None] = lambda _what, _done, _total: None
-    on_ready: Callable[[str, int, int], None] = lambda _name, _pages, _cycles: None
-    on_result: Callable[[WatchRun], None] = lambda _run: None
-
-
-@dataclass(frozen=True, slots=True)
-class WatchReplayResults:
-    """Every run, in order."""
-
-    site: str
-    runs: tuple[WatchRun, ...]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one flat object per run; None where a measure is not defined."""
-        return [run.row() for run in self.runs]
-
-    def strategies(self) -> list[str]:
-        """List the strategies that were run, in order."""
-        return list(dict.fromkeys(run.strategy for run in self.runs))
-
-    def median(self, strategy: str, measure: str) -> float | None:
-        """Return the median over seeds."""
-        values = [row[measure] for row in self.rows() if row["strategy"] == strategy]
-        known = [float(value) for value in values if value is not None]
-        return statistics.median(known) if known else None
-
-    def write(self, folder: str | Path) -> None:
-        """Write ``results.jsonl``, and coverage over time as PNG and SVG."""
-        folder = Path(folder)
-        with writing_to(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            write_json_lines(folder / "results.jsonl", self.rows())
-            for form in ("png", "svg"):
-                draw_coverage(self.runs, folder / f"coverage.{form}", self.site)
-
-    def _repr_html_(self) -> str:
-        return rows_table(self.site, self.rows())
+    link_cache: bool = True
 
 
 def are_watches(wanted: Sequence[tuple[str, int | None]]) -> bool:
@@ -99,31 +54,33 @@ def are_watches(wanted: Sequence[tuple[str, int | None]]) -> bool:
     return watch == {True}
 
 
-def replay_watches(archive: Path, plan: WatchReplayPlan, told: WatchCallbacks) -> WatchReplayResults:
+def replay_watches(archive: Path, plan: WatchReplayPlan, told: ReplayCallbacks) -> WatchReplayResults:
     """Carry a replay of watches out."""
+    per_cycle = plan.per_cycle or _PER_CYCLE
     with Archive.open(archive) as opened:
         moments = _cycle_times(opened, plan.every)
         extensions = tuple(likely_extensions(opened.meta.types)) if opened.meta.types else ()
         model = relevance_model(plan.relevant)
         relevant = parse_relevance(plan.relevant, extensions, model)
         settings = StrategySettings(
-            watch=WatchSettings(
-                per_cycle=plan.per_cycle, per_site=plan.per_site, cold=plan.cold, moments=moments
-            ),
+            watch=WatchSettings(per_cycle=per_cycle, per_site=plan.per_site, cold=plan.cold, moments=moments),
             relevant=plan.relevant,
             likely_extensions=extensions,
             start_model=model,
         )
         urls = plan.start_urls or pages_to_watch(opened)
         site = ReplaySite(
-            opened, start_urls=urls, progress=lambda *far: told.on_progress("extracting links", *far)
+            opened,
+            start_urls=urls,
+            use_link_cache=plan.link_cache,
+            progress=lambda *far: told.on_progress("extracting links", *far),
         )
-        told.on_ready(site.name, len(site.start_urls), len(moments))
+        told.on_ready(f"{site.name}: {len(site.start_urls):,} pages, {len(moments):,} cycles")
         truth = WatchTruth(
             site, site.start_urls, moments, relevant, lambda *far: told.on_progress("what is new", *far)
         )
         study = WatchStudy(site, truth, moments, plan.relevant)
-        total = plan.per_cycle * len(moments)
+        total = per_cycle * len(moments)
         runs = []
         for name, seed in plan.wanted:
             strategy = build_strategy(name, site.start_urls, seed or 0, settings=settings, page_truth=truth)
@@ -142,6 +99,8 @@ def _cycle_times(archive: Archive, every: float | None) -> tuple[float, ...]:
         raise UsageError(f"the archive {name} has no capture times, so it is not a history")
     if every is None:
         times = snapshot_times(moments)
+    elif every <= 0:
+        raise ConfigError("every must be above 0")
     else:
         cycles = int((moments[-1] - moments[0]) / every) + 1
         if cycles > _MOST_CYCLES:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from coati.errors import UsageError
-from coati.jobs.arguments import PathText, path_of
+from coati.jobs.arguments import PathText, count_of, path_of
 from coati.jobs.notebook_tables import pairs_table
+from coati.jobs.run_details import RunDetails
 from coati.jobs.run_summary import RunSummary
 from coati.jobs.verifying import Verification, verify
 from coati.reporting.explaining import explain_url
 from coati.reporting.explanation import Explanation
 from coati.reporting.report_file import write_report
 from coati.runs.errors import RunError
-from coati.runs.layout import Layout, holds_run
+from coati.runs.layout import Layout, run_folders
 from coati.runs.reader import RunReader
 from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
 
@@ -25,9 +26,6 @@ _FILES = f"""
 SELECT file, url, {TELLING_TITLE} AS title, media_type, size_bytes, sha256, fetched_at, found_on
 FROM targets ORDER BY request
 """  # noqa: S608 - our own text
-
-# Runs stand in a folder, or in folders of projects; deeper than this nobody means to look.
-_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,11 @@ class Run:
         with RunReader(self.folder) as reader:
             return reader.settings
 
+    def details(self, limit: int = 50) -> RunDetails:
+        """List what it did: groups of links, types, errors, skipped URLs and more, ``limit`` rows of each."""
+        with RunReader(self.folder) as reader:
+            return RunDetails.read(reader, count_of("limit", limit))
+
     def files(self) -> list[RunFile]:
         """List the targets that it kept, in the order in which they came."""
         folder = Layout(self.folder).files
@@ -92,10 +95,14 @@ class Run:
         return report(self.folder, out)
 
     def verify(
-        self, *, repair: bool = False, on_progress: Callable[[int, int], None] | None = None
+        self,
+        *,
+        repair: bool = False,
+        on_progress: Callable[[int, int], None] | None = None,
+        show_progress: bool | None = None,
     ) -> Verification:
         """Read every file against its hash."""
-        return verify(self.folder, repair=repair, on_progress=on_progress)
+        return verify(self.folder, repair=repair, on_progress=on_progress, show_progress=show_progress)
 
     def _repr_html_(self) -> str:
         summary = asdict(self.summary)
@@ -125,21 +132,6 @@ def find_runs(
             if on_problem is not None:
                 on_problem(error)
     return sorted(found, key=lambda summary: summary.started_at, reverse=True)
-
-
-def run_folders(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
-    """Go through the folders of runs at and below a folder."""
-    if holds_run(folder):
-        yield folder
-        return
-    if depth == 0:
-        return
-    try:
-        inner = sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink())
-    except OSError:
-        return
-    for entry in inner:
-        yield from run_folders(entry, depth - 1)
 
 
 def explain(url: str, run: PathText = ".") -> Explanation:

@@ -18,6 +18,7 @@ from coati.experiments.yield_sheet import (
 )
 from coati.jobs.arguments import PathText, count_of, path_of
 from coati.jobs.notebook_tables import rows_table
+from coati.jobs.progress_bar import progress
 from coati.machine_errors import writing_to
 from coati.runs.reader import RunReader
 
@@ -57,7 +58,7 @@ class Sample:
         return rows_table(f"Sample of {self.run} in {self.sheet}", [asdict(each) for each in self.files])
 
 
-def sample(
+def sample(  # noqa: PLR0913 - one argument per option of the command
     run: PathText,
     n: int = 40,
     *,
@@ -65,6 +66,7 @@ def sample(
     sheet: str | Path | None = None,
     guess: bool = True,
     on_progress: Callable[[int, int], None] | None = None,
+    show_progress: bool | None = None,
 ) -> Sample:
     """Draw ``n`` files of a run, guess how many statistics tables each holds, and write a sheet.
 
@@ -84,19 +86,19 @@ def sample(
         if not files:
             return Sample(folder, seed, place, (), is_new=False)
         if guess:
-            files = _guessed(files, reader.layout.files, on_progress)
+            with progress("Looking into files", show_progress, on_progress) as told:
+                files = _guessed(files, reader.layout.files, told)
         with writing_to(place):
             write_sheet(files, place)
     return Sample(folder, seed, place, tuple(files), is_new=True)
 
 
 def _guessed(
-    files: list[SampledFile], folder: Path, on_progress: Callable[[int, int], None] | None
+    files: list[SampledFile], folder: Path, on_progress: Callable[[int, int], None]
 ) -> list[SampledFile]:
     guessed = list(files)
     paths = [folder / each.file for each in files]
     for done, (number, guess) in enumerate(guess_files(paths, os.cpu_count() or 1), start=1):
         guessed[number] = with_guess(files[number], guess.tables, guess.note)
-        if on_progress is not None:
-            on_progress(done, len(files))
+        on_progress(done, len(files))
     return guessed

@@ -11,6 +11,7 @@ from coati.archive.folder_of_archives import archives_in
 from coati.discovering.indexing import write_index_of
 from coati.errors import UsageError
 from coati.jobs.arguments import PathText, texts_of
+from coati.jobs.progress_bar import progress_of_count
 from coati.readers.hits import Hits
 from coati.search.engines import Engines
 from coati.search.local_index import LocalIndex
@@ -56,6 +57,7 @@ def index_archives(
     out: str | Path,
     *,
     on_progress: Callable[[int], None] | None = None,
+    show_progress: bool | None = None,
 ) -> IndexedArchives:
     """Index the pages of archives, or of folders with archives in them, for searches without a network.
 
@@ -63,5 +65,6 @@ def index_archives(
     """
     folders = [folder for place in texts_of("archives", archives) for folder in archives_in(Path(place))]
     damaged: list[str] = []
-    pages = write_index_of(folders, Path(out), on_progress or (lambda _pages: None), damaged.append)
+    with progress_of_count("pages indexed", show_progress, on_progress) as told:
+        pages = write_index_of(folders, Path(out), told, damaged.append)
     return IndexedArchives(SearchIndex(Path(out)), len(folders), pages, tuple(damaged))

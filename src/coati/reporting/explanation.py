@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 
+from coati.reporting.explanation_lines import explanation_lines
 from coati.reporting.found_repositories import SiteVerdict
-from coati.reporting.safe_html import element, joined
+from coati.reporting.safe_html import element, joined, shortened
 from coati.reporting.watched_pages import WatchedPage
+
+# Longer texts of pages are cut.
+_MAX_CHARS = 500
 
 
 class Verdict(StrEnum):
@@ -145,10 +149,12 @@ class Explanation:
         return f"{self.url}: {self.verdict.value}. {self.because}"
 
     def _repr_html_(self) -> str:
-        said = [element("p", element("strong", self.url), f": {self.verdict.value}. {self.because}")]
-        reasons = [element("li", f"{each.contribution:+.3f} {each.words}") for each in self.reasons]
-        missing = element("p", f"Missing: {self.missing}") if self.missing else None
-        return joined(*said, element("ul", *reasons) if reasons else None, missing)
+        said = element("p", element("strong", self.url), f": {self.verdict.value}. {self.because}")
+        lines = [
+            element("tr", element("th", name), element("td", shortened(text, _MAX_CHARS)))
+            for name, text in explanation_lines(self)
+        ]
+        return joined(said, element("table", *lines) if lines else None)
 
     def as_json(self) -> dict[str, object]:
         """Return it as JSON can say it; what is not known is left out."""

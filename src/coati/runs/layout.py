@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from coati.runs.schema import APPLICATION_ID
 
 # Where SQLite's file header keeps the application id: big-endian, four bytes.
 _APPLICATION_ID_AT = 68
+
+# Runs stand in a folder, or in folders of projects; deeper than this nobody means to look.
+_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,21 @@ def holds_run(folder: Path) -> bool:
     except OSError:
         return False
     return header[_APPLICATION_ID_AT:] == APPLICATION_ID.to_bytes(4, "big")
+
+
+def run_folders(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
+    """Go through the folders of runs at and below a folder."""
+    if holds_run(folder):
+        yield folder
+        return
+    if depth == 0:
+        return
+    try:
+        inner = sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink())
+    except OSError:
+        return
+    for entry in inner:
+        yield from run_folders(entry, depth - 1)
 
 
 def require_run(folder: Path) -> None:

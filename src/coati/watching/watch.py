@@ -59,6 +59,11 @@ def is_watch(folder: Path) -> bool:
     return (folder / FILE_NAME).is_file()
 
 
+def folder_beside(source: Path) -> Path:
+    """Return the folder of a watch of a crawl or a list, if none is named."""
+    return source.with_name(source.name.removesuffix(".txt") + ".watch")
+
+
 def find_watch(
     sources: Sequence[Path],
     given: Mapping[str, object],
@@ -81,7 +86,7 @@ def find_watch(
         for source in filter(is_watch, sources):
             raise UsageError(f"{source} is the folder of a watch: to resume it, give no other source")
         known = read_known(sources)
-        folder = out or sources[0].with_name(sources[0].name.removesuffix(".txt") + ".watch")
+        folder = out or folder_beside(sources[0])
         named = {"sources": tuple(str(source.absolute()) for source in sources)}
         if is_watch(folder):
             options = read_options(folder, {**given, **named}, notes)

@@ -110,7 +110,7 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     *,
     cycles: int | None = 1,
     out: str | Path | None = None,
-    command: str = "",
+    exec: str = "",  # noqa: A002 - as the option is called
     notify: str = "",
     on_cycle: Callable[[CycleResult], None] | None = None,
     on_progress: OnProgress | None = None,
@@ -122,8 +122,8 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
 
     ``source`` is the folder of a finished crawl (or several), a file with one page per line, or the folder of
     a watch to resume; the first cycle only looks. ``cycles`` are run one after the other, ``every`` so often;
-    None runs until ``stop`` is set. ``command`` and ``notify`` are told of each change, as by ``--exec`` and
-    ``--notify``. Others are the settings of ``coati watch``; what is left out stays as it was.
+    None runs until ``stop`` is set. The command ``exec`` and the web hook ``notify`` are told of each change.
+    Others are the settings of ``coati watch``; what is left out stays as it was.
     """
     if cycles is not None:
         count_of("cycles", cycles)
@@ -138,7 +138,7 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     view = CrawlView(place.known.settings.budget)
     with shown(view, quiet=not is_shown(show_progress)) as show:
         callbacks = CycleCallbacks(on_cycle=on_cycle, on_progress=both(show, on_progress))
-        listeners = ChangeListeners.named(command, notify)
+        listeners = ChangeListeners.named(exec, notify)
         return run_beside_loop(lambda: watch_cycles(place, cycles, listeners, callbacks, stop), stop)
 
 
