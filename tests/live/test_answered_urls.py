@@ -52,7 +52,7 @@ def test_live_replay_and_restore_decide_alike_with_visits(tmp_path: Path) -> Non
             crawled = visit_into(run, server.start, archive=archive)
         live = decisions(run, server.base)
         assert crawled.result.stop is StopReason.FINISHED
-        assert {kind for _, kind, _, _ in live} == {"html", "target", "unchanged", "broken", "redirect"}
+        assert {kind for _, kind, _, _ in live} == {"page", "target", "unchanged", "failure", "redirect"}
         assert [path for path, *_ in live].count("/") == 4
 
         with Archive.open(held) as archive:

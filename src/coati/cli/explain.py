@@ -182,7 +182,7 @@ def _standing_of_action(group: GroupStanding) -> str:
     looked = format_count(group.rewarded or 0)
     return (
         f"{format_count(group.followed, 'request')} in this run: {looked} looked like a repository's page,"
-        f" {format_count(group.errors)} failed"
+        f" {format_count(group.failures)} failed"
     )
 
 
@@ -190,7 +190,7 @@ def _standing(group: GroupStanding) -> str:
     return (
         f"{format_count(group.followed, 'request')} in this run:"
         f" {format_count(group.were_targets, 'target')},"
-        f" {format_count(group.led_to)} more on its pages, {format_count(group.errors)} failed"
+        f" {format_count(group.led_to)} more on its pages, {format_count(group.failures)} failed"
     )
 
 

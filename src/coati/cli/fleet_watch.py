@@ -55,7 +55,7 @@ def _show(cycle: FleetCycle, form: str) -> None:
     changes = [(site, change) for site, result in cycle.results.items() for change in result.changes]
     if form == "json":
         for site, change in changes:
-            say(json.dumps({"change": change.what, "site": site, **change.as_json()}, ensure_ascii=False))
+            say(json.dumps({"site": site, **change.as_json()}, ensure_ascii=False))
         for site, result in cycle.results.items():
             say(json.dumps({"site": site, **result.as_json()}))
         return

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _TYPES = "SELECT media_type, count(*), sum(size_bytes) FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
 _ERRORS = """
-SELECT coalesce(reason, 'status ' || status), count(*) FROM requests WHERE kind = 'broken'
+SELECT coalesce(reason, 'status ' || status), count(*) FROM requests WHERE kind = 'failure'
 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
 """
 
@@ -67,13 +67,13 @@ def _details(folder: Path, count: int) -> dict[str, list[dict[str, object]]]:
                     "pulls": row["pulls"],
                     "targets": row["targets"],
                     "reward": row["total_reward"],
-                    "errors": row["errors"],
+                    "failures": row["failures"],
                 }
                 for row in best_groups(reader.connection, count)
             ],
             "found_by": [way._asdict() for way in found_by(reader.connection)],
             "media_types": rows(_TYPES, "media_type", "targets", "bytes"),
-            "error_reasons": rows(_ERRORS, "reason", "requests"),
+            "failure_reasons": rows(_ERRORS, "reason", "requests"),
             "unreached_addresses": rows(_UNREACHED, "url", "reason", "until"),
             "gone": rows(_GONE, "url", "archived", "last_seen", "known"),
             "skip_reasons": [{"reason": reason, "urls": urls} for reason, urls in skips],
@@ -110,7 +110,7 @@ def _print(summary: RunSummary, details: dict[str, list[dict[str, object]]]) -> 
             for row in details["media_types"]
         ],
     )
-    _section("Errors", [f"{row['requests']:>6,}  {row['reason']}" for row in details["error_reasons"]])
+    _section("Failures", [f"{row['requests']:>6,}  {row['reason']}" for row in details["failure_reasons"]])
     _section(
         f"Not reached yet; `coati crawl {shlex.quote(summary.folder)}` tries again",
         [f"{row['url']} ({row['reason']})" for row in details["unreached_addresses"]],

@@ -193,7 +193,7 @@ def _show(result: CycleResult, form: str) -> None:
         say(f"The cycle ended early: {result.stop.words.brief}. The next cycle continues.", err=True)
     if form == "json":
         for change in result.changes:
-            say(json.dumps({"change": change.what, **change.as_json()}, ensure_ascii=False))
+            say(json.dumps(change.as_json(), ensure_ascii=False))
         say(json.dumps(result.as_json()))
         return
     kinds = [change.what for change in result.changes]

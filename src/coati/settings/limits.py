@@ -66,7 +66,7 @@ LIMIT_MEANINGS: Mapping[str, str] = {
     "min_bytes_per_second": "Slower downloads are given up.",
     "slow_window_seconds": "Over which time the speed is measured.",
     "max_redirects": "How many redirects in a row are followed.",
-    "retries": "How often a failed URL is requested again before it counts as broken.",
+    "retries": "How often a failed URL is requested again before it counts as a failure.",
     "retry_seconds": "How long to wait before the first retry; each further wait is four times as long.",
     "max_retry_after_seconds": "The longest Retry-After that is waited for; a longer one ends the crawl.",
     "max_delay_seconds": "Upper limit of a host's delay, whether it grows by Crawl-delay, errors or slow"
