@@ -96,7 +96,7 @@ def test_explain_says_why(coati: Coati, web: tuple[Path, Path, Path]) -> None:
             "SELECT count(*), sum(reward > 0) FROM requests WHERE kind <> 'deferred' GROUP BY arm"
         ).fetchall()
     assert any(
-        f"{requests} requests so far: {good} looked like a repository's page" in accepted
+        f"{requests} requests in this run: {good} looked like a repository's page" in accepted
         for requests, good in standings
         if good
     )

@@ -17,7 +17,7 @@ COSTS = {
     "repeating": LISTS * 9,
     "wrong-total": LISTS * 2 + 1,
     "negative-total": LISTS * 2 + 1,
-    "page": LISTS + 1,
+    "html": LISTS + 1,
     "moved-to-itself": LISTS * 6,
     "busy": 12,
     "failing": 12,
