@@ -21,11 +21,11 @@ from coati.live.answered_urls import AnsweredUrls
 from coati.model import Failure, Hosts, Method, Outcome, Redirect, Request, Settlement, Target, Unchanged
 from coati.replaying.driver import FINISHED, ReplayOptions, replay
 from coati.replaying.site import ReplaySite
-from coati.runs.iso_times import from_iso
 from coati.runs.last_visit import Visited
 from coati.runs.store import RunStore
 from coati.stop_reasons import StopReason
 from coati.testing.revisiting import RevisitInTurn
+from coati.times import from_iso
 from coati.web.traps import TrapSettings
 from tests.live.crawling import FORM, crawl_from, crawl_into
 from tests.live.scripted import Script, answer, in_turn, page, scripted

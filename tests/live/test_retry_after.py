@@ -14,8 +14,8 @@ from coati.live import EventKind, Progress, StopReason
 from coati.live.failures import HostEndedError
 from coati.live.pace import TOO_LONG
 from coati.live.retry_after import parse_retry_after
-from coati.runs.iso_times import from_iso
 from coati.runs.reader import RunReader
+from coati.times import from_iso
 from coati.web.media import PRESETS
 from tests.live.conftest import Deadline, Departures
 from tests.live.crawling import crawl_from, crawl_into

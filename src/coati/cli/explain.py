@@ -17,7 +17,8 @@ from coati.reporting.found_repositories import SiteVerdict
 from coati.reporting.safe_html import shortened
 from coati.reporting.watched_pages import WatchedPage
 from coati.runs.found_by import LINKS
-from coati.units import format_bytes, format_count, format_moment, format_seconds
+from coati.times import format_moment
+from coati.units import format_bytes, format_count, format_seconds
 
 _WIDTH = 13
 _MAX_CHARS = 500

@@ -18,7 +18,7 @@ from coati.cli.terminal import print_tables, say
 from coati.fleet.status import FleetStatus, SiteStatus, StatusChange
 from coati.fleet.store_access import describe_store, free_site, store_log
 from coati.harvesting.folder import sums_of
-from coati.runs.iso_times import to_iso
+from coati.times import to_iso
 from coati.units import format_bytes, format_count, format_seconds, parse_seconds
 from coati.web.invisible_characters import safe
 

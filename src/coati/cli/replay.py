@@ -27,13 +27,13 @@ from coati.jobs.replaying import (
     ReplayCallbacks,
     ReplayPlan,
     ReplayResults,
-    parse_moment,
     replay_archive,
 )
 from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
 from coati.replaying.measures import SiteTotals
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.strategies.revisits.relevance import FORMS
+from coati.times import parse_moment
 from coati.web.invisible_characters import safe
 from coati.web.media import PRESETS
 from coati.web.rules import Scope
@@ -56,7 +56,7 @@ class _Moment(click.ParamType[float]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401
         try:
-            return parse_moment(str(value))
+            return parse_moment(str(value), end_of_day=True)
         except ConfigError as error:
             self.fail(str(error), param, ctx)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from datetime import UTC, datetime, timedelta
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from coati.live.stop_signal import StopSignal
 from coati.runs.changes_file import read_changes
 from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason
+from coati.times import format_clock, format_moment, from_iso, parse_moment, to_iso, to_iso_seconds
 from coati.units import format_count, format_seconds, parse_seconds
 from coati.watching.notifying import ChangeListeners
 from coati.watching.watch import find_watch, is_watch, next_cycle
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from coati.watching.watch import WatchPlace
 
 _INTERRUPTED = 130
+# The calendar has no year before the first.
+_FIRST_MOMENT = parse_moment("0001-01-01")
 _SHOWN = 20
 
 
@@ -143,8 +146,8 @@ def watch(  # noqa: PLR0917 -- one parameter per option
         click.echo("Interrupted between two cycles; run the same command to continue.", err=True)
         return _INTERRUPTED
     if once and not run.cycles[-1].requests and run.stop is StopReason.FINISHED and not run.moved:
-        begins = datetime.fromtimestamp(next_cycle(place.options.every, time.time()), UTC)
-        say(f"The next cycle is due at {begins:%Y-%m-%d %H:%M} UTC (--every).", err=True)
+        begins = format_moment(to_iso(next_cycle(place.options.every, time.time())), short=True)
+        say(f"The next cycle is due at {begins} UTC (--every).", err=True)
     if run.moved:
         click.echo(
             "coati: nearly all watched pages are gone; the site seems to have moved to other URLs. Crawl"
@@ -183,7 +186,7 @@ def _say_what_begins(place: WatchPlace) -> None:
 
 
 def _say_next(at: float) -> None:
-    click.echo(f"The next cycle begins at {datetime.fromtimestamp(at, UTC):%H:%M:%S} UTC.", err=True)
+    click.echo(f"The next cycle begins at {format_clock(at)}.", err=True)
 
 
 def _show(result: CycleResult, form: str) -> None:
@@ -220,12 +223,12 @@ def _show_changes(sources: tuple[Path, ...], out: Path | None, since: str, form:
             raise UsageError(f"there is no watch in {folder}")
         folder = beside
     begin = _moment(since)
-    changes = [change for change in read_changes(folder) if change.seen_at >= begin]
+    changes = [change for change in read_changes(folder) if from_iso(change.seen_at) >= begin]
     if form == "json":
         for change in changes:
             say(json.dumps(change.as_json(), ensure_ascii=False))
     else:
-        say(f"{format_count(len(changes), 'change')} since {begin}")
+        say(f"{format_count(len(changes), 'change')} since {to_iso_seconds(begin)}")
         for change in changes:
             say(
                 f"  {change.seen_at}  {change.what:<8}{change.url}"
@@ -234,18 +237,11 @@ def _show_changes(sources: tuple[Path, ...], out: Path | None, since: str, form:
     return 0
 
 
-def _moment(since: str) -> str:
-    """Read a day, a time, or how long ago; returns it as the log writes times."""
-    try:
-        moment = _day(since) or datetime.now(UTC) - timedelta(seconds=parse_seconds(since))
-        return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
-    except (ConfigError, OverflowError):
-        raise ConfigError(f"--diff {since!r} is neither a day (2026-05-01) nor a time ago (2d)") from None
-
-
-def _day(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def _moment(since: str) -> float:
+    """Read a day, a time, or how long ago."""
+    for read in (parse_moment, lambda text: time.time() - parse_seconds(text)):
+        with suppress(ConfigError):
+            moment = read(since)
+            if moment >= _FIRST_MOMENT:
+                return moment
+    raise ConfigError(f"--diff {since!r} is neither a day (2026-05-01) nor a time ago (2d)")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from coati.runs.iso_times import to_iso
+from coati.times import to_iso
 
 
 class FleetEventKind(StrEnum):

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,7 @@ from coati.replaying.charts import draw_curves
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.site import ReplaySite
 from coati.runs.durable import write_json_lines
-from coati.runs.iso_times import to_iso
+from coati.times import parse_moment, to_iso
 from coati.units import format_count, parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
 from coati.web.markup.goals import all_of
@@ -195,7 +194,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
         seed=seed,
         types=None if types is None else text_of("types", types),
         start_urls=texts_of("start_urls", start_urls),
-        as_of=parse_moment(as_of) if isinstance(as_of, str) else as_of,
+        as_of=parse_moment(as_of, end_of_day=True) if isinstance(as_of, str) else as_of,
         budget=budget,
         early_stop=text_of("early_stop", early_stop),
         examples=[Path(each) for each in texts_of("examples", examples)],
@@ -230,22 +229,6 @@ def replay_archive(archive: Path, plan: ReplayPlan, callbacks: ReplayCallbacks) 
         return ReplayResults(
             site.name, str(site.definition), tuple(site.start_urls), tuple(runs), tuple(site.remarks.values())
         )
-
-
-def parse_moment(text: str) -> float:
-    """Read a time, or a day, which is taken to its end; in UTC where it does not say otherwise.
-
-    >>> parse_moment("1970-01-01T00:01")
-    60.0
-    """
-    text = text.strip()
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise ConfigError(f"{text!r} is not a time: write it like 2024-05-06 or 2024-05-06T12:00") from None
-    if len(text) == len("2024-05-06"):
-        moment += timedelta(days=1, microseconds=-1)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 @contextmanager

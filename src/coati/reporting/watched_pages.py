@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coati.runs.iso_times import from_iso
 from coati.strategies.revisits.file_checks import MISSES_UNTIL_GONE
 from coati.strategies.revisits.scheduler import EXPECTED, EXPLORED, WHY
 from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.times import from_iso
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.model import Deferred, Method
-from coati.runs.iso_times import from_iso
 from coati.runs.outcome_rows import OutcomeRow, from_row
+from coati.times import from_iso
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,13 +12,13 @@ from coati.errors import UsageError
 from coati.model import Link, NearbyText, OutcomeKind
 from coati.runs.durable import sync_file
 from coati.runs.failed_urls import is_retry
-from coati.runs.iso_times import from_iso, to_iso
 from coati.runs.last_visit import Visited
 from coati.runs.outcome_rows import storable, to_row
 from coati.runs.renderings import note_rendering
 from coati.runs.schema import is_shared, share
 from coati.runs.tag_path_text import TagPathTable
 from coati.runs.validators import Validators, validators_in
+from coati.times import from_iso, to_iso
 from coati.web.titles import best_title
 from coati.web.urls import host_of, is_query
 

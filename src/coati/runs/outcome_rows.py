@@ -18,7 +18,7 @@ from coati.model import (
     Target,
     Unchanged,
 )
-from coati.runs.iso_times import from_iso, to_iso
+from coati.times import from_iso, to_iso
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

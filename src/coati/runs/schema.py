@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from coati.runs.durable import write_whole
 from coati.runs.errors import RunError, RunVersionError
-from coati.runs.iso_times import to_iso
+from coati.times import to_iso
 from coati.version import __version__
 
 if TYPE_CHECKING:

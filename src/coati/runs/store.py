@@ -6,7 +6,7 @@ A driver uses it like this, in one thread, one step at a time::
         restored = store.restore(new_strategy, form)             # on a new run too
         strategy = restored.strategy
         ...                                                      # send restored.in_flight again
-        request = strategy.choose(now, hosts)                    # times: `coati.runs.iso_times.logged`
+        request = strategy.choose(now, hosts)                    # times: `coati.times.logged`
         store.chosen(request, now)                               # before it is sent
         recorded = store.record(fetched)                         # when it came back; safe when this returns
         settlements = strategy.observe(request.id, recorded.outcome, fetched.finished_at)

@@ -9,7 +9,6 @@ from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
 from coati.readers.entry_dates import ENTRY_DATES, entry_dates
 from coati.runs.changes_file import read_changes, write_new
-from coati.runs.iso_times import to_iso
 from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
@@ -24,6 +23,7 @@ from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteW
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.state import pack, unpack
 from coati.strategies.stop_when_dry import OFF
+from coati.times import to_iso
 from coati.version import __version__
 from coati.watching.atom_feed import write_feed
 from coati.watching.changes import find_changes
