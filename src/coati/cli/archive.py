@@ -92,7 +92,7 @@ def import_(  # noqa: PLR0917 -- one parameter per option
     a folder of snapshot tables, or a plain folder of static files.
     """
     damages = _Damages()
-    with progress(f"Importing {sources[0].name}") as told:
+    with progress(f"Importing {sources[0].name}") as on_progress:
         made = import_archive(
             sources,
             destination,
@@ -102,7 +102,7 @@ def import_(  # noqa: PLR0917 -- one parameter per option
             name=name,
             keep_target_bodies=keep_target_bodies,
             overwrite=overwrite,
-            on_progress=told,
+            on_progress=on_progress,
             on_damage=damages,
         )
     damages.conclude()
@@ -128,8 +128,8 @@ def info(folder: Path, links: bool, form: str) -> None:
 
     Prints counts, sizes, target types, and the links of the site that the archive has no response for.
     """
-    with progress("Reading links") as told:
-        facts = describe_archive(folder, links=links, on_progress=told).as_json()
+    with progress("Reading links") as on_progress:
+        facts = describe_archive(folder, links=links, on_progress=on_progress).as_json()
     if form == "json":
         say(json.dumps(facts))
     else:
@@ -147,8 +147,8 @@ def verify(folder: Path, form: str) -> int:
         with suppress(BrokenPipeError):
             say(damaged.reason)
 
-    with progress("Verifying") as told:
-        found = verify_archive(folder, on_damage=show if form == "table" else None, on_progress=told)
+    with progress("Verifying") as on_progress:
+        found = verify_archive(folder, on_damage=show if form == "table" else None, on_progress=on_progress)
     with suppress(BrokenPipeError):
         if form == "json":
             say(json.dumps(found.as_json()))
@@ -187,8 +187,8 @@ def reindex(folder: Path, form: str) -> None:
 @format_option
 def export(folder: Path, out: Path, layout: str, form: str) -> None:
     """Export an archive for other tools."""
-    with progress("Exporting") as told:
-        exported = export_archive(folder, out, layout, on_progress=told)
+    with progress("Exporting") as on_progress:
+        exported = export_archive(folder, out, layout, on_progress=on_progress)
     if isinstance(exported, KitExport):
         _print_kit(exported, form)
         return

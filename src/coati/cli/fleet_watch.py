@@ -29,14 +29,14 @@ def watch_with_fleet(
 
     watch = FleetWatch(store=store, options=options, delay=delay)
     with cluster_at(cluster) as workers, events_to(None, quiet=False) as on_event:
-        heard = Listeners(on_event=on_event, on_wait=say_wait)
+        listeners = Listeners(on_event=on_event, on_wait=say_wait)
         try:
             if once:
-                cycle = watch_fleet_once(watch, workers, heard)
+                cycle = watch_fleet_once(watch, workers, listeners)
                 _show(cycle, form)
             else:
                 cycle = watch_fleet(
-                    watch, workers, time.time, _wait_until, lambda ended: _show(ended, form), heard
+                    watch, workers, time.time, _wait_until, lambda ended: _show(ended, form), listeners
                 )
         except KeyboardInterrupt:
             say("Interrupted between two cycles; run the same command to continue.", err=True)

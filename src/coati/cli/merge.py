@@ -26,8 +26,8 @@ def merge(runs: tuple[Path, ...], out: Path, *, overwrite: bool, form: str) -> N
     RUN is the folder of a run, or a folder with runs in it, such as that of a harvest. The database holds the
     targets, pages, requests and skipped URLs of all runs; Datasette and DuckDB can open it.
     """
-    with progress("Merging") as told:
-        merged = merge_runs(runs, out, overwrite=overwrite, on_progress=told)
+    with progress("Merging") as on_progress:
+        merged = merge_runs(runs, out, overwrite=overwrite, on_progress=on_progress)
     if form == "json":
         say(json.dumps(merged.as_json()))
         return

@@ -24,8 +24,8 @@ def pull(store: str, site: str, out: Path | None, form: str) -> None:
 
     All commands for runs work on the folder; `coati crawl` resumes it.
     """
-    with progress("Pulling") as told:
-        pulled = pull_site(store, site, out, on_progress=told)
+    with progress("Pulling") as on_progress:
+        pulled = pull_site(store, site, out, on_progress=on_progress)
     if form == "json":
         say(json.dumps(pulled.as_json()))
     else:

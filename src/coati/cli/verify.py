@@ -38,8 +38,8 @@ def verify(folder: Path, *, repair: bool, form: str) -> int:
     """
     whole = True
     for run in _runs_in(folder):
-        with progress("Verifying") as told:
-            found = verify_run(run, repair=repair, on_progress=told)
+        with progress("Verifying") as on_progress:
+            found = verify_run(run, repair=repair, on_progress=on_progress)
         whole = whole and found.whole
         # Who has read enough, as `head` has, still wants the right exit code.
         with suppress(BrokenPipeError):

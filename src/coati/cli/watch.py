@@ -40,8 +40,8 @@ _FIRST_MOMENT = parse_moment("0001-01-01")
 _SHOWN = 20
 
 
-# How a site is asked, where that is to be otherwise than the crawl did it.
-_ASKING = (
+# How requests are made, where a watch may differ from the crawl.
+_REQUEST_SETTINGS = (
     "contact", "user_agent", "limit_rate", "user", "password_file", "header", "cookies", "proxy", "log_file",
     "quiet",
 )  # fmt: skip
@@ -121,10 +121,10 @@ def watch(  # noqa: PLR0917 -- one parameter per option
         seconds = None if delay is None else parse_seconds(delay)
         options = with_options(WatchOptions(), values)
         return watch_with_fleet(store, cluster, options, seconds, once=once, form=form)
-    asking = given_settings(ctx)
+    changed = given_settings(ctx)
     if delay is not None:
-        asking["delay"] = parse_seconds(delay)
-    place = find_watch(sources, values, out, asking)
+        changed["delay"] = parse_seconds(delay)
+    place = find_watch(sources, values, out, changed)
     listeners = ChangeListeners.named(command, notify)
     quiet = place.known.settings.quiet
     for note in place.notes:
@@ -169,7 +169,7 @@ def _require_one(sources: tuple[Path, ...], store: str | None, cluster: str | No
         raise UsageError("--out, --exec, --notify and --diff are for a watch on one machine, not for --store")
 
 
-watch.params.extend(setting_option(SETTINGS[name]) for name in _ASKING)
+watch.params.extend(setting_option(SETTINGS[name]) for name in _REQUEST_SETTINGS)
 
 
 def _say_what_begins(place: WatchPlace) -> None:

@@ -62,11 +62,11 @@ def harvest_fleet(
     """
     store = open_store(harvest.store)
     store.check()
-    heard = listeners or Listeners()
-    lease = take_client_lease(store, "harvest", harvest.times.term, heard.on_wait)
+    listeners = listeners or Listeners()
+    lease = take_client_lease(store, "harvest", harvest.times.term, listeners.on_wait)
     try:
         resumed = take_store(store, harvest.files)
-        return FleetClient(harvest, cluster, heard, lease).run(resumed=resumed)
+        return FleetClient(harvest, cluster, listeners, lease).run(resumed=resumed)
     finally:
         put_down(lease)
 

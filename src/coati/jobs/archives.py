@@ -138,8 +138,8 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
         if on_damage is not None:
             on_damage(part)
 
-    told = on_progress or (lambda _done, _total: None)
-    how = ImportOptions(keep_target_bodies, overwrite, take, told, time.time())
+    report = on_progress or (lambda _done, _total: None)
+    how = ImportOptions(keep_target_bodies, overwrite, take, report, time.time())
     imported = import_source(source, place, how)
     return ImportedArchive(layout, imported, describe_archive(place, links=False), tuple(damaged))
 
@@ -150,8 +150,8 @@ def describe_archive(
     """Return what is in an archive; ``links`` also finds links that it has no response for."""
     with Archive.open(path_of("folder", folder)) as opened:
         contents = count_contents(opened)
-        told = on_progress or (lambda _done, _total: None)
-        outside = find_outside_links(opened, told) if links else None
+        report = on_progress or (lambda _done, _total: None)
+        outside = find_outside_links(opened, report) if links else None
         meta, facts = opened.meta, _facts(opened, contents, outside)
         where = opened.folder
     return ArchiveSummary(
@@ -165,14 +165,14 @@ def export_archive(
     """Write an archive in the layout of another tool (`EXPORTS` lists them), and return what was written."""
     if to not in EXPORTS:
         raise unknown_name("layout", to, EXPORTS)
-    told = on_progress or (lambda _done, _total: None)
+    report = on_progress or (lambda _done, _total: None)
     with Archive.open(path_of("folder", folder)) as opened:
         if to == "kit":
-            return export_kit(opened, Path(out), told)
+            return export_kit(opened, Path(out), report)
         if to == "cdxj":
             export_cdxj(opened, Path(out))
         elif to == "wacz":
-            export_wacz(opened, Path(out), told)
+            export_wacz(opened, Path(out), report)
         else:
             export_warc(opened, Path(out))
     return Path(out)

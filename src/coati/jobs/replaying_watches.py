@@ -99,7 +99,7 @@ def are_watches(wanted: Sequence[tuple[str, int | None]]) -> bool:
     return watch == {True}
 
 
-def replay_watches(archive: Path, plan: WatchReplayPlan, told: WatchCallbacks) -> WatchReplayResults:
+def replay_watches(archive: Path, plan: WatchReplayPlan, callbacks: WatchCallbacks) -> WatchReplayResults:
     """Carry a replay of watches out."""
     with Archive.open(archive) as opened:
         moments = _cycle_times(opened, plan.every)
@@ -116,11 +116,11 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: WatchCallbacks) -
         )
         urls = plan.start_urls or pages_to_watch(opened)
         site = ReplaySite(
-            opened, start_urls=urls, progress=lambda *far: told.on_progress("extracting links", *far)
+            opened, start_urls=urls, progress=lambda *far: callbacks.on_progress("extracting links", *far)
         )
-        told.on_ready(site.name, len(site.start_urls), len(moments))
+        callbacks.on_ready(site.name, len(site.start_urls), len(moments))
         truth = WatchTruth(
-            site, site.start_urls, moments, relevant, lambda *far: told.on_progress("what is new", *far)
+            site, site.start_urls, moments, relevant, lambda *far: callbacks.on_progress("what is new", *far)
         )
         study = WatchStudy(site, truth, moments, plan.relevant)
         total = plan.per_cycle * len(moments)
@@ -129,10 +129,10 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: WatchCallbacks) -
             strategy = build_strategy(name, site.start_urls, seed or 0, settings=settings, page_truth=truth)
 
             def far(done: int, _: int, name: str = name) -> None:
-                told.on_progress(name, done, total)
+                callbacks.on_progress(name, done, total)
 
             runs.append(study.run(name, seed, strategy, far))
-            told.on_result(runs[-1])
+            callbacks.on_result(runs[-1])
         return WatchReplayResults(site.name, tuple(runs))
 
 

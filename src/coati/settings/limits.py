@@ -85,7 +85,7 @@ LIMIT_MEANINGS: Mapping[str, str] = {
 
 
 def with_limits(asked: LiveSettings, limits: Sequence[tuple[str, object]]) -> LiveSettings:
-    """Return the settings of the asking with these limits; those of traps are left to `trap_settings`."""
+    """Return the settings of requests with these limits; those of traps are left to `trap_settings`."""
     own = {name: value for name, value in limits if name not in _TRAP_LIMITS}
     return replace(asked, **own)  # type: ignore[arg-type]  # their kinds read them
 
