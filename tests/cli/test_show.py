@@ -99,7 +99,7 @@ def test_show_as_json(coati: Coati) -> None:
     told = coati("show", "run", "--format", "json").json
     assert (told["requests"], told["targets"], told["files"], told["sessions"]) == (6, 3, 2, 1)
     assert told["media_types"] == [{"media_type": "text/csv", "targets": 3, "bytes": 6}]
-    assert told["error_reasons"] == [{"reason": "status 404", "requests": 1}]
+    assert told["failure_reasons"] == [{"reason": "status 404", "requests": 1}]
     assert told["skip_reasons"] == [{"reason": "out of scope", "urls": 1}]
     assert told["skipped_by_reason"] == {"out of scope": 1}
     assert told["other_types"] == {}

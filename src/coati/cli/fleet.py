@@ -18,7 +18,7 @@ from coati.cli.terminal import print_tables, say
 from coati.fleet.status import FleetStatus, SiteStatus, StatusChange
 from coati.fleet.store_access import describe_store, free_site, store_log
 from coati.harvesting.folder import sums_of
-from coati.runs.iso_times import to_iso
+from coati.times import to_iso
 from coati.units import format_bytes, format_count, format_seconds, parse_seconds
 from coati.web.invisible_characters import safe
 
@@ -58,7 +58,7 @@ def status(store: str, follow: bool, every: str, form: str) -> None:
 
 def _say_json(found: FleetStatus, since: StatusChange | None) -> None:
     for site in found.sites:
-        say(json.dumps({"kind": "site", **_flat(site)}))
+        say(json.dumps({"what": "site", **_flat(site)}))
     say(json.dumps({**_total(found), **({} if since is None else since._asdict())}))
 
 
@@ -94,7 +94,7 @@ def _flat(site: SiteStatus) -> dict[str, object]:
 
 def _total(found: FleetStatus) -> dict[str, object]:
     return {
-        "kind": "total",
+        "what": "total",
         **sums_of([site.summary for site in found.sites]),
         "done": sum(site.done for site in found.sites),
         "quarantined": [site.summary.site for site in found.sites if site.quarantined],
@@ -110,7 +110,7 @@ def _print(found: FleetStatus, since: StatusChange | None) -> None:
     done = sum(site.done for site in found.sites)
     say(f"{found.store}")
     say(f"  sites:      {sums['sites']:,}, {done:,} of them done")
-    say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}), {sums['errors']:,} errors")
+    say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}), {sums['failures']:,} failures")
     say(f"  targets:    {sums['targets']:,} ({format_bytes(sums['target_bytes'])})")
     if since is not None:
         rates = f"{since.requests_per_second:.1f} requests/s, {since.targets_per_second:.2f} targets/s"
@@ -129,16 +129,16 @@ def _print(found: FleetStatus, since: StatusChange | None) -> None:
     for damage in found.damaged:
         say(f"  damaged:    {damage}")
     _print_sites("Sites, the richest first", found.sites[:_SHOWN])
-    troubled = [site for site in found.sites if site.summary.errors or not site.summary.targets]
-    troubled.sort(key=lambda site: (-site.summary.errors, -site.summary.requests))
+    troubled = [site for site in found.sites if site.summary.failures or not site.summary.targets]
+    troubled.sort(key=lambda site: (-site.summary.failures, -site.summary.requests))
     if len(found.sites) > _SHOWN and troubled:
-        _print_sites("Sites with the most errors, or without a file", troubled[:_SHOWN])
+        _print_sites("Sites with the most failures, or without a file", troubled[:_SHOWN])
 
 
 def _print_sites(title: str, sites: Sequence[SiteStatus]) -> None:
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
-    for name in ("site", "files", "requests", "errors", "published", "at work", "how it stands"):
-        table.add_column(name, justify="right" if name in {"files", "requests", "errors"} else "left")
+    for name in ("site", "files", "requests", "failures", "published", "at work", "how it stands"):
+        table.add_column(name, justify="right" if name in {"files", "requests", "failures"} else "left")
     now = time.time()
     for site in sites:
         summary = site.summary
@@ -146,7 +146,7 @@ def _print_sites(title: str, sites: Sequence[SiteStatus]) -> None:
             Text(safe(summary.site)),
             f"{summary.targets:,}",
             f"{summary.requests:,}",
-            f"{summary.errors:,}",
+            f"{summary.failures:,}",
             f"{format_seconds(max(0.0, now - site.published_at))} ago",
             Text(safe(site.worker or "")),
             "in quarantine" if site.quarantined else summary.stop_reason or "not ended",

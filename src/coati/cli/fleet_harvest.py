@@ -88,8 +88,8 @@ def show_harvest(done: StoreHarvest, form: str) -> None:
     left_alone = [site.site for site in harvested.sites if site.quarantined]
     if form == "json":
         for site in sites:
-            say(json.dumps({"kind": "site", **asdict(site)}))
-        why = {"kind": "total", "stop": harvested.stop.name.lower(), "stop_reason": harvested.stop.value}
+            say(json.dumps({"what": "site", **asdict(site)}))
+        why = {"what": "total", "stop": harvested.stop.name.lower(), "stop_reason": harvested.stop.value}
         more = {"slices": harvested.slices, "deaths": harvested.deaths, "quarantined": left_alone}
         last = {"damaged": damaged, "resumed": harvested.resumed, "store": harvested.store}
         said = {**why, **sums, **more, **last}

@@ -44,7 +44,7 @@ def show_files(harvested: FilesHarvested, form: str, again: str = "") -> None:
     say_commands(harvested.commands)
     if form == "json":
         for site in harvested.sites:
-            say(json.dumps({"kind": "site", **asdict(site)}))
+            say(json.dumps({"what": "site", **asdict(site)}))
         commands = None if harvested.commands is None else harvested.commands.as_json()
         told: dict[str, object] = {**sums, "resumed": harvested.resumed, "commands": commands}
         _say_total(harvested.stop, told, layout.folder)
@@ -68,7 +68,7 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
     totals, extraction = harvested.totals, harvested.extraction
     if form == "json":
         for host in harvested.hosts:
-            say(json.dumps({"kind": "site", **host._asdict()}))
+            say(json.dumps({"what": "site", **host._asdict()}))
         sums: dict[str, object] = {
             "sites": len(harvested.hosts),
             "requests": totals.requests,
@@ -76,7 +76,7 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
             "relevant": totals.relevant_pages,
             "relevant_share": round(totals.relevant_pages / totals.pages, 4) if totals.pages else None,
             "bytes": totals.bytes,
-            "errors": totals.errors,
+            "failures": totals.failures,
             "broken_scripts": harvested.broken_scripts,
             "extraction": None if extraction is None else asdict(extraction),
             "resumed": harvested.resumed,
@@ -116,7 +116,7 @@ def _say_extraction(extraction: Extraction, folder: Path) -> None:
 
 
 def _say_total(stop: StopReason, sums: dict[str, object], folder: Path) -> None:
-    why = {"kind": "total", "stop": stop.name.lower(), "stop_reason": stop.value}
+    why = {"what": "total", "stop": stop.name.lower(), "stop_reason": stop.value}
     say(json.dumps({**why, **sums, "folder": str(folder)}))
 
 

@@ -45,7 +45,7 @@ class _Moment(click.ParamType[float]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401
         try:
-            return parse_moment(str(value))
+            return parse_moment(str(value), end_of_day=True)
         except ConfigError as error:
             self.fail(str(error), param, ctx)
 

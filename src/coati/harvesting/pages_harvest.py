@@ -55,7 +55,7 @@ PAGES_AT_ONCE = 64
 JSON_LD = "pages.jsonl"
 
 _HOSTS = """
-SELECT host, requests, pages, targets, errors, ended FROM host_totals
+SELECT host, requests, pages, targets, failures, ended FROM host_totals
 ORDER BY targets DESC, requests = 0, requests, host
 """
 _BROKEN_SCRIPTS = "SELECT coalesce(sum(json_extract(facts, '$.markup.broken')), 0) FROM pages"
@@ -68,7 +68,7 @@ class HostSummary(NamedTuple):
     requests: int
     pages: int
     relevant: int
-    errors: int
+    failures: int
     ended: str | None
 
 

@@ -102,7 +102,7 @@ class Inspection:
         return {
             "url": self.url,
             "final_url": self.final_url,
-            "outcome": type(self.outcome).__name__.lower(),
+            "kind": self.outcome.kind.value,
             "status": getattr(self.outcome, "status", None),
             "requests": self.requests,
             "links": self.links,

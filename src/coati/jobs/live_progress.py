@@ -90,8 +90,8 @@ class CrawlView:
             f"{progress.requests_per_second:.1f}/s",
             format_bytes(progress.bytes),
         ]
-        if progress.errors:
-            parts.append(f"{progress.errors:,} {'error' if progress.errors == 1 else 'errors'}")
+        if progress.failures:
+            parts.append(f"{progress.failures:,} {'failure' if progress.failures == 1 else 'failures'}")
         if progress.deferred:
             parts.append(f"{progress.deferred:,} to retry")
         if progress.archived:

@@ -230,22 +230,6 @@ def _replay_crawls(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> Re
         )
 
 
-def parse_moment(text: str) -> float:
-    """Read a time, or a day, which is taken to its end; in UTC where it does not say otherwise.
-
-    >>> parse_moment("1970-01-01T00:01")
-    60.0
-    """
-    text = text.strip()
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise ConfigError(f"{text!r} is not a time: write it like 2024-05-06 or 2024-05-06T12:00") from None
-    if len(text) == len("2024-05-06"):
-        moment += timedelta(days=1, microseconds=-1)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
 @contextmanager
 def _site(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> Iterator[tuple[Archive, ReplaySite]]:
     with Archive.open(archive) as opened:

@@ -22,12 +22,12 @@ class Verdict(StrEnum):
     PAGE = "page"
     REDIRECT = "redirect"
     OTHER = "other"
-    FAILED = "failed"
+    FAILURE = "failure"
     REFUSED = "refused"
     SKIPPED = "skipped"
     IN_FLIGHT = "in flight"
     WAITING = "waiting"
-    DEFERRED = "not reached yet"
+    DEFERRED = "deferred"
     UNKNOWN = "never found"
 
 
@@ -60,7 +60,7 @@ class GroupStanding:
     followed: int
     were_targets: int
     led_to: int
-    errors: int
+    failures: int
     waiting: int | None = None
     rewarded: int | None = None
 

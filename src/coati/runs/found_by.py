@@ -42,8 +42,8 @@ SELECT coalesce(own.path, (
            JOIN tag_paths ON tag_paths.id = links.tag_path LIMIT 1
        ), CASE WHEN requests.url LIKE 'search:%' THEN 'search' END) AS path,
        sum(requests.charged) AS requests,
-       sum(requests.new_target) AS targets, sum(requests.kind IS 'html' AND requests.charged > 0) AS pages,
-       sum(requests.kind IS 'broken') AS errors
+       sum(requests.new_target) AS targets, sum(requests.kind IS 'page' AND requests.charged > 0) AS pages,
+       sum(requests.kind IS 'failure') AS failures
 FROM requests
 LEFT JOIN links AS link ON link.id = requests.link
 LEFT JOIN tag_paths AS own ON own.id = link.tag_path
@@ -53,13 +53,13 @@ GROUP BY 1
 
 
 class FoundBy(NamedTuple):
-    """What one way of finding cost and brought; ``errors`` are requests that failed."""
+    """What one way of finding cost and brought; ``failures`` are requests that failed."""
 
     way: str
     requests: int
     targets: int
     pages: int
-    errors: int
+    failures: int
 
 
 def way_of(tag_path: str | None) -> str:

@@ -124,7 +124,7 @@ def ways_table(ways: list[FoundBy], *, files: bool = True) -> Html:
             *((counted(way.targets), bar(way.targets, most)) if files else ()),
             counted(way.requests),
             counted(way.pages),
-            counted(way.errors),
+            counted(way.failures),
         )
         for way in ways
         if way.requests
