@@ -29,7 +29,7 @@ def watch_with_fleet(
 
     watch = FleetWatch(store=store, options=options, delay=delay)
     with cluster_at(cluster) as workers:
-        heard = Listeners(on_event=say_event, on_wait=say_wait)
+        listeners = Listeners(on_event=say_event, on_wait=say_wait)
         try:
             if once:
                 cycle = watch_fleet_once(watch, workers, listeners)

@@ -21,11 +21,12 @@ from coati.cli.setting_options import SettingParam
 from coati.cli.terminal import print_tables, say
 from coati.errors import ConfigError
 from coati.jobs.replay_results import ReplayResults
-from coati.jobs.replaying import DEFAULT_STRATEGIES, parse_moment
+from coati.jobs.replaying import DEFAULT_STRATEGIES
 from coati.jobs.replaying import replay as run_replay
 from coati.replaying.measures import Measures
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.strategies.revisits.relevance import FORMS
+from coati.times import parse_moment
 from coati.web.media import PRESETS
 from coati.web.rules import Scope
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from coati.errors import UsageError
 from coati.live.stop_signal import StopSignal
 from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason
-from coati.times import format_clock, format_moment, from_iso, parse_moment, to_iso, to_iso_seconds
+from coati.times import format_clock, format_moment, parse_moment, to_iso
 from coati.units import format_count, format_seconds, parse_seconds
 from coati.watching.notifying import ChangeListeners
 from coati.watching.past_changes import past_changes

@@ -183,11 +183,11 @@ def export_archive(
         progress("Exporting", show_progress, on_progress) as told,
     ):
         if to == "kit":
-            return export_kit(opened, Path(out), report)
+            return export_kit(opened, Path(out), told)
         if to == "cdxj":
             export_cdxj(opened, Path(out))
         elif to == "wacz":
-            export_wacz(opened, Path(out), report)
+            export_wacz(opened, Path(out), told)
         else:
             export_warc(opened, Path(out))
     return Path(out)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,7 @@ from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_wa
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
-from coati.runs.iso_times import to_iso
+from coati.times import parse_moment, to_iso
 from coati.units import parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
 from coati.web.markup.goals import all_of
@@ -128,7 +127,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
         seed=seed,
         types=None if types is None else text_of("types", types),
         start_urls=texts_of("start_url", start_url),
-        as_of=parse_moment(as_of) if isinstance(as_of, str) else as_of,
+        as_of=parse_moment(as_of, end_of_day=True) if isinstance(as_of, str) else as_of,
         budget=Budget(
             None if max_requests is None else count_of("max_requests", max_requests),
             parse_bytes(max_bytes) if isinstance(max_bytes, str) else max_bytes,

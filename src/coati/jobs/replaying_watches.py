@@ -77,7 +77,7 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: ReplayCallbacks) 
         )
         told.on_ready(f"{site.name}: {len(site.start_urls):,} pages, {len(moments):,} cycles")
         truth = WatchTruth(
-            site, site.start_urls, moments, relevant, lambda *far: callbacks.on_progress("what is new", *far)
+            site, site.start_urls, moments, relevant, lambda *far: told.on_progress("what is new", *far)
         )
         study = WatchStudy(site, truth, moments, plan.relevant)
         total = per_cycle * len(moments)
@@ -86,7 +86,7 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: ReplayCallbacks) 
             strategy = build_strategy(name, site.start_urls, seed or 0, settings=settings, page_truth=truth)
 
             def far(done: int, _: int, name: str = name) -> None:
-                callbacks.on_progress(name, done, total)
+                told.on_progress(name, done, total)
 
             runs.append(replace(study.run(name, seed, strategy, far), bound=strategy_row(name).bound))
             told.on_result(runs[-1])

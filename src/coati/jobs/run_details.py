@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _TYPES = "SELECT media_type, count(*), sum(size_bytes) FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
 _ERRORS = """
-SELECT coalesce(reason, 'status ' || status), count(*) FROM requests WHERE kind = 'broken'
+SELECT coalesce(reason, 'status ' || status), count(*) FROM requests WHERE kind = 'failure'
 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
 """
 _UNREACHED = "SELECT url, reason, deferred_until FROM deferred LIMIT ?"

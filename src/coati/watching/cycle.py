@@ -23,6 +23,7 @@ from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteW
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.state import pack, unpack
 from coati.strategies.stopping.stop_when_dry import OFF
+from coati.times import to_iso
 from coati.version import __version__
 from coati.watching.atom_feed import write_feed
 from coati.watching.changes import find_changes
