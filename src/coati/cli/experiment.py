@@ -17,6 +17,7 @@ from coati.cli.output_format import format_option
 from coati.cli.terminal import print_tables
 from coati.jobs.experimenting import ExperimentResults
 from coati.jobs.experimenting import experiment as run_experiment
+from coati.units import format_count
 
 if TYPE_CHECKING:
     from coati.experiments.tables import Table
@@ -100,7 +101,8 @@ def experiment(  # noqa: PLR0917 - one parameter per option
         _print(results)
     study = results.study
     reused = f", {study.reused:,} of them from before" if study.reused else ""
-    messages.print(f"{len(study.results):,} runs{reused}; wrote {len(results.files)} files to {out}")
+    runs, files = format_count(len(study.results), "run"), format_count(len(results.files), "file")
+    messages.print(f"{runs}{reused}; wrote {files} to {out}")
 
 
 def _names(text: str) -> list[str]:

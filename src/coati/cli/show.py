@@ -41,10 +41,10 @@ _LABEL_WIDTH = 70
 
 
 @click.command()
-@click.argument("folder", type=RunPath(), metavar="DIR")
+@click.argument("folder", type=RunPath(), metavar="RUN")
 @format_option
 def show(folder: Path, form: str) -> None:
-    """Show what the run in DIR cost and found, and which groups of links led to it."""
+    """Show what the run in RUN cost and found, and which groups of links led to it."""
     summary = RunSummary.read(folder)
     if form == "json":
         say(json.dumps({**summary.as_json(), **_details(folder, _IN_JSON)}))
