@@ -77,7 +77,7 @@ def log(store: str, site: str, last: int, form: str) -> None:
             say(f"{row['finished_at']}  {row['method']:4} {status_or_kind}  {row['kind']:8} {row['url']}")
 
 
-@fleet.command()
+@fleet.command(short_help="Release a site from quarantine.")
 @click.argument("store")
 @click.argument("site")
 def free(store: str, site: str) -> None:
@@ -137,7 +137,7 @@ def _print(found: FleetStatus, since: StatusChange | None) -> None:
 
 def _print_sites(title: str, sites: Sequence[SiteStatus]) -> None:
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
-    for name in ("site", "files", "requests", "failures", "published", "at work", "how it stands"):
+    for name in ("site", "files", "requests", "failures", "published", "at work", "state"):
         table.add_column(name, justify="right" if name in {"files", "requests", "failures"} else "left")
     now = time.time()
     for site in sites:

@@ -187,7 +187,7 @@ def inspect_site(url: str, settings: RunSettings) -> Inspection:
 
 
 class _ListsOnly(FrontierStrategy):
-    """Asks for the start addresses, and for what they and further lists name as lists."""
+    """Asks for the start URLs, and for what they and further lists name as lists."""
 
     def __init__(self, start_urls: Sequence[str]) -> None:
         super().__init__(start_urls, Fifo())

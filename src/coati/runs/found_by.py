@@ -25,7 +25,7 @@ _FIRST_PARTS = {
     "text": "lists of addresses",
     "search": "queries",
 }
-START_ADDRESSES = "start addresses"
+START_URLS = "start URLs"
 _API = "API of "
 
 # Where redirects led belongs to the link that began them, and a query that a strategy made to none.
@@ -69,7 +69,7 @@ def way_of(tag_path: str | None) -> str:
     ('links', 'API of wordpress')
     """
     if not tag_path:
-        return START_ADDRESSES
+        return START_URLS
     parts = tag_path.split(" > ")
     if parts[0] == "search" and len(parts) > 1:
         return f"{'web archive' if parts[-1] == ARCHIVED else 'search engine'} {parts[1]}"

@@ -13,7 +13,7 @@ from coati.runs.found_by import FoundBy, found_by
 from coati.units import format_bytes, format_count, format_share
 
 _PAGES_SHOWN = 15
-# Start addresses and links: nothing to tell apart.
+# Start URLs and links: nothing to tell apart.
 _USUAL_WAYS = 2
 _PAGES = """
 SELECT found_on, count(*) AS files FROM targets
