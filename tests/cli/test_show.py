@@ -52,10 +52,10 @@ def test_a_function_tells_the_same(coati: Coati) -> None:
     assert (details.failure_reasons[0].reason, details.failure_reasons[0].requests) == ("status 404", 1)
     assert [(skip.reason, skip.urls) for skip in details.skip_reasons] == [("out of scope", 1)]
     assert details.skip_reasons[0].meaning
-    assert [way.way for way in details.found_by] == ["links", "start addresses"]
+    assert [way.way for way in details.found_by] == ["links", "start URLs"]
     assert len(details.groups) == 1
     html = details._repr_html_()
-    assert "error reasons" in html
+    assert "failure reasons" in html
     assert "gone" not in html
 
 
