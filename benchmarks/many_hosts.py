@@ -62,7 +62,7 @@ def main(hosts: int, seconds: float, delay: float, strategy: str, form: str) -> 
         "pages per second": done.totals.pages / seconds,
         "share of the core": cpu / wall,
         "least seconds between choices for one host": least_gap,
-        "errors": done.totals.errors,
+        "errors": done.totals.failures,
         "load before": load,
         "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000,
     }

@@ -82,7 +82,7 @@ def main(sites: int, seconds: float, strategy: str, form: str) -> None:
         "fastest pace": max(quick),
         "pace of the slow site": slow,
         "load before": load,
-        "errors": sum(result.progress.errors for result in results),
+        "errors": sum(result.progress.failures for result in results),
         "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000,
     }
     report(f"{sites} sites in one process with {strategy}, requests per second", [row], form)

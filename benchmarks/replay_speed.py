@@ -95,7 +95,7 @@ def main(archives: Path, sites: Sequence[str], strategy: str, max_requests: int,
             # What was measured before is not to be freed at the expense of a replay.
             gc.collect()
             run = replay(site, build_strategy(strategy, [site.start_url]), Budget(max_requests=max_requests))
-            fetched = sum(step.kind == "html" and step.method == "GET" for step in run.trace.steps())
+            fetched = sum(step.kind == "page" and step.method == "GET" for step in run.trace.steps())
             cached = ReplaySite(archive)
             gc.collect()
             fast = replay(cached, build_strategy(strategy, [site.start_url]), Budget())

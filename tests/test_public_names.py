@@ -15,7 +15,7 @@ from coati.cli.discover import discover as discover_command
 from coati.cli.inspect import inspect as inspect_command
 from coati.cli.main import coati as coati_command
 from coati.cli.watch import watch as watch_command
-from coati.jobs.options import AskingOptions, CrawlOptions, DiscoverOptions, InspectOptions
+from coati.jobs.options import CrawlOptions, DiscoverOptions, InspectOptions, RequestOptions
 from coati.settings.run_settings import SETTINGS
 from coati.settings.setting import Section
 from coati.watching.watch_options import WATCH_OPTIONS, CycleOptions, WatchKeywords
@@ -256,13 +256,13 @@ def test_a_search_takes_every_setting_of_its_command_by_name() -> None:
 
 def test_a_watch_asks_as_its_command_does() -> None:
     options = {option.name for option in watch_command.params}
-    assert set(AskingOptions.__annotations__) == options & set(SETTINGS) - {"out"} - OF_COMMANDS
+    assert set(RequestOptions.__annotations__) == options & set(SETTINGS) - {"out"} - OF_COMMANDS
 
 
 def test_a_watch_takes_every_option_by_name() -> None:
     # A new option is added to `coati.watching.watch_options.CycleOptions`, with its type.
     assert set(CycleOptions.__annotations__) == WATCH_OPTIONS.keys() - {"every"}
-    assert set(WatchKeywords.__annotations__) == WATCH_OPTIONS.keys() | set(AskingOptions.__annotations__)
+    assert set(WatchKeywords.__annotations__) == WATCH_OPTIONS.keys() | set(RequestOptions.__annotations__)
 
 
 def test_an_inspection_takes_every_setting_of_its_command_by_name() -> None:

@@ -11,17 +11,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol
+from typing import ClassVar, Final, NamedTuple, Protocol
 
 
 class Kind(StrEnum):
-    """What a URL turns out to be; the truth that an archive records and a replay answers with."""
+    """What a URL turns out to be; the values are the labels that archives on disk hold."""
 
     PAGE = "html"
     TARGET = "target"
     OTHER = "other"
     REDIRECT = "redirect"
     BROKEN = "broken"
+
+
+class OutcomeKind(StrEnum):
+    """The word for each kind of `Outcome`, the same in events, logs, traces and explanations."""
+
+    PAGE = "page"
+    TARGET = "target"
+    REDIRECT = "redirect"
+    OTHER = "other"
+    UNCHANGED = "unchanged"
+    FAILURE = "failure"
+    DEFERRED = "deferred"
+    REFUSED = "refused"
 
 
 class Method(StrEnum):
@@ -148,6 +161,7 @@ class Page:
     as a target.
     """
 
+    kind: ClassVar[OutcomeKind] = OutcomeKind.PAGE
     status: int
     size_bytes: int
     links: PageLinks
@@ -160,6 +174,7 @@ class Page:
 class Target:
     """What the user wants."""
 
+    kind: ClassVar[OutcomeKind] = OutcomeKind.TARGET
     status: int
     size_bytes: int
     media_type: str
@@ -169,6 +184,7 @@ class Target:
 class Redirect:
     """Points elsewhere; whether the next hop is worth a request is the strategy's decision."""
 
+    kind: ClassVar[OutcomeKind] = OutcomeKind.REDIRECT
     status: int
     size_bytes: int
     location: str
@@ -178,6 +194,7 @@ class Redirect:
 class Other:
     """Neither a page nor a target: an image behind a plain URL, a script, a style sheet."""
 
+    kind: ClassVar[OutcomeKind] = OutcomeKind.OTHER
     status: int
     size_bytes: int
     media_type: str
@@ -187,6 +204,7 @@ class Other:
 class Unchanged:
     """What this run observed of the URL before still holds (304)."""
 
+    kind: ClassVar[OutcomeKind] = OutcomeKind.UNCHANGED
     status: int
     size_bytes: int
 
@@ -195,6 +213,7 @@ class Unchanged:
 class Failure:
     """An error status, a broken body. ``status`` is 0 where no answer came at all."""
 
+    kind: ClassVar[OutcomeKind] = OutcomeKind.FAILURE
     status: int
     size_bytes: int
     reason: str
@@ -208,6 +227,7 @@ AT_THE_END: Final = math.inf
 class Deferred:
     """An outage, which says nothing about the URL: it waits again, and is asked from ``until`` on."""
 
+    kind: ClassVar[OutcomeKind] = OutcomeKind.DEFERRED
     status: int
     size_bytes: int
     reason: str
@@ -218,6 +238,7 @@ class Deferred:
 class Refused:
     """Not asked for, because robots.txt, the scope or another rule forbids it; it cost no request."""
 
+    kind: ClassVar[OutcomeKind] = OutcomeKind.REFUSED
     reason: str
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,32 @@ ONLY_IN_MAIN = (
     "what a script or a notebook defines is unknown to other processes: put it into a file of its own, such"
     " as my_module.py, and name it as my_module:MyName"
 )
+
+# Folders of installed libraries; they may also be in a folder of the user, or wherever `PYTHONPATH` leads.
+_LIBRARIES = frozenset({"site-packages", "dist-packages"})
+
+
+def is_installed(file: Path) -> bool:
+    """Tell whether a file belongs to the standard library or to an installed package, not to the user.
+
+    >>> import json
+    >>> is_installed(Path(json.__file__)), is_installed(Path("my_module.py"))
+    (True, False)
+    """
+    return not _LIBRARIES.isdisjoint(file.parts) or any(
+        map(file.is_relative_to, (sys.prefix, sys.base_prefix))
+    )
+
+
+def place_in_users_code(error: BaseException) -> str:
+    """Name where Coati called a strategy or another object of the user's that failed; else nothing."""
+    package = Path(__file__).parent
+    for caller, called in pairwise(traceback.extract_tb(error.__traceback__)):
+        file = Path(called.filename)
+        is_ours = Path(caller.filename).is_relative_to(package)
+        if is_ours and file.is_file() and not file.is_relative_to(package) and not is_installed(file):
+            return f"{called.filename}, line {called.lineno}"
+    return ""
 
 
 def object_at(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands there

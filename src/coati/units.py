@@ -1,10 +1,9 @@
-"""Sizes, times and numbers as people write and read them: 10MB, 1h30m, 1,234 files, 1 March 2026."""
+"""Sizes, durations and numbers as people write and read them: 10MB, 1h30m, 1,234 files."""
 
 from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime
 
 from coati.errors import ConfigError
 
@@ -43,7 +42,7 @@ def parse_bytes(text: str) -> int:
 
 
 def parse_seconds(text: str) -> float:
-    """Read a time; a bare number is seconds, and parts add up.
+    """Read a duration; a bare number is seconds, and parts add up.
 
     >>> parse_seconds("90s"), parse_seconds("1h30m"), parse_seconds("0.5")
     (90.0, 5400.0, 0.5)
@@ -83,7 +82,7 @@ def format_bytes(size: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Write a time for people, in its two largest units.
+    """Write a duration for people, in its two largest units.
 
     >>> format_seconds(4.2), format_seconds(75), format_seconds(9000), format_seconds(200_000)
     ('4 s', '1 min 15 s', '2 h 30 min', '2 d 7 h')
@@ -121,25 +120,3 @@ def format_share(part: float, whole: float) -> str:
     if percent == 0:
         return "under 1 %"
     return "over 99 %" if percent == 100 and part < whole else f"{percent} %"  # noqa: PLR2004 - percent
-
-
-def format_iso(seconds: float) -> str:
-    """Write seconds since the epoch for programs, in whole seconds.
-
-    >>> format_iso(0.9)
-    '1970-01-01T00:00:00Z'
-    """
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def format_moment(iso: str | None, *, short: bool = False) -> str:
-    """Write a time of the log, or its own text where it is no time.
-
-    >>> format_moment("2026-03-01T09:05:07.000Z"), format_moment("2026-03-01T09:05:07.000Z", short=True)
-    ('1 March 2026, 09:05 UTC', '2026-03-01 09:05')
-    """
-    try:
-        time = datetime.fromisoformat(iso or "").astimezone(UTC)
-    except ValueError:
-        return (iso or "")[:32]
-    return f"{time:%Y-%m-%d %H:%M}" if short else f"{time.day} {time:%B %Y, %H:%M} UTC"

@@ -190,7 +190,7 @@ def test_the_summary_of_an_import_is_readable(tmp_path: Path, capsys: Captured) 
     source = test_replica.make(tmp_path / "small")
     assert run(["archive", "import", str(source), str(tmp_path / "a")]) == 0
     shown = capsys.readouterr().out
-    assert "5 (2 pages, 1 target, 0 other, 1 redirect, 1 error)" in shown
+    assert "5 (2 pages, 1 target, 0 other, 1 redirect, 1 failure)" in shown
     assert "each record is labelled with its kind" in shown
 
 

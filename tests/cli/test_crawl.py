@@ -73,7 +73,7 @@ def test_json_says_everything_in_one_object(coati: Coati) -> None:
         0,
     )
     assert (told["requests"], told["targets"], told["files"], told["pages"]) == (6, 3, 2, 2)
-    assert (told["errors"], told["skipped"], told["resumed"], told["resumable"]) == (1, 1, False, False)
+    assert (told["failures"], told["skipped"], told["resumed"], told["resumable"]) == (1, 1, False, False)
     assert told["folder"] == f"127.0.0.1-{site.start.split(':')[2].strip('/')}"
     assert Path(told["report"]).is_file()
     assert "--contact" not in said.err
@@ -241,7 +241,7 @@ def test_a_start_that_is_down_is_crawled_when_it_is_back(coati: Coati, own_port:
     command = ("crawl", f"http://127.0.0.1:{own_port}/", *FAST, *PATIENT, "--out", "run", "--format", "json")
     for _ in range(2):
         down = coati(*command)
-        assert (down.code, down.json["errors"], down.json["unreached"]) == (3, 0, 1)
+        assert (down.code, down.json["failures"], down.json["unreached"]) == (3, 0, 1)
     with scripted(SMALL, port=own_port):
         up = coati(*command)
     assert (up.code, up.json["targets"], up.json["unreached"]) == (0, 3, 0)
@@ -283,7 +283,7 @@ def test_an_interrupt_ends_the_wait_for_an_outage_at_once(tmp_path: Path) -> Non
         process.send_signal(signal.SIGTERM)
         said = said_by(process)
     assert said.code == 130
-    assert (said.json["unreached"], said.json["errors"]) == (1, 1)
+    assert (said.json["unreached"], said.json["failures"]) == (1, 1)
 
 
 # --- settings from elsewhere --------------------------------------------------------------------
@@ -479,7 +479,7 @@ def test_sitemaps_are_start_addresses_and_robots_is_not_charged(coati: Coati) ->
             "SELECT kind, status, charged, purpose FROM requests"
             " WHERE url LIKE '%map.xml' OR url LIKE '%robots.txt' ORDER BY chosen_event"
         )
-        assert rows.fetchall() == [("html", 200, 0, "start"), ("html", 200, 1, "link")]
+        assert rows.fetchall() == [("page", 200, 0, "start"), ("page", 200, 1, "link")]
         query = "SELECT tag_path FROM targets WHERE url LIKE '%hidden.csv'"
         assert database.execute(query).fetchone() == ("urlset > url > loc",)
         query = "SELECT modified FROM links WHERE url LIKE '%hidden.csv'"

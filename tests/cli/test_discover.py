@@ -75,7 +75,7 @@ def test_the_report_shows_them_and_how_they_were_reached(coati: Coati, web: tupl
     assert ">keyword search<" in page.partition("Which action found most")[2].partition("<svg")[0]
     assert "coati harvest --from FOLDER" in page
     assert ">queries<" in page
-    assert "start addresses" not in page
+    assert "start URLs" not in page
     # What a crawl for files would say means nothing here.
     for text in ("The files", "No file", "files found", "Were these the right types?", "of the known URLs"):
         assert text not in page
@@ -96,7 +96,7 @@ def test_explain_says_why(coati: Coati, web: tuple[Path, Path, Path]) -> None:
             "SELECT count(*), sum(reward > 0) FROM requests WHERE kind <> 'deferred' GROUP BY arm"
         ).fetchall()
     assert any(
-        f"{requests} requests so far: {good} looked like a repository's page" in accepted
+        f"{requests} requests in this run: {good} looked like a repository's page" in accepted
         for requests, good in standings
         if good
     )

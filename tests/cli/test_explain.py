@@ -118,7 +118,7 @@ def test_a_file_behind_redirects_names_the_page_that_it_was_found_on(tmp_path: P
 @pytest.mark.parametrize(
     ("url", "verdict"),
     [
-        ("/gone", Verdict.FAILED),
+        ("/gone", Verdict.FAILURE),
         ("/style", Verdict.OTHER),
         ("/more/2", Verdict.IN_FLIGHT),
         ("/more/8", Verdict.WAITING),
@@ -309,7 +309,7 @@ def test_scent_explains_what_is_requested_after_an_outage_by_its_first_choice(tm
     run.steps()
     answer = told(folder := run.finish(), "/page")
     first, again = answer["requests"]
-    assert (first["kind"], again["kind"]) == ("deferred", "html")
+    assert (first["kind"], again["kind"]) == ("deferred", "page")
     assert answer["score"] == pytest.approx(first["score"], abs=1e-4)
     assert "cause" not in first
     assert again["cause"].startswith("an earlier choice")

@@ -35,13 +35,13 @@ def view(budget: Budget, progress: Progress, **more: float) -> tuple[CrawlView, 
 
 
 HALFWAY = Progress(
-    requests=500, targets=1, errors=2, bytes=3_000_000, seconds=250.0, session_requests=250, archived=4
+    requests=500, targets=1, failures=2, bytes=3_000_000, seconds=250.0, session_requests=250, archived=4
 )
 
 
 def test_counts_in_words() -> None:
     made, _ = view(Budget(), HALFWAY)
-    assert made.counts() == "500 requests, 1 target, 1.0/s, 3.0 MB, 2 errors, 4 from the archive"
+    assert made.counts() == "500 requests, 1 target, 1.0/s, 3.0 MB, 2 failures, 4 from the archive"
 
 
 def test_the_nearest_limit_is_the_one_that_counts() -> None:

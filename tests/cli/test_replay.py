@@ -38,6 +38,17 @@ def lines(*arguments: object) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
+def tables_of(text: str) -> list[dict[str, list[str]]]:
+    """Return the rows of each table by their first words, in words."""
+    tables: list[dict[str, list[str]]] = []
+    for words in filter(None, map(str.split, text.splitlines())):
+        if words[0] == "strategy":
+            tables.append({})
+        if tables:
+            tables[-1].setdefault(words[0], words)
+    return tables
+
+
 def test_json_is_one_object_a_run_with_every_measure(archive: Path) -> None:
     rows = lines(archive, "--strategy", "sb-classifier,bfs,clairvoyant", "--seeds", 5)
     assert all(set(KEYS) <= set(row) for row in rows)
@@ -97,7 +108,7 @@ def test_the_table_is_for_readers_and_says_what_counts(archive: Path) -> None:
     result = call(archive, "--strategy", "random,bfs,clairvoyant", "--seeds", 4)
     assert result.exit_code == 0
     assert "tiny: 10 URLs, 3 targets" in result.stdout
-    rows = {line.split()[0]: line.split() for line in result.stdout.splitlines() if line.strip()}
+    rows, _ = tables_of(result.stdout)
     assert rows["bfs"][1:7] == ["-", "10", "3", "80.0", "45.0", "0.400"]
     assert rows["random"][1] == "4"
     # A narrow terminal folds the line.
@@ -142,9 +153,21 @@ def test_a_site_without_targets_has_null_measures(archive: Path) -> None:
 
 def test_what_is_never_reached_is_infinite_in_the_table(archive: Path) -> None:
     result = call(archive, "--strategy", "bfs,random", "--seeds", 5, "--max-requests", 2)
-    rows = {line.split()[0]: line.split() for line in result.stdout.splitlines() if line.strip()}
+    rows, _ = tables_of(result.stdout)
     assert rows["bfs"][4:6] == ["∞", "∞"]
     assert "nan" not in result.stdout
+
+
+def test_a_second_table_shows_the_requests_to_every_share(archive: Path) -> None:
+    _, shares = tables_of(call(archive, "--strategy", "bfs,clairvoyant").stdout)
+    assert " ".join(shares["strategy"]) == "strategy 25 % 50 % 75 % 90 % 95 % curve × best"
+    measured = [lines(archive, "--strategy", name)[0] for name in ("bfs", "clairvoyant")]
+    for row in measured:
+        numbers = [row[f"requests_to_{share}_pct"] for share in (25, 50, 75, 90, 95)]
+        expected = [*(f"{number:.1f}" for number in numbers), f"{row['curve_ratio']:.2f}"]
+        assert shares[row["strategy"]][1:] == expected
+    _, shares = tables_of(call(archive, "--strategy", "bfs", "--max-requests", 6).stdout)
+    assert shares["bfs"][1:] == ["60.0", "∞", "∞", "∞", "∞", "-"]
 
 
 def test_budgets_and_the_start_are_taken(archive: Path) -> None:

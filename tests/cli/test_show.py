@@ -49,7 +49,7 @@ def test_a_function_tells_the_same(coati: Coati) -> None:
     details = run.details(limit=1)
     assert (details.end, details.pause) == ("nothing was left to request", None)
     assert (details.media_types[0].media_type, details.media_types[0].targets) == ("text/csv", 3)
-    assert (details.error_reasons[0].reason, details.error_reasons[0].requests) == ("status 404", 1)
+    assert (details.failure_reasons[0].reason, details.failure_reasons[0].requests) == ("status 404", 1)
     assert [(skip.reason, skip.urls) for skip in details.skip_reasons] == [("out of scope", 1)]
     assert details.skip_reasons[0].meaning
     assert [way.way for way in details.found_by] == ["links", "start addresses"]
@@ -99,7 +99,7 @@ def test_show_as_json(coati: Coati) -> None:
     told = coati("show", "run", "--format", "json").json
     assert (told["requests"], told["targets"], told["files"], told["sessions"]) == (6, 3, 2, 1)
     assert told["media_types"] == [{"media_type": "text/csv", "targets": 3, "bytes": 6}]
-    assert told["error_reasons"] == [{"reason": "status 404", "requests": 1}]
+    assert told["failure_reasons"] == [{"reason": "status 404", "requests": 1}]
     assert told["skip_reasons"] == [{"reason": "out of scope", "urls": 1}]
     assert told["skipped_by_reason"] == {"out of scope": 1}
     assert told["other_types"] == {}

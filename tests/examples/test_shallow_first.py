@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,28 @@ def test_is_taken_by_its_path_in_a_crawl_and_resumed(tmp_path: Path, capsys: Cap
         said(capsys, *crawl, "--max-requests", 10)
         (told,) = said(capsys, *crawl, "--max-requests", 20)
     assert told["requests"] == 20
+
+
+def test_a_run_is_explained_in_another_folder_by_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    with serve(sample_site) as server:
+        limits = ["--delay", 0, "--max-requests", 10]
+        said(capsys, "crawl", server.url, "--strategy", PATH, *limits, "--out", tmp_path / "run")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "shallow_first")
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if not place.endswith("examples")])
+    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as log:
+        waiting = "SELECT url FROM links WHERE url NOT IN (SELECT url FROM requests) LIMIT 1"
+        ((waits,),) = log.execute(waiting)
+        ((asked,),) = log.execute("SELECT url FROM requests WHERE link IS NOT NULL LIMIT 1")
+    for url, verdict in ((waits, "waiting"), (asked, None)):
+        (told,) = said(capsys, "explain", url, "--run", "run")
+        assert told["found"]["found_on"]
+        assert verdict in {None, told["verdict"]}
+        assert "'shallow_first' cannot be imported" in told["missing"]
+    assert run(["explain", waits, "--run", "run"]) == 0
+    assert "missing:" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coati.assembly import REGISTRY, StrategySettings
+from coati.errors import ConfigError
 from coati.experiments import deciding_code
-from coati.experiments.deciding_code import joint_digest, modules_digest, strategy_digest
+from coati.experiments.deciding_code import forget_digests, joint_digest, strategy_digest
 
 
 @pytest.fixture
@@ -42,14 +45,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def digest(strategy: str) -> str:
-    strategy_digest.cache_clear()
-    modules_digest.cache_clear()
+    forget_digests()
     return strategy_digest(strategy)
 
 
 @pytest.fixture(autouse=True)
-def _forget() -> None:
-    digest("bfs")
+def _nothing_known() -> None:
+    forget_digests()
 
 
 @pytest.mark.parametrize(
@@ -115,6 +117,96 @@ def test_a_strategy_of_ones_own_is_decided_by_its_file(
     before = digest("own_crawler:build")
     file.write_text(file.read_text() + "another = 1\n")
     assert before != digest("own_crawler:build")
+
+
+@pytest.fixture
+def users_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with a strategy of a user's own, and with what it imports and what it does not."""
+    files = {
+        "usesit.py": (
+            "import json, it_helper\nfrom it_parts.far import deep\nfrom it_space import plain\n"
+            "build = lambda urls, seed: None\n"
+        ),
+        "it_helper.py": "def later():\n    import it_late\n",
+        "it_late.py": "",
+        "it_unused.py": "",
+        "it_parts/__init__.py": "",
+        "it_parts/near.py": "",
+        "it_parts/unused.py": "",
+        "it_parts/far/__init__.py": "from . import deep\n",
+        "it_parts/far/deep.py": "from .. import near\nfrom ..sibling import value\n",
+        "it_parts/sibling.py": "value = 1\n",
+        "it_space/plain.py": "",
+    }
+    for name, text in files.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    # Reading what every run goes through takes long, and is not what these tests are about.
+    monkeypatch.setattr(deciding_code, "_ALWAYS", ())
+    yield tmp_path
+    for name in [each for each in sys.modules if each.startswith(("usesit", "rowed", "it_"))]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    ("file", "voids"),
+    [
+        ("usesit.py", True),
+        ("it_helper.py", True),
+        ("it_late.py", True),
+        ("it_parts/__init__.py", True),
+        ("it_parts/near.py", True),
+        ("it_parts/far/__init__.py", True),
+        ("it_parts/far/deep.py", True),
+        ("it_parts/sibling.py", True),
+        ("it_space/plain.py", True),
+        ("it_unused.py", False),
+        ("it_parts/unused.py", False),
+        ("json.py", False),
+    ],
+)
+def test_a_strategy_of_ones_own_is_decided_by_the_files_that_it_imports(
+    users_folder: Path, file: str, *, voids: bool
+) -> None:
+    before = digest("usesit:build")
+    changed = users_folder / file
+    changed.write_text((changed.read_text() if changed.exists() else "") + "another = 1\n")
+    assert (before != digest("usesit:build")) == voids
+
+
+@pytest.mark.parametrize(("strategy", "voids"), [("usesit:build", False), ("it_parts.near:build", True)])
+def test_an_installed_package_decides_nothing_unless_the_strategy_is_in_it(
+    users_folder: Path, strategy: str, monkeypatch: pytest.MonkeyPatch, *, voids: bool
+) -> None:
+    (users_folder / "it_parts/near.py").write_text("import it_late\nbuild = print\n")
+    monkeypatch.setattr(deciding_code, "is_installed", lambda _file: True)
+    before = digest(strategy)
+    (users_folder / "it_late.py").write_text("another = 1\n")
+    assert before == digest(strategy)
+    (users_folder / "it_parts/__init__.py").write_text("another = 1\n")
+    assert (before != digest(strategy)) == voids
+
+
+def test_a_row_of_ones_own_is_decided_by_its_file_and_by_the_modules_that_it_names(
+    users_folder: Path,
+) -> None:
+    row = "from coati.assembly import StrategyRow\nROW = StrategyRow('mine', print, ('it_unused',))\n"
+    (users_folder / "rowed.py").write_text(row)
+    digests = [digest("rowed:ROW")]
+    for name in ("rowed.py", "it_unused.py"):
+        with (users_folder / name).open("a") as opened:
+            opened.write("another = 1\n")
+        digests.append(digest("rowed:ROW"))
+    assert len(set(digests)) == 3
+
+
+def test_a_row_that_names_a_module_which_is_not_there_is_refused(users_folder: Path) -> None:
+    row = "from coati.assembly import StrategyRow\nROW = StrategyRow('mine', print, ('it_parts.typo',))\n"
+    (users_folder / "rowed.py").write_text(row)
+    with pytest.raises(ConfigError, match=r"it_parts\.typo"):
+        digest("rowed:ROW")
 
 
 @pytest.mark.parametrize("strategy", list(REGISTRY))

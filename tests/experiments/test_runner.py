@@ -10,12 +10,14 @@ import pytest
 
 from coati.child_processes import ChildProcess
 from coati.errors import UsageError
+from coati.experiments.comparing import wins_table
 from coati.experiments.errors import ExperimentError
 from coati.experiments.outputs import write_outputs
 from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
 from coati.experiments.site_specs import ArchivedSite, GeneratedSite, GeneratedWeb
 from coati.experiments.sites import Places
 from coati.experiments.spec import Experiment, Variant, parse_experiment, read_experiment
+from coati.experiments.summaries import value_of
 from coati.experiments.tables import objects, result_table
 from coati.experiments.workers import Job, LostJob, Workers
 from coati.jobs.generated_sites import GENERATORS
@@ -132,6 +134,36 @@ def test_a_second_attempt_makes_only_the_runs_that_are_missing(tmp_path: Path) -
     assert comparable(second) == comparable(first)
 
 
+def test_a_site_that_is_named_by_types_has_its_figures(tmp_path: Path) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    experiment = small(sites=[{"archive": "a", "types": "text/csv"}], strategies=["bfs"], bounds=False)
+    files = write_outputs(run(experiment, tmp_path), tmp_path / "out", parquet=False)
+    assert tmp_path / "out" / "t-a-text-csv.png" in files
+
+
+@pytest.mark.parametrize(
+    ("measures", "by"),
+    [
+        (["gap_closed"], "requests_to_90_pct"),
+        (["requests_to_25_pct", "requests_to_90_pct"], "requests_to_90_pct"),
+        (["auc", "requests_to_25_pct"], "requests_to_25_pct"),
+        (["curve_ratio"], "curve_ratio"),
+    ],
+)
+def test_rows_are_compared_by_the_requests_that_are_measured(
+    measures: list[str], by: str, tmp_path: Path
+) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    study = run(small(strategies=["bfs", "dfs"], measures=measures, figures=[], early_stops=[]), tmp_path)
+    own, other = (value_of(study, study.of("a", Variant(name))[0], by) for name in ("bfs", "dfs"))
+    assert own is not None
+    assert other is not None
+    table = wins_table(study, "bfs")
+    assert table.rows[0][-1] == f"{own / other:.2f} (a)"
+    assert ("90 %" in table.notes[0]) == (by == "requests_to_90_pct")
+    assert by == "requests_to_90_pct" or by in table.notes[0]
+
+
 def test_rows_with_the_same_settings_share_their_runs(tmp_path: Path) -> None:
     small_archive(tmp_path / "archives" / "a")
     variants = [
@@ -151,6 +183,27 @@ def test_processes_side_by_side_give_what_one_gives(tmp_path: Path) -> None:
     for file in (tmp_path / "out" / "cells").iterdir():
         file.unlink()
     assert comparable(run(experiment, tmp_path, jobs=2)) == comparable(alone)
+
+
+def test_changed_code_of_ones_own_is_run_again_by_the_same_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    (tmp_path / "runs_mine.py").write_text(
+        "from coati.strategies.baselines import breadth_first, depth_first\n"
+        "from runs_mine_order import ORDER\n"
+        "def build(urls, seed):\n    return breadth_first(urls) if ORDER == 1 else depth_first(urls)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    experiment = small(strategies=["runs_mine:build"], seeds=1, bounds=False)
+    made = []
+    for order in (1, 2):
+        (tmp_path / "runs_mine_order.py").write_text(f"ORDER = {order}  # {'.' * order}\n")
+        study = run(experiment, tmp_path, jobs=1)
+        assert study.reused == 0
+        made.append([each["value"] for each in objects(study) if each["measure"] == "auc"])
+    assert made[0] != made[1]
+    assert run(experiment, tmp_path, jobs=1).reused == 1
 
 
 def test_another_budget_or_archive_is_another_run(tmp_path: Path) -> None:
@@ -299,8 +352,28 @@ def test_a_job_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) 
 def test_an_error_of_a_job_is_raised_where_it_is_read() -> None:
     with pytest.raises(UsageError, match="wrong"):
         list(Workers(1).run([Job(fail, UsageError("wrong"))]))
-    with pytest.raises(ExperimentError, match="ZeroDivisionError"):
-        list(Workers(1).run([Job(fail, ZeroDivisionError("x"))]))
+    with pytest.raises(ExperimentError, match=r"(?s)a long one failed:.*ZeroDivisionError.*a bug in Coati"):
+        list(Workers(1).run([Job(fail, ZeroDivisionError("x"), name="a long one")]))
+
+
+def test_an_error_of_ones_own_strategy_names_the_run_and_the_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    (tmp_path / "raises_mine.py").write_text(
+        "from coati.strategies.baselines import breadth_first\n"
+        "class Fails:\n"
+        "    def __init__(self, urls, seed):\n        self.inner = breadth_first(urls)\n"
+        "    def __getattr__(self, name):\n        return getattr(self.inner, name)\n"
+        "    def observe(self, request_id, outcome, now):\n        raise ZeroDivisionError\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    experiment = small(strategies=["raises_mine:Fails"], first_seed=7, seeds=1, bounds=False)
+    with pytest.raises(ExperimentError) as raised:
+        run(experiment, tmp_path, jobs=1)
+    told = str(raised.value)
+    assert told.startswith("the run of raises_mine:Fails on a, seed 7 failed:\nTraceback")
+    assert told.endswith(f"this error comes from your own code: {tmp_path / 'raises_mine.py'}, line 8")
 
 
 def test_jobs_of_one_place_share_a_desk() -> None:

@@ -123,6 +123,46 @@ def test_an_experiment_can_be_narrowed() -> None:
         experiment.narrowed(frozenset({"c"}), None, None)
 
 
+@pytest.mark.parametrize("name", ["dfs", "ache", "spec_mine:Mine"])
+def test_a_strategy_that_the_file_does_not_name_can_be_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spec_mine.py").write_text("class Mine: ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    chosen = parse_experiment(SMALL, Path()).narrowed(frozenset(), None, None, frozenset({name}))
+    assert [row.label for row in chosen.variants] == [name]
+
+
+def test_a_site_is_chosen_by_its_name_or_by_that_of_its_archive() -> None:
+    sites: list[object] = [
+        "a",
+        {"archive": "a", "types": "application/pdf"},
+        {"archive": "b", "types": "text/csv,text/plain"},
+        {"archive": "b", "types": "application/pdf"},
+        {"generated": "be", "pages": 20},
+    ]
+    experiment = parse_experiment({**SMALL, "sites": sites}, Path())
+
+    def chosen(*names: str) -> list[str]:
+        return [site.name for site in experiment.narrowed(frozenset(names), None, None).sites]
+
+    assert chosen("a:application/pdf") == ["a:application/pdf"]
+    assert chosen("a") == ["a"]
+    assert chosen("b", "generated") == ["b:text/csv text/plain", "b:application/pdf", "be-like"]
+    # The names are parted by commas on the command line.
+    assert not any("," in site.name for site in experiment.sites)
+    with pytest.raises(ConfigError, match="did you mean 'a:application/pdf'"):
+        chosen("a:application/pdg")
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_every_site_of_a_shipped_experiment_can_be_named(file: Path) -> None:
+    experiment = read_experiment(file)
+    for site in experiment.sites:
+        assert "," not in site.name
+        assert experiment.narrowed(frozenset({site.name}), None, None).sites == (site,)
+
+
 def test_every_table_of_the_paper_has_a_file() -> None:
     names = {file.stem for file in SHIPPED}
     assert {"table2", "table3", "table4", "table5", "table6", "early_stop", "figure4", "figure5"} <= names

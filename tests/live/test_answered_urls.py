@@ -21,11 +21,11 @@ from coati.live.answered_urls import AnsweredUrls
 from coati.model import Failure, Hosts, Method, Outcome, Redirect, Request, Settlement, Target, Unchanged
 from coati.replaying.driver import FINISHED, ReplayOptions, replay
 from coati.replaying.site import ReplaySite
-from coati.runs.iso_times import from_iso
 from coati.runs.last_visit import Visited
 from coati.runs.store import RunStore
 from coati.stop_reasons import StopReason
 from coati.testing.revisiting import RevisitInTurn
+from coati.times import from_iso
 from coati.web.traps import TrapSettings
 from tests.live.crawling import FORM, crawl_from, crawl_into
 from tests.live.scripted import Script, answer, in_turn, page, scripted
@@ -52,7 +52,7 @@ def test_live_replay_and_restore_decide_alike_with_visits(tmp_path: Path) -> Non
             crawled = visit_into(run, server.start, archive=archive)
         live = decisions(run, server.base)
         assert crawled.result.stop is StopReason.FINISHED
-        assert {kind for _, kind, _, _ in live} == {"html", "target", "unchanged", "broken", "redirect"}
+        assert {kind for _, kind, _, _ in live} == {"page", "target", "unchanged", "failure", "redirect"}
         assert [path for path, *_ in live].count("/") == 4
 
         with Archive.open(held) as archive:

@@ -8,8 +8,8 @@ from pathlib import Path
 from coati.live.clock import RunClock
 from coati.model import Link, LinkList, Method, Page, Request
 from coati.runs.fetched import Fetched
-from coati.runs.iso_times import to_iso
 from coati.runs.store import RunStore
+from coati.times import to_iso
 from tests.live.crawling import crawl_into
 from tests.live.scripted import page, scripted
 

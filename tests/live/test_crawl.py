@@ -33,7 +33,7 @@ def test_a_site_is_crawled_to_its_end() -> None:
         crawled = crawl_from(server.start)
     progress = crawled.result.progress
     assert crawled.result.stop is StopReason.FINISHED
-    assert (progress.requests, progress.pages, progress.targets, progress.errors) == (5, 2, 2, 1)
+    assert (progress.requests, progress.pages, progress.targets, progress.failures) == (5, 2, 2, 1)
     assert server.paths == ["/robots.txt", "/", "/a", "/b.csv", "/c.csv", "/gone"]
     assert progress.robots_requests == 1
     assert crawled.result.start_links == 2
@@ -189,7 +189,7 @@ def test_a_site_that_falls_silent_ends_the_crawl() -> None:
     assert crawled.result.stop is StopReason.SITE_SILENT
     assert crawled.result.stop.resumable
     progress = crawled.result.progress
-    assert (progress.requests, progress.errors, progress.deferred) == (21, 0, 20)
+    assert (progress.requests, progress.failures, progress.deferred) == (21, 0, 20)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_files_that_are_too_large_or_cannot_be_unpacked_are_answers(route: Route
             server.start, robots=False, max_delay_seconds=0.01, max_file_bytes=1000, retries=3
         )
     assert crawled.result.stop is StopReason.FINISHED
-    assert (crawled.result.progress.errors, crawled.result.progress.requests) == (30, 31)
+    assert (crawled.result.progress.failures, crawled.result.progress.requests) == (30, 31)
 
 
 @pytest.mark.parametrize("size", [20, 200_000])
@@ -230,9 +230,7 @@ def test_the_name_that_a_server_proposes_tells_a_wanted_file(size: int) -> None:
     with scripted(routes) as script:
         for types in ("tables", "data"):
             crawled = crawl_from(script.start, types=PRESETS[types], robots=False)
-            kinds[types] = [
-                crawled.observed[f"{script.start}get/{number}"]["outcome"] for number in range(1, 8)
-            ]
+            kinds[types] = [crawled.observed[f"{script.start}get/{number}"]["kind"] for number in range(1, 8)]
     saved, pages = ["target"], ["page", "page"]
     assert kinds == {
         "tables": ["target", "target", "other", "other", *saved, *pages],
@@ -266,12 +264,12 @@ def test_progress_and_events_are_told() -> None:
     assert told[-1] == crawled.result.progress
     assert [event.what for event in crawled.events[:5]] == [
         EventKind.CHOSEN,
-        EventKind.RULES,
+        EventKind.ROBOTS,
         EventKind.OBSERVED,
         EventKind.CHOSEN,
         EventKind.OBSERVED,
     ]
-    assert crawled.observed[server.base + "/b.csv"]["outcome"] == "target"
+    assert crawled.observed[server.base + "/b.csv"]["kind"] == "target"
 
 
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:

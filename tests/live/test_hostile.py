@@ -118,7 +118,7 @@ def test_every_fault_ends_with_its_reason(path: str, packets: Packets) -> None:
         start = server.url(path)
         crawled = crawl_from(start, **settings)
     told = crawled.observed[start]
-    assert (told["outcome"], told.get("reason")) == (outcome, reason)
+    assert (told["kind"], told.get("reason")) == (outcome, reason)
     assert crawled.result.progress.drops == drops
 
 
@@ -159,7 +159,7 @@ def test_a_loop_of_redirects_ends() -> None:
 def test_redirects_to_nowhere_are_failures() -> None:
     with nasty_server() as server:
         crawled = crawl_from(server.url("/redirect-elsewhere/"), robots=False)
-    reasons = [told["reason"] for told in crawled.told(EventKind.OBSERVED) if told["outcome"] == "failure"]
+    reasons = [told["reason"] for told in crawled.told(EventKind.OBSERVED) if told["kind"] == "failure"]
     assert set(reasons) == {"redirect without a usable location"}
     assert len(reasons) >= 6
 
@@ -309,6 +309,6 @@ def test_a_crawl_meets_every_fault_and_still_gets_the_file(
             **{**PATIENT, "concurrency": 8, "per_host": 8, "max_requests": 250},
         )
     assert crawled.result.stop in {StopReason.BUDGET_REQUESTS, StopReason.FINISHED}
-    assert crawled.observed[server.url("/good.csv")]["outcome"] == "target"
+    assert crawled.observed[server.url("/good.csv")]["kind"] == "target"
     assert crawled.skipped[server.url("/forbidden/")] == "robots.txt"
     assert len(crawled.result.progress.drops) > 8

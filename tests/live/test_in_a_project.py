@@ -68,7 +68,7 @@ def test_the_strategy_orders_and_the_spider_parses() -> None:
     assert parsed(crawler) == ["", "a", "b.csv", "c.csv", "d.csv"]
     counted = {name: value for name, value in crawler.stats.get_stats().items() if name.startswith("coati/")}
     assert counted == {
-        "coati/requests": 7, "coati/pages": 2, "coati/targets": 3, "coati/errors": 1, "coati/refused": 0,
+        "coati/requests": 7, "coati/pages": 2, "coati/targets": 3, "coati/failures": 1, "coati/refused": 0,
     }  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def crawl_lists(server: Script, *paths: str, **changes: Any) -> Crawled:  # noqa
 
 
 def outcomes(crawled: Crawled, server: Script) -> dict[str, str]:
-    return {url.removeprefix(server.base): told["outcome"] for url, told in crawled.observed.items()}
+    return {url.removeprefix(server.base): told["kind"] for url, told in crawled.observed.items()}
 
 
 def test_a_start_address_is_read_as_a_list_and_the_same_xml_elsewhere_is_a_target() -> None:

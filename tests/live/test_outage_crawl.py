@@ -234,7 +234,7 @@ def test_every_target_is_there_at_the_end(
             stops.append(session(run, one.start, case, limit))
     taken = rows(run, "SELECT DISTINCT url FROM targets")
     assert {url for (url,) in taken} == site.targets
-    broken = rows(run, "SELECT DISTINCT url FROM requests WHERE kind = 'broken'")
+    broken = rows(run, "SELECT DISTINCT url FROM requests WHERE kind = 'failure'")
     assert {url for (url,) in broken} == site.broken
     assert rows(run, "SELECT url FROM in_flight") == []
     assert len(list((run / "files").iterdir())) == len(site.targets)

@@ -20,8 +20,8 @@ from coati.live.streaming import StreamingDownloadHandler
 from coati.model import Method
 from coati.model import Request as ChosenRequest
 from coati.pacing.host_pace import HostPace, HostPause
-from coati.runs.iso_times import from_iso
 from coati.runs.reader import RunReader
+from coati.times import from_iso
 from tests.live.conftest import Departures
 from tests.live.crawling import crawl_into
 from tests.live.plain_spider import run_spider

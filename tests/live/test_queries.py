@@ -159,7 +159,7 @@ def test_the_log_and_the_report_know_queries(tmp_path: Path) -> None:
         crawl_into(run, start, new_strategy=lambda: Prospector([start], WORDS), providers=(engine,))
     first = Query("stub", WORDS).address
     assert rows(run, "SELECT purpose, host, kind FROM requests WHERE url = ?", first) == [
-        ("query", "search://stub", "html")
+        ("query", "search://stub", "page")
     ]
     assert not rows(run, "SELECT 1 FROM requests WHERE (purpose = 'query') != (host = 'search://stub')")
     paths = rows(run, "SELECT DISTINCT path FROM tag_paths JOIN links ON tag_path = tag_paths.id")
@@ -301,7 +301,7 @@ def test_an_engine_that_is_busy_is_asked_again() -> None:
             retries=1,
         )
         assert len(server.asked) == 2
-    assert [told["outcome"] for told in crawled.told(EventKind.OBSERVED)] == ["deferred", "page"]
+    assert [told["kind"] for told in crawled.told(EventKind.OBSERVED)] == ["deferred", "page"]
     assert crawled.result.progress.requests == 2
 
 
@@ -374,7 +374,7 @@ def test_a_quota_outlives_the_session(tmp_path: Path) -> None:
             max_requests=most,
         )
     kinds = [kind for (kind,) in rows(tmp_path, "SELECT kind FROM requests ORDER BY id")]
-    assert kinds == ["html"] * 3 + ["refused"] * 2
+    assert kinds == ["page"] * 3 + ["refused"] * 2
 
 
 @dataclass(frozen=True)

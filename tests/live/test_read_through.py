@@ -45,8 +45,8 @@ def test_what_was_fetched_is_not_fetched_again(folder: Path) -> None:
     # A busy server is no property of the URL; and only for that one robots.txt is asked.
     assert again == ["/robots.txt", "/busy"]
     assert second.result.progress.requests == first.result.progress.requests
-    assert {url: told["outcome"] for url, told in second.observed.items()} == {
-        url: told["outcome"] for url, told in first.observed.items()
+    assert {url: told["kind"] for url, told in second.observed.items()} == {
+        url: told["kind"] for url, told in first.observed.items()
     }
 
 

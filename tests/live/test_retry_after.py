@@ -14,8 +14,8 @@ from coati.live import EventKind, Progress, StopReason
 from coati.live.failures import HostEndedError
 from coati.live.pace import TOO_LONG
 from coati.live.retry_after import parse_retry_after
-from coati.runs.iso_times import from_iso
 from coati.runs.reader import RunReader
+from coati.times import from_iso
 from coati.web.media import PRESETS
 from tests.live.conftest import Deadline, Departures
 from tests.live.crawling import crawl_from, crawl_into
@@ -67,7 +67,7 @@ def test_a_host_gets_the_pause_that_it_asks_for(
     (gap,) = departures.gaps(lambda url: url.endswith("/a.csv"))
     assert gap >= 1.0
     told = crawled.observed[server.base + "/a.csv"]
-    assert (told["outcome"], told["charged"]) == ("target", 2)
+    assert (told["kind"], told["charged"]) == ("target", 2)
     waits = {wait["why"]: wait["seconds"] for wait in crawled.told(EventKind.WAITING)}
     assert waits.keys() == {"errors", "Retry-After"}
     assert waits["Retry-After"] == 1.0

@@ -100,7 +100,7 @@ def test_a_host_that_is_not_there_is_unreachable(own_port: int) -> None:
     assert crawled.result.stop is StopReason.START_UNREACHABLE
     assert crawled.result.stop.exit_code == 3
     assert crawled.result.first_failure == "connection refused"
-    assert (crawled.result.progress.errors, crawled.result.progress.deferred) == (0, 1)
+    assert (crawled.result.progress.failures, crawled.result.progress.deferred) == (0, 1)
 
 
 def test_a_name_that_nobody_knows_is_unreachable() -> None:
@@ -129,7 +129,7 @@ def test_resuming_while_the_site_is_away_loses_nothing(tmp_path: Path, own_port:
         crawled = crawl_into(tmp_path / "run", start, max_delay_seconds=0.01)
         assert crawled.result.stop is StopReason.SITE_SILENT
         assert crawled.result.stop.resumable
-        assert (crawled.result.progress.errors, crawled.result.progress.requests) == (0, 5)
+        assert (crawled.result.progress.failures, crawled.result.progress.requests) == (0, 5)
     with scripted(wide, port=own_port):
         crawled = crawl_into(tmp_path / "run", start, max_delay_seconds=0.01)
     assert crawled.result.stop is StopReason.FINISHED
@@ -141,7 +141,7 @@ def test_a_host_that_never_was_there_is_tried_a_few_times_and_ends_no_crawl() ->
     with scripted({"/": page(*gone, "/open"), "/open": page()}) as server:
         crawled = crawl_from(server.start, rules=Rules(server.start, Scope.ANY), retries=2)
     assert crawled.result.stop is StopReason.FINISHED
-    assert crawled.result.progress.errors == 30
+    assert crawled.result.progress.failures == 30
     # One for the host that is there, and not one for each address of the other.
     assert 2 <= crawled.result.progress.robots_requests <= 5
     assert crawled.result.progress.requests == 2
@@ -247,4 +247,4 @@ def test_what_came_for_robots_is_in_the_log(tmp_path: Path) -> None:
         (url, 503, "robots.txt could not be fetched"),
         (url, 200, None),
     ]
-    assert [told["status"] for told in crawled.told(EventKind.RULES)] == [503, 200]
+    assert [told["status"] for told in crawled.told(EventKind.ROBOTS)] == [503, 200]

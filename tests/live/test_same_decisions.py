@@ -42,7 +42,7 @@ def over_http(
 ) -> tuple[Asked, Asked]:
     """Crawl a site live, into a run folder or not; gives what was asked, and what would be in memory.
 
-    ``lists`` are the paths of further start addresses.
+    ``lists`` are the paths of further start URLs.
     """
     with serve(lambda base_url: without_outages(make(base_url))) as server, TemporaryDirectory() as folder:
         start = server.url

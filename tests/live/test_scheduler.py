@@ -97,19 +97,19 @@ def test_what_met_an_outage_is_chosen_again_and_each_attempt_is_charged() -> Non
         crawled = crawl_from(server.start, new_strategy=lambda: strategy, retries=2, max_delay_seconds=0.05)
     assert server.paths.count("/a.csv") == 3
     assert strategy.notes == [f"{verb} {number}" for number in range(4) for verb in ("choose", "observe")]
-    outcomes = [told["outcome"] for told in crawled.told(EventKind.OBSERVED)]
+    outcomes = [told["kind"] for told in crawled.told(EventKind.OBSERVED)]
     assert outcomes == ["page", "deferred", "deferred", "target"]
     # Before each retry the host was asked for the page that it had answered.
     assert server.paths.count("/") == 3
     assert crawled.result.progress.requests == len(server.asked) - 1
-    assert (crawled.result.progress.targets, crawled.result.progress.errors) == (1, 0)
+    assert (crawled.result.progress.targets, crawled.result.progress.failures) == (1, 0)
 
 
 def test_retries_end_and_the_last_answer_is_the_outcome() -> None:
     with scripted({"/": page("/a.csv"), "/a.csv": answer(502)}) as server:
         crawled = crawl_from(server.start, retries=2, max_delay_seconds=0.05)
     told = crawled.observed[server.base + "/a.csv"]
-    assert (told["outcome"], told["status"]) == ("failure", 502)
+    assert (told["kind"], told["status"]) == ("failure", 502)
     assert server.paths.count("/a.csv") == 3
     assert crawled.result.stop is StopReason.FINISHED
 
@@ -119,7 +119,7 @@ def test_many_addresses_that_are_always_busy_end_no_crawl() -> None:
     with scripted({"/": page(*links), "*": answer(502), "/robots.txt": answer(404)}) as server:
         crawled = crawl_from(server.start, retries=1, max_delay_seconds=0.001)
     assert crawled.result.stop is StopReason.FINISHED
-    assert (crawled.result.progress.errors, crawled.result.progress.deferred) == (25, 0)
+    assert (crawled.result.progress.failures, crawled.result.progress.deferred) == (25, 0)
 
 
 def test_a_retry_does_not_go_beyond_the_budget() -> None:
@@ -142,7 +142,7 @@ def test_redirects_are_outcomes_and_each_hop_is_a_request() -> None:
     with scripted(routes) as server:
         crawled = crawl_from(server.start)
     assert server.paths == ["/robots.txt", "/", "/a", "/b", "/c.csv"]
-    assert [told["outcome"] for told in crawled.observed.values()] == [
+    assert [told["kind"] for told in crawled.observed.values()] == [
         "page",
         "redirect",
         "redirect",
@@ -156,7 +156,7 @@ def test_a_meta_refresh_is_a_link_and_nothing_that_the_engine_follows() -> None:
     routes = {"/": lambda exchange: exchange.answer(body=refresh), "/b": page()}
     with scripted(routes) as server:
         crawled = crawl_from(server.start)
-    assert [told["outcome"] for told in crawled.observed.values()] == ["page", "page"]
+    assert [told["kind"] for told in crawled.observed.values()] == ["page", "page"]
     assert server.paths == ["/robots.txt", "/", "/b"]
 
 

@@ -146,7 +146,7 @@ def test_only_what_the_software_lists_is_followed(portal: SiteServer) -> None:
 def test_json_that_an_api_answers_is_no_target_though_json_is_wanted(portal: SiteServer) -> None:
     crawled = crawl_from(portal.url, **scent(portal.url, types=parse_types("data")))
     (api,) = [told for url, told in crawled.observed.items() if "/api/3/" in url]
-    assert api["outcome"] == "page"
+    assert api["kind"] == "page"
     off = crawl_from(portal.url, **scent(portal.url, shortcuts=None))
     assert taken(off) == 0
 

@@ -224,7 +224,7 @@ def test_what_is_not_wanted_stops_at_its_headers(media_type: str) -> None:
     with scripted({"/": page("/a"), "/a": film}) as server:
         crawled = crawl_from(server.start)
     told = crawled.observed[server.base + "/a"]
-    assert (told["outcome"], told["size_bytes"]) == ("other", 0)
+    assert (told["kind"], told["size_bytes"]) == ("other", 0)
     assert crawled.skipped == {server.base + "/a": "blocked media type"}
     assert not sent.is_set()
 

@@ -57,7 +57,7 @@ def test_files_that_always_come_in_part_are_broken_and_the_site_is_not_silent(tm
     with scripted(routes) as site:
         crawled = crawl_into(tmp_path / "run", site.start, robots=False, retries=1)
     assert (crawled.result.progress.targets, crawled.result.stop) == (1, StopReason.FINISHED)
-    broken = rows(tmp_path / "run", "SELECT reason FROM requests WHERE kind = 'broken'")
+    broken = rows(tmp_path / "run", "SELECT reason FROM requests WHERE kind = 'failure'")
     assert broken == [("compressed body is incomplete",)] * len(names)
 
 

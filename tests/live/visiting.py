@@ -18,8 +18,8 @@ from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
 from coati.assembly import Need, StrategyRow
 from coati.replaying.clock import SimulatedClock
-from coati.runs.iso_times import from_iso
 from coati.testing.revisiting import RevisitInTurn
+from coati.times import from_iso
 from coati.web.media import PRESETS
 from tests.live.crawling import Crawled, crawl_into
 from tests.live.scripted import Exchange, Route

@@ -119,20 +119,20 @@ def test_a_run_over_a_history_begins_and_ends_with_it(archive: Archive) -> None:
     run = replay(ReplaySite(archive), strategy, Budget(), options=options)
     asked = [(step.url.removeprefix(START), step.kind, step.score, step.reward) for step in run.trace.steps()]
     assert asked == [
-        ("", "html", 0.0, 2.0),
-        ("a", "html", 0.0, 1.0),
+        ("", "page", 0.0, 2.0),
+        ("a", "page", 0.0, 1.0),
         ("b.csv", "target", 0.0, 0.0),
         ("c.csv", "target", 0.0, 0.0),
         # A day later the start page has a new link.
-        ("", "html", 2.0, 1.0),
+        ("", "page", 2.0, 1.0),
         ("late.csv", "target", 0.0, 0.0),
         ("a", "unchanged", 1.0, 0.0),
         ("b.csv", "unchanged", 0.0, 0.0),
         ("c.csv", "unchanged", 0.0, 0.0),
         # Another day later two are gone.
-        ("", "html", 1.0, 2.0),
+        ("", "page", 1.0, 2.0),
         ("late.csv", "unchanged", 0.0, 0.0),
-        ("a", "broken", 0.0, None),
+        ("a", "failure", 0.0, None),
         ("b.csv", "target", 0.0, 0.0),
         ("c.csv", "unchanged", 0.0, 0.0),
     ]
@@ -170,7 +170,7 @@ def test_an_archive_without_a_history_is_unchanged_when_it_is_visited_again(tmp_
         site = ReplaySite(archive)
         run = replay(site, RevisitInTurn([START, START + "old"], visits=2), Budget())
         kinds = [step.kind for step in run.trace.steps()]
-        assert kinds == ["html", "redirect", "html", "target", *["unchanged"] * 3]
+        assert kinds == ["page", "redirect", "page", "target", *["unchanged"] * 3]
         assert isinstance(site.respond(Request(0, Method.GET, START + "old")), Redirect)
         assert run.stop == FINISHED
 

@@ -1,4 +1,4 @@
-"""Lists of links in a replay: start addresses, sitemaps, feeds."""
+"""Lists of links in a replay: start URLs, sitemaps, feeds."""
 
 import gzip
 from collections.abc import Iterator

@@ -72,11 +72,11 @@ def test_each_step_says_what_was_asked_why_and_what_came() -> None:
     trace.settle(Settlement(99, 9.0))
     steps = list(trace.steps())
     assert [step.step for step in steps] == list(range(1, 10))
-    assert steps[0] == Step(1, "GET", url(0), 200, 50, "html", 0, 0.0, 2.0, 0)
+    assert steps[0] == Step(1, "GET", url(0), 200, 50, "page", 0, 0.0, 2.0, 0)
     assert steps[1] == Step(2, "HEAD", url(1), 200, 0, "target", 1, 0.5, None, 0)
     assert steps[-1] == Step(9, "GET", url(7), 206, 11, "target", 7, 3.5, None, 2)
     assert [step.kind for step in steps] == [
-        *("html", "target", "target", "target", "redirect", "other", "broken", "broken", "target")
+        *("page", "target", "target", "target", "redirect", "other", "failure", "failure", "target")
     ]
     assert [step.status for step in steps] == [200, 200, 200, 200, 301, 200, 404, 0, 206]
 

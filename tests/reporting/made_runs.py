@@ -116,7 +116,7 @@ def fill_run(folder: Path, requests: int) -> Path:
                     n,
                     n,
                     f"{start}{n}",
-                    "html" if n % 3 else "target",
+                    "page" if n % 3 else "target",
                     n % 2000,
                     n % 3 == 0,
                     TIME,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from coati.model import Redirect
-from coati.runs.found_by import START_ADDRESSES, found_by, way_of
+from coati.runs.found_by import START_URLS, found_by, way_of
 from coati.runs.reader import RunReader
 from tests.runs.synthetic import START, new_store
 from tests.runs.test_store import CSV_TARGET, fetch, page
@@ -14,7 +14,7 @@ from tests.runs.test_store import CSV_TARGET, fetch, page
 @pytest.mark.parametrize(
     ("tag_path", "way"),
     [
-        (None, START_ADDRESSES),
+        (None, START_URLS),
         ("html > body > a", "links"),
         ("html.no-js > body > a", "links"),
         ("html#top.no-js > body > a", "links"),
@@ -35,7 +35,7 @@ def test_pages_that_cost_nothing_are_not_among_the_requests(tmp_path: Path) -> N
         fetch(store, 1, START + "robots.txt", page(), charged=0)
     with RunReader(tmp_path) as run:
         (way,) = found_by(run.connection)
-    assert (way.way, way.requests, way.pages) == (START_ADDRESSES, 1, 1)
+    assert (way.way, way.requests, way.pages) == (START_URLS, 1, 1)
 
 
 def test_what_several_redirects_lead_to_was_found_by_the_link_before_them(tmp_path: Path) -> None:
@@ -46,4 +46,4 @@ def test_what_several_redirects_lead_to_was_found_by_the_link_before_them(tmp_pa
         fetch(store, 4, START + "d.csv", CSV_TARGET)
     with RunReader(tmp_path) as run:
         ways = {way.way: (way.requests, way.targets) for way in found_by(run.connection)}
-    assert ways == {"links": (4, 1), START_ADDRESSES: (1, 0)}
+    assert ways == {"links": (4, 1), START_URLS: (1, 0)}

@@ -305,8 +305,8 @@ def test_every_outcome_is_counted(store: RunStore) -> None:
         assert recorded.outcome == outcome or isinstance(outcome, Page)
     totals = store.totals
     assert (totals.requests, totals.targets, totals.bytes, totals.target_bytes) == (10, 1, 145, 33)
-    assert totals.errors == 1
-    assert totals.by_kind == dict.fromkeys(["html", "target", "redirect", "other", "broken", "refused"], 1)
+    assert totals.failures == 1
+    assert totals.by_kind == dict.fromkeys(["page", "target", "redirect", "other", "failure", "refused"], 1)
     assert rows(store, "SELECT * FROM totals") == [(10, 1, 145, 33, 1)]
     assert rows(store, "SELECT requests, targets FROM progress")[-1] == (10, 1)
     assert rows(store, "SELECT url, reason FROM skipped") == [(START + "5", "robots.txt")]

@@ -134,7 +134,7 @@ def test_pages_that_a_power_cut_took_are_struck(tmp_path: Path, damage: str) -> 
         assert store.messages[0].startswith(f"{missing} pages are missing from the WARC file")
         Loop(store, SITE, "bfs", 2).steps()
         kept = {url for (url,) in rows(store, "SELECT url FROM pages WHERE warc_offset IS NOT NULL")}
-        assert len(kept) == store.totals.by_kind["html"] - missing
+        assert len(kept) == store.totals.by_kind["page"] - missing
     assert set(responses(path)) == kept
 
 

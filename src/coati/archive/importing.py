@@ -122,7 +122,7 @@ def _without_body(record: Record, meta: ArchiveMeta) -> Record:
     entry = record.entry
     if record.body is None or kind_of(entry, meta.types) is not Kind.TARGET:
         return record
-    # A sitemap or a feed is small, and as a start address it lists links.
+    # A sitemap or a feed is small, and as a start URL it lists links.
     lists = format_of(entry.url, entry.media_type, record.body, is_list=True, wanted=True) is not None
     return record if lists else replace(record, body=None)
 

@@ -7,7 +7,7 @@ that the archive holds at several moments has such a list for each; the newest c
 order.
 
 Besides HTML, it holds what XML lists that says by its root element that it is a sitemap or a feed: whether it
-is read as a page depends on what is wanted. Lists that only a replay's start addresses lead to are not here.
+is read as a page depends on what is wanted. Lists that only a replay's start URLs lead to are not here.
 
 The cache knows which archive it was made from, by digest, and is made again when that or our extraction has
 changed.

@@ -36,6 +36,7 @@ from coati.archive.gzip_members import packed
 from coati.archive.record import Entry, Record
 from coati.errors import UsageError
 from coati.model import Kind
+from coati.times import from_iso, to_exact_iso
 from coati.web.urls import resolve
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def write_member(record: Record, holder: Entry | None = None) -> Member:
     entry = _storable(record.entry)
     body = record.body if entry.status else None
     headers = _http_headers(entry, record.headers, body)
-    name, at = _new_name(), _date(_written_at() if entry.fetched_at is None else entry.fetched_at)
+    name, at = _new_name(), to_exact_iso(_written_at() if entry.fetched_at is None else entry.fetched_at)
     fields = [("WARC-Date", at), ("WARC-Record-ID", name), ("WARC-Target-URI", entry.url)]
     digest = ""
     if entry.status:
@@ -96,7 +97,7 @@ def write_member(record: Record, holder: Entry | None = None) -> Member:
         if holder is not None:
             fields += [("WARC-Profile", _SAME_BODY), ("WARC-Refers-To-Target-URI", holder.url)]
             if holder.fetched_at is not None:
-                fields.append(("WARC-Refers-To-Date", _date(holder.fetched_at)))
+                fields.append(("WARC-Refers-To-Date", to_exact_iso(holder.fetched_at)))
     else:
         fields.append(("Content-Type", "application/warc-fields"))
         block = _FAILED_BLOCK
@@ -132,10 +133,6 @@ def _type(entry: Entry, holder: Entry | None) -> str:
     return "response" if holder is None else "revisit"
 
 
-def _date(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
-
-
 def _written_at() -> float:
     return time.time()  # noqa: TID251 - the format asks for a date, and nobody decides by it
 
@@ -150,7 +147,7 @@ def _new_name() -> str:
 def write_warcinfo(fields: dict[str, str]) -> bytes:
     """Write the ``warcinfo`` member that opens a WARC file."""
     head = [
-        ("WARC-Date", _date(_written_at())),
+        ("WARC-Date", to_exact_iso(_written_at())),
         ("WARC-Record-ID", _new_name()),
         ("Content-Type", "application/warc-fields"),
     ]
@@ -356,7 +353,7 @@ def _timestamp(fields: dict[str, str]) -> float | None:
     date = fields.get("warc-date")
     if date is None or fields.get("coati-fetched") == "unknown":
         return None
-    return datetime.fromisoformat(date).timestamp()
+    return from_iso(date)
 
 
 def _clean(value: str) -> str:

@@ -13,27 +13,42 @@ from coati.strategies.discovery.actions import Action
 from coati.strategies.discovery.settings import DsddVariant
 from coati.strategies.strategy import Strategy
 
+# What a user may say each time that a search is resumed.
+_SAID_AGAIN = ("wishes", "patience")
 
-def _row(summary: str, place: str, *, shortcuts: bool = False, **options: DsddVariant) -> StrategyRow:
-    """Make the row of a class; ``place`` is its module and its name, ``options`` are for that class alone."""
+
+def _row(
+    summary: str,
+    place: str,
+    *,
+    own: tuple[str, ...] = (),
+    shortcuts: bool = False,
+    **options: DsddVariant,
+) -> StrategyRow:
+    """Make the row of a class; ``place`` is its module and its name.
+
+    ``own`` are the settings that this class alone is given, ``options`` what it is given by this row.
+    """
     path = f"coati.strategies.discovery.{place}"
 
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
         kind: Callable[..., Strategy] = resolve_name(path)
-        return kind(
-            given.start_urls, settings.discovery, settings.start_model, wishes=settings.wishes, **options
-        )
+        known = settings.discovery, settings.start_model
+        own_settings = {name: getattr(settings, name) for name in own}
+        return kind(given.start_urls, *known, wishes=settings.wishes, **own_settings, **options)
 
+    settings_read = ("discovery", "start_model", "wishes", *own)
     return StrategyRow(
         summary,
         build,
         (path.partition(":")[0],),
-        ("discovery",),
+        settings_read,
         frozenset({Need.OUT_LINKS}),
         seeded=False,
         extractors=("words", "dataset_markup"),
         shortcuts=shortcuts,
+        changeable=tuple(name for name in settings_read if name in _SAID_AGAIN),
     )
 
 
@@ -47,6 +62,7 @@ DISCOVERY: Mapping[str, StrategyRow] = {
     "prospect": _row(
         "our own: dsdd's loop, rewarded by verified repositories per request",
         "prospect:Prospect",
+        own=("prospect", "patience"),
         shortcuts=True,
     ),
     "dsdd": _row("a bandit over four actions, a classifier that learns (CIKM 2021, BD+OL)", _DSDD),

@@ -99,13 +99,14 @@ def _watching(row: SchedulerRow) -> StrategyRow:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
         relevant = parse_relevance(settings.relevant, settings.likely_extensions, settings.start_model)
-        scheduler = row.build(SchedulerInputs(given.seed, given.page_truth, settings.arrivals))
+        own_settings = {name: getattr(settings, name) for name in row.settings}
+        scheduler = row.build(SchedulerInputs(given.seed, given.page_truth, **own_settings))
         return Watch(given.start_urls, scheduler, settings.watch, relevant)
 
     needs = frozenset({Need.OUT_LINKS, Need.HISTORY}) | (_KNOWS if row.needs_truth else frozenset())
     modules = ("coati.strategies.revisits.watch", *row.modules)
-    settings = ("watch", "relevant", "likely_extensions", *row.settings)
-    return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded)
+    settings = ("watch", "relevant", "likely_extensions", "start_model", *row.settings)
+    return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded, bound=row.bound)
 
 
 _LEARNS_FROM_EXAMPLES = _KNOWS | {Need.EXAMPLES}
@@ -153,6 +154,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _TAG_PATHS,
         ("tag_paths", "batch", "robust_probes", "group_index", "url_model", "url_context"),
         traps=TrapRule.PUBLISHED,
+        predicts=True,
     ),
     "scent": StrategyRow(
         "our own and the default: learns from all features of a link which lead to targets",
@@ -163,7 +165,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         shortcuts=True,
     ),
     "scent-bytes": StrategyRow(
-        "scent for slow or metered lines: most targets per byte",
+        "scent that prefers small files: saves bytes on some sites, costs some on others",
         _scent(Aim.TARGETS_PER_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
@@ -171,7 +173,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         shortcuts=True,
     ),
     "scent-volume": StrategyRow(
-        "scent for large files: most bytes of targets per byte",
+        "scent that prefers large files",
         _scent(Aim.BYTES_PER_BYTE),
         _SCENT,
         _SCENT_SETTINGS,
@@ -202,6 +204,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
         traps=TrapRule.PUBLISHED,
+        note="judges pages by a regression on their words, not by a neural network.",
     ),
     "tres": StrategyRow(
         "TRES with its neural networks (needs the extra tres); the same advantages",
@@ -210,6 +213,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         needs=_LEARNS_FROM_EXAMPLES,
         extractors=("text",),
         traps=TrapRule.PUBLISHED,
+        note="its word vectors are trained on the example pages, and on nothing else.",
     ),
     "anthelion": StrategyRow(
         "many hosts: the host with the best success rate, there the page that looks best (CIKM 2014)",
@@ -253,6 +257,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _PLANNED,
         needs=_KNOWS,
         seeded=False,
+        bound=True,
     ),
     "clairvoyant": StrategyRow(
         "knows the site, but must walk to its targets: the reference for all others",
@@ -260,6 +265,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _PLANNED,
         needs=_KNOWS,
         seeded=False,
+        bound=True,
     ),
     **{name: _watching(row) for name, row in SCHEDULERS.items()},
 }

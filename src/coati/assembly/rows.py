@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from coati.errors import UsageError
+from coati.strategies.discovery.prospect_settings import ProspectSettings
 from coati.strategies.discovery.settings import NO_WISHES, DiscoverySettings, UserJudgements
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.hosts.anthelion import AnthelionSettings
@@ -35,7 +36,9 @@ class StrategySettings:
     and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
     wanted files; scent tries them first. ``watch`` says how pages are visited again, ``arrivals`` how our own
     scheduler learns, and ``relevant`` which links count then (`coati.strategies.revisits.relevance`).
-    ``hosts`` are Anthelion's; the last three are for discovery.
+    ``hosts`` are Anthelion's. From ``discovery`` on they are for searches for repositories, of which prospect
+    alone reads ``prospect``, and ``patience``: after how many requests in a row without a new repository it
+    ends.
     """
 
     tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
@@ -54,6 +57,8 @@ class StrategySettings:
     discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
     start_model: StartModel = NO_MODEL
     wishes: UserJudgements = NO_WISHES
+    prospect: ProspectSettings = field(default_factory=ProspectSettings)
+    patience: int | None = None
 
 
 class Need(StrEnum):
@@ -73,10 +78,14 @@ class StrategyRow:
 
     ``build`` makes it as it stands before its first choice, ``modules`` are the ones that decide, and
     ``settings`` the fields of `StrategySettings` that it reads: a change of anything else voids none of its
-    snapshots and results. ``seeded`` says whether a seed changes what it does, ``extractors`` name the facts
-    about pages that it reads (`coati.web.facts`), ``shortcuts`` that a live crawl offers it those of a site
-    (`coati.shortcuts`) unless the user says otherwise. ``traps`` tells which URLs it is not shown since they
-    look like traps: strategies of the paper that published a rule keep to that one.
+    snapshots and results. Those of them that are ``changeable`` may be others when a run is resumed: they
+    change no choice that was made, and so void results, but no snapshots. ``seeded`` says whether a seed
+    changes what it does, ``extractors`` name the facts about pages that it reads (`coati.web.facts`),
+    ``shortcuts`` that a live crawl offers it those of a site (`coati.shortcuts`) unless the user says
+    otherwise. ``traps`` tells which URLs it is not shown since they look like traps: strategies of the paper
+    that published a rule keep to that one. ``predicts`` says that the order of its requests tells what it
+    takes links for (`coati.experiments.recording`), ``bound`` that it is what others are measured against,
+    and no crawler; ``note`` is what each table with it has to say.
     """
 
     summary: str
@@ -88,16 +97,30 @@ class StrategyRow:
     extractors: tuple[str, ...] = ()
     shortcuts: bool = False
     traps: TrapRule = TrapRule.OURS
+    predicts: bool = False
+    bound: bool = False
+    note: str = ""
+    changeable: tuple[str, ...] = ()
 
     def settings_read(self, settings: StrategySettings) -> dict[str, Any]:
         """Return the settings that it reads, as plain values."""
-        everything = asdict(settings)
-        return {name: everything[name] for name in self.settings}
+        return {name: _plain(getattr(settings, name)) for name in self.settings}
+
+    def settings_kept(self, settings: StrategySettings) -> dict[str, Any]:
+        """Return those that cannot be others when a run is resumed, as plain values."""
+        return {k: v for k, v in self.settings_read(settings).items() if k not in self.changeable}
 
     @property
     def replay_only(self) -> bool:
         """Whether it knows what no crawler can know."""
         return bool(self.needs & {Need.TRUTH, Need.LABELS})
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a setting holds
+    if is_dataclass(value) and not isinstance(value, type):
+        return {key: _plain(item) for key, item in asdict(value).items()}
+    # A set has another order in each process.
+    return sorted(value) if isinstance(value, frozenset) else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ _KINDS = {
     Kind.TARGET: "targets",
     Kind.OTHER: "other",
     Kind.REDIRECT: "redirects",
-    Kind.BROKEN: "errors",
+    Kind.BROKEN: "failures",
 }
 
 _PATH = click.Path(path_type=Path)

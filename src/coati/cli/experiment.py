@@ -15,6 +15,7 @@ from coati.cli.output_format import format_option
 from coati.cli.terminal import print_tables, say
 from coati.jobs.experimenting import ExperimentResults
 from coati.jobs.experimenting import experiment as run_experiment
+from coati.units import format_count
 
 if TYPE_CHECKING:
     from coati.experiments.tables import Table
@@ -89,7 +90,8 @@ def experiment(  # noqa: PLR0917 - one parameter per option
         _print(results)
     study = results.study
     reused = f", {study.reused:,} of them from before" if study.reused else ""
-    say(f"{len(study.results):,} runs{reused}; wrote {len(results.files)} files to {out}", err=True)
+    runs, files = format_count(len(study.results), "run"), format_count(len(results.files), "file")
+    say(f"{runs}{reused}; wrote {files} to {out}", err=True)
 
 
 def _names(text: str) -> list[str]:

@@ -25,12 +25,12 @@ _MAX_CHARS = 500
     "folder",
     type=RunPath(),
     default=Path(),
-    metavar="DIR",
+    metavar="RUN",
     help="The folder of the run.  [default: this folder]",
 )
 @format_option
 def explain(url: str, folder: Path, form: str) -> None:
-    """Explain why URL was requested or skipped in the run in DIR.
+    """Explain why URL was requested or skipped in the run in RUN.
 
     Shows where the URL was found, which rule applies to it, why it was requested and with what result, or
     what it is waiting for.

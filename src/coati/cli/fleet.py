@@ -56,8 +56,8 @@ def status(store: str, follow: bool, every: str, form: str) -> None:
 
 def _say_json(found: FleetStatus, since: StatusChange | None) -> None:
     for site in found.sites:
-        say(json.dumps({"kind": "site", **site.as_json()}))
-    say(json.dumps({"kind": "total", **found.as_json(), **({} if since is None else since._asdict())}))
+        say(json.dumps({"what": "site", **site.as_json()}))
+    say(json.dumps({"what": "total", **found.as_json(), **({} if since is None else since._asdict())}))
 
 
 @fleet.command()
@@ -75,7 +75,7 @@ def log(store: str, site: str, last: int, form: str) -> None:
             say(f"{row['finished_at']}  {row['method']:4} {status_or_kind}  {row['kind']:8} {row['url']}")
 
 
-@fleet.command()
+@fleet.command(short_help="Release a site from quarantine.")
 @click.argument("store")
 @click.argument("site")
 def free(store: str, site: str) -> None:
@@ -89,7 +89,7 @@ def _print(found: FleetStatus, since: StatusChange | None) -> None:
     done = sum(site.done for site in found.sites)
     say(f"{found.store}")
     say(f"  sites:      {sums['sites']:,}, {done:,} of them done")
-    say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}), {sums['errors']:,} errors")
+    say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}), {sums['failures']:,} failures")
     say(f"  targets:    {sums['targets']:,} ({format_bytes(sums['target_bytes'])})")
     if since is not None:
         rates = f"{since.requests_per_second:.1f} requests/s, {since.targets_per_second:.2f} targets/s"
@@ -108,16 +108,16 @@ def _print(found: FleetStatus, since: StatusChange | None) -> None:
     for damage in found.damaged:
         say(f"  damaged:    {damage}")
     _print_sites("Sites, the richest first", found.sites[:_SHOWN])
-    troubled = [site for site in found.sites if site.summary.errors or not site.summary.targets]
-    troubled.sort(key=lambda site: (-site.summary.errors, -site.summary.requests))
+    troubled = [site for site in found.sites if site.summary.failures or not site.summary.targets]
+    troubled.sort(key=lambda site: (-site.summary.failures, -site.summary.requests))
     if len(found.sites) > _SHOWN and troubled:
-        _print_sites("Sites with the most errors, or without a file", troubled[:_SHOWN])
+        _print_sites("Sites with the most failures, or without a file", troubled[:_SHOWN])
 
 
 def _print_sites(title: str, sites: Sequence[SiteStatus]) -> None:
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
-    for name in ("site", "files", "requests", "errors", "published", "at work", "how it stands"):
-        table.add_column(name, justify="right" if name in {"files", "requests", "errors"} else "left")
+    for name in ("site", "files", "requests", "failures", "published", "at work", "state"):
+        table.add_column(name, justify="right" if name in {"files", "requests", "failures"} else "left")
     now = time.time()
     for site in sites:
         summary = site.summary
@@ -125,7 +125,7 @@ def _print_sites(title: str, sites: Sequence[SiteStatus]) -> None:
             Text(safe(summary.site)),
             f"{summary.targets:,}",
             f"{summary.requests:,}",
-            f"{summary.errors:,}",
+            f"{summary.failures:,}",
             f"{format_seconds(max(0.0, now - site.published_at))} ago",
             Text(safe(site.worker or "")),
             site.state,

@@ -86,8 +86,8 @@ def show_harvest(done: StoreHarvest, form: str) -> None:
     sums = sums_of(sites)
     if form == "json":
         for site in sites:
-            say(json.dumps({"kind": "site", **asdict(site)}))
-        say(json.dumps({"kind": "total", **done.as_json()}))
+            say(json.dumps({"what": "site", **asdict(site)}))
+        say(json.dumps({"what": "total", **done.as_json()}))
         return
     say(f"Stopped: {harvested.stop.words.brief}.")
     where = format_count(sums["sites"], "site")

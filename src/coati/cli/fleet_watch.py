@@ -29,14 +29,14 @@ def watch_with_fleet(
 
     watch = FleetWatch(store=store, options=options, delay=delay)
     with cluster_at(cluster) as workers:
-        heard = Listeners(on_event=say_event, on_wait=say_wait)
+        listeners = Listeners(on_event=say_event, on_wait=say_wait)
         try:
             if once:
-                cycle = watch_fleet_once(watch, workers, heard)
+                cycle = watch_fleet_once(watch, workers, listeners)
                 _show(cycle, form)
             else:
                 cycle = watch_fleet(
-                    watch, workers, time.time, _wait_until, lambda ended: _show(ended, form), heard
+                    watch, workers, time.time, _wait_until, lambda ended: _show(ended, form), listeners
                 )
         except KeyboardInterrupt:
             say("Interrupted between two cycles; run the same command to continue.", err=True)
@@ -55,7 +55,7 @@ def _show(cycle: FleetCycle, form: str) -> None:
     changes = cycle.changes
     if form == "json":
         for site, change in changes:
-            say(json.dumps({"change": change.what, "site": site, **change.as_json()}, ensure_ascii=False))
+            say(json.dumps({"site": site, **change.as_json()}, ensure_ascii=False))
         for site, result in cycle.results.items():
             say(json.dumps({"site": site, **result.as_json()}))
         return

@@ -44,8 +44,8 @@ def show_files(harvested: FilesHarvested, form: str, again: str = "") -> None:
     say_commands(harvested.commands)
     if form == "json":
         for site in harvested.sites:
-            say(json.dumps({"kind": "site", **asdict(site)}))
-        say(json.dumps({"kind": "total", **harvested.as_json()}))
+            say(json.dumps({"what": "site", **asdict(site)}))
+        say(json.dumps({"what": "total", **harvested.as_json()}))
         return
     say(f"Stopped: {harvested.stop.words.brief}.")
     sites = format_count(sums["sites"], "site")
@@ -66,8 +66,8 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
     totals, extraction = harvested.totals, harvested.extraction
     if form == "json":
         for host in harvested.hosts:
-            say(json.dumps({"kind": "site", **host._asdict()}))
-        say(json.dumps({"kind": "total", **harvested.as_json()}))
+            say(json.dumps({"what": "site", **host._asdict()}))
+        say(json.dumps({"what": "total", **harvested.as_json()}))
         return
     for message in harvested.messages:
         say(f"Note: {message}", err=True)

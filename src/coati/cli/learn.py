@@ -20,7 +20,7 @@ def learn() -> None:
     """Train models from examples."""
 
 
-@learn.command("pages")
+@learn.command("pages", short_help="Train a model of start pages for `coati discover`.")
 @click.option(
     "--data",
     multiple=True,

@@ -16,8 +16,6 @@ import sys
 import traceback
 from collections.abc import Sequence
 from io import StringIO
-from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import click
@@ -27,12 +25,11 @@ from coati.cli import ImportGuard
 from coati.cli.terminal import say
 from coati.errors import CoatiError, WriteError
 from coati.machine_errors import is_full, is_of_the_machine
+from coati.named_objects import place_in_users_code
 from coati.runs.errors import RunLockedError, RunWriteError
 from coati.version import __version__
 
 FINISHED, WRONG_INPUT, OUR_ERROR, RUN_IS_HELD, INTERRUPTED = 0, 2, 5, 6, 130
-# Folders of installed libraries.
-_LIBRARIES = frozenset({"site-packages", "dist-packages"})
 
 
 class LazyCommand(NamedTuple):
@@ -210,23 +207,9 @@ def _refusal(error: CoatiError | OSError | sqlite3.Error) -> int:
 
 def _own_error(error: BaseException) -> int:
     say(traceback.format_exc(), err=True)
-    place = _place_in_code_of_the_user(error)
+    place = place_in_users_code(error)
     if place:
         say(f"coati: this error comes from your own code: {place}", err=True)
         return WRONG_INPUT
     say("coati: this is a bug in Coati; please report it", err=True)
     return OUR_ERROR
-
-
-def _place_in_code_of_the_user(error: BaseException) -> str:
-    """Name where Coati called a strategy or another object of the user's that failed; else nothing."""
-    package = Path(__file__).parents[1]
-    for caller, called in pairwise(traceback.extract_tb(error.__traceback__)):
-        file = Path(called.filename)
-        # Libraries may also be in a folder of the user, or wherever `PYTHONPATH` leads.
-        is_installed = not _LIBRARIES.isdisjoint(file.parts) or any(
-            file.is_relative_to(place) for place in (package, sys.prefix, sys.base_prefix)
-        )
-        if Path(caller.filename).is_relative_to(package) and file.is_file() and not is_installed:
-            return f"{called.filename}, line {called.lineno}"
-    return ""

@@ -33,8 +33,9 @@ EXIT_CODES = {
 _CLI_HEAD = f"""{_NOTE}
 # The command line
 
-Results go to stdout: tables for people, or with `--format json` one JSON object per line. Progress and
-messages go to stderr. Exit codes:
+Results go to stdout: tables for people, or with `--format json` one JSON object per line. Where the
+lines of a command differ, `what` says what a line is: `site`, `total`, `repository`, `search`, `cycle`, or
+the change that a watch found (`new`, `changed`, `gone`). Progress and messages go to stderr. Exit codes:
 
 | code | meaning |
 |---|---|

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,12 @@ from coati.cli.setting_options import SettingParam
 from coati.cli.terminal import print_tables, say
 from coati.errors import ConfigError
 from coati.jobs.replay_results import ReplayResults
-from coati.jobs.replaying import DEFAULT_STRATEGIES, parse_moment
+from coati.jobs.replaying import DEFAULT_STRATEGIES
 from coati.jobs.replaying import replay as run_replay
+from coati.replaying.measures import Measures
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.strategies.revisits.relevance import FORMS
+from coati.times import parse_moment
 from coati.web.media import PRESETS
 from coati.web.rules import Scope
 
@@ -43,7 +46,7 @@ class _Moment(click.ParamType[float]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401
         try:
-            return parse_moment(str(value))
+            return parse_moment(str(value), end_of_day=True)
         except ConfigError as error:
             self.fail(str(error), param, ctx)
 
@@ -218,11 +221,12 @@ def replay(  # noqa: PLR0917 - one parameter per option
     )
     if isinstance(results, ReplayResults):
         _warn(results.remarks)
-        table, written = _table(results), f"{len(results.runs)} traces, results.jsonl and curves.png"
+        tables = [_table(results), _shares_table(results)]
+        written = f"{len(results.runs)} traces, results.jsonl and curves.png"
     else:
-        table, written = watch_table(results), "results.jsonl and coverage.png"
+        tables, written = [watch_table(results)], "results.jsonl and coverage.png"
     if form == "table":
-        print_tables(table)
+        print_tables(*tables)
     if out is not None:
         say(f"wrote {written} to {out}", err=True)
 
@@ -244,13 +248,12 @@ def _table(results: ReplayResults) -> Table:
         pad_edge=False,
         title=Text(f"{results.site}: {totals.urls:,} URLs, {totals.targets:,} targets"),
         caption="Medians over seeds (quartiles). 90 %: requests, and bytes of non-targets, until 90 % of"
-        " the targets are found, in % of the site. best: clairvoyant. curve: requests to 25, 50, 75 and 90"
-        " %.",
+        " the targets are found, in % of the site. best: clairvoyant.",
     )
     table.add_column("strategy", overflow="fold")
     for name in ("seeds", "requests", "targets", "90 % requests", "90 % volume", "AUC"):
         table.add_column(name, justify="right")
-    for name in ("× best", "curve × best", "AUC × best", "gap closed", "CPU s"):
+    for name in ("× best", "AUC × best", "gap closed", "CPU s"):
         table.add_column(name, justify="right")
     for strategy in results.strategies():
         seeds = [run.seed for run in results.runs if run.strategy == strategy]
@@ -262,6 +265,26 @@ def _table(results: ReplayResults) -> Table:
     return table
 
 
+def _shares_table(results: ReplayResults) -> Table:
+    """Show how a crawl went before 90 % and after: one threshold is one point of the curve."""
+    table = Table(
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        title=Text("Requests until a share of the targets is found, in % of the site's URLs"),
+        caption="Medians over seeds (quartiles). curve × best: requests divided by clairvoyant's, the"
+        " geometric mean at 25, 50, 75 and 90 %.",
+    )
+    table.add_column("strategy", overflow="fold")
+    for measure in _TO_SHARES:
+        table.add_column(f"{measure.split('_')[2]} %", justify="right")
+    table.add_column("curve × best", justify="right")
+    columns = *((measure, "{:.1f}") for measure in _TO_SHARES), ("curve_ratio", "{:.2f}")
+    for strategy in results.strategies():
+        table.add_row(strategy, *(_middle(results, strategy, *column) for column in columns))
+    return table
+
+
+_TO_SHARES = tuple(each.name for each in fields(Measures) if each.name.startswith("requests_to_"))
 _COLUMNS = (
     ("requests", "{:,.0f}"),
     ("targets", "{:,.0f}"),
@@ -269,19 +292,18 @@ _COLUMNS = (
     ("volume_to_90_pct", "{:.1f}"),
     ("auc", "{:.3f}"),
     ("clairvoyant_ratio", "{:.2f}"),
-    ("curve_ratio", "{:.2f}"),
     ("auc_ratio", "{:.3f}"),
     ("gap_closed", "{:.2f}"),
     ("cpu_seconds", "{:.2f}"),
 )
-_WITH_QUARTILES = frozenset({"requests_to_90_pct", "volume_to_90_pct"})
+_REACHED = frozenset({*_TO_SHARES, "volume_to_90_pct"})
 
 
 def _middle(results: ReplayResults, strategy: str, measure: str, form: str) -> str:
     spread = results.spread(strategy, measure)
     if math.isinf(spread.median):
-        return "∞" if measure.endswith("90_pct") else "-"
+        return "∞" if measure in _REACHED else "-"
     text = form.format(spread.median)
-    if measure in _WITH_QUARTILES and spread.low is not None and spread.high is not None:
+    if measure in _REACHED and spread.low is not None and spread.high is not None:
         text += f" ({form.format(spread.low)}-{'∞' if math.isinf(spread.high) else form.format(spread.high)})"
     return text

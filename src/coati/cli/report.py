@@ -15,15 +15,15 @@ from coati.runs.errors import RunWriteError
 
 
 @click.command()
-@click.argument("folder", type=RunPath(), metavar="DIR")
+@click.argument("folder", type=RunPath(), metavar="RUN")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the report to this file instead, and nothing into DIR.",
+    help="Write the report to this file instead, and nothing into RUN.",
 )
 @format_option
 def report(folder: Path, out: Path | None, form: str) -> None:
-    """Rewrite report.html of the run in DIR; works while the run is in progress.
+    """Rewrite report.html of the run in RUN; works while the run is in progress.
 
     A crawl writes the report when it ends. Use this to look at a crawl before that, or after it was killed.
     """

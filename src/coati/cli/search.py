@@ -22,7 +22,7 @@ def search() -> None:
     """Index archived sites for `coati discover`, and ask the index."""
 
 
-@search.command("index")
+@search.command("index", short_help="Index the pages of archives.")
 @click.argument("archives", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="ARCHIVE...")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder of the index.")
 @format_option
@@ -67,7 +67,7 @@ def ask(place: Path, text: tuple[str, ...], related: bool, backlinks: bool, page
         say(f"More: --page {page + 1}", err=True)
 
 
-@search.command("engines")
+@search.command("engines", short_help="List the search engines for `coati discover`.")
 @format_option
 def engines(form: str) -> None:
     """List the search engines for `coati discover`, and how to name them."""

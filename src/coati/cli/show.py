@@ -27,10 +27,10 @@ _LABEL_WIDTH = 70
 
 
 @click.command()
-@click.argument("folder", type=RunPath(), metavar="DIR")
+@click.argument("folder", type=RunPath(), metavar="RUN")
 @format_option
 def show(folder: Path, form: str) -> None:
-    """Show what the run in DIR cost and found, and which groups of links led to it."""
+    """Show what the run in RUN cost and found, and which groups of links led to it."""
     run = open_run(folder)
     if form == "json":
         say(json.dumps({**run.summary.as_json(), **run.details(_IN_JSON).as_json()}))
@@ -65,7 +65,7 @@ def _print(summary: RunSummary, details: RunDetails) -> None:
         "Types of targets",
         [f"{row.targets:>6,}  {row.media_type} ({format_bytes(row.bytes)})" for row in details.media_types],
     )
-    _section("Errors", [f"{row.requests:>6,}  {row.reason}" for row in details.error_reasons])
+    _section("Errors", [f"{row.requests:>6,}  {row.reason}" for row in details.failure_reasons])
     _section(
         f"Not reached yet; `coati crawl {shlex.quote(summary.folder)}` tries again",
         [f"{row.url} ({row.reason})" for row in details.unreached_addresses],

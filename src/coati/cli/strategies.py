@@ -22,4 +22,4 @@ def strategies(form: str) -> None:
             say(json.dumps(strategy._asdict()))
         else:
             where = {"discover": " (coati discover)", "replay": " (replay only)"}.get(strategy.command, "")
-            say(f"{strategy.name:<{width}} {strategy.summary}{where}")
+            say(f"{strategy.name:<{width}}  {strategy.summary}{where}")

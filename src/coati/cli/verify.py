@@ -20,7 +20,7 @@ WRONG_INPUT = 2
 
 
 @click.command()
-@click.argument("folder", type=RunPath(), metavar="DIR")
+@click.argument("folder", type=RunPath(), metavar="RUN")
 @click.option(
     "--repair",
     is_flag=True,
@@ -28,9 +28,9 @@ WRONG_INPUT = 2
 )
 @format_option
 def verify(folder: Path, *, repair: bool, form: str) -> int:
-    """Check every file of the run in DIR against its hash, and list missing and changed ones.
+    """Check every file of the run in RUN against its hash, and list missing and changed ones.
 
-    DIR may also be the folder of a harvest, or hold several runs: then all of them are checked.
+    RUN may also be the folder of a harvest, or hold several runs: then all of them are checked.
 
     The exit code is 2 if there are any (with --repair: if any are left).
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from coati.errors import UsageError
 from coati.live.stop_signal import StopSignal
 from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason
+from coati.times import format_clock, format_moment, parse_moment, to_iso
 from coati.units import format_count, format_seconds, parse_seconds
 from coati.watching.notifying import ChangeListeners
 from coati.watching.past_changes import past_changes
@@ -34,11 +34,13 @@ if TYPE_CHECKING:
     from coati.watching.watch import WatchPlace
 
 _INTERRUPTED = 130
+# The calendar has no year before the first.
+_FIRST_MOMENT = parse_moment("0001-01-01")
 _SHOWN = 20
 
 
-# How a site is asked, where that is to be otherwise than the crawl did it.
-_ASKING = (
+# How requests are made, where a watch may differ from the crawl.
+_REQUEST_SETTINGS = (
     "contact", "user_agent", "limit_rate", "user", "password_file", "header", "cookies", "proxy", "log_file",
     "quiet",
 )  # fmt: skip
@@ -118,10 +120,10 @@ def watch(  # noqa: PLR0917 -- one parameter per option
         seconds = None if delay is None else parse_seconds(delay)
         options = with_options(WatchOptions(), values)
         return watch_with_fleet(store, cluster, options, seconds, once=once, form=form)
-    asking = given_settings(ctx)
+    changed = given_settings(ctx)
     if delay is not None:
-        asking["delay"] = parse_seconds(delay)
-    place = find_watch(sources, values, out, asking)
+        changed["delay"] = parse_seconds(delay)
+    place = find_watch(sources, values, out, changed)
     listeners = ChangeListeners.named(command, notify)
     quiet = place.known.settings.quiet
     for note in place.notes:
@@ -143,8 +145,8 @@ def watch(  # noqa: PLR0917 -- one parameter per option
         click.echo("Interrupted between two cycles; run the same command to continue.", err=True)
         return _INTERRUPTED
     if once and not run.cycles[-1].requests and run.stop is StopReason.FINISHED and not run.moved:
-        begins = datetime.fromtimestamp(next_cycle(place.options.every, time.time()), UTC)
-        say(f"The next cycle is due at {begins:%Y-%m-%d %H:%M} UTC (--every).", err=True)
+        begins = format_moment(to_iso(next_cycle(place.options.every, time.time())), short=True)
+        say(f"The next cycle is due at {begins} UTC (--every).", err=True)
     if run.moved:
         click.echo(
             "coati: nearly all watched pages are gone; the site seems to have moved to other URLs. Crawl"
@@ -166,7 +168,7 @@ def _require_one(sources: tuple[Path, ...], store: str | None, cluster: str | No
         raise UsageError("--out, --exec, --notify and --diff are for a watch on one machine, not for --store")
 
 
-watch.params.extend(setting_option(SETTINGS[name]) for name in _ASKING)
+watch.params.extend(setting_option(SETTINGS[name]) for name in _REQUEST_SETTINGS)
 
 
 def _say_what_begins(place: WatchPlace) -> None:
@@ -183,7 +185,7 @@ def _say_what_begins(place: WatchPlace) -> None:
 
 
 def _say_next(at: float) -> None:
-    click.echo(f"The next cycle begins at {datetime.fromtimestamp(at, UTC):%H:%M:%S} UTC.", err=True)
+    click.echo(f"The next cycle begins at {format_clock(at)}.", err=True)
 
 
 def _show(result: CycleResult, form: str) -> None:
@@ -193,7 +195,7 @@ def _show(result: CycleResult, form: str) -> None:
         say(f"The cycle ended early: {result.stop.words.brief}. The next cycle continues.", err=True)
     if form == "json":
         for change in result.changes:
-            say(json.dumps({"change": change.what, **change.as_json()}, ensure_ascii=False))
+            say(json.dumps(change.as_json(), ensure_ascii=False))
         say(json.dumps(result.as_json()))
         return
     kinds = [change.what for change in result.changes]

@@ -55,6 +55,10 @@ class _Crawl:
         """What crawls of the same site have in common."""
         return f"{self.archive} {self.seed if self.archive is None else ''} {self.number}"
 
+    def __str__(self) -> str:
+        site = f"the generated site {self.number}" if self.archive is None else self.archive.name
+        return f"the crawl of {site} by {self.variant.label}, seed {self.seed},"
+
 
 class Records:
     """The files of recorded crawls, in the order of the sites that share a budget."""
@@ -89,13 +93,12 @@ def record_crawls(
                 kind = _kind(together, variant, seed or 0)
                 crawls.setdefault(kind, list(_crawls(together, variant, seed or 0, places)))
     listed = [crawl for each in crawls.values() for crawl in each]
-    jobs = [
-        Job(_record, (crawl, folder, places.generators.open_member_site), crawl.place) for crawl in listed
-    ]
+    open_member = places.generators.open_member_site
+    jobs = [Job(_record, (crawl, folder, open_member), crawl.place, str(crawl)) for crawl in listed]
     files: dict[int, Path] = {}
     for number, result in workers.run(jobs):
         if isinstance(result, LostJob):
-            raise ExperimentError(f"a crawl of {listed[number].place} was not recorded: {result.reason}")
+            raise ExperimentError(f"{listed[number]} was not recorded: {result.reason}")
         files[number] = result
         progress("recording crawls", len(files), len(jobs))
     numbers = iter(range(len(listed)))

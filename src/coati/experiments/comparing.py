@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from coati.experiments.measures import in_words
+from coati.experiments.measures import SHARES_PCT, in_words
 from coati.experiments.summaries import Spread, value_of
 from coati.experiments.tables import Table
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from coati.experiments.spec import Variant
 
 _REQUESTS, _AREA = "requests_to_90_pct", "auc_ratio"
+# What rows can be compared by: fewer requests are better, and two rows have a ratio.
+_COMPARABLE = (_REQUESTS, *(f"requests_to_{share}_pct" for share in SHARES_PCT), "curve_ratio")
 _GAP, _WATCH_GAP = "gap_closed", "watch_gap_closed"
 
 # A difference of less than this share of the requests is neither won nor lost.
@@ -23,25 +25,28 @@ _EVEN = 0.005
 
 
 def wins_table(study: Study, own: str) -> Table:
-    """Compare one row with every other, site by site: requests to 90 % of the targets, and areas."""
+    """Compare one row with every other, site by site: requests, and areas.
+
+    The requests are those to 90 % of the targets, or those that the experiment measures in their place.
+    """
     variants = {variant.label: variant for variant in study.experiment.variants}
-    areas = _AREA in study.experiment.measures
+    measures = study.experiment.measures
+    areas = _AREA in measures
+    by = next((measure for measure in _COMPARABLE if measure in measures), _REQUESTS)
     rows = []
     for label, other in variants.items():
         if label == own:
             continue
         ratios = {
-            site.name: _median(study, site.name, variants[own], _REQUESTS)
-            / _median(study, site.name, other, _REQUESTS)
+            site.name: _median(study, site.name, variants[own], by) / _median(study, site.name, other, by)
             for site in study.sites
         }
         known = {site: ratio for site, ratio in ratios.items() if math.isfinite(ratio)}
         if known:
             area = (_area_difference(study, other, variants[own]),) if areas else ()
             rows.append((label, *_counted(known), *area))
-    notes = [
-        f"{own}'s median requests to 90 % of the targets over each other row's; within {_EVEN:.1%} is even."
-    ]
+    what = "requests to 90 % of the targets" if by == _REQUESTS else by
+    notes = [f"{own}'s median {what} over each other row's; within {_EVEN:.1%} is even."]
     if areas:
         notes.append(
             f"difference of {_AREA}: each other row less {own} with the same seed, mean over seeds, then mean"

@@ -6,6 +6,9 @@ command, voids nothing; nor does a comment, a docstring or the layout of the cod
 may parse the same code otherwise, and then makes its results again.) What `coati.assembly` does with settings
 is left out, since they are named one by one; who changes how it builds a strategy raises the format of
 results (`coati.experiments.trials`).
+
+A strategy of the user's own is decided by its file and by all that this imports, except for the standard
+library and installed packages. Only import statements are followed.
 """
 
 from __future__ import annotations
@@ -14,14 +17,14 @@ import ast
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from coati import version
 from coati.assembly import strategy_row
 from coati.errors import ConfigError
-from coati.named_objects import ONLY_IN_MAIN
+from coati.named_objects import ONLY_IN_MAIN, is_installed
 
 _PACKAGE = Path(version.__file__).parent
 _NAME = "coati"
@@ -38,13 +41,27 @@ _ALWAYS = (
 @cache
 def strategy_digest(strategy: str) -> str:
     """Name the code that decides a run of a strategy: equal for equal code, whatever the commit says."""
-    return modules_digest((*_ALWAYS, *strategy_row(strategy).modules))
+    # The row of one's own may name what decides, and not the file that it stands in itself.
+    path, colon, _ = strategy.partition(":")
+    own = (path,) if colon else ()
+    return modules_digest((*_ALWAYS, *dict.fromkeys((*strategy_row(strategy).modules, *own))))
 
 
 @cache
 def modules_digest(modules: tuple[str, ...]) -> str:
-    """Name the code of some modules, and of all of our own that they import."""
+    """Name the code of some modules, and of all that they import and that is not installed."""
     return _digest(_reached(modules))
+
+
+def reached_files(modules: Iterable[str]) -> frozenset[Path]:
+    """List the files that decide: those of some modules, and of all that they import and is not installed."""
+    return frozenset(_reached(modules))
+
+
+def forget_digests() -> None:
+    """Let all code be read again: in a notebook, it may have changed since."""
+    strategy_digest.cache_clear()
+    modules_digest.cache_clear()
 
 
 def joint_digest(strategies: Iterable[str]) -> str:
@@ -60,6 +77,14 @@ class _WithoutTexts(ast.NodeTransformer):
         return None if isinstance(node.value, ast.Constant) else node
 
 
+class _Source(NamedTuple):
+    """A file of Python that is imported as ``module``; ``package`` says that others lie within it."""
+
+    file: Path
+    module: str
+    package: bool
+
+
 def _digest(code: Mapping[Path, ast.Module]) -> str:
     total = hashlib.sha256()
     for file, tree in sorted(code.items()):
@@ -71,35 +96,88 @@ def _digest(code: Mapping[Path, ast.Module]) -> str:
 
 def _reached(modules: Iterable[str]) -> dict[Path, ast.Module]:
     """Parse the files that are imported, directly or not, when these modules are."""
-    names = list(modules)
-    # A user's own strategy is decided by its file, and by what that imports from here.
-    waiting = [Path(spec.origin) for name in names if (spec := _foreign(name)) and spec.origin]
-    waiting += filter(None, map(_file_of, names))
+    named = list(modules)
+    for name in named:
+        _require(name)
+    # A strategy may be part of an installed package, which is then followed after all.
+    follow = frozenset(name.partition(".")[0] for name in named)
+    waiting = [source for name in named for source in _sources(name, follow)]
     found: dict[Path, ast.Module] = {}
     while waiting:
-        file = waiting.pop()
-        if file not in found:
-            found[file] = ast.parse(file.read_bytes())
-            waiting += filter(None, map(_file_of, _imports(found[file])))
+        source = waiting.pop()
+        if source.file not in found:
+            found[source.file] = tree = ast.parse(source.file.read_bytes())
+            names = (
+                filter(_is_ours, _imports(tree, source))
+                if _is_ours(source.module)
+                else _imports(tree, source)
+            )
+            waiting += [each for name in names for each in _sources(name, follow)]
     return found
 
 
-def _foreign(module: str) -> ModuleSpec | None:
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == _NAME
+
+
+def _require(module: str) -> None:
+    """Raise `ConfigError` for a module that decides, and whose changes could not be noticed."""
     if module == "__main__":
         raise ConfigError(ONLY_IN_MAIN)
-    return None if module.partition(".")[0] == _NAME else find_spec(module)
+    try:
+        known = _is_ours(module) or find_spec(module) is not None
+    except ImportError:
+        known = False
+    if not known:
+        raise ConfigError(f"the module {module!r}, which a strategy's row names, cannot be imported")
 
 
-def _file_of(module: str) -> Path | None:
-    """Find the file of a module of ours; None for other packages and for names within a module."""
-    package, *names = module.split(".")
-    if package != _NAME:
-        return None
-    place = _PACKAGE.joinpath(*names)
-    return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
+def _sources(module: str, follow: frozenset[str]) -> Iterator[_Source]:
+    """Find the file of a module, after those of the packages around it; none for a name within a module.
+
+    Packages of ours do nothing when they are imported, and are left out.
+    """
+    top, *names = module.split(".")
+    if _is_ours(module):
+        source = _source_in(_PACKAGE, module, names)
+        if source is not None:
+            yield source
+        return
+    for place in _places(top, installed=top in follow):
+        for end in range(len(names) + 1):
+            source = _source_in(place, ".".join((top, *names[:end])), names[:end])
+            if source is not None:
+                yield source
 
 
-def _imports(tree: ast.Module) -> Iterator[str]:
+def _source_in(place: Path, module: str, names: Iterable[str]) -> _Source | None:
+    path = place.joinpath(*names)
+    if (file := path.with_name(f"{path.name}.py")).is_file():
+        return _Source(file, module, package=False)
+    if (file := path / "__init__.py").is_file():
+        return _Source(file, module, package=True)
+    return None
+
+
+def _places(top: str, *, installed: bool) -> tuple[Path, ...]:
+    """Find where a module without dots in its name lies: its file without the suffix, or its folders.
+
+    None for what is built in, and unless ``installed`` for the standard library and installed packages.
+    """
+    try:
+        spec = find_spec(top)
+    except ValueError:  # a module that was made, not imported
+        return ()
+    if spec is None:
+        return ()
+    if spec.submodule_search_locations is not None:
+        places = tuple(map(Path, spec.submodule_search_locations))
+    else:
+        places = (Path(spec.origin).with_suffix(""),) if spec.has_location and spec.origin else ()
+    return tuple(place for place in places if installed or not is_installed(place))
+
+
+def _imports(tree: ast.Module, source: _Source) -> Iterator[str]:
     """Return what a file imports when it runs: what stands under ``if TYPE_CHECKING`` does nothing then."""
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -108,9 +186,19 @@ def _imports(tree: ast.Module) -> Iterator[str]:
             waiting.extend(node.orelse)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
+        elif isinstance(node, ast.ImportFrom):
+            module = _absolute(node, source)
+            yield module
             # What is imported from a package may be one of its modules.
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (f"{module}.{alias.name}" for alias in node.names)
         else:
             waiting.extend(ast.iter_child_nodes(node))
+
+
+def _absolute(node: ast.ImportFrom, source: _Source) -> str:
+    """Return what is imported from, also where it is written with leading dots."""
+    if not node.level:
+        return node.module or ""
+    parts = source.module.split(".")
+    around = parts[: len(parts) - node.level + source.package]
+    return ".".join((*around, node.module) if node.module else around)

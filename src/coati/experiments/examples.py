@@ -63,7 +63,9 @@ def collect_examples(
     folder.mkdir(parents=True, exist_ok=True)
     archives = [(name, places.find(ArchivedSite(name)), folder) for name in experiment.examples]
     found: dict[int, ExampleFile] = {}
-    for number, result in workers.run(Job(_collect, archive) for archive in archives):
+    for number, result in workers.run(
+        Job(_collect, archive, name=f"reading the example pages of {archive[0]}") for archive in archives
+    ):
         if isinstance(result, LostJob):
             raise ExperimentError(f"the archive {archives[number][0]} cannot be read: {result.reason}")
         found[number] = result

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coati.assembly import strategy_row
 from coati.experiments.measures import TOP_GROUPS
 from coati.experiments.search_figures import repositories_figure
 from coati.experiments.summaries import shown_rows
 from coati.experiments.trials import CURVE_POINTS, TrialResult
 from coati.experiments.watch_figures import watch_figures
+from coati.replaying.charts import PLAIN_LINE, bound_lines
 from coati.runs.durable import write_whole
 
 if TYPE_CHECKING:
@@ -24,11 +26,13 @@ if TYPE_CHECKING:
     from coati.experiments.runner import Study
     from coati.experiments.sites import SiteFacts
     from coati.experiments.spec import Variant
+    from coati.replaying.charts import Line
 
     Lines = npt.NDArray[np.float64]
 
-_REFERENCES = {"clairvoyant": ("black", "--"), "omniscient": ("grey", ":")}
 _FORMATS = ("png", "svg")
+# A site may be named by its types, such as `application/pdf`.
+_IN_FILE_NAMES = str.maketrans("/:", "--")
 _SHARE_PCT = 90
 # As many as matplotlib has before it begins again.
 _COLOURS = 10
@@ -40,21 +44,21 @@ def draw_figures(study: Study, folder: Path) -> list[Path]:
     name = study.experiment.table
     if "curves" in study.experiment.figures:
         for site in study.sites:
-            files += _save(_curves(study, site), folder / f"{name}-{site.name}")
+            files += _save(_curves(study, site), folder, f"{name}-{site.name}")
     if "shares" in study.experiment.figures:
         for site in study.sites:
-            files += _save(_relevant_shares(study, site), folder / f"{name}-{site.name}")
+            files += _save(_relevant_shares(study, site), folder, f"{name}-{site.name}")
     if "groups" in study.experiment.figures:
-        files += _save(_groups(study), folder / f"{name}-groups")
+        files += _save(_groups(study), folder, f"{name}-groups")
     if "repositories" in study.experiment.figures:
-        files += _save(repositories_figure(study), folder / f"{name}-repositories")
+        files += _save(repositories_figure(study), folder, f"{name}-repositories")
     if "watches" in study.experiment.figures:
         for setting, figure in watch_figures(study):
-            files += _save(figure, folder / f"{name}-{setting}")
+            files += _save(figure, folder, f"{name}-{setting}")
     return files
 
 
-def _save(figure: Figure, stem: Path) -> list[Path]:
+def _save(figure: Figure, folder: Path, name: str) -> list[Path]:
     import io
 
     files = []
@@ -63,7 +67,7 @@ def _save(figure: Figure, stem: Path) -> list[Path]:
         # Without a date and with fixed ids the same numbers give the same file.
         metadata = {"Date": None} if form == "svg" else None
         figure.savefig(drawn, format=form, dpi=150, metadata=metadata)
-        file = stem.with_name(f"{stem.name}.{form}")
+        file = folder / f"{name.translate(_IN_FILE_NAMES)}.{form}"
         write_whole(file, [drawn.getvalue()])
         files.append(file)
     return files
@@ -75,12 +79,15 @@ def _curves(study: Study, site: SiteFacts) -> Figure:
 
     figure = Figure(figsize=(11, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for variant in shown_rows(study.experiment):
+    rows = shown_rows(study.experiment)
+    bounds = bound_lines(variant.label for variant in rows if strategy_row(variant.strategy).bound)
+    for variant in rows:
         results = study.of(site.name, variant)
-        _band(left, variant, np.array([_by_requests(result, site) for result in results]))
+        drawn = bounds.get(variant.label, PLAIN_LINE)
+        _band(left, variant, np.array([_by_requests(result, site) for result in results]), drawn)
         curves = [result.volume_pct for result in results if result.volume_pct]
         if curves:
-            _band(right, variant, np.array(curves))
+            _band(right, variant, np.array(curves), drawn)
     left.set(xlabel="requests, % of the site's URLs", ylabel="targets found, %", title="Requests")
     right.set(xlabel="other bytes, % of the site's", ylabel="target bytes, %", title="Volume")
     for axes in (left, right):
@@ -126,10 +133,10 @@ def _by_requests(result: TrialResult, site: SiteFacts) -> Lines:
     return 100 * found / max(site.totals.targets, 1)
 
 
-def _band(axes: Axes, variant: Variant, lines: Lines) -> None:
+def _band(axes: Axes, variant: Variant, lines: Lines, drawn: Line) -> None:
     percent = np.linspace(0, 100, CURVE_POINTS)
     mean, sd = lines.mean(axis=0), lines.std(axis=0)
-    colour, style = _REFERENCES.get(variant.label, (None, "-"))
+    colour, style = drawn
     (line,) = axes.plot(percent, mean, label=variant.label, color=colour, linestyle=style, linewidth=1.6)
     if len(lines) > 1:
         low, high = (mean - sd).clip(0, 100), (mean + sd).clip(0, 100)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 TOP_GROUPS = 10
+# The shares of the targets to which requests are counted.
+SHARES_PCT = (25, 50, 75, 90, 95)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ _MEASURES = {
         f"requests_to_{share}_pct": Measure(
             f"requests until {share} % of the targets are in, % of the site's URLs"
         )
-        for share in (25, 50, 75, 90, 95)
+        for share in SHARES_PCT
     },
     "volume_to_90_pct": Measure("other bytes until 90 % of the target bytes are in, % of all other bytes"),
     "bytes_to_90_pct": Measure("all bytes until 90 % of the targets are in, % of the site's bytes"),

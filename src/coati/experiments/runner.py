@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from coati.assembly import Need, strategy_row
 from coati.experiments.budget_trials import Records, describe_together, record_crawls, run_budget_trial
+from coati.experiments.deciding_code import forget_digests
 from coati.experiments.errors import ExperimentError
 from coati.experiments.examples import ExampleFile, collect_examples, read_examples
 from coati.experiments.recording import RecordingStrategy
 from coati.experiments.search_trials import describe_topic, run_search_trial
-from coati.experiments.site_runs import SiteRunOptions, built_for, run_on_site
+from coati.experiments.site_runs import PLAIN, SiteRunOptions, built_for, run_on_site
 from coati.experiments.site_specs import (
     GENERATED,
     ArchivedSite,
@@ -28,7 +29,7 @@ from coati.experiments.site_specs import (
     WatchedHistory,
 )
 from coati.experiments.sites import Places, SiteFacts, describe, open_site
-from coati.experiments.spec import BOUNDS, PLAIN, Variant
+from coati.experiments.spec import BOUNDS, Variant
 from coati.experiments.trials import Trial, TrialResult, measured
 from coati.experiments.watch_trials import describe_history, run_watch_trial
 from coati.experiments.web_trials import describe_web, run_web_trial
@@ -68,6 +69,9 @@ class Study:
 
 def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int, progress: Progress) -> Study:
     """Make every run that has no result yet; with ``jobs`` of 0, in this process."""
+    if jobs:
+        # Processes of their own import the code as it is now; this one still runs what it imported once.
+        forget_digests()
     workers = Workers(jobs)
     records = record_crawls(experiment, places, out, workers, progress)
     sites = _prepare(experiment, places, records, workers, progress)
@@ -81,7 +85,9 @@ def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int,
     reused, total = len(found) - len(missing), len(found)
     progress("runs", reused, total)
     trials = list(missing.values())
-    tasks = [_job(trial, file, places.generators) for file, trial in missing.items()]
+    tasks = [
+        replace(_job(trial, file, places.generators), name=str(trial)) for file, trial in missing.items()
+    ]
     for done, (number, result) in enumerate(workers.run(tasks), start=reused + 1):
         if isinstance(result, LostJob):
             raise ExperimentError(
@@ -188,7 +194,9 @@ def _prepare(
         types = site.types if isinstance(site, ArchivedSite) else ""
         folders[number] = (site.name, places.find(site), types)
     numbers = list(folders)
-    for place, facts in workers.run(Job(describe, folder) for folder in folders.values()):
+    for place, facts in workers.run(
+        Job(describe, folder, name=f"reading the site {folder[0]}") for folder in folders.values()
+    ):
         number = numbers[place]
         if isinstance(facts, LostJob):
             raise ExperimentError(f"the site {folders[number][0]} cannot be read: {facts.reason}")

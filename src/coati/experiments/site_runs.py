@@ -88,7 +88,8 @@ def compare_on_site(
         run = run_on_site(site, strategy, seed, options)
         measures = Measures.of(run.trace, totals)
         comparison = Comparison.of(measures, best, plain)
-        yield MeasuredRun(site.name, strategy, seed, totals, measures, comparison, run)
+        bound = strategy_row(strategy).bound
+        yield MeasuredRun(site.name, strategy, seed, totals, measures, comparison, run, bound)
 
 
 def _reference(site: ReplaySite, strategy: str, totals: SiteTotals, settings: StrategySettings) -> Measures:

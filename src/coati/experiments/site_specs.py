@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from coati.errors import ConfigError
@@ -25,7 +25,8 @@ class ArchivedSite:
     @property
     def name(self) -> str:
         """What it is called in results."""
-        return f"{self.folder}, {self.types}" if self.types else self.folder
+        # Without commas, which part the names of sites on the command line.
+        return f"{self.folder}:{' '.join(self.types.split(','))}" if self.types else self.folder
 
     @property
     def model(self) -> str:
@@ -149,6 +150,24 @@ class SitesTogether:
 
 
 ExperimentSite = ArchivedSite | GeneratedSite | GeneratedWeb | WatchedHistory | SearchedTopic | SitesTogether
+
+
+def by_name(sites: Iterable[ExperimentSite]) -> dict[str, list[ExperimentSite]]:
+    """List what each name chooses: a site, or all crawls of an archive, or all sites that need none.
+
+    >>> both = [ArchivedSite("nilearn", "text/plain"), ArchivedSite("nilearn", "application/zip")]
+    >>> {name: len(chosen) for name, chosen in by_name(both).items()}
+    {'nilearn': 2, 'nilearn:text/plain': 1, 'nilearn:application/zip': 1}
+    """
+    listed = list(sites)
+    chosen: dict[str, list[ExperimentSite]] = {}
+    for site in listed:
+        if is_made_up(site):
+            chosen.setdefault(GENERATED, []).append(site)
+        elif isinstance(site, ArchivedSite | WatchedHistory):
+            chosen.setdefault(site.folder, []).append(site)
+    # A site of just that name is chosen alone: else nothing could choose it without the others.
+    return chosen | {site.name: [site] for site in listed}
 
 
 def is_made_up(site: ExperimentSite) -> bool:

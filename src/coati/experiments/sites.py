@@ -146,8 +146,8 @@ class Places:
         if not self.holds(site.folder):
             there = sorted(path.parent.name for path in self._archives.glob(f"*/{_ARCHIVE_FILE}"))
             raise UsageError(
-                f"there is no archive {site.name} in {self._archives}, only: {', '.join(there) or 'nothing'};"
-                " --sites runs a part of an experiment"
+                f"there is no archive {site.folder} in {self._archives}, only:"
+                f" {', '.join(there) or 'nothing'}; --sites runs a part of an experiment"
             )
         return folder
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from coati.assembly import REGISTRY, StrategySettings, strategy_row
+from coati.assembly import DISCOVERY, REGISTRY, StrategySettings, strategy_row
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.early_stops import EarlyStopRule
 from coati.experiments.fields import filled, need, refuse_unknown, take, texts
 from coati.experiments.measures import check_measure
 from coati.experiments.published import Published
-from coati.experiments.site_runs import seeds_for
+from coati.experiments.site_runs import BEST, seeds_for
 from coati.experiments.site_specs import (
     GENERATED,
     ArchivedSite,
@@ -22,7 +22,7 @@ from coati.experiments.site_specs import (
     SearchedTopic,
     SitesTogether,
     archived_site,
-    is_made_up,
+    by_name,
     parse_site,
 )
 from coati.experiments.spending import Spending
@@ -38,9 +38,8 @@ FIGURES = {
     "watches": "new links per cycle, coverage over time and against k, ages when found (watched histories)",
 }
 
-# Run beside every strategy: what could be reached at best, and what plain crawling reaches.
-BOUNDS = ("clairvoyant", "omniscient")
-PLAIN = "bfs"
+# Run beside every strategy, as is plain crawling: what could be reached at best.
+BOUNDS = (BEST, "omniscient")
 
 _KEYS = (
     "table", "title", "source", "measures", "published", "seeds", "first_seed", "bounds", "figures", "sites",
@@ -115,21 +114,20 @@ class Experiment:
     ) -> Experiment:
         """Return a smaller experiment: some sites and rows, other seeds, fewer requests.
 
-        What is empty or None stays as it is. `GENERATED` among the sites stands for all generated ones.
+        What is empty or None stays as it is. Among the sites, the name of an archive stands for all of its
+        crawls unless a site has that name, and `GENERATED` for all generated ones.
         """
-        names = [site.name for site in self.sites]
+        named = by_name(self.sites)
         for name in sites - {GENERATED}:
-            if name not in names:
-                raise unknown_name("site of this experiment", name, [*names, GENERATED])
+            if name not in named:
+                raise unknown_name("site of this experiment", name, {*named, GENERATED})
+        chosen = [site for name in sites for site in named.get(name, ())] if sites else self.sites
         labels = [variant.label for variant in self.variants]
+        known = {*REGISTRY, *DISCOVERY}
         for label in strategies:
-            if label not in labels and ":" not in label and label not in REGISTRY:
-                raise unknown_name("strategy of this experiment", label, {*labels, *REGISTRY})
-        kept = tuple(
-            site
-            for site in self.sites
-            if not sites or site.name in sites or (GENERATED in sites and is_made_up(site))
-        )
+            if label not in labels and ":" not in label and label not in known:
+                raise unknown_name("strategy of this experiment", label, {*labels, *known})
+        kept = tuple(site for site in self.sites if site in chosen)
         if not kept:
             raise ConfigError("this experiment has no generated sites")
         rows = tuple(variant for variant in self.variants if not strategies or variant.label in strategies)

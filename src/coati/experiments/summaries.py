@@ -13,7 +13,8 @@ from coati.experiments.confusion import mean_matrix, misclassification_pct, perc
 from coati.experiments.measures import confusion_of
 from coati.experiments.quantiles import quantile
 from coati.experiments.runner import Study, rows
-from coati.experiments.spec import BOUNDS, PLAIN, Experiment, Variant
+from coati.experiments.site_runs import PLAIN
+from coati.experiments.spec import BOUNDS, Experiment, Variant
 from coati.experiments.trials import TrialResult
 from coati.replaying.measures import Comparison
 

@@ -199,6 +199,8 @@ def _notes(study: Study) -> list[str]:
     if experiment.published.numbers:
         notes.append(f"paper: {experiment.source or 'published'}, as printed there.")
     notes += _example_notes(experiment)
+    told = {variant.strategy: strategy_row(variant.strategy).note for variant in experiment.variants}
+    notes += [f"{strategy}: {note}" for strategy, note in sorted(told.items()) if note]
     if any(isinstance(site, GeneratedWeb | SearchedTopic) for site in experiment.sites):
         notes.append("-like: a generated web with some figures of the paper's data; each seed makes another.")
     elif any(isinstance(site, GeneratedSite) for site in experiment.sites):
@@ -209,7 +211,7 @@ def _notes(study: Study) -> list[str]:
 
 
 def _example_notes(experiment: Experiment) -> list[str]:
-    """Say what TRES was given, where it was run: no other crawler has these advantages."""
+    """Say who was given example pages: no other crawler has these advantages."""
     strategies = {
         variant.strategy
         for variant in experiment.variants
@@ -222,12 +224,7 @@ def _example_notes(experiment: Experiment) -> list[str]:
         f" {MOST_PAGES} with links to targets, and as many without, of each other archive among"
         f" {', '.join(experiment.examples)}."
     )
-    notes = [given]
-    if "tres" in strategies:
-        notes.append("tres: its word vectors are trained on the example pages, and on nothing else.")
-    if "tres-light" in strategies:
-        notes.append("tres-light: judges pages by a regression on their words, not by a neural network.")
-    return notes
+    return [given]
 
 
 def _plus_minus(mean: float | None, sd: float | None) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from coati.assembly import StrategySettings, strategy_row
 from coati.experiments.confusion import misclassification_pct
 from coati.experiments.deciding_code import strategy_digest
-from coati.experiments.measures import TOP_GROUPS
+from coati.experiments.measures import SHARES_PCT, TOP_GROUPS
 from coati.experiments.site_specs import ArchivedSite, SearchedTopic, SitesTogether, WatchedHistory
 from coati.replaying.measures import Measures
 from coati.runs.durable import write_whole
@@ -49,9 +49,6 @@ CURVE_POINTS = 401
 
 # The ages of links when a watch found them are counted up to each of these; older ones come last.
 AGES_HOURS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 48.0, 96.0)
-
-# Only of these is it known what they take a link for (`coati.experiments.recording`).
-PREDICTING = frozenset({"sb-classifier"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +181,7 @@ def measured(trial: Trial, run: Replay, watched: RecordingStrategy, totals: Site
     """Keep of a run what tables and figures are made of."""
     targets = np.frombuffer(run.trace.targets, np.uint32)
     found = np.flatnonzero(np.diff(targets, prepend=np.uint32(0))) + 1
-    confusion = watched.confusion if trial.variant.strategy in PREDICTING else {}
+    confusion = watched.confusion if strategy_row(trial.variant.strategy).predicts else {}
     values = {
         **_crawl_values(Measures.of(run.trace, totals), totals),
         "bytes_to_90_pct": _bytes_to_90(run, totals),
@@ -211,7 +208,7 @@ def _crawl_values(measures: Measures, totals: SiteTotals) -> dict[str, float | N
         "targets": measures.targets,
         **{
             f"requests_to_{share}_pct": _or_never(measures.requests_to(share), defined=bool(totals.targets))
-            for share in (25, 50, 75, 90, 95)
+            for share in SHARES_PCT
         },
         "volume_to_90_pct": _or_never(measures.volume_to_90_pct, defined=bool(volume_defined)),
         "auc": measures.auc,

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coati.assembly import strategy_row
 from coati.experiments.site_specs import WatchedHistory
 from coati.experiments.summaries import shown_rows
 from coati.experiments.trials import AGES_HOURS
+from coati.replaying.charts import BOUND_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     Style = tuple[str, str]
 
-_BOUND = "greedy"
 _TOP = 1.02
 _COLOURS = 10
 
@@ -98,7 +99,7 @@ def _draw_against(
 
 def _style(variant: Variant, rows: Sequence[Variant]) -> Style:
     """Return a colour and a kind of line: beyond ten strategies the colours come again, dotted."""
-    if variant.label == _BOUND:
-        return "black", "--"
+    if strategy_row(variant.strategy).bound:
+        return BOUND_LINES[0]
     place = rows.index(variant)
     return f"C{place % _COLOURS}", "-" if place < _COLOURS else ":"

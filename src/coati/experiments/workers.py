@@ -20,10 +20,12 @@ from coati.errors import CoatiError
 from coati.experiments.errors import ExperimentError
 from coati.garbage_collection import spare_imported_modules
 from coati.machine_errors import is_full
+from coati.named_objects import place_in_users_code
 
 WorkerCache = dict[str, Any]
 
 _BEGUN, _DONE = "begun", "done"
+_BUG = "this is a bug in Coati; please report it"
 
 # How often a job is given to another process after the one that had it died.
 _RETRIES = 1
@@ -34,11 +36,13 @@ class Job:
     """Something to do: ``work(cache, argument)`` in another process.
 
     ``cache`` is what that process keeps between its jobs. Jobs of one place share what they put there.
+    ``name`` is what an error calls it.
     """
 
     work: Callable[[WorkerCache, Any], Any]
     argument: Any
     place: str = ""
+    name: str = "a job"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ class Workers:
         """Do the jobs; return each one's number and result, or `LostJob`, in the order of their ends.
 
         An error of ours that a job raises, and one of a full disk, is raised here; any other is raised as
-        `ExperimentError` with the traceback of the process.
+        `ExperimentError` with the traceback of the process, and says if it comes from the user's own code.
         """
         self._jobs = list(jobs)
         if not self.count:
@@ -105,7 +109,7 @@ class Workers:
         job = self._waiting.pop(number)
         worker.number, worker.place = number, job.place
         try:
-            worker.process.pipe.send((job.work, job.argument))
+            worker.process.pipe.send((job.work, job.argument, job.name))
         except OSError:
             return  # it has died; collecting finds that out
 
@@ -161,31 +165,33 @@ def _serve(pipe: Connection, memory_bytes: int | None) -> None:
         _limit_memory(memory_bytes)
     cache: WorkerCache = {}
     try:
-        work, argument = pipe.recv()
+        work, argument, name = pipe.recv()
         spare_imported_modules()
         while True:
             pipe.send((_BEGUN, None, None))
-            pipe.send((_DONE, *_outcome(work, cache, argument)))
-            work, argument = pipe.recv()
+            pipe.send((_DONE, *_outcome(work, cache, argument, name)))
+            work, argument, name = pipe.recv()
     except (EOFError, OSError):
         return
 
 
 def _outcome(
-    work: Callable[[WorkerCache, Any], Any], cache: WorkerCache, argument: object
+    work: Callable[[WorkerCache, Any], Any], cache: WorkerCache, argument: object, name: str
 ) -> tuple[object, Exception | None]:
     try:
         return work(cache, argument), None
     except CoatiError as error:
         return None, error
     except OSError as error:
-        return None, error if is_full(error) else _failed()
-    except Exception:  # noqa: BLE001 - it is shown where somebody reads it
-        return None, _failed()
+        return None, error if is_full(error) else _failed(name, error)
+    except Exception as error:  # noqa: BLE001 - it is shown where somebody reads it
+        return None, _failed(name, error)
 
 
-def _failed() -> ExperimentError:
-    return ExperimentError(f"a run failed:\n{traceback.format_exc()}")
+def _failed(name: str, error: Exception) -> ExperimentError:
+    place = place_in_users_code(error)
+    whose = f"this error comes from your own code: {place}" if place else _BUG
+    return ExperimentError(f"{name} failed:\n{traceback.format_exc()}\n{whose}")
 
 
 def _limit_memory(size_bytes: int) -> None:

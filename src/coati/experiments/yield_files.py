@@ -73,7 +73,7 @@ def require_readers() -> None:
 def guess_files(files: Sequence[Path], jobs: int) -> Iterator[tuple[int, Guess]]:
     """Guess for each file, in processes of their own; return its place in the list with the guess."""
     workers = Workers(jobs, _MAX_SECONDS, _MAX_MEMORY_BYTES)
-    for number, result in workers.run(Job(_guess_job, file) for file in files):
+    for number, result in workers.run(Job(_guess_job, file, name=f"reading {file}") for file in files):
         yield number, Guess(None, f"given up: {result.reason}") if isinstance(result, LostJob) else result
 
 

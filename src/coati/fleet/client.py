@@ -62,11 +62,11 @@ def harvest_fleet(
     """
     store = open_store(harvest.store)
     store.check()
-    heard = listeners or Listeners()
-    lease = take_client_lease(store, "harvest", harvest.times.term, heard.on_wait)
+    listeners = listeners or Listeners()
+    lease = take_client_lease(store, "harvest", harvest.times.term, listeners.on_wait)
     try:
         resumed = take_store(store, harvest.files)
-        return FleetClient(harvest, cluster, heard, lease).run(resumed=resumed)
+        return FleetClient(harvest, cluster, listeners, lease).run(resumed=resumed)
     finally:
         put_down(lease)
 
@@ -105,7 +105,7 @@ class FleetClient:
         self._renew_at = self._begun + harvest.times.term / 4
         # When it is to be said that there is no worker, unless one is seen until then.
         self._missed_at = self._begun + _WORKER_SECONDS
-        self._slices = self._deaths = self._session_requests = self._errors = 0
+        self._slices = self._deaths = self._session_requests = self._failures = 0
         self._stop: StopReason | None = None
 
     def run(self, *, resumed: bool) -> FleetHarvested:
@@ -133,7 +133,7 @@ class FleetClient:
             found = pool.map(self._first_state, self._sites)
             for number, (state, is_left_alone) in enumerate(found):
                 self._states[number] = state
-                self._errors += state.errors
+                self._failures += state.failures
                 if is_left_alone:
                     self._quarantined.add(number)
                 self._choice.resume(number, _counts(state), over=state.done or is_left_alone)
@@ -282,7 +282,7 @@ class FleetClient:
     def _take_state(self, number: int, state: RunState) -> None:
         before = self._states[number]
         self._session_requests += max(0, state.requests - before.requests)
-        self._errors += state.errors - before.errors
+        self._failures += state.failures - before.failures
         self._states[number] = state
 
     def _take_result(self, number: int, result: SliceResult) -> None:
@@ -384,7 +384,7 @@ class FleetClient:
             requests=choice.requests + underway.requests,
             targets=choice.targets + underway.targets,
             bytes=choice.bytes + underway.bytes,
-            errors=self._errors,
+            failures=self._failures,
             in_flight=choice.out,
             seconds=self._seconds,
             session_requests=self._session_requests + underway.requests,

@@ -14,7 +14,7 @@ from coati.errors import ConfigError
 from coati.fleet.leases import HeldLease, Lease, LeaseHeldError, LeaseLostError, Leases
 from coati.fleet.objects import DamagedObjectError, ObjectStore, StoreError
 from coati.fleet.patience import pause_for
-from coati.units import format_iso
+from coati.times import to_iso_seconds
 
 CLIENT: Final = "coati-client"
 # How often it is looked whether a client that may be dead has renewed its lease, or has ended.
@@ -90,7 +90,7 @@ def _is_dead(owner: str) -> bool:
 
 
 def _busy(store: ObjectStore, lease: Lease) -> ConfigError:
-    since = format_iso(lease.taken_at)
+    since = to_iso_seconds(lease.taken_at)
     return ConfigError(
         f"{store.url} is being written by another client: {lease.owner}, since {since}, for a {lease.what}."
         " Let it end, or use another store"

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from coati.runs.iso_times import to_iso
+from coati.times import to_iso
 
 
 class FleetEventKind(StrEnum):

@@ -78,19 +78,19 @@ def watch_fleet_once(watch: FleetWatch, cluster: Cluster, listeners: Listeners |
     client has the store.
     """
     store = open_store(watch.store)
-    heard = listeners or Listeners()
+    listeners = listeners or Listeners()
     damaged: dict[str, str] = {}
     sites = watched_sites(store, damaged)
     if not sites and not damaged:
         raise ConfigError(f"{watch.store} holds no crawl to watch: harvest into it first")
     store.check()
     for site, error in damaged.items():
-        if heard.on_event is not None:
+        if listeners.on_event is not None:
             told = {"site": site, "error": error}
-            heard.on_event(FleetEvent(time.time(), FleetEventKind.DAMAGED, told))
-    lease = take_client_lease(store, "watch", watch.times.term, heard.on_wait)
+            listeners.on_event(FleetEvent(time.time(), FleetEventKind.DAMAGED, told))
+    lease = take_client_lease(store, "watch", watch.times.term, listeners.on_wait)
     try:
-        client = _CycleClient(watch, cluster, heard, lease, sites)
+        client = _CycleClient(watch, cluster, listeners, lease, sites)
         harvested = client.run(resumed=True)
         watched = {site.name for site in sites}
         damaged |= {site.site: site.damage for site in harvested.sites if site.damage}

@@ -52,7 +52,7 @@ class RunState:
     target_bytes: int = 0
     bytes: int = 0
     pages: int = 0
-    errors: int = 0
+    failures: int = 0
     seconds: float = 0.0
     stop_reason: str | None = None
     promises: Promises = field(default_factory=Promises)
@@ -132,7 +132,8 @@ def _values(thing: object) -> dict[str, object]:
 
 
 def _state(values: dict[str, Any]) -> RunState:
-    # Other versions of Coati may have said more, or less.
+    # Other versions of Coati may have said more, or less; former ones called failures errors.
+    values = {"failures": values.get("errors", 0), **values}
     known = {one.name: values[one.name] for one in fields(RunState) if one.name in values}
     return RunState(**{**known, "promises": Promises(*values.get("promises", ()))})
 

@@ -18,7 +18,7 @@ from coati.fleet.objects import DamagedObjectError, ObjectStore
 from coati.harvesting.folder import SiteSummary, ranked, site_lines, summary_json, sums_of
 from coati.jobs.notebook_tables import rows_table
 from coati.reporting.many_sites import sites_page
-from coati.runs.iso_times import to_iso
+from coati.times import to_iso
 
 _READERS: Final = 16
 
@@ -91,7 +91,7 @@ class FleetStatus:
                 "site": site.summary.site,
                 "targets": site.summary.targets,
                 "requests": site.summary.requests,
-                "errors": site.summary.errors,
+                "failures": site.summary.failures,
                 "published": to_iso(site.published_at),
                 "at work": site.worker,
                 "how it stands": site.state,

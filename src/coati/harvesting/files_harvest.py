@@ -210,13 +210,13 @@ def _crawl_sites(
         log(f"coati {__version__}: {format_count(len(sites), 'site')} into {harvest.out.absolute()}")
         plans = []
         for number, site in enumerate(sites):
-            folder, told = layout.site(site.name), on_event
+            folder, listener = layout.site(site.name), on_event
             if commands is not None:
                 commands.make_up_for(folder)
-                told = commands.listener(folder, on_event)
+                listener = commands.listener(folder, on_event)
             plan = _plan(layout, harvest, site, stack)
             if plan is not None:
-                plans.append(replace(plan, turns=turns.of(number), on_event=told, stop=stop))
+                plans.append(replace(plan, turns=turns.of(number), on_event=listener, stop=stop))
             else:
                 _count_done(layout, site, turns)
         results = crawl_many(plans) if plans and not turns.is_spent() else []

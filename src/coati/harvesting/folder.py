@@ -72,7 +72,7 @@ class SiteSummary:
     target_bytes: int
     bytes: int
     pages: int
-    errors: int
+    failures: int
     seconds: float
     stop_reason: str | None
     folder: str
@@ -106,7 +106,7 @@ def summary_of(run: RunReader, name: str, start_url: str, place: str) -> SiteSum
         target_bytes=totals.target_bytes,
         bytes=totals.bytes,
         pages=totals.pages,
-        errors=totals.errors,
+        failures=totals.failures,
         seconds=round(sum(session.seconds for session in sessions), 1),
         stop_reason=sessions[-1].stop_reason if sessions else None,
         folder=place,
@@ -120,7 +120,7 @@ def ranked(sites: Iterable[SiteSummary]) -> list[SiteSummary]:
 
 def sums_of(sites: Sequence[SiteSummary]) -> dict[str, int]:
     """Add up what all sites took and gave."""
-    names = ("requests", "targets", "files", "target_bytes", "bytes", "pages", "errors")
+    names = ("requests", "targets", "files", "target_bytes", "bytes", "pages", "failures")
     return {"sites": len(sites), **{name: sum(getattr(site, name) for site in sites) for name in names}}
 
 

@@ -55,7 +55,7 @@ PAGES_AT_ONCE = 64
 JSON_LD = "pages.jsonl"
 
 _HOSTS = """
-SELECT host, requests, pages, targets, errors, ended FROM host_totals
+SELECT host, requests, pages, targets, failures, ended FROM host_totals
 ORDER BY targets DESC, requests = 0, requests, host
 """
 _BROKEN_SCRIPTS = "SELECT coalesce(sum(json_extract(facts, '$.markup.broken')), 0) FROM pages"
@@ -68,7 +68,7 @@ class HostSummary(NamedTuple):
     requests: int
     pages: int
     relevant: int
-    errors: int
+    failures: int
     ended: str | None
 
 
@@ -156,7 +156,7 @@ class PagesHarvested:
             "relevant": totals.relevant_pages,
             "relevant_share": round(totals.relevant_pages / totals.pages, 4) if totals.pages else None,
             "bytes": totals.bytes,
-            "errors": totals.errors,
+            "failures": totals.failures,
             "broken_scripts": self.broken_scripts,
             "extraction": None if self.extraction is None else asdict(self.extraction),
             "resumed": self.resumed,

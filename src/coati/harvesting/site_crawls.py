@@ -6,11 +6,11 @@ import math
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from coati.runs.iso_times import from_iso
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.settings.run_file import with_values
 from coati.stop_reasons import StopReason
+from coati.times import from_iso
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -23,7 +23,7 @@ from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.progress_bar import progress
 from coati.model import Kind
 from coati.runs.layout import holds_run
-from coati.units import format_iso
+from coati.times import to_iso_seconds
 from coati.web.media import parse_types
 from coati.web.urls import normalise
 
@@ -60,7 +60,7 @@ class ArchiveSummary:
     def history(self) -> str:
         """How many captures there are, and from when to when."""
         span = self.contents.span
-        when = "" if span is None else f" from {format_iso(span[0])} to {format_iso(span[1])}"
+        when = "" if span is None else f" from {to_iso_seconds(span[0])} to {to_iso_seconds(span[1])}"
         return f"{self.contents.captures:,}{when}"
 
     def _repr_html_(self) -> str:
@@ -219,7 +219,7 @@ def _facts(opened: Archive, contents: ArchiveContents, outside: OutsideLinks | N
         "digest": opened.digest(),
         "records": contents.records,
         "captures": contents.captures,
-        "captured": None if contents.span is None else [format_iso(moment) for moment in contents.span],
+        "captured": None if contents.span is None else [to_iso_seconds(moment) for moment in contents.span],
         "bodies": contents.bodies,
         "kinds": {kind.value: contents.kinds[kind] for kind in Kind},
         "size_bytes": {kind.value: contents.bytes_by_kind[kind] for kind in Kind},

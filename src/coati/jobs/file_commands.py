@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from coati.jobs.external_command import ExternalCommand
 from coati.live.progress import EventKind
 from coati.runs.durable import append_lines
-from coati.runs.iso_times import to_iso
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
+from coati.times import to_iso
 
 if TYPE_CHECKING:
     from coati.live.progress import Event, OnEvent

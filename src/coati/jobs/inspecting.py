@@ -102,7 +102,7 @@ class Inspection:
         return {
             "url": self.url,
             "final_url": self.final_url,
-            "outcome": type(self.outcome).__name__.lower(),
+            "kind": self.outcome.kind.value,
             "status": getattr(self.outcome, "status", None),
             "requests": self.requests,
             "links": self.links,
@@ -157,7 +157,8 @@ def inspect_site(url: str, settings: RunSettings) -> Inspection:
     asked = replace(settings, sitemaps=True)
     answers = StartAnswers()
     plan = crawl_plan(asked, CrawlResources(on_fetched=answers.take))
-    shortcuts = build_shortcuts("only" if settings.shortcuts == "only" else "auto", "scent", settings.profile)
+    mode = "only" if settings.shortcuts == "only" else "auto"
+    shortcuts = build_shortcuts(mode, profiles=settings.profile)
     strategy = _ListsOnly(asked.start_urls)
     budget = Budget(max_requests=settings.max_requests or FEW_REQUESTS)
     result = crawl(
@@ -186,7 +187,7 @@ def inspect_site(url: str, settings: RunSettings) -> Inspection:
 
 
 class _ListsOnly(FrontierStrategy):
-    """Asks for the start addresses, and for what they and further lists name as lists."""
+    """Asks for the start URLs, and for what they and further lists name as lists."""
 
     def __init__(self, start_urls: Sequence[str]) -> None:
         super().__init__(start_urls, Fifo())

@@ -90,8 +90,8 @@ class CrawlView:
             f"{progress.requests_per_second:.1f}/s",
             format_bytes(progress.bytes),
         ]
-        if progress.errors:
-            parts.append(f"{progress.errors:,} {'error' if progress.errors == 1 else 'errors'}")
+        if progress.failures:
+            parts.append(format_count(progress.failures, "failure"))
         if progress.deferred:
             parts.append(f"{progress.deferred:,} to retry")
         if progress.archived:
@@ -129,9 +129,8 @@ class CrawlView:
         best = self.progress.best_arm
         if best is None or best.reward <= 0:
             return ""
-        brought = (
-            f" ({best.reward:,.0f} targets from {best.pulls:,} {'page' if best.pulls == 1 else 'pages'})"
-        )
+        targets = format_count(round(best.reward), "target")
+        brought = f" ({targets} from {format_count(best.pulls, 'page')})"
         return shortened_path(best.label, width - len(brought)) + brought
 
     def expected(self) -> str:

@@ -42,7 +42,7 @@ CREATE TABLE sites (
     pages INTEGER NOT NULL,
     targets INTEGER NOT NULL,
     target_bytes INTEGER NOT NULL,
-    errors INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
     run_id TEXT NOT NULL UNIQUE
 )
 """
@@ -252,7 +252,7 @@ def _copy(database: sqlite3.Connection, name: str, shown: str, summary: RunSumma
     row = (
         *(name, summary.start_url, shown, summary.types, summary.strategy, summary.started_at),
         *(summary.stop_reason, summary.requests, summary.pages, summary.targets, summary.target_bytes),
-        *(summary.errors, run_id),
+        *(summary.failures, run_id),
     )
     database.execute(f"INSERT INTO sites VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
     for table in _TABLES:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TypedDict
 
 
-class AskingOptions(TypedDict, total=False):
-    """How a site is asked: what `coati.watch` takes beside its own arguments, and all others take too."""
+class RequestOptions(TypedDict, total=False):
+    """How requests are made: what `coati.watch` takes beside its own arguments, and all others take too."""
 
     delay: float | str | timedelta
     contact: str
@@ -24,7 +24,7 @@ class AskingOptions(TypedDict, total=False):
     log_file: str | Path
 
 
-class _SharedOptions(AskingOptions, total=False):
+class _SharedOptions(RequestOptions, total=False):
     strategy: str
     seed: int
     include: Sequence[str]

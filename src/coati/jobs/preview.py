@@ -82,9 +82,9 @@ class Preview:
 
 
 def preview_place(place: RunPlace) -> Preview:
-    """Fetch the start addresses and robots.txt, and return what would be crawled."""
+    """Fetch the start URLs and robots.txt, and return what would be crawled."""
     answers = StartAnswers()
-    # As for its sitemaps, robots.txt is a start address.
+    # As for its sitemaps, robots.txt is a start URL.
     settings = replace(place.settings, sitemaps=True)
     answers.otherwise = not_requested(_look(settings, settings.start_urls, answers))
     # A site that redirects to another host of its own has its rules there.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,7 @@ from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_wa
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
-from coati.runs.iso_times import to_iso
+from coati.times import parse_moment, to_iso
 from coati.units import parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
 from coati.web.markup.goals import all_of
@@ -128,7 +127,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
         seed=seed,
         types=None if types is None else text_of("types", types),
         start_urls=texts_of("start_url", start_url),
-        as_of=parse_moment(as_of) if isinstance(as_of, str) else as_of,
+        as_of=parse_moment(as_of, end_of_day=True) if isinstance(as_of, str) else as_of,
         budget=Budget(
             None if max_requests is None else count_of("max_requests", max_requests),
             parse_bytes(max_bytes) if isinstance(max_bytes, str) else max_bytes,
@@ -230,22 +229,6 @@ def _replay_crawls(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> Re
         )
 
 
-def parse_moment(text: str) -> float:
-    """Read a time, or a day, which is taken to its end; in UTC where it does not say otherwise.
-
-    >>> parse_moment("1970-01-01T00:01")
-    60.0
-    """
-    text = text.strip()
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise ConfigError(f"{text!r} is not a time: write it like 2024-05-06 or 2024-05-06T12:00") from None
-    if len(text) == len("2024-05-06"):
-        moment += timedelta(days=1, microseconds=-1)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
 @contextmanager
 def _site(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> Iterator[tuple[Archive, ReplaySite]]:
     with Archive.open(archive) as opened:
@@ -264,7 +247,7 @@ def _site(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> Iterator[tu
                 progress=lambda *far: told.on_progress("extracting links", *far),
                 goal=all_of(tuple(build_goal(text) for text in plan.goal)) if plan.goal else None,
                 scope=Scope(plan.scope),
-                shortcuts=build_shortcuts(plan.shortcuts, "scent"),
+                shortcuts=build_shortcuts(plan.shortcuts),
             ),
         )
 

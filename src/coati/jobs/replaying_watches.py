@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,7 +88,7 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: ReplayCallbacks) 
             def far(done: int, _: int, name: str = name) -> None:
                 told.on_progress(name, done, total)
 
-            runs.append(study.run(name, seed, strategy, far))
+            runs.append(replace(study.run(name, seed, strategy, far), bound=strategy_row(name).bound))
             told.on_result(runs[-1])
         return WatchReplayResults(site.name, tuple(runs))
 

@@ -1,4 +1,4 @@
-"""What a run did, in lists: its groups of links, types, errors, skipped URLs and what is left to try."""
+"""What a run did, in lists: its groups of links, types, failures, skipped URLs and what is left to try."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from coati.runs.reader import RunReader
 
 _TYPES = "SELECT media_type, count(*), sum(size_bytes) FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
-_ERRORS = """
-SELECT coalesce(reason, 'status ' || status), count(*) FROM requests WHERE kind = 'broken'
+_FAILURES = """
+SELECT coalesce(reason, 'status ' || status), count(*) FROM requests WHERE kind = 'failure'
 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
 """
 _UNREACHED = "SELECT url, reason, deferred_until FROM deferred LIMIT ?"
@@ -32,7 +32,7 @@ class GroupYield(NamedTuple):
     pulls: int
     targets: int
     reward: float
-    errors: int
+    failures: int
 
 
 class TypeCount(NamedTuple):
@@ -43,7 +43,7 @@ class TypeCount(NamedTuple):
     bytes: int
 
 
-class ErrorCount(NamedTuple):
+class FailureCount(NamedTuple):
     """How many requests failed for a reason."""
 
     reason: str
@@ -92,7 +92,7 @@ class RunDetails:
     groups: tuple[GroupYield, ...]
     found_by: tuple[FoundBy, ...]
     media_types: tuple[TypeCount, ...]
-    error_reasons: tuple[ErrorCount, ...]
+    failure_reasons: tuple[FailureCount, ...]
     unreached_addresses: tuple[UnreachedUrl, ...]
     gone: tuple[GoneUrl, ...]
     skip_reasons: tuple[SkipCount, ...]
@@ -105,12 +105,12 @@ class RunDetails:
             end=_end(run),
             pause=long_pause(log),
             groups=tuple(
-                GroupYield(row["label"], row["pulls"], row["targets"], row["total_reward"], row["errors"])
+                GroupYield(row["label"], row["pulls"], row["targets"], row["total_reward"], row["failures"])
                 for row in best_groups(log, limit)
             ),
             found_by=tuple(found_by(log)),
             media_types=tuple(TypeCount(*row) for row in log.execute(_TYPES, (limit,))),
-            error_reasons=tuple(ErrorCount(*row) for row in log.execute(_ERRORS, (limit,))),
+            failure_reasons=tuple(FailureCount(*row) for row in log.execute(_FAILURES, (limit,))),
             unreached_addresses=tuple(UnreachedUrl(*row) for row in log.execute(_UNREACHED, (limit,))),
             gone=tuple(GoneUrl(*row) for row in log.execute(_GONE, (limit,))),
             skip_reasons=tuple(SkipCount(*each) for each in list(run.skip_counts().items())[:limit]),
@@ -122,7 +122,7 @@ class RunDetails:
         return {"end": self.end, "pause": self.pause, **lists}
 
     def _lists(self) -> dict[str, tuple[NamedTuple, ...]]:
-        names = ("groups", "found_by", "media_types", "error_reasons", "unreached_addresses", "gone")
+        names = ("groups", "found_by", "media_types", "failure_reasons", "unreached_addresses", "gone")
         return {name: getattr(self, name) for name in (*names, "skip_reasons")}
 
     def _repr_html_(self) -> str:

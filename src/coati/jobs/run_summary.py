@@ -44,7 +44,7 @@ class RunSummary:
     files: int
     target_bytes: int
     bytes: int
-    errors: int
+    failures: int
     deferred: int
     unreached: int
     skipped: int
@@ -84,7 +84,7 @@ class RunSummary:
                 files=files,
                 target_bytes=totals.target_bytes,
                 bytes=totals.bytes,
-                errors=totals.errors,
+                failures=totals.failures,
                 deferred=deferred,
                 unreached=unreached,
                 skipped=sum(skips.values()),
@@ -116,8 +116,8 @@ class RunSummary:
         ]
         if self.other_types:
             lines.append(("others", self._others()))
-        if self.errors:
-            lines.append(("errors", f"{self.errors:,}"))
+        if self.failures:
+            lines.append(("failures", f"{self.failures:,}"))
         if self.deferred:
             lines.append(("outages", self._outages()))
         if self.skipped:

@@ -106,7 +106,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         summary = asdict(self.summary)
-        shown = ("strategy", "types", "stop_reason", "requests", "targets", "pages", "errors", "report")
+        shown = ("strategy", "types", "stop_reason", "requests", "targets", "pages", "failures", "report")
         return pairs_table(f"{summary['start_url']} in {self.folder}", ((n, summary[n]) for n in shown))
 
 

@@ -39,7 +39,7 @@ def not_requested(result: CrawlResult) -> Failure:
 
 
 class _StartsOnly(FrontierStrategy):
-    """Asks for the start addresses and for what they redirect to, and follows no link."""
+    """Asks for the start URLs and for what they redirect to, and follows no link."""
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         kept = replace(outcome, links=NO_LINKS) if isinstance(outcome, Page) else outcome

@@ -135,7 +135,9 @@ class Browser:
                     continue
                 self._open_pages += 1
                 try:
-                    return await _Visit(url, answer, fetch, limits).carry_out(browser, agent, self._memory)
+                    return await _BrowserVisit(url, answer, fetch, limits).carry_out(
+                        browser, agent, self._memory
+                    )
                 except RenderError:
                     raise
                 except Exception as error:
@@ -205,7 +207,7 @@ class Browser:
 
 # Without slots: Playwright keeps what it makes of a method in the object.
 @dataclass(eq=False)
-class _Visit:
+class _BrowserVisit:
     """One page in the browser."""
 
     url: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from coati.runs.iso_times import logged
+from coati.times import logged
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -27,14 +27,14 @@ class CrawlCounts:
     """The counts of one crawl; ``totals`` are those of its earlier sessions."""
 
     def __init__(self, totals: Totals | None = None) -> None:
-        self.requests = self.pages = self.targets = self.errors = self.refused = self.bytes = 0
+        self.requests = self.pages = self.targets = self.failures = self.refused = self.bytes = 0
         self.robots_requests = self.archived = 0
         # The number of links on the first page, and the first thing that was no answer to the user's wish.
         self.start_links: int | None = None
         self.first_failure: Failure | Deferred | Refused | None = None
         if totals is not None:
             self.requests, self.bytes = totals.requests, totals.bytes
-            self.targets, self.errors = totals.targets, totals.errors
+            self.targets, self.failures = totals.targets, totals.failures
             self.pages = totals.pages
             self.refused = totals.by_kind.get("refused", 0)
         self._requests_before = self.requests
@@ -63,7 +63,7 @@ class CrawlCounts:
         else:
             self.bytes += outcome.size_bytes
         if isinstance(outcome, Failure):
-            self.errors += 1
+            self.failures += 1
         if isinstance(outcome, Failure | Deferred | Refused) and self.first_failure is None:
             self.first_failure = outcome
         # A HEAD only announces what a GET will bring, and rules that were known already bring nothing new.
@@ -97,7 +97,7 @@ class CrawlCounts:
             requests=self.requests,
             pages=self.pages,
             targets=self.targets,
-            errors=self.errors,
+            failures=self.failures,
             refused=self.refused,
             bytes=self.bytes,
             in_flight=in_flight,

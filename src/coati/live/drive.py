@@ -350,7 +350,7 @@ class Drive:
             return
         if self.plan.store is not None:
             self.plan.store.keep_rules(url, status, size_bytes, reason, self._clock.now())
-        self._tell(EventKind.RULES, url=url, status=status, size_bytes=size_bytes, reason=reason or None)
+        self._tell(EventKind.ROBOTS, url=url, status=status, size_bytes=size_bytes, reason=reason or None)
 
     def host_pauses(self) -> Mapping[str, HostPause]:
         """Return what earlier sessions of the run kept of hosts."""

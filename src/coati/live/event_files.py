@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from coati.errors import ConfigError
 from coati.live.event_lines import event_line
 from coati.runs.errors import RunWriteError
-from coati.units import format_iso
+from coati.times import to_iso_seconds
 from coati.web.invisible_characters import safe
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def events_logged(path: str, on_event: OnEvent | None) -> Iterator[tuple[OnEvent
 
 def _timed(line: str, at: float) -> str:
     # What a site says must not pass for lines of ours.
-    return f"{format_iso(at)} {' '.join(safe(line).split())}"
+    return f"{to_iso_seconds(at)} {' '.join(safe(line).split())}"
 
 
 @contextmanager

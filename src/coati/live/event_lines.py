@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def event_line(event: Event) -> str:
     """Say in a line what happened; empty for what says nothing by itself.
 
-    >>> answer = {"url": "http://example.org/a.csv", "outcome": "target", "status": 200, "size_bytes": 2048}
+    >>> answer = {"url": "http://example.org/a.csv", "kind": "target", "status": 200, "size_bytes": 2048}
     >>> event_line(Event(0.0, EventKind.OBSERVED, answer))
     'target, 200, 2.0 kB: http://example.org/a.csv'
     """
@@ -25,8 +25,8 @@ def event_line(event: Event) -> str:
     match event.what:
         case EventKind.OBSERVED:
             return f"{', '.join(_answer(data))}: {data['url']}"
-        case EventKind.RULES:
-            return f"{', '.join(_answer({'outcome': 'robots.txt', **data}))}: {data['url']}"
+        case EventKind.ROBOTS:
+            return f"{', '.join(_answer({'kind': 'robots.txt', **data}))}: {data['url']}"
         case EventKind.RETRIED:
             return f"again: {data['url']}"
         case EventKind.WAITING:
@@ -60,7 +60,7 @@ def stalls_line(stalls: Stalls) -> str:
 
 
 def _answer(data: Mapping[str, object]) -> list[str]:
-    parts = [str(data["outcome"])]
+    parts = [str(data["kind"])]
     if data.get("status"):
         parts.append(str(data["status"]))
     if data.get("size_bytes"):

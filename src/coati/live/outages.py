@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, Final
 from coati.archive.record import IN_TROUBLE, PASSING_STATUSES
 from coati.live.failures import PASSING_REASONS
 from coati.live.outcomes import DAMAGED
-from coati.model import AT_THE_END, Deferred, Failure, Kind, Method, Page, Refused
-from coati.runs.outcome_rows import DEFERRED
+from coati.model import AT_THE_END, Deferred, Failure, Method, OutcomeKind, Page, Refused
 from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
@@ -261,7 +260,7 @@ class Outages:
     def _redo(self, past: HostAnswer) -> None:
         """Take note of what an earlier session was told."""
         key = (past.method, past.url)
-        if past.kind == DEFERRED:
+        if past.kind == OutcomeKind.DEFERRED:
             host, waiting = self._host(past.url), self._waiting.setdefault(key, _Waiting())
             if past.charged or self._is_due(host, waiting, past.at):
                 waiting.doubtful += past.status in _DOUBTFUL
@@ -269,7 +268,7 @@ class Outages:
             waiting.until = past.until
             return
         self._waiting.pop(key, None)
-        if past.kind != Kind.BROKEN or (past.status and past.status not in IN_TROUBLE):
+        if past.kind != OutcomeKind.FAILURE or (past.status and past.status not in IN_TROUBLE):
             self.answered(past.url, is_proof=_is_proof(key, past.status, past.size_bytes))
 
     def _time_of_try(self, tries: int, now: float) -> float:

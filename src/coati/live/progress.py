@@ -38,7 +38,7 @@ class Progress:
     requests: int = 0
     pages: int = 0
     targets: int = 0
-    errors: int = 0
+    failures: int = 0
     refused: int = 0
     bytes: int = 0
     in_flight: int = 0
@@ -66,7 +66,7 @@ class EventKind(StrEnum):
     OBSERVED = "observed"
     SKIPPED = "skipped"
     WAITING = "waiting"
-    RULES = "rules"
+    ROBOTS = "robots"
     STOPPING = "stopping"
 
 
@@ -84,7 +84,7 @@ OnEvent = Callable[[Event], None]
 
 def described(outcome: Outcome) -> dict[str, object]:
     """Return an outcome as JSON can say it."""
-    described: dict[str, object] = {"outcome": type(outcome).__name__.lower()}
+    described: dict[str, object] = {"kind": outcome.kind.value}
     if not isinstance(outcome, Refused):
         described |= {"status": outcome.status, "size_bytes": outcome.size_bytes}
     match outcome:

@@ -210,7 +210,7 @@ class StrategyScheduler(BaseScheduler):
         if self._links is not None:
             progress = self._drive.close().progress
             counts = asdict(progress)
-            for name in ("requests", "pages", "targets", "errors", "refused"):
+            for name in ("requests", "pages", "targets", "failures", "refused"):
                 self._crawler.stats.set_value(f"coati/{name}", counts[name])
 
     def has_pending_requests(self) -> bool:

@@ -58,6 +58,7 @@ from scrapy.exceptions import (
 from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.log import failure_to_exc_info
 from yarl import URL
 
 from coati.live.answer_bytes import SUCCESS, BodySpeed, is_part, type_of, unpacked_pieces
@@ -404,10 +405,9 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             spider=self.crawler.spider,
         )
         for _, answer in answers:
-            # What was raised is in a Failure of Twisted, which is no dependency of ours.
-            value = getattr(answer, "value", None)
-            if isinstance(value, StopDownload):
-                return value
+            raised = failure_to_exc_info(answer)
+            if raised is not None and isinstance(raised[1], StopDownload):
+                return raised[1]
         return None
 
 

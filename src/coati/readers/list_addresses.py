@@ -21,7 +21,7 @@ MAX_LISTS: Final = 100_000
 class ListAddresses:
     """The list addresses of one crawl.
 
-    They are the start addresses, what one of them redirects to, and what one of them names as a further list:
+    They are the start URLs, what one of them redirects to, and what one of them names as a further list:
     the sitemaps of an index or of a robots.txt. So are the pages of an API that any page offers
     (`coati.shortcuts`), and with ``feeds`` the feeds that any page offers in its head. Whoever drives the
     crawl tells what was observed; a run's log keeps what came of it (the table ``lists``).

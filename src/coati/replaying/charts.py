@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from coati.runs.durable import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
@@ -21,9 +22,21 @@ if TYPE_CHECKING:
     from coati.replaying.watch_replay import WatchRun
 
     Curve = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+    Line = tuple[str | None, str]
 
 _POINTS = 400
-_REFERENCES = {"clairvoyant": ("black", "--"), "omniscient": ("grey", ":")}
+PLAIN_LINE = (None, "-")
+# The colours and styles of the lines of bounds, in the order in which they are drawn.
+BOUND_LINES = (("black", "--"), ("grey", ":"))
+
+
+def bound_lines(bounds: Iterable[str]) -> dict[str, Line]:
+    """Return how the lines of bounds are drawn, by name; the others get their colours from matplotlib.
+
+    >>> bound_lines(["clairvoyant", "clairvoyant"])
+    {'clairvoyant': ('black', '--')}
+    """
+    return dict(zip(dict.fromkeys(bounds), cycle(BOUND_LINES), strict=False))
 
 
 def draw_curves(results: Sequence[MeasuredRun], file: Path) -> None:
@@ -34,10 +47,12 @@ def draw_curves(results: Sequence[MeasuredRun], file: Path) -> None:
     totals = results[0].totals
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2)
+    lines = bound_lines(result.strategy for result in results if result.bound)
     for strategy in dict.fromkeys(result.strategy for result in results):
         runs = [result for result in results if result.strategy == strategy]
-        _draw(left, strategy, [_by_requests(run) for run in runs], totals.urls)
-        _draw(right, strategy, [_by_volume(run) for run in runs], totals.other_bytes)
+        line = lines.get(strategy, PLAIN_LINE)
+        _draw(left, strategy, [_by_requests(run) for run in runs], totals.urls, line)
+        _draw(right, strategy, [_by_volume(run) for run in runs], totals.other_bytes, line)
     left.set(xlabel="requests, % of the site's URLs", ylabel="targets found, %", title="Requests")
     right.set(xlabel="other bytes, % of the site's", ylabel="target bytes, %", title="Volume")
     for axes in (left, right):
@@ -55,9 +70,10 @@ def draw_coverage(runs: Sequence[WatchRun], file: Path, name: str) -> None:
 
     figure = Figure(figsize=(8, 4.6), layout="constrained")
     axes = figure.subplots()
+    lines = bound_lines(run.strategy for run in runs if run.bound)
     for strategy in dict.fromkeys(run.strategy for run in runs):
         curves = np.array([run.curve for run in runs if run.strategy == strategy])
-        colour, style = ("black", "--") if strategy == "greedy" else (None, "-")
+        colour, style = lines.get(strategy, PLAIN_LINE)
         middle = 100 * np.median(curves, axis=0)
         axes.plot(middle, label=strategy, color=colour, linestyle=style, linewidth=1.6)
     axes.set(xlabel="cycle", ylabel="new links found until then, %", ylim=(0, 102))
@@ -91,12 +107,12 @@ def _percent(values: npt.NDArray[np.float64], total: int) -> npt.NDArray[np.floa
     return 100 * values / max(total, 1)
 
 
-def _draw(axes: Axes, strategy: str, curves: Sequence[Curve], total: int) -> None:
+def _draw(axes: Axes, strategy: str, curves: Sequence[Curve], total: int, drawn: Line) -> None:
     grid = np.linspace(0, max(total, 1), _POINTS)
     lines = np.array([_sample(curve, grid) for curve in curves])
     middle = np.median(lines, axis=0)
     percent = 100 * grid / max(total, 1)
-    colour, style = _REFERENCES.get(strategy, (None, "-"))
+    colour, style = drawn
     (line,) = axes.plot(percent, middle, label=strategy, color=colour, linestyle=style, linewidth=1.6)
     if len(curves) > 1:
         axes.fill_between(

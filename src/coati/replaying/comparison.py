@@ -10,7 +10,10 @@ from coati.replaying.measures import Comparison, Measures, SiteTotals
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """A run of a strategy on a site; ``seed`` is None where a seed changes nothing."""
+    """A run of a strategy on a site; ``seed`` is None where a seed changes nothing.
+
+    ``bound``: the strategy is what others are measured against.
+    """
 
     site: str
     strategy: str
@@ -19,6 +22,7 @@ class MeasuredRun:
     measures: Measures
     comparison: Comparison
     run: Replay
+    bound: bool = False
 
     def row(self) -> dict[str, object]:
         """Return the result as one flat object; None where a measure is not defined."""

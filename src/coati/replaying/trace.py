@@ -7,18 +7,7 @@ import io
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.model import (
-    Deferred,
-    Failure,
-    Method,
-    Other,
-    Page,
-    Redirect,
-    Refused,
-    Target,
-    Unchanged,
-    is_wanted,
-)
+from coati.model import Method, Refused, is_wanted
 from coati.runs.durable import write_whole
 
 if TYPE_CHECKING:
@@ -26,16 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coati.model import Outcome, Request, Settlement
-
-_KINDS = {
-    Page: "html",
-    Target: "target",
-    Redirect: "redirect",
-    Other: "other",
-    Failure: "broken",
-    Deferred: "deferred",
-    Unchanged: "unchanged",
-}
 
 
 class Step(NamedTuple):
@@ -84,7 +63,7 @@ class Trace:
             volume += outcome.size_bytes
         self._step_of[request.id] = len(self._requests)
         self._requests.append(request)
-        self._kinds.append(_KINDS[type(outcome)])
+        self._kinds.append(outcome.kind.value)
         self._statuses.append(outcome.status)
         self.sizes.append(outcome.size_bytes)
         self.targets.append(targets)

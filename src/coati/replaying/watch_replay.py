@@ -96,7 +96,10 @@ class WatchTruth:
 
 @dataclass(frozen=True, slots=True)
 class WatchRun:
-    """One watch, measured; ``curve`` is the coverage of what was new until each cycle."""
+    """One watch, measured; ``curve`` is the coverage of what was new until each cycle.
+
+    ``bound``: the strategy is what others are measured against.
+    """
 
     strategy: str
     seed: int | None
@@ -113,6 +116,7 @@ class WatchRun:
     cpu_seconds: float
     curve: npt.NDArray[np.float64]
     ages: npt.NDArray[np.float64]
+    bound: bool = False
 
     def row(self) -> dict[str, Any]:
         """Return the run as one flat object; None where nothing was new or nothing was found."""

@@ -13,7 +13,7 @@ from sqlite3 import Connection, Row
 from typing import TYPE_CHECKING
 
 from coati.errors import UsageError
-from coati.model import Kind
+from coati.model import OutcomeKind
 from coati.reporting.explanation import (
     Explanation,
     FoundLink,
@@ -26,13 +26,11 @@ from coati.reporting.explanation import (
 )
 from coati.reporting.found_repositories import SiteVerdict, verdict_on
 from coati.reporting.nearest_urls import nearest_known
-from coati.reporting.restored_strategy import explained_by_strategy, settings_of
+from coati.reporting.restored_strategy import NotBuilt, explained_by_strategy, settings_of
 from coati.reporting.skip_meanings import meaning_of
 from coati.reporting.watched_pages import WatchedPage, is_watch_run, watched_page
 from coati.runs.found_by import way_of
-from coati.runs.outcome_rows import DEFERRED, REFUSED, UNCHANGED
 from coati.runs.reader import RunReader
-from coati.strategies.strategy import Explained
 from coati.units import format_count
 from coati.web.queries import parse_query
 from coati.web.urls import is_query, normalise, resolve, site_of
@@ -76,7 +74,7 @@ _URL_OF_FILE = "SELECT url FROM targets WHERE file = ? ORDER BY request LIMIT 1"
 _COPIES = "SELECT url FROM targets WHERE sha256 = ? AND url <> ? ORDER BY request LIMIT ?"
 _GROUP = """
 SELECT coalesce((SELECT label FROM groups WHERE arm = ?1), '') AS label, count(*) AS followed,
-       coalesce(sum(new_target), 0) AS were_targets, coalesce(sum(kind IS 'broken'), 0) AS errors,
+       coalesce(sum(new_target), 0) AS were_targets, coalesce(sum(kind IS 'failure'), 0) AS failures,
        coalesce(sum(reward > 0), 0) AS rewarded,
        (SELECT count(DISTINCT targets.url) FROM targets JOIN requests AS page ON page.id = targets.found_by
         WHERE page.arm = ?1) AS led_to
@@ -86,7 +84,7 @@ FROM requests WHERE arm = ?1 AND kind IS NOT 'deferred' AND kind IS NOT 'refused
 _SIBLINGS = """
 WITH alike AS (SELECT id FROM tag_paths WHERE path = ?1)
 SELECT count(*) AS followed, coalesce(sum(requests.new_target), 0) AS were_targets,
-       coalesce(sum(requests.kind IS 'broken'), 0) AS errors,
+       coalesce(sum(requests.kind IS 'failure'), 0) AS failures,
        (SELECT count(DISTINCT targets.url) FROM targets JOIN requests AS page ON page.id = targets.found_by
         JOIN links ON links.id = page.link WHERE links.tag_path IN alike) AS led_to,
        (SELECT count(*) FROM links WHERE tag_path IN alike) AS links
@@ -96,15 +94,9 @@ WHERE links.tag_path IN alike AND requests.method = 'GET' AND requests.kind IS N
 _LOCATION = "SELECT location FROM requests WHERE url = ? AND location IS NOT NULL LIMIT 1"
 
 _VERDICTS = {
-    None: Verdict.IN_FLIGHT,
-    REFUSED: Verdict.REFUSED,
-    DEFERRED: Verdict.DEFERRED,
-    Kind.PAGE.value: Verdict.PAGE,
-    Kind.TARGET.value: Verdict.TARGET,
-    Kind.REDIRECT.value: Verdict.REDIRECT,
-    Kind.BROKEN.value: Verdict.FAILED,
     # Where the first answer was long ago.
-    UNCHANGED: Verdict.PAGE,
+    kind.value: Verdict.PAGE if kind is OutcomeKind.UNCHANGED else Verdict(kind.value)
+    for kind in OutcomeKind
 }
 
 
@@ -190,7 +182,23 @@ def _no_url(url: str) -> UsageError:
     )
 
 
-def _weighed(explanation: Explanation, told: Explained | None) -> Explanation:
+def _weighed(
+    explanation: Explanation,
+    run: RunReader,
+    settings: RunSettings | None,
+    found: FoundLink,
+    before_event: int | None = None,
+    link_url: str | None = None,
+) -> Explanation:
+    """Add what the strategy says of the score, or why it cannot be asked.
+
+    ``link_url`` is the URL that was chosen, where it led to the one that is explained.
+    """
+    if settings is None:
+        return explanation
+    told = explained_by_strategy(run, settings, link_url or explanation.url, found, before_event)
+    if isinstance(told, NotBuilt):
+        return replace(explanation, missing=f"what the strategy says of its score: {told.reason}")
     if told is None:
         return explanation
     reasons = tuple(ScoreReason(*reason) for reason in told.reasons)
@@ -212,9 +220,9 @@ def _explain(run: RunReader, url: str) -> Explanation:
             return explanation
         if settings.words:
             # A search judges a page by its words, which it did not know before the request.
-            return _weighed(explanation, explained_by_strategy(run, settings, url, found))
+            return _weighed(explanation, run, settings, found)
         link_url, chosen_event = _deciding_choice(connection, requests[-1].request)
-        return _weighed(explanation, explained_by_strategy(run, settings, link_url, found, chosen_event))
+        return _weighed(explanation, run, settings, found, chosen_event, link_url)
     if skipped is not None:
         because = f"It was found and skipped: {skipped.reason}."
         return Explanation(url, Verdict.SKIPPED, because, found, skipped=skipped, strategy=strategy)
@@ -279,7 +287,7 @@ def _explain_waiting(run: RunReader, url: str, found: FoundLink, settings: RunSe
         siblings=_siblings(run.connection, found.tag_path),
         strategy=strategy,
     )
-    return _weighed(waiting, explained_by_strategy(run, settings, url, found) if settings else None)
+    return _weighed(waiting, run, settings, found)
 
 
 def _explain_requested(
@@ -288,8 +296,8 @@ def _explain_requested(
     # A HEAD only announces; the last request that is more than that says what became of the URL.
     # One that was not modified is what it was before.
     told = [each for each in requests if each.method == "GET"] or list(requests)
-    last = next((each for each in reversed(told) if each.kind != UNCHANGED), told[-1])
-    verdict = _VERDICTS.get(last.kind, Verdict.OTHER)
+    last = next((each for each in reversed(told) if each.kind != OutcomeKind.UNCHANGED), told[-1])
+    verdict = Verdict.IN_FLIGHT if last.kind is None else _VERDICTS[last.kind]
     skipped = None
     if verdict is Verdict.REFUSED:
         skipped = SkippedUrl(
@@ -317,7 +325,7 @@ def _because(verdict: Verdict, last: UrlRequest) -> str:
         Verdict.PAGE: f"It was fetched and is a page with {format_count(last.links or 0, 'link')},"
         f" {format_count(last.new_links or 0)} of them new.",
         Verdict.REDIRECT: f"It was requested and redirects elsewhere (status {last.status}).",
-        Verdict.FAILED: f"It was requested and failed: {last.reason or last.status}.",
+        Verdict.FAILURE: f"It was requested and failed: {last.reason or last.status}.",
         Verdict.REFUSED: f"It was chosen and then skipped: {last.reason}.",
         Verdict.IN_FLIGHT: "It was chosen and has no response yet: it is in flight, or the run was killed.",
         Verdict.WAITING: "Only its type was requested so far (HEAD); it is waiting to be fetched.",
@@ -406,7 +414,7 @@ def _group(connection: Connection, arm: int) -> GroupStanding:
         row["followed"],
         row["were_targets"],
         row["led_to"],
-        row["errors"],
+        row["failures"],
         rewarded=row["rewarded"],
     )
 
@@ -417,7 +425,7 @@ def _siblings(connection: Connection, tag_path: str | None) -> GroupStanding | N
     row = connection.execute(_SIBLINGS, (tag_path,)).fetchone()
     waiting = max(0, row["links"] - row["followed"])
     return GroupStanding(
-        tag_path, row["followed"], row["were_targets"], row["led_to"], row["errors"], waiting
+        tag_path, row["followed"], row["were_targets"], row["led_to"], row["failures"], waiting
     )
 
 

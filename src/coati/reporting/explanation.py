@@ -22,12 +22,12 @@ class Verdict(StrEnum):
     PAGE = "page"
     REDIRECT = "redirect"
     OTHER = "other"
-    FAILED = "failed"
+    FAILURE = "failure"
     REFUSED = "refused"
     SKIPPED = "skipped"
     IN_FLIGHT = "in flight"
     WAITING = "waiting"
-    DEFERRED = "not reached yet"
+    DEFERRED = "deferred"
     UNKNOWN = "never found"
 
 
@@ -60,7 +60,7 @@ class GroupStanding:
     followed: int
     were_targets: int
     led_to: int
-    errors: int
+    failures: int
     waiting: int | None = None
     rewarded: int | None = None
 
@@ -123,8 +123,9 @@ class Explanation:
     """Everything that a run knows of a URL.
 
     ``score`` is the one that decides, and ``reasons`` are the strategy's, the strongest first: as they stood
-    when the URL was chosen, or as they stand now if it waits. ``site`` is what a search for repositories
-    decided about the URL's site, ``watched`` how a watch visits the page.
+    when the URL was chosen, or as they stand now if it waits. ``missing`` says what could not be found out,
+    and why. ``site`` is what a search for repositories decided about the URL's site, ``watched`` how a watch
+    visits the page.
     """
 
     url: str
@@ -142,6 +143,7 @@ class Explanation:
     nearest: tuple[str, ...] = ()
     site: SiteVerdict | None = None
     watched: WatchedPage | None = None
+    missing: str | None = None
 
     def __str__(self) -> str:
         return f"{self.url}: {self.verdict.value}. {self.because}"

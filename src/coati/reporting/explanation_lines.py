@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coati.runs.found_by import LINKS
-from coati.units import format_bytes, format_count, format_moment, format_seconds
+from coati.times import format_moment
+from coati.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,8 @@ def explanation_lines(told: Explanation) -> Iterator[tuple[str, str]]:
         waiting = f"; {format_count(told.siblings.waiting)} waiting" if told.siblings.waiting else ""
         yield "same place", f"{_standing(told.siblings)}{waiting}"
     yield from _reasons(told)
+    if told.missing:
+        yield "missing", told.missing
     for place, near in enumerate(told.nearest):
         yield "" if place else "nearest", near
 
@@ -146,7 +149,7 @@ def _standing_of_action(group: GroupStanding) -> str:
     looked = format_count(group.rewarded or 0)
     return (
         f"{format_count(group.followed, 'request')} in this run: {looked} looked like a repository's page,"
-        f" {format_count(group.errors)} failed"
+        f" {format_count(group.failures)} failed"
     )
 
 
@@ -154,7 +157,7 @@ def _standing(group: GroupStanding) -> str:
     return (
         f"{format_count(group.followed, 'request')} in this run:"
         f" {format_count(group.were_targets, 'target')},"
-        f" {format_count(group.led_to)} more on its pages, {format_count(group.errors)} failed"
+        f" {format_count(group.led_to)} more on its pages, {format_count(group.failures)} failed"
     )
 
 

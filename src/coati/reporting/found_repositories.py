@@ -12,7 +12,7 @@ _ALL = "SELECT * FROM repositories ORDER BY rank IS NULL, rank, files DESC, site
 _ONE = "SELECT * FROM repositories WHERE site = ?"
 _END = "SELECT queries_waiting, gave_up_after FROM search_end"
 _COUNTS = "SELECT count(rank), count(*) FROM repositories"
-_LOOKED_AT = "SELECT count(*), sum(reward > 0) FROM requests WHERE host IN (?, ?) AND kind = 'html'"
+_LOOKED_AT = "SELECT count(*), sum(reward > 0) FROM requests WHERE host IN (?, ?) AND kind = 'page'"
 
 
 @dataclass(frozen=True, slots=True)

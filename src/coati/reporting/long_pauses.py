@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from coati.runs.iso_times import from_iso
-from coati.units import format_moment
+from coati.times import format_moment, from_iso
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

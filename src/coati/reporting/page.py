@@ -25,7 +25,7 @@ from coati.reporting.sections.search_curve import search_curve
 from coati.reporting.sections.settings import settings
 from coati.reporting.sections.watching import watching
 from coati.runs.reader import RunReader
-from coati.units import format_moment
+from coati.times import format_moment
 from coati.version import __version__
 
 _CONTENTS = (

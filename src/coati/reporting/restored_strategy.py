@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import CoatiError
 from coati.model import Link
@@ -35,9 +35,15 @@ def settings_of(run: RunReader) -> RunSettings | None:
         return None
 
 
+class NotBuilt(NamedTuple):
+    """Why the strategy of a run cannot be built here, such as one of the user's own in another folder."""
+
+    reason: str
+
+
 def explained_by_strategy(
     run: RunReader, settings: RunSettings, url: str, found: FoundLink, before_event: int | None = None
-) -> Explained | None:
+) -> Explained | NotBuilt | None:
     """Ask the strategy to explain a URL's score, as it stood before an event or as it stands now.
 
     None where it has no way to say (`Explains`), where the log was not made by this version's strategy, and
@@ -45,7 +51,11 @@ def explained_by_strategy(
     """
     from coati.settings.crawl_plan import new_strategy
 
-    if not isinstance(new_strategy(settings), Explains):
+    try:
+        built = new_strategy(settings)
+    except CoatiError as error:
+        return NotBuilt(str(error))
+    if not isinstance(built, Explains):
         return None
     try:
         strategy = restored_strategy(run, settings, before_event)

@@ -14,11 +14,11 @@ from coati.reporting.start_page import failed_start
 from coati.reporting.watched_pages import is_watch_run
 from coati.runs.changes_file import read_changes
 from coati.runs.errors import RunError
-from coati.runs.iso_times import from_iso
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader, SessionRow
 from coati.runs.totals import Totals
 from coati.stop_reasons import STOPPED_AT_START, StopWords
+from coati.times import from_iso
 from coati.web.urls import host_of
 
 _START = "SELECT url FROM requests ORDER BY chosen_event LIMIT 1"

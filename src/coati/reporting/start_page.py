@@ -18,7 +18,7 @@ FEW_LINKS = 3
 
 _FIRST_TROUBLE = """
 SELECT url, coalesce(status, 0) AS status, coalesce(reason, '') AS reason, redirected_from FROM requests
-WHERE kind IN ('refused', 'broken', 'deferred') ORDER BY observed_event LIMIT 1
+WHERE kind IN ('refused', 'failure', 'deferred') ORDER BY observed_event LIMIT 1
 """
 _NOT_FOLLOWED = """
 SELECT reason, count(*) AS urls FROM skipped

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 _UNREAD = """
 SELECT host, coalesce(status, 0) AS status, coalesce(reason, '') AS reason, count(*) AS urls FROM requests
-WHERE id IN (SELECT max(id) FROM requests GROUP BY url) AND kind IN ('broken', 'refused', 'deferred')
+WHERE id IN (SELECT max(id) FROM requests GROUP BY url) AND kind IN ('failure', 'refused', 'deferred')
 AND host NOT LIKE 'search://%' GROUP BY 1, 2, 3 ORDER BY 4 DESC, 2, 3
 """
-_READ = "SELECT DISTINCT host FROM requests WHERE kind IN ('html', 'target', 'other', 'unchanged')"
+_READ = "SELECT DISTINCT host FROM requests WHERE kind IN ('page', 'target', 'other', 'unchanged')"
 _REASONS = 3
 
 

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coati.runs.iso_times import from_iso
 from coati.strategies.revisits.file_checks import MISSES_UNTIL_GONE
 from coati.strategies.revisits.scheduler import EXPECTED, EXPLORED, WHY
 from coati.strategies.revisits.schedulers import SCHEDULERS
+from coati.times import from_iso
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,10 +23,10 @@ WITH visits AS (
     AND kind NOT IN ('deferred', 'refused') AND url NOT LIKE '%/robots.txt' {where}
 )
 SELECT url, count(*) AS visits, min(chosen_at) AS first_at, max(chosen_at) AS last_at,
-       total(reward) AS new_links, sum(kind = 'unchanged') AS unchanged, sum(kind = 'broken') AS failed,
+       total(reward) AS new_links, sum(kind = 'unchanged') AS unchanged, sum(kind = 'failure') AS failed,
        sum(arm = :expected) AS expected, sum(arm = :explored) AS explored,
        max(CASE place WHEN 1 THEN arm END) AS last_arm, max(CASE place WHEN 1 THEN score END) AS last_score,
-       sum(place <= :misses AND kind = 'broken' AND status IN (404, 410)) AS missed
+       sum(place <= :misses AND kind = 'failure' AND status IN (404, 410)) AS missed
 FROM visits GROUP BY url ORDER BY new_links DESC, visits DESC, url LIMIT :most
 """
 

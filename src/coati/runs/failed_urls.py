@@ -19,7 +19,7 @@ _NAMES = "SELECT strategy, min(chosen_event) FROM requests WHERE strategy LIKE ?
 # What does not exist comes last: of all failures it is the likeliest to stay one.
 _FAILED = """
 SELECT url FROM requests AS last
-WHERE observed_event < ?1 AND (kind = 'broken' OR (kind = 'refused' AND reason = ?2))
+WHERE observed_event < ?1 AND (kind = 'failure' OR (kind = 'refused' AND reason = ?2))
 AND NOT EXISTS (
     SELECT 1 FROM requests AS again
     WHERE again.url = last.url AND again.chosen_event > last.chosen_event AND again.chosen_event < ?1

@@ -25,7 +25,7 @@ _FIRST_PARTS = {
     "text": "lists of addresses",
     "search": "queries",
 }
-START_ADDRESSES = "start addresses"
+START_URLS = "start URLs"
 _API = "API of "
 
 # Where redirects led belongs to the link that began them, and a query that a strategy made to none.
@@ -42,8 +42,8 @@ SELECT coalesce(own.path, (
            JOIN tag_paths ON tag_paths.id = links.tag_path LIMIT 1
        ), CASE WHEN requests.url LIKE 'search:%' THEN 'search' END) AS path,
        sum(requests.charged) AS requests,
-       sum(requests.new_target) AS targets, sum(requests.kind IS 'html' AND requests.charged > 0) AS pages,
-       sum(requests.kind IS 'broken') AS errors
+       sum(requests.new_target) AS targets, sum(requests.kind IS 'page' AND requests.charged > 0) AS pages,
+       sum(requests.kind IS 'failure') AS failures
 FROM requests
 LEFT JOIN links AS link ON link.id = requests.link
 LEFT JOIN tag_paths AS own ON own.id = link.tag_path
@@ -53,13 +53,13 @@ GROUP BY 1
 
 
 class FoundBy(NamedTuple):
-    """What one way of finding cost and brought; ``errors`` are requests that failed."""
+    """What one way of finding cost and brought; ``failures`` are requests that failed."""
 
     way: str
     requests: int
     targets: int
     pages: int
-    errors: int
+    failures: int
 
 
 def way_of(tag_path: str | None) -> str:
@@ -69,7 +69,7 @@ def way_of(tag_path: str | None) -> str:
     ('links', 'API of wordpress')
     """
     if not tag_path:
-        return START_ADDRESSES
+        return START_URLS
     parts = tag_path.split(" > ")
     if parts[0] == "search" and len(parts) > 1:
         return f"{'web archive' if parts[-1] == ARCHIVED else 'search engine'} {parts[1]}"

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 _BROUGHT = """
 WITH held AS (SELECT found_by, count(DISTINCT url) AS files FROM targets GROUP BY found_by),
 brought AS (
-    SELECT requests.*, coalesce(reward, files, CASE kind WHEN 'html' THEN 0.0 END) AS led_to
+    SELECT requests.*, coalesce(reward, files, CASE kind WHEN 'page' THEN 0.0 END) AS led_to
     FROM requests LEFT JOIN held ON held.found_by = requests.id
     WHERE arm IS NOT NULL AND strategy NOT LIKE 'retry %'
 )
 """
 _SUMS = f"""
 {_BROUGHT}
-SELECT arm, count(*), count(reward), avg(led_to), total(led_to), sum(new_target), sum(kind IS 'broken')
+SELECT arm, count(*), count(reward), avg(led_to), total(led_to), sum(new_target), sum(kind IS 'failure')
 FROM brought WHERE kind IS NOT 'deferred' GROUP BY arm
 """  # noqa: S608 - our own words
 _EXAMPLES = f"""

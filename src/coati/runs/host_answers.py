@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.model import Deferred, Method
-from coati.runs.iso_times import from_iso
-from coati.runs.outcome_rows import DEFERRED, REFUSED, OutcomeRow, from_row
+from coati.runs.outcome_rows import OutcomeRow, from_row
+from coati.times import from_iso
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from sqlite3 import Connection
 
-_FIRST_DEFERRED = "SELECT min(observed_event) FROM requests WHERE kind = ?"
+_FIRST_DEFERRED = "SELECT min(observed_event) FROM requests WHERE kind = 'deferred'"
 # Of a group, SQLite gives the row with the highest id.
 _HEARD = """
 SELECT finished_at, method, url, kind, status, size_bytes, charged, deferred_until, max(id) FROM requests
-WHERE observed_event < ? AND kind NOT IN (?, ?) AND NOT (kind = 'broken' AND status = 0) GROUP BY host
+WHERE observed_event < ? AND kind NOT IN ('deferred', 'refused')
+  AND NOT (kind = 'failure' AND status = 0) GROUP BY host
 """
 _SINCE = """
 SELECT finished_at, method, url, kind, status, size_bytes, charged, deferred_until FROM requests
-WHERE observed_event >= ? AND kind != ? ORDER BY observed_event
+WHERE observed_event >= ? AND kind != 'refused' ORDER BY observed_event
 """
 _NO_EVENT = (1 << 63) - 1
 
@@ -40,11 +41,11 @@ class HostAnswer(NamedTuple):
 
 def host_answers(connection: Connection) -> Iterator[HostAnswer]:
     """Go through what matters for outages: of each host an answer, and all since the first outage."""
-    (first,) = connection.execute(_FIRST_DEFERRED, (DEFERRED,)).fetchone()
+    (first,) = connection.execute(_FIRST_DEFERRED).fetchone()
     first = _NO_EVENT if first is None else first
-    for row in connection.execute(_HEARD, (first, DEFERRED, REFUSED)):
+    for row in connection.execute(_HEARD, (first,)):
         yield _answer(*row[:-1])
-    for row in connection.execute(_SINCE, (first, REFUSED)):
+    for row in connection.execute(_SINCE, (first,)):
         yield _answer(*row)
 
 

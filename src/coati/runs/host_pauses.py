@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coati.pacing.host_pace import HostPause
-from coati.runs.iso_times import from_iso, to_iso
+from coati.times import from_iso, to_iso
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,7 @@ _ANSWERS = """
 SELECT requests.id, requests.url, requests.kind = 'target' OR coalesce(pages.relevant, 0), links.url
 FROM requests LEFT JOIN links ON links.page = requests.id LEFT JOIN pages ON pages.request = requests.id
 WHERE requests.observed_event > max(?, 0) AND requests.method = 'GET' AND requests.purpose != ?
-  AND requests.kind IN ('html', 'target', 'other', 'redirect', 'broken')
+  AND requests.kind IN ('page', 'target', 'other', 'redirect', 'failure')
 ORDER BY requests.observed_event, links.id
 """
 

@@ -9,16 +9,16 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import UsageError
-from coati.model import Link, NearbyText
+from coati.model import Link, NearbyText, OutcomeKind
 from coati.runs.durable import sync_file
 from coati.runs.failed_urls import is_retry
-from coati.runs.iso_times import from_iso, to_iso
 from coati.runs.last_visit import Visited
-from coati.runs.outcome_rows import DEFERRED, storable, to_row
+from coati.runs.outcome_rows import storable, to_row
 from coati.runs.renderings import note_rendering
 from coati.runs.schema import is_shared, share
 from coati.runs.tag_path_text import TagPathTable
 from coati.runs.validators import Validators, validators_in
+from coati.times import from_iso, to_iso
 from coati.web.titles import best_title
 from coati.web.urls import host_of, is_query
 
@@ -68,8 +68,8 @@ SELECT redirect.observed_event < page.observed_event FROM requests AS redirect, 
 JOIN requests AS page ON page.id = links.page WHERE redirect.id = ? AND links.id = ?
 """
 _FIND_VISIT = """
-SELECT kind IN ('html', 'target', 'other'), etag, last_modified FROM requests
-WHERE url = ? AND method = 'GET' AND kind IN ('html', 'target', 'other', 'redirect', 'broken')
+SELECT kind IN ('page', 'target', 'other'), etag, last_modified FROM requests
+WHERE url = ? AND method = 'GET' AND kind IN ('page', 'target', 'other', 'redirect', 'failure')
 ORDER BY observed_event DESC LIMIT 1
 """
 _CHARGED_TO = "SELECT coalesce(sum(coalesce(charged, 1)), 0) FROM requests WHERE host = ?"
@@ -87,7 +87,7 @@ _ADD_LINK = """
 INSERT INTO links (page, url, anchor, context, tag_path, modified, row_text, heading, licence, archived)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_ADD_RULES = "INSERT INTO robots (url, status, size_bytes, reason, fetched_at) VALUES (?, ?, ?, ?, ?)"
+_ADD_ROBOTS = "INSERT INTO robots (url, status, size_bytes, reason, fetched_at) VALUES (?, ?, ?, ?, ?)"
 _ADD_LIST = "INSERT INTO lists VALUES (?, ?) ON CONFLICT DO NOTHING"
 _ADD_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WAS_RELEVANT = "SELECT 1 FROM pages WHERE url = ? AND relevant LIMIT 1"
@@ -282,8 +282,8 @@ class RunLog:
         ]
         self.connection.executemany(_ADD_LINK, rows)
 
-    def add_rules(self, url: str, status: int, size_bytes: int, reason: str, at: float) -> None:
-        self.connection.execute(_ADD_RULES, (url, status, size_bytes, reason or None, to_iso(at)))
+    def add_robots(self, url: str, status: int, size_bytes: int, reason: str, at: float) -> None:
+        self.connection.execute(_ADD_ROBOTS, (url, status, size_bytes, reason or None, to_iso(at)))
 
     def was_relevant(self, url: str) -> bool:
         """Tell whether an earlier visit of a page counted as a target."""
@@ -362,7 +362,7 @@ def _purpose(
     request: Request, strategy: str, earlier: str | None, link: int | None, redirected_from: int | None
 ) -> Purpose:
     if earlier is not None:
-        again = earlier == DEFERRED or is_retry(strategy)
+        again = earlier == OutcomeKind.DEFERRED or is_retry(strategy)
         return Purpose.RETRY if again else Purpose.VISIT
     if is_query(request.url):
         return Purpose.QUERY

@@ -9,25 +9,21 @@ from coati.model import (
     NO_FACTS,
     Deferred,
     Failure,
-    Kind,
     LinkList,
     Other,
+    OutcomeKind,
     Page,
     Redirect,
     Refused,
     Target,
     Unchanged,
 )
-from coati.runs.iso_times import from_iso, to_iso
+from coati.times import from_iso, to_iso
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.model import Facts, Link, Outcome
-
-REFUSED = "refused"
-DEFERRED = "deferred"
-UNCHANGED = "unchanged"
 
 # When a request is deferred to: a time, or this word.
 _END = "the end"
@@ -49,22 +45,22 @@ def to_row(outcome: Outcome, page_type: str = "") -> OutcomeRow:  # noqa: PLR091
     """Write an outcome; a page's links stand in a table of their own, its media type is for readers."""
     match outcome:
         case Page(status, size):
-            return OutcomeRow(Kind.PAGE.value, status, size, media_type=storable(page_type) or None)
+            return OutcomeRow(outcome.kind.value, status, size, media_type=storable(page_type) or None)
         case Target(status, size, media_type):
-            return OutcomeRow(Kind.TARGET.value, status, size, media_type=storable(media_type))
+            return OutcomeRow(outcome.kind.value, status, size, media_type=storable(media_type))
         case Redirect(status, size, location):
-            return OutcomeRow(Kind.REDIRECT.value, status, size, location=storable(location))
+            return OutcomeRow(outcome.kind.value, status, size, location=storable(location))
         case Other(status, size, media_type):
-            return OutcomeRow(Kind.OTHER.value, status, size, media_type=storable(media_type))
+            return OutcomeRow(outcome.kind.value, status, size, media_type=storable(media_type))
         case Failure(status, size, reason):
-            return OutcomeRow(Kind.BROKEN.value, status, size, reason=storable(reason))
+            return OutcomeRow(outcome.kind.value, status, size, reason=storable(reason))
         case Unchanged(status, size):
-            return OutcomeRow(UNCHANGED, status, size)
+            return OutcomeRow(outcome.kind.value, status, size)
         case Deferred(status, size, reason, until):
             when = _END if until == AT_THE_END else to_iso(until)
-            return OutcomeRow(DEFERRED, status, size, reason=storable(reason), deferred_until=when)
+            return OutcomeRow(outcome.kind.value, status, size, reason=storable(reason), deferred_until=when)
         case Refused(reason):
-            return OutcomeRow(REFUSED, reason=storable(reason))
+            return OutcomeRow(outcome.kind.value, reason=storable(reason))
 
 
 def from_row(  # noqa: PLR0911 - one per outcome
@@ -78,22 +74,22 @@ def from_row(  # noqa: PLR0911 - one per outcome
     """Read an outcome back; raises `ValueError` for a kind that this version does not know."""
     status, size = row.status or 0, row.size_bytes
     match row.kind:
-        case Kind.PAGE:
+        case OutcomeKind.PAGE:
             return Page(status, size, LinkList(links), facts, out_links, relevant)
-        case Kind.TARGET:
+        case OutcomeKind.TARGET:
             return Target(status, size, row.media_type or "")
-        case Kind.REDIRECT:
+        case OutcomeKind.REDIRECT:
             return Redirect(status, size, row.location or "")
-        case Kind.OTHER:
+        case OutcomeKind.OTHER:
             return Other(status, size, row.media_type or "")
-        case Kind.BROKEN:
+        case OutcomeKind.FAILURE:
             return Failure(status, size, row.reason or "")
-        case "unchanged":
+        case OutcomeKind.UNCHANGED:
             return Unchanged(status, size)
-        case "deferred":
+        case OutcomeKind.DEFERRED:
             when = row.deferred_until or _END
             return Deferred(status, size, row.reason or "", AT_THE_END if when == _END else from_iso(when))
-        case "refused":
+        case OutcomeKind.REFUSED:
             return Refused(row.reason or "")
     raise ValueError(f"the log holds an outcome of kind {row.kind!r}")
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from coati.runs.errors import RunError
-from coati.runs.iso_times import from_iso
 from coati.runs.layout import Layout, require_run
-from coati.runs.read_only import connect_immutable, connect_to_read
-from coati.runs.schema import require_version
+from coati.runs.read_only import connect_immutable, connect_to_read, migrated_copy
+from coati.runs.schema import is_former, require_version
 from coati.runs.settings_file import read_settings
 from coati.runs.totals import Totals, read_totals
 from coati.stop_reasons import words_for
+from coati.times import from_iso
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +65,8 @@ class RunReader:
         with ExitStack() as closing:
             try:
                 self.connection = connect(self.layout.database, closing)
+                if not immutable and is_former(self.connection):
+                    self.connection = migrated_copy(self.connection, closing)
                 if not immutable:
                     require_version(self.connection, self.layout.database)
             except (sqlite3.Error, OSError) as error:

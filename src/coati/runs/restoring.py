@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from coati.model import NO_FACTS, Link, Method, Request, Settlement
 from coati.runs.errors import RunMismatchError
-from coati.runs.iso_times import from_iso
 from coati.runs.out_links import OutLinks
 from coati.runs.outcome_rows import OutcomeRow, from_row
 from coati.runs.schema import is_shared
 from coati.runs.tag_path_text import path_from_text
 from coati.runs.totals import Totals
+from coati.times import from_iso
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

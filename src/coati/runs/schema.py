@@ -11,6 +11,7 @@ are the run's.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import uuid
 from contextlib import closing
@@ -18,14 +19,14 @@ from typing import TYPE_CHECKING
 
 from coati.runs.durable import write_whole
 from coati.runs.errors import RunError, RunVersionError
-from coati.runs.iso_times import to_iso
+from coati.times import to_iso
 from coati.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 # Raised whenever this version's log could not be followed by an older one.
-VERSION = 3
+VERSION = 4
 
 # "Coat" in ASCII: lets `file` and us tell a run from any other SQLite file.
 APPLICATION_ID = 0x436F6174
@@ -187,7 +188,7 @@ CREATE TABLE groups (
     mean_reward REAL,
     total_reward REAL NOT NULL,
     targets INTEGER NOT NULL,
-    errors INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
     example_links TEXT NOT NULL
 );
 CREATE TABLE skipped (
@@ -220,9 +221,9 @@ LEFT JOIN groups ON groups.arm = targets.arm;
 
 CREATE VIEW host_totals AS
 SELECT requests.host, coalesce(sum(charged), 0) AS requests,
-       coalesce(sum(kind = 'html' AND charged > 0), 0) AS pages, coalesce(sum(new_target), 0) AS targets,
-       coalesce(sum(kind = 'broken'), 0) AS errors,
-       coalesce(hosts.ended, CASE WHEN sum(kind IN ('html', 'target', 'other', 'redirect', 'unchanged')) = 0
+       coalesce(sum(kind = 'page' AND charged > 0), 0) AS pages, coalesce(sum(new_target), 0) AS targets,
+       coalesce(sum(kind = 'failure'), 0) AS failures,
+       coalesce(hosts.ended, CASE WHEN sum(kind IN ('page', 'target', 'other', 'redirect', 'unchanged')) = 0
            THEN max(reason) END) AS ended
 FROM requests LEFT JOIN hosts ON hosts.host = requests.host
 WHERE observed_event IS NOT NULL GROUP BY requests.host;
@@ -244,7 +245,7 @@ JOIN requests ON requests.id = links.page;
 CREATE VIEW gone AS
 SELECT links.url, links.archived, links.modified AS last_seen, links.context AS known, requests.status
 FROM links JOIN requests ON requests.link = links.id
-WHERE links.archived IS NOT NULL AND requests.kind = 'broken' AND requests.status IN (404, 410);
+WHERE links.archived IS NOT NULL AND requests.kind = 'failure' AND requests.status IN (404, 410);
 
 CREATE VIEW skipped_with_source AS
 SELECT skipped.url, skipped.reason, requests.url AS found_on
@@ -267,7 +268,7 @@ SELECT coalesce(sum(charged), 0) AS requests,
        coalesce(sum(new_target), 0) AS targets,
        coalesce(sum(size_bytes), 0) AS bytes,
        coalesce(sum(CASE WHEN new_target THEN size_bytes END), 0) AS target_bytes,
-       coalesce(sum(kind = 'broken'), 0) AS errors
+       coalesce(sum(kind = 'failure'), 0) AS failures
 FROM requests WHERE observed_event IS NOT NULL;
 
 CREATE VIEW progress AS
@@ -282,6 +283,21 @@ WINDOW log AS (ORDER BY observed_event);
 # Made when it is needed: a sole strategy's numbers are the run's.
 _SHARE = "CREATE UNIQUE INDEX requests_by_strategy ON requests (strategy, strategy_id)"
 _SHARED = "SELECT 1 FROM sqlite_master WHERE name = 'requests_by_strategy'"
+
+# Version 3 said "html" and "broken" in the log, and "errors" where the failures are counted.
+_FORMER = 3
+_WITHOUT_VIEWS = "\n".join(f"DROP VIEW {name};" for name in re.findall(r"CREATE VIEW (\w+)", _VIEWS))
+_MIGRATION = f"""
+BEGIN IMMEDIATE;
+UPDATE requests SET kind = CASE kind WHEN 'html' THEN 'page' ELSE 'failure' END
+WHERE kind IN ('html', 'broken');
+ALTER TABLE groups RENAME COLUMN errors TO failures;
+UPDATE about SET value = '{VERSION}' WHERE name = 'schema';
+PRAGMA user_version = {VERSION};
+{_WITHOUT_VIEWS}
+{_VIEWS}
+COMMIT;
+"""  # noqa: S608 - our own words
 
 _SCRIPT = f"""
 BEGIN;
@@ -322,13 +338,34 @@ def create_database(path: Path, now: float) -> None:
     write_whole(path, (image,))
 
 
-def check_version(path: Path) -> None:
-    """Raise `RunVersionError` if this version cannot resume what another one wrote."""
+def open_version(path: Path) -> None:
+    """Migrate the log of the former version, for whom holds the run's lock.
+
+    Raises `RunVersionError` if this version cannot resume what another one wrote.
+    """
     try:
-        with closing(sqlite3.connect(path)) as connection:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            if is_former(connection):
+                migrate(connection)
             require_version(connection, path)
     except sqlite3.DatabaseError as error:
         raise RunError(f"{path} cannot be used: {error}") from error
+
+
+def is_former(connection: sqlite3.Connection) -> bool:
+    """Tell whether a log has the version that `migrate` understands."""
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(found) == _FORMER
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring a log of the former version to ours, whole or not at all."""
+    try:
+        connection.executescript(_MIGRATION)
+    except BaseException:
+        if connection.in_transaction:
+            connection.rollback()
+        raise
 
 
 def require_version(connection: sqlite3.Connection, path: Path) -> None:

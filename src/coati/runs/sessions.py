@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.runs.iso_times import from_iso, to_iso
 from coati.stop_reasons import StopReason
+from coati.times import from_iso, to_iso
 from coati.version import __version__
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coati.runs.errors import explaining_errors
 from coati.runs.layout import Layout, require_run
 from coati.runs.lock import lock_run
-from coati.runs.schema import check_version
+from coati.runs.schema import open_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -106,9 +106,9 @@ def statement_table(folder: Path) -> Iterator[StatementTable]:
     """Open the statements of a run that nobody writes; raises `coati.runs.errors.RunError` otherwise."""
     require_run(folder)
     layout = Layout(folder)
-    check_version(layout.database)
     lock = lock_run(layout)
     try:
+        open_version(layout.database)
         connection = sqlite3.connect(layout.database, isolation_level=None)
         try:
             with explaining_errors(folder):

@@ -6,7 +6,7 @@ A driver uses it like this, in one thread, one step at a time::
         restored = store.restore(new_strategy, form)             # on a new run too
         strategy = restored.strategy
         ...                                                      # send restored.in_flight again
-        request = strategy.choose(now, hosts)                    # times: `coati.runs.iso_times.logged`
+        request = strategy.choose(now, hosts)                    # times: `coati.times.logged`
         store.chosen(request, now)                               # before it is sent
         recorded = store.record(fetched)                         # when it came back; safe when this returns
         settlements = strategy.observe(request.id, recorded.outcome, fetched.finished_at)
@@ -51,7 +51,7 @@ from coati.runs.out_links import OutLinks
 from coati.runs.outcome_rows import OutcomeRow, from_row, storable, to_row
 from coati.runs.page_warc import PageWarc
 from coati.runs.restoring import Restored, S, Tail, in_flight, load_newest
-from coati.runs.schema import check_version, create_database
+from coati.runs.schema import create_database, open_version
 from coati.runs.seen_urls import SeenUrls
 from coati.runs.sessions import Session
 from coati.runs.settings_file import read_settings, write_settings
@@ -169,7 +169,7 @@ class RunStore:
         with explaining_errors(folder):
             layout.state.mkdir(exist_ok=True)
         with _locked(layout) as lock:
-            check_version(layout.database)
+            open_version(layout.database)
             return cls(layout, lock, now)
 
     @classmethod
@@ -281,7 +281,7 @@ class RunStore:
     def keep_rules(self, url: str, status: int, size_bytes: int, reason: str, now: float) -> None:
         """Log what came for a robots.txt; ``reason`` says why it is as if everything were forbidden."""
         with self._writing(), self._log.transaction():
-            self._log.add_rules(url, status, size_bytes, reason, now)
+            self._log.add_robots(url, status, size_bytes, reason, now)
 
     def host_pauses(self) -> dict[str, HostPause]:
         """Return what earlier sessions kept of hosts."""

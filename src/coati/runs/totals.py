@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coati.model import Kind, Method
+from coati.model import Method, OutcomeKind
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -21,10 +21,10 @@ class Totals:
     """What was observed.
 
     ``requests`` is what the run cost: HEADs and retries count, what was refused does not. ``bytes`` are those
-    of all bodies. ``by_kind`` counts observations by `coati.model.Kind` and by "refused", "deferred" and
-    "unchanged". A page counts where the run was charged for fetching it, not where a HEAD only announced it,
-    and not a robots.txt that had to be fetched anyway. A target counts once, however often it is visited;
-    ``relevant_pages`` are those targets that are pages.
+    of all bodies. ``by_kind`` counts observations by `coati.model.OutcomeKind`. A page counts where the run
+    was charged for fetching it, not where a HEAD only announced it, and not a robots.txt that had to be
+    fetched anyway. A target counts once, however often it is visited; ``relevant_pages`` are those targets
+    that are pages.
     """
 
     requests: int = 0
@@ -33,7 +33,7 @@ class Totals:
     relevant_pages: int = 0
     bytes: int = 0
     target_bytes: int = 0
-    errors: int = 0
+    failures: int = 0
     by_kind: dict[str, int] = field(default_factory=dict)
 
     def add(
@@ -46,11 +46,11 @@ class Totals:
         if new_target:
             self.targets += times
             self.target_bytes += size_bytes
-            self.relevant_pages += times if kind == Kind.PAGE.value else 0
-        if kind == Kind.PAGE.value and method == Method.GET.value and charged:
+            self.relevant_pages += times if kind == OutcomeKind.PAGE else 0
+        if kind == OutcomeKind.PAGE and method == Method.GET.value and charged:
             self.pages += times
-        elif kind == Kind.BROKEN.value:
-            self.errors += times
+        elif kind == OutcomeKind.FAILURE:
+            self.failures += times
 
 
 def read_totals(connection: Connection) -> Totals:

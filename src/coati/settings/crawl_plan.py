@@ -64,8 +64,8 @@ def new_strategy(settings: RunSettings) -> Strategy:
 
 def snapshot_form(settings: RunSettings) -> SnapshotForm:
     """Say what a snapshot of this run's strategy belongs to."""
-    read = strategy_row(settings.strategy).settings_read(_parameters(settings))
-    belongs = {"urls": settings.start_urls, "seed": settings.seed, "parameters": read}
+    kept = strategy_row(settings.strategy).settings_kept(_parameters(settings))
+    belongs = {"urls": settings.start_urls, "seed": settings.seed, "parameters": kept}
     return SnapshotForm(settings.strategy, belongs, pack, unpack)
 
 

@@ -11,7 +11,8 @@ from coati.errors import ConfigError
 from coati.search.registry import HOW_TO_GET_ONE, EngineChoice, provider_of
 from coati.settings.start_model_file import packaged_model, read_start_model
 from coati.strategies.discovery.actions import Action, first_query
-from coati.strategies.discovery.settings import DiscoverySettings, OffTopic, UserJudgements
+from coati.strategies.discovery.prospect_settings import OffTopic, ProspectSettings
+from coati.strategies.discovery.settings import DiscoverySettings, UserJudgements
 from coati.strategies.stopping.stop_when_dry import OFF
 from coati.web.queries import Ability
 from coati.web.rules import Scope
@@ -51,7 +52,6 @@ def discovery_settings(settings: RunSettings) -> DiscoverySettings:
         backlink_engines=able(Ability.BACKLINKS),
         language=settings.language,
         crawl_after=settings.crawl_after,
-        off_topic=OffTopic(settings.off_topic),
     )
 
 
@@ -61,7 +61,9 @@ def with_discovery(parameters: StrategySettings, settings: RunSettings) -> Strat
         parameters,
         discovery=discovery_settings(settings),
         start_model=_start_model(settings.start_model),
-        wishes=UserJudgements(judged_urls(settings), settings.max_queries, settings.patience or None),
+        wishes=UserJudgements(judged_urls(settings), settings.max_queries),
+        prospect=ProspectSettings(OffTopic(settings.off_topic)),
+        patience=settings.patience or None,
     )
 
 

@@ -66,7 +66,7 @@ LIMIT_MEANINGS: Mapping[str, str] = {
     "min_bytes_per_second": "Slower downloads are given up.",
     "slow_window_seconds": "Over which time the speed is measured.",
     "max_redirects": "How many redirects in a row are followed.",
-    "retries": "How often a failed URL is requested again before it counts as broken.",
+    "retries": "How often a failed URL is requested again before it counts as a failure.",
     "retry_seconds": "How long to wait before the first retry; each further wait is four times as long.",
     "max_retry_after_seconds": "The longest Retry-After that is waited for; a longer one ends the crawl.",
     "max_delay_seconds": "Upper limit of a host's delay, whether it grows by Crawl-delay, errors or slow"
@@ -85,7 +85,7 @@ LIMIT_MEANINGS: Mapping[str, str] = {
 
 
 def with_limits(asked: LiveSettings, limits: Sequence[tuple[str, object]]) -> LiveSettings:
-    """Return the settings of the asking with these limits; those of traps are left to `trap_settings`."""
+    """Return the settings of requests with these limits; those of traps are left to `trap_settings`."""
     own = {name: value for name, value in limits if name not in _TRAP_LIMITS}
     return replace(asked, **own)  # type: ignore[arg-type]  # their kinds read them
 

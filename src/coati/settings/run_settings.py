@@ -42,7 +42,7 @@ from coati.settings.setting_types import (
     at_least,
     choice,
 )
-from coati.strategies.discovery.settings import OffTopic
+from coati.strategies.discovery.prospect_settings import OffTopic
 from coati.strategies.stopping.stop_when_dry import NORMAL
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types

@@ -1,6 +1,6 @@
 """The shortcuts of one crawl: which profiles it uses, what they offer on a page, and how answers are read.
 
-Home pages of hosts and start addresses are looked at: other pages say the same. At most two addresses are
+Home pages of hosts and start URLs are looked at: other pages say the same. At most two addresses are
 offered by one page, so that a closed API costs two requests; what opens is led on by its own answers. A
 profile that raises is named (`Shortcuts.broken`) and left out from then on.
 """

@@ -111,28 +111,28 @@ class _Crawl:
         self._check_snapshot(events, log, early, late)
         self._check_unknown_choice()
 
-    def _rehearsal(self) -> CheckedCrawl:
+    def _new_crawl(self) -> CheckedCrawl:
         return CheckedCrawl(self.make(), self.start_urls, self.answer, self.in_flight, revisits=self.revisits)
 
     def _whole(self) -> list[Event]:
-        rehearsal = self._rehearsal()
-        rehearsal.run()
-        return rehearsal.events
+        crawl = self._new_crawl()
+        crawl.run()
+        return crawl.events
 
     def _restored(self, log: Sequence[Event]) -> list[Event]:
-        rehearsal = self._rehearsal()
-        rehearsal.restore(log)
-        rehearsal.run()
-        return rehearsal.events
+        crawl = self._new_crawl()
+        crawl.restore(log)
+        crawl.run()
+        return crawl.events
 
     def _check_snapshot(self, events: Sequence[Event], log: Sequence[Event], early: int, late: int) -> None:
-        saved = self._rehearsal()
+        saved = self._new_crawl()
         saved.run(until=early)
         snapshot = pack(saved.strategy.save())
         saved.run()
         require_same(events, saved.events, f"saving after event {early} changed the crawl")
         for tail in (log[early:early], log[early:late]):
-            loaded = self._rehearsal()
+            loaded = self._new_crawl()
             loaded.strategy.load(unpack(snapshot))
             loaded.adopt(events[:early])
             loaded.restore(tail)

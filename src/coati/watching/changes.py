@@ -66,7 +66,7 @@ def _gone(run: RunReader) -> Iterator[Change]:
     for url, rows in groupby(checks, key=lambda row: str(row["url"])):
         misses = 0
         for row in rows:
-            misses = misses + 1 if row["kind"] == "broken" and row["status"] in {404, 410} else 0
+            misses = misses + 1 if row["kind"] == "failure" and row["status"] in {404, 410} else 0
             if misses == MISSES_UNTIL_GONE:
                 yield Change(_id("gone", url, str(row["id"])), "gone", url, row["finished_at"])
 

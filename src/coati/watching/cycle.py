@@ -10,7 +10,6 @@ from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
 from coati.readers.entry_dates import ENTRY_DATES, entry_dates
 from coati.runs.changes_file import read_changes, write_new
-from coati.runs.iso_times import to_iso
 from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
@@ -25,6 +24,7 @@ from coati.strategies.revisits.site_watch import CHECK, FOLLOW, SiteWatch, SiteW
 from coati.strategies.revisits.watch import Watch, WatchSettings
 from coati.strategies.state import pack, unpack
 from coati.strategies.stopping.stop_when_dry import OFF
+from coati.times import to_iso
 from coati.version import __version__
 from coati.watching.atom_feed import write_feed
 from coati.watching.changes import find_changes
@@ -57,7 +57,7 @@ AND url NOT LIKE '%/robots.txt' GROUP BY arm, kind, status
 # Pages that were not there at their last three visits, the last of them in this session.
 _PAGES_GONE = """
 SELECT url FROM (
-    SELECT url, kind IS 'broken' AND status IN (404, 410) AS missing, chosen_event,
+    SELECT url, kind IS 'failure' AND status IN (404, 410) AS missing, chosen_event,
            row_number() OVER (PARTITION BY url ORDER BY observed_event DESC) AS place
     FROM requests WHERE observed_event IS NOT NULL AND arm NOT IN (?, ?) AND kind IS NOT 'deferred'
 ) WHERE place <= ? GROUP BY url HAVING sum(missing) = ? AND max(chosen_event) > ?
@@ -271,6 +271,6 @@ def _counts(folder: Path, before: int) -> CycleResult:
             if arm not in {FOLLOW, CHECK}:
                 pages += count
                 unchanged += count if kind == "unchanged" else 0
-                gone += count if kind == "broken" and status in {404, 410} else 0
+                gone += count if kind == "failure" and status in {404, 410} else 0
     moved = pages >= _ENOUGH_PAGES and gone >= _NEARLY_ALL * pages
     return CycleResult(StopReason.FINISHED, requests, pages, unchanged, followed, checked, (), moved=moved)

@@ -58,7 +58,7 @@ WHERE groups.mean_reward > 0 ORDER BY groups.mean_reward DESC, pages.request
 _OTHERS = "SELECT url FROM pages GROUP BY url ORDER BY max(new_links) DESC, min(request) LIMIT ?"
 # Sitemaps and feeds that the crawl read: as lists, or because nobody wanted XML as files.
 _LISTS = """
-SELECT DISTINCT url FROM requests WHERE kind = 'html' AND url NOT LIKE '%/robots.txt'
+SELECT DISTINCT url FROM requests WHERE kind = 'page' AND url NOT LIKE '%/robots.txt'
 AND (url IN (SELECT url FROM lists) OR media_type LIKE '%/xml%' OR media_type LIKE '%rss+xml%'
      OR media_type LIKE '%atom+xml%')
 """

@@ -68,11 +68,11 @@ def find_watch(
     sources: Sequence[Path],
     given: Mapping[str, object],
     out: Path | None,
-    asking: Mapping[str, object] | None = None,
+    changed: Mapping[str, object] | None = None,
 ) -> WatchPlace:
     """Find the watch that is meant: the folder of one, or the sources of a new or resumed one.
 
-    ``given`` are options by name, ``asking`` the settings of the crawl that are to be others than it had. The
+    ``given`` are options by name, ``changed`` the settings of the crawl that this watch changes. The
     folder of a new watch is ``out``, or stands beside its first source.
     """
     notes: list[str] = []
@@ -94,7 +94,7 @@ def find_watch(
             raise ConfigError(f"{folder} holds something else than a watch; choose a new folder with --out")
         else:
             options = with_options(WatchOptions(), {**given, **named})
-    known = replace(known, settings=with_values(replace(known.settings, log_file=""), asking or {}))
+    known = replace(known, settings=with_values(replace(known.settings, log_file=""), changed or {}))
     require_no_hidden(known.settings)
     options = replace(options, relevant=with_whole_path(options.relevant))
     # Whatever is wrong with it is said before the first request.

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from coati.errors import ConfigError, unknown_name
-from coati.jobs.options import AskingOptions
+from coati.jobs.options import RequestOptions
 from coati.runs.durable import write_whole
 from coati.settings.setting_types import INTEGER, SECONDS, TEXT, SettingType, above_zero, at_least, choice
 from coati.strategies.revisits.relevance import FORMS
@@ -95,7 +95,7 @@ class CycleOptions(TypedDict, total=False):
     keep_versions: int | None
 
 
-class WatchKeywords(CycleOptions, AskingOptions, total=False):
+class WatchKeywords(CycleOptions, RequestOptions, total=False):
     """What `coati.watch` takes by name: the options of a watch, and how sites are asked."""
 
     every: float | str

@@ -1,6 +1,7 @@
 """What counts as a target, by media type and extension, and what is never worth a request.
 
-The lists are those of the EDBT 2026 paper's published kit (SPEC 5.1 to 5.3) and our own presets beside them.
+The lists are those of the crawler that was published with the EDBT 2026 paper; our own presets stand beside
+them.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Refusal(StrEnum):
 
 
 # How much longer than the start URL a URL may get, and how often one of its parts may recur, before it is
-# taken for a trap (SPEC 1.7, row 17).
+# taken for a trap: the numbers of the crawler that was published with the EDBT 2026 paper.
 _TRAP_EXTRA_CHARS = 350
 _TRAP_REPEATS = 3
 
@@ -108,7 +108,7 @@ class Rules:
         object.__setattr__(self, "_places", places)
 
     def refusal(self, url: str) -> Refusal | None:
-        """Say why a URL in normal form must not be asked for; None if it may.
+        """Say why a URL in normal form must not be requested; None if it may.
 
         A start URL always may: who gives patterns means them for what is found from there. So may a query,
         which is of no site.
@@ -125,7 +125,7 @@ class Rules:
         return unwanted or self._trap(url)
 
     def list_refusal(self, url: str) -> Refusal | None:
-        """Say why a list of links (`coati.readers.list_addresses`) must not be asked for; None if it may.
+        """Say why a list of links (`coati.readers.list_addresses`) must not be requested; None if it may.
 
         Only its host counts: a sitemap stands at the root of a site whose folder is crawled, and nobody
         means a sitemap by the patterns for what is found from it.
@@ -135,7 +135,7 @@ class Rules:
         return None if admitted else Refusal.SCOPE
 
     def page_request_refusal(self, url: str) -> Refusal | None:
-        """Say why what a page in a browser asks for on its own must not be; None if it may.
+        """Say why a request that a page makes in a browser is not allowed; None if it is.
 
         Its host counts, and what the user excludes: patterns of what to include are for pages and files.
         """

@@ -170,20 +170,20 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(
 ) -> None:
     settings = replace(SETTINGS, crawl_after=crawl_after)
 
-    def rehearsal() -> CheckedCrawl:
+    def new_crawl() -> CheckedCrawl:
         return CheckedCrawl(dsdd(settings), [], answers(WEB), in_flight)
 
-    whole = rehearsal()
+    whole = new_crawl()
     whole.run()
     log = as_logged(whole.events)
     for stop in (3, 31, 77, len(log) - 2):
-        from_log = rehearsal()
+        from_log = new_crawl()
         from_log.restore(log[:stop])
         from_log.run()
         require_same(whole.events, from_log.events, "restored from the log")
-        begun = rehearsal()
+        begun = new_crawl()
         begun.run(until=stop)
-        loaded = rehearsal()
+        loaded = new_crawl()
         loaded.strategy.load(unpack(pack(begun.strategy.save())))
         loaded.adopt(begun.events)
         loaded.run()

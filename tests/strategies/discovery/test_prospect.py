@@ -1,13 +1,11 @@
 """Prospect: APIs verify at once, sites off the topic come later, and patience comes to an end."""
 
-from dataclasses import replace
-
 import pytest
 
 from coati.assembly import build_shortcuts
 from coati.model import Link, LinkList, Outcome, Page, Request
 from coati.strategies.discovery.prospect import Prospect
-from coati.strategies.discovery.settings import OffTopic, UserJudgements
+from coati.strategies.discovery.prospect_settings import OffTopic, ProspectSettings
 from coati.strategies.state import pack, unpack
 from coati.testing.api_answers import ApiFile
 from coati.testing.apis import ApiState, with_api
@@ -84,7 +82,7 @@ def test_the_apis_outlive_saving() -> None:
 
 
 def impatient(patience: int | None) -> Prospect:
-    return Prospect([], SETTINGS, MODEL, wishes=UserJudgements(patience=patience))
+    return Prospect([], SETTINGS, MODEL, patience=patience)
 
 
 def test_patience_ends_a_search_and_more_of_it_continues_where_it_stood() -> None:
@@ -203,9 +201,9 @@ def asked_of(site: Site, off_topic: OffTopic, anchor: str = "") -> tuple[Prospec
         outcome = responder.outcome(request)
         return with_out_links(outcome) if isinstance(outcome, Page) else outcome
 
-    strategy = Prospect([], replace(SETTINGS, off_topic=off_topic), MODEL)
+    strategy = Prospect([], SETTINGS, MODEL, prospect=ProspectSettings(off_topic))
     asked = drive(strategy, answer, most=4)
-    again = Prospect([], replace(SETTINGS, off_topic=off_topic), MODEL)
+    again = Prospect([], SETTINGS, MODEL, prospect=ProspectSettings(off_topic))
     again.load(unpack(pack(strategy.save())))
     asked += drive(again, answer)
     return again, [url for url in asked if url.endswith("/data")]

@@ -36,7 +36,7 @@ def features(url: str, *, parent_is_good: bool | None) -> set[object]:
 
 
 class LiteralAnthelion:
-    """The crawl of one web, from its start addresses on."""
+    """The crawl of one web, from its start URLs on."""
 
     def __init__(
         self, web: SmallWeb, seed: int, *, score: str, explore: float, half_after: int, demand: bool

@@ -192,9 +192,9 @@ def test_a_shape_that_brought_files_is_not_given_up_for_a_row_without() -> None:
     queue.learn("http://a.org/0", led_to_file=True)
     for number in range(1, 80):
         queue.learn(f"http://a.org/{number}", led_to_file=False)
-    assert not queue.leaves_alone("http://a.org/80")
+    assert not queue.skips("http://a.org/80")
     queue.learn("http://a.org/80", led_to_file=False)
-    left = [queue.leaves_alone(f"http://a.org/{number}") for number in range(81, 85)]
+    left = [queue.skips(f"http://a.org/{number}") for number in range(81, 85)]
     assert left == [False, False, True, False]
 
 
@@ -209,7 +209,7 @@ def test_what_waits_goes_with_the_shape_that_is_left_alone() -> None:
     for each in (queue, again):
         assert len(each) == 1
         assert each.pop().url == "http://a.org/page"
-        left = [each.leaves_alone(f"http://a.org/news/{number}") for number in range(3)]
+        left = [each.skips(f"http://a.org/news/{number}") for number in range(3)]
         assert left == [False, False, True]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from coati.learners.value_chains import ChainSettings
 from coati.model import Link
 from coati.strategies.scent.link_keys import LinkKeys
-from coati.strategies.scent.link_scores import BYTES_UNIT, Aim, LinkOutcome, LinkScores
+from coati.strategies.scent.link_scores import BYTES_UNIT, Aim, Expected, LinkOutcome, LinkScores
 from coati.strategies.scent.scent import CHAINS
 from coati.strategies.state import pack, unpack
 
@@ -190,3 +190,10 @@ def test_an_answer_that_was_expected_teaches_nothing_unless_it_is_a_page() -> No
     assert score(own, row("files/new.csv"), 0.0) < before
     learnt(own, "pages/{}.html", page(), times=2_000)
     assert own.lessons == lessons + 2_001
+
+
+def test_no_page_promises_without_end() -> None:
+    own = scores()
+    boundless = Expected(0.0, 1.0, 1e6, 1e6)
+    assert boundless.behind(0.4) < 30_000
+    assert 0.99 < own.score(row("a/b.html"), boundless, 0.4) < 1

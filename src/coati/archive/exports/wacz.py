@@ -20,7 +20,7 @@ from coati.archive.exports.new_file import new_file
 from coati.archive.kinds import kind_of
 from coati.errors import ArchiveError
 from coati.model import Kind
-from coati.units import format_iso
+from coati.times import to_iso_seconds
 from coati.version import __version__
 from coati.web.link_names import page_title
 
@@ -88,7 +88,7 @@ class _Parts:
             "wacz_version": _VERSION,
             "title": meta.name,
             "software": f"coati {__version__}",
-            "created": format_iso(span[1] if span else 0.0),
+            "created": to_iso_seconds(span[1] if span else 0.0),
             "mainPageUrl": meta.start_url,
             "resources": self._resources,
         }
@@ -130,7 +130,7 @@ def _pages(archive: Archive, progress: Progress) -> Iterator[str]:
     for done, entry in enumerate(archive.entries(), start=1):
         progress(done, total)
         if kind_of(entry, archive.meta.types) is Kind.PAGE and entry.fetched_at is not None:
-            page = {"url": entry.url, "ts": format_iso(entry.fetched_at), "title": _title(archive, entry)}
+            page = {"url": entry.url, "ts": to_iso_seconds(entry.fetched_at), "title": _title(archive, entry)}
             identity = hashlib.sha256(entry.url.encode()).hexdigest()[:16]
             yield json.dumps({"id": identity, **page}) + "\n"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from fastwarc.warc import WarcRecordType
@@ -13,6 +12,7 @@ from coati.archive.sources.content_coding import Decoded, decode_body
 from coati.archive.sources.source import MAX_BODY_BYTES
 from coati.archive.sources.warc_stream import Capture
 from coati.model import Kind
+from coati.times import from_iso
 from coati.web.urls import normalise, resolve
 
 _OK = 200
@@ -40,8 +40,7 @@ def date_of(capture: Capture) -> float | None:
     if capture.fields.get("coati-fetched") == "unknown":
         return None
     try:
-        date = datetime.fromisoformat(capture.fields.get("warc-date", ""))
-        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+        return from_iso(capture.fields.get("warc-date", ""))
     except (ValueError, OverflowError):
         return None
 

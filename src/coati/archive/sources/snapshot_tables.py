@@ -19,7 +19,6 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -27,6 +26,7 @@ from urllib.parse import quote
 from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.sources.source import DamagedPart
 from coati.errors import ArchiveError
+from coati.times import from_iso
 from coati.web.media import PRESETS
 from coati.web.urls import normalise
 
@@ -148,8 +148,7 @@ class SnapshotTables:
 
     def _times(self) -> list[float]:
         try:
-            times = [datetime.fromisoformat(row[1]) for row in self._rows(_TIMES)]
-            return [(time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() for time in times]
+            return [from_iso(row[1]) for row in self._rows(_TIMES)]
         except (ValueError, OverflowError) as error:
             raise ArchiveError(f"{self._folder / _TIMES} has a time that is none: {error}") from None
 

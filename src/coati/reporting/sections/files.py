@@ -20,7 +20,8 @@ from coati.reporting.safe_html import (
 from coati.reporting.tables import Cell, Column, counted, table
 from coati.runs.other_types import other_types
 from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
-from coati.units import format_bytes, format_count, format_moment
+from coati.times import format_moment
+from coati.units import format_bytes, format_count
 
 # A report of this many files is quick to write and to search, and a few megabytes; files.csv has the rest.
 MAX_FILES = 10_000

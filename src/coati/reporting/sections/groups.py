@@ -17,11 +17,11 @@ _PATH_TOKENS = 3
 _LOST_SHOWN = 5
 
 _BEST = """
-SELECT label, pulls, mean_reward, total_reward, targets, errors, example_links FROM groups
+SELECT label, pulls, mean_reward, total_reward, targets, failures, example_links FROM groups
 WHERE max(total_reward, targets) > 0 ORDER BY max(total_reward, targets) DESC, pulls, arm LIMIT ?
 """
 _LOST = """
-SELECT label, pulls, mean_reward, total_reward, targets, errors, example_links FROM groups
+SELECT label, pulls, mean_reward, total_reward, targets, failures, example_links FROM groups
 WHERE max(total_reward, targets) <= 0 ORDER BY pulls DESC, arm LIMIT ?
 """
 _COUNT = "SELECT count(*) FILTER (WHERE max(total_reward, targets) > 0), count(*) FROM groups"
@@ -82,7 +82,7 @@ def _groups_table(rows: list[Row], name: str) -> Html:
         Column("Were files", numeric=True),
         Column("Led to files", numeric=True),
         Column("Files per page", numeric=True),
-        Column("Errors", numeric=True),
+        Column("Failures", numeric=True),
         Column("Group of links", wide=True),
     )
     cells = [
@@ -92,7 +92,7 @@ def _groups_table(rows: list[Row], name: str) -> Html:
             counted(row["targets"]),
             counted(round(row["total_reward"])),
             Cell("" if row["mean_reward"] is None else f"{row['mean_reward']:.1f}", row["mean_reward"] or 0),
-            counted(row["errors"]),
+            counted(row["failures"]),
             place_of_link(row["label"]),
         )
         for row in rows

@@ -5,7 +5,8 @@ from __future__ import annotations
 from coati.reporting.run_end import end_of
 from coati.reporting.run_facts import RunFacts, RunStage
 from coati.reporting.safe_html import Html, element, joined, shortened, web_link
-from coati.units import format_bytes, format_count, format_moment, format_seconds, format_share
+from coati.times import format_moment
+from coati.units import format_bytes, format_count, format_seconds, format_share
 
 
 def headline(facts: RunFacts) -> Html:

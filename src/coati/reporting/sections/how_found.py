@@ -13,7 +13,7 @@ from coati.runs.found_by import FoundBy, found_by
 from coati.units import format_bytes, format_count, format_share
 
 _PAGES_SHOWN = 15
-# Start addresses and links: nothing to tell apart.
+# Start URLs and links: nothing to tell apart.
 _USUAL_WAYS = 2
 _PAGES = """
 SELECT found_on, count(*) AS files FROM targets
@@ -124,7 +124,7 @@ def ways_table(ways: list[FoundBy], *, files: bool = True) -> Html:
             *((counted(way.targets), bar(way.targets, most)) if files else ()),
             counted(way.requests),
             counted(way.pages),
-            counted(way.errors),
+            counted(way.failures),
         )
         for way in ways
         if way.requests

@@ -15,7 +15,7 @@ _EXAMPLES = 2
 
 _ERRORS = """
 SELECT coalesce(status, 0) AS status, coalesce(reason, '') AS reason, count(*) AS times, min(url) AS url
-FROM requests WHERE kind = 'broken' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?
+FROM requests WHERE kind = 'failure' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?
 """
 _DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
 _INCOMPLETE = """
@@ -29,11 +29,11 @@ _SKIP_EXAMPLES = "SELECT url FROM skipped WHERE reason = ? ORDER BY id LIMIT ?"
 
 
 def problems(connection: Connection) -> Html:
-    """Show errors, then what was not requested."""
+    """Show failures, then what was not requested."""
     return element(
         "section",
         element("h2", "What failed, and what was skipped"),
-        element("h3", "Errors"),
+        element("h3", "Failures"),
         _errors(connection),
         _incomplete(connection),
         _outages(connection),
@@ -58,7 +58,7 @@ def _errors(connection: Connection) -> Html | None:
         )
         for row in rows
     ]
-    return table(columns, cells, "Errors by kind")
+    return table(columns, cells, "Failures by reason")
 
 
 def _incomplete(connection: Connection) -> Html | None:

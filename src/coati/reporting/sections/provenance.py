@@ -5,7 +5,7 @@ from __future__ import annotations
 from coati.reporting.run_facts import RunFacts, RunStage
 from coati.reporting.safe_html import Html, element, shortened
 from coati.reporting.tables import Column, table
-from coati.units import format_moment
+from coati.times import format_moment
 
 _MAX_SESSIONS = 30
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from coati.reporting.charts import Axes, Line, line_chart
 from coati.reporting.safe_html import Html, element
 from coati.reporting.sections.how_found import ways_table
-from coati.runs.found_by import START_ADDRESSES, found_by
+from coati.runs.found_by import START_URLS, found_by
 from coati.units import format_count
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ def search_curve(connection: Connection, facts: RunFacts) -> Html:
     points = [(0, 0), *((at, number) for number, at in enumerate(decided, 1)), (requests, len(decided))]
     axes = Axes("Repositories against requests made", "requests", "repositories")
     chart = line_chart(axes, [Line("repositories", "found", points)])
-    ways = [
-        way._replace(way=_UNLINKED) if way.way == START_ADDRESSES else way for way in found_by(connection)
-    ]
+    ways = [way._replace(way=_UNLINKED) if way.way == START_URLS else way for way in found_by(connection)]
     parts = [
         element("h2", "How it went"),
         element("p", _in_words(decided, requests)),

@@ -11,7 +11,8 @@ from coati.reporting.safe_html import Html, element, joined, shortened, web_link
 from coati.reporting.tables import Cell, Column, counted, table
 from coati.reporting.watched_pages import watched_pages
 from coati.runs.changes_file import read_changes
-from coati.units import format_count, format_moment, format_seconds
+from coati.times import format_moment
+from coati.units import format_count, format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -38,7 +38,8 @@ from coati.model import Page, Redirect
 from coati.readers.listed import is_api
 from coati.strategies.discovery.actions import DISCOVERY_ACTIONS, Action
 from coati.strategies.discovery.dsdd import Dsdd
-from coati.strategies.discovery.settings import NO_WISHES, DsddVariant, OffTopic
+from coati.strategies.discovery.prospect_settings import OUR_PROSPECT, OffTopic
+from coati.strategies.discovery.settings import NO_WISHES, DsddVariant
 from coati.strategies.discovery.site_checks import CheckState
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from coati.model import Hosts, Later, Outcome, Request, Settlement
     from coati.strategies.discovery.analysed_pages import AnalysedPage
     from coati.strategies.discovery.findings import Finding
+    from coati.strategies.discovery.prospect_settings import ProspectSettings
     from coati.strategies.discovery.settings import DiscoverySettings, UserJudgements
     from coati.strategies.discovery.site_checks import SiteCheck
     from coati.strategies.discovery.start_model import StartModel
@@ -89,7 +91,11 @@ class PostponedPage(NamedTuple):
 
 
 class Prospect(Dsdd):
-    """DSDD's loop with our own economy."""
+    """DSDD's loop with our own economy.
+
+    After ``patience`` requests in a row without a new repository it ends; None: never. As with ``wishes``,
+    a user may say so each time that a search is resumed.
+    """
 
     def __init__(
         self,
@@ -97,7 +103,12 @@ class Prospect(Dsdd):
         settings: DiscoverySettings,
         start_model: StartModel = NO_MODEL,
         wishes: UserJudgements = NO_WISHES,
+        *,
+        prospect: ProspectSettings = OUR_PROSPECT,
+        patience: int | None = None,
     ) -> None:
+        self._off_topic = prospect.off_topic
+        self._patience = patience
         # By word of an address: how many pages with it were fetched in checks, and how many linked to files.
         self._fetched_with: Counter[str] = Counter()
         self._paid_with: Counter[str] = Counter()
@@ -177,7 +188,7 @@ class Prospect(Dsdd):
 
         Checks that have begun are finished first.
         """
-        patience, since = self._wishes.patience, self._turn - self._verified_at
+        patience, since = self._patience, self._turn - self._verified_at
         ended = patience is not None and since >= patience and not self._queue.count(Stage.CHECK)
         return since if ended else 0
 
@@ -326,7 +337,7 @@ class Prospect(Dsdd):
 
     def _worth_of(self, topic: float) -> float:
         """Return what a site is worth that speaks this much of the topic."""
-        if self._settings.off_topic is OffTopic.EQUAL:
+        if self._off_topic is OffTopic.EQUAL:
             return 1.0
         return _OFF_TOPIC_WORTH + (1 - _OFF_TOPIC_WORTH) * topic
 
@@ -341,7 +352,7 @@ class Prospect(Dsdd):
         on_topic = topic >= ON_TOPIC
         # What verifies its site by itself costs nothing.
         whole = len(set(filter(is_dataset_file, urls))) >= self._settings.files_to_verify
-        wanted = on_topic or whole or self._settings.off_topic is OffTopic.EQUAL
+        wanted = on_topic or whole or self._off_topic is OffTopic.EQUAL
         if known or (page.relevant and wanted):
             super()._looked_at(number, page, urls)
             self._check_put_off(page.site)
@@ -349,7 +360,7 @@ class Prospect(Dsdd):
         if page.relevant:
             self._topic.learn(page.words)
         doubted = on_topic and page.margin > _DOUBTED_MARGIN
-        later = page.relevant and self._settings.off_topic is OffTopic.LATER
+        later = page.relevant and self._off_topic is OffTopic.LATER
         if self._undecided(page.site) and (doubted or later):
             inside = [url for url in urls if site_of(url) == page.site or is_dataset_file(url)]
             links = "\n".join(inside[: self._settings.check_pages])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from coati.strategies.discovery.actions import DISCOVERY_ACTIONS, Action
 
@@ -22,21 +21,13 @@ _DATA_WORDS = {
 }
 
 
-class OffTopic(StrEnum):
-    """What becomes of sites that look like repositories and do not speak of the topic."""
-
-    LATER = "later"
-    NEVER = "never"
-    EQUAL = "equal"
-
-
 @dataclass(frozen=True, slots=True)
 class DiscoverySettings:
-    """The parameters of discovery.
+    """The parameters that all strategies of discovery share; what one alone reads is in a class of its own.
 
     ``words`` are the user's topic. The engines are names of providers, by what they can be asked for.
     ``crawl_after``: after this many requests nothing new is looked for, and the verified repositories are
-    looked through breadth-first; None leaves that to ``coati harvest``. ``off_topic`` is for prospect.
+    looked through breadth-first; None leaves that to ``coati harvest``.
     """
 
     words: str = ""
@@ -53,7 +44,6 @@ class DiscoverySettings:
     check_depth: int = 3
     check_pages: int = 200
     crawl_after: int | None = None
-    off_topic: OffTopic = OffTopic.LATER
 
     @property
     def data_words(self) -> tuple[str, str]:
@@ -77,12 +67,10 @@ class UserJudgements:
     """What a user may say each time that a search is resumed: it changes no choice that was made.
 
     ``judged`` are URLs that the user accepts or rejects, ``max_queries`` the most that each engine is asked.
-    After ``patience`` requests in a row without a new repository, prospect ends; None: never.
     """
 
     judged: tuple[tuple[str, Action], ...] = ()
     max_queries: int | None = None
-    patience: int | None = None
 
 
 NO_WISHES = UserJudgements()

@@ -19,7 +19,7 @@ _NUMBER = "[NUMBER]"
 class FoundPage(NamedTuple):
     """A page that is known by a link.
 
-    ``parent`` is the label of the page that it was found on (None: it is a start address); the other two say
+    ``parent`` is the label of the page that it was found on (None: it is a start URL); the other two say
     whether a page that was found there too turned out to be relevant, and whether one did not.
     """
 

@@ -68,7 +68,7 @@ class Following:
             self.dropped += len(self) - len(kept)
             self._queue.keep(kept.__contains__)
 
-    def leaves_alone(self, url: str) -> bool:
+    def skips(self, url: str) -> bool:
         """Tell whether a new link is not worth following; to be asked once per link."""
         shape = link_shape(url)
         if not self._is_barren(shape):

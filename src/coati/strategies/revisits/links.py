@@ -87,14 +87,14 @@ class FoundLinks:
     def __init__(self, sites: Sites, relevant: Relevant | None) -> None:
         self._sites = sites
         self._relevant = relevant
-        self._left_alone: Callable[[str], bool] = lambda _: False
+        self._skips: Callable[[str], bool] = lambda _: False
         # The site of each link that was met; -1 for one that does not count.
         self._site_of: dict[int, int] = {}
         self._found_in: dict[int, int] = {}
 
-    def leave_out(self, left_alone: Callable[[str], bool]) -> None:
+    def leave_out(self, skips: Callable[[str], bool]) -> None:
         """Let links not count, from now on, of which this says that following them brings nothing."""
-        self._left_alone = left_alone
+        self._skips = skips
 
     def ignore(self, url: str) -> None:
         """Let a link never count: a watched page is no news."""
@@ -119,7 +119,7 @@ class FoundLinks:
 
     def _judge(self, url: str, links: PageLinks, place: int) -> int:
         site = self._sites.of(url)
-        if site >= 0 and self._left_alone(url):
+        if site >= 0 and self._skips(url):
             return _DOES_NOT_COUNT
         if site >= 0 and self._relevant is not None and not self._relevant(links.link(place)):
             return _DOES_NOT_COUNT

@@ -34,13 +34,18 @@ class SchedulerInputs:
     def known_truth(self) -> PageTruth:
         """The truth, which only a replay of a history has."""
         if self.truth is None:
-            raise UsageError("greedy must know what is on every page: it runs in replay of a history only")
+            raise UsageError(
+                "this strategy must know what is on every page: it works only in replay of a history"
+            )
         return self.truth
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulerRow:
-    """What is known of a scheduler by name; ``settings`` are the fields of its inputs that change it."""
+    """What is known of a scheduler by name; ``settings`` are the fields of its inputs that change it.
+
+    ``bound``: it is what others are measured against.
+    """
 
     summary: str
     build: Callable[[SchedulerInputs], Scheduler]
@@ -48,6 +53,7 @@ class SchedulerRow:
     settings: tuple[str, ...] = ()
     seeded: bool = False
     needs_truth: bool = False
+    bound: bool = False
 
 
 def _modules(*names: str) -> tuple[str, ...]:
@@ -119,5 +125,6 @@ SCHEDULERS: Mapping[str, SchedulerRow] = {
         lambda given: Greedy(given.known_truth),
         _modules("coverage"),
         needs_truth=True,
+        bound=True,
     ),
 }

@@ -73,7 +73,7 @@ class SiteWatchSettings:
             raise ConfigError("a cycle cannot follow or check fewer than 0 addresses")
 
 
-class _Visit(NamedTuple):
+class _VisitInFlight(NamedTuple):
     """A visit of the watch's in flight, by its own number."""
 
     number: int
@@ -110,12 +110,12 @@ class SiteWatch:
         self._met: set[int] = set()
         self._following = Following()
         # Else a page that shows new addresses at every visit (a session, an advertisement) would have most.
-        watch.links.leave_out(self._following.leaves_alone)
+        watch.links.leave_out(self._following.skips)
         self._deferred: Deferrals[_Asked] = Deferrals()
         self._lists = OfferedPages(watch)
         self._dated = DatedPages()
         # By our own number: a visit of the watch's, or a request of our own.
-        self._visits: dict[int, _Visit] = {}
+        self._visits: dict[int, _VisitInFlight] = {}
         self._asked: dict[int, _Asked] = {}
         self._turn = 0
         self._watch_turn = 0
@@ -145,7 +145,7 @@ class SiteWatch:
         return answer
 
     def _visit(self, request: Request) -> Request:
-        self._visits[self._turn] = _Visit(request.id, request.url)
+        self._visits[self._turn] = _VisitInFlight(request.id, request.url)
         self._watch_turn = request.id + 1
         self._turn += 1
         return request._replace(id=self._turn - 1)
@@ -198,7 +198,7 @@ class SiteWatch:
             self._ask(_Asked(None, request.url))
         else:
             self.watch.redo(request._replace(id=self._watch_turn), now)
-            self._visits[self._turn] = _Visit(self._watch_turn, request.url)
+            self._visits[self._turn] = _VisitInFlight(self._watch_turn, request.url)
             self._watch_turn += 1
             self._turn += 1
 
@@ -255,7 +255,7 @@ class SiteWatch:
             for place, url in enumerate(page.links.urls):
                 key = url_hash(url)
                 is_new = key not in self.watch.links and not self._is_known(key, url)
-                if is_new and not self._following.leaves_alone(url):
+                if is_new and not self._following.skips(url):
                     self._push(page.links.link(place), link.url, link.depth + 1)
         self.watch.links.meet_elsewhere(page.out_links or ())
 
@@ -326,7 +326,7 @@ class SiteWatch:
         self._dated.load(state["dated"])
         self._met = set(state["met"])
         self._deferred.load(state["deferred_own"], _from_json)
-        self._visits = {number: _Visit(*visit) for number, *visit in state["visits"]}
+        self._visits = {number: _VisitInFlight(*visit) for number, *visit in state["visits"]}
         self._asked = {number: _from_json(asked) for number, asked in state["asked"]}
         self._turn, self._watch_turn = state["own_turn"], state["watch_turn"]
         first, second, third = state["spent"]

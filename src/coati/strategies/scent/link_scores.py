@@ -46,7 +46,10 @@ _USELESS_BYTES = 2_000.0
 BYTES_UNIT = 100_000.0
 # An answer that was expected but for this much of a probability teaches nothing.
 _SURE = 0.005
-_ZERO_32 = np.array(0, np.float32)
+# No page promises more than about 20,000 targets: what pages promise goes into labels, labels tell what pages
+# promise, and nothing else keeps this from growing without end on a site made for it.
+_MOST_VALUE = 10.0
+_ZERO_32, _MOST_VALUE_32 = np.array(0, np.float32), np.array(_MOST_VALUE, np.float32)
 # Up to this many rows are faster scored one by one than all at once.
 _FEW = 6
 
@@ -77,7 +80,7 @@ class Expected(NamedTuple):
 
     def behind(self, share: float) -> float:
         """Return the expected targets behind a page, with this share of the doubt added to its value."""
-        return math.expm1(max(self.value + share * self.doubt, 0.0)) * self.page
+        return math.expm1(min(max(self.value + share * self.doubt, 0.0), _MOST_VALUE)) * self.page
 
 
 class _Expected(NamedTuple):
@@ -91,7 +94,7 @@ class _Expected(NamedTuple):
     def behind(self, share: float) -> Floats:
         """Return the expected targets behind a page, with this share of the doubt added to its value."""
         hoped = self.values + np.float32(share) * self.doubts
-        np.maximum(hoped, _ZERO_32, out=hoped)
+        np.minimum(np.maximum(hoped, _ZERO_32, out=hoped), _MOST_VALUE_32, out=hoped)
         np.expm1(hoped, out=hoped)
         hoped *= self.page
         return hoped

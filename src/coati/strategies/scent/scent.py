@@ -454,7 +454,7 @@ class Scent:
     def _refresh(self) -> None:
         kinds = self._kinds
         turn = self._scores.lessons // self._settings.refresh_every
-        if turn > self._refreshed and kinds.blocks:
+        if turn > self._refreshed and len(kinds):
             self._refreshed = turn
             self._refresh_kinds(kinds.waiting_in(turn % kinds.blocks))
 
