@@ -213,6 +213,19 @@ def test_the_reference_says_what_is_called_otherwise() -> None:
     assert [words for words in OTHERWISE.values() if words not in page] == []
 
 
+# What is given to functions or called back, what lists are made of, and what is asked further.
+NO_RESULTS = {
+    *("CoatiError", "CrawlOptions", "DiscoverOptions", "EngineSummary", "Event", "EventKind"),
+    *("InspectOptions", "Progress", "RunFile", "SearchIndex", "SearchProgress", "StopReason", "StopSignal"),
+    "StrategySummary",
+}
+
+
+def test_every_result_shows_itself_in_a_notebook() -> None:
+    classes = {name for name in PUBLIC if inspect.isclass(getattr(coati, name))}
+    assert {name for name in classes if not hasattr(getattr(coati, name), "_repr_html_")} == NO_RESULTS
+
+
 def test_names_that_are_imported_late_are_those_that_are_declared() -> None:
     tree = ast.parse(Path(str(coati.__file__)).read_text(encoding="utf-8"))
     declared = {

@@ -54,6 +54,12 @@ def test_a_harvest_into_a_store_can_be_pulled_and_watched(
     )
     assert "ended" in heard
     assert (cycle.sites, list(cycle.results)) == (1, [found.site])
+    assert cycle.changes == []
+    assert "Changes on 1 of 1 sites" in cycle._repr_html_()
+    assert "requests" in cycle.results[found.site]._repr_html_()
+    status = coati.describe_store(store)
+    assert (status.as_json()["targets"], done.as_json()["targets"]) == (1, 1)
+    assert found.site in status._repr_html_()
 
 
 def test_a_store_takes_files_only(tmp_path: Path) -> None:

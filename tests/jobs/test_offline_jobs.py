@@ -220,6 +220,8 @@ def test_archives_are_indexed_and_the_index_is_queried(archives: Path) -> None:
     made = coati.index_archives(archives, "index", on_progress=told.append)
     assert made.archives == 1
     assert made.pages == 4
+    assert made.as_json() == {"index": "index", "archives": 1, "pages": 4, "damaged": 0}
+    assert "<td>4</td>" in made._repr_html_()
     assert [hit.url for hit in coati.SearchIndex("index").search("gone").hits] == [tiny_site.START]
     with pytest.raises(coati.CoatiError, match="not for both"):
         made.index.search("http://a.test/", related=True, backlinks=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -18,7 +17,6 @@ from coati.cli.terminal import print_tables, say
 from coati.fleet.status import FleetStatus, SiteStatus, StatusChange
 from coati.fleet.store_access import describe_store, free_site, store_log
 from coati.harvesting.folder import sums_of
-from coati.times import to_iso
 from coati.units import format_bytes, format_count, format_seconds, parse_seconds
 from coati.web.invisible_characters import safe
 
@@ -58,8 +56,8 @@ def status(store: str, follow: bool, every: str, form: str) -> None:
 
 def _say_json(found: FleetStatus, since: StatusChange | None) -> None:
     for site in found.sites:
-        say(json.dumps({"what": "site", **_flat(site)}))
-    say(json.dumps({**_total(found), **({} if since is None else since._asdict())}))
+        say(json.dumps({"what": "site", **site.as_json()}))
+    say(json.dumps({"what": "total", **found.as_json(), **({} if since is None else since._asdict())}))
 
 
 @fleet.command()
@@ -84,25 +82,6 @@ def free(store: str, site: str) -> None:
     """Release a site from quarantine, where it was put because workers died while crawling it."""
     was = free_site(store, site)
     say(f"{site} will be crawled again by the next harvest." if was else f"{site} was not in quarantine.")
-
-
-def _flat(site: SiteStatus) -> dict[str, object]:
-    values = asdict(site)
-    summary = values.pop("summary")
-    return {**summary, **values, "published_at": to_iso(site.published_at)}
-
-
-def _total(found: FleetStatus) -> dict[str, object]:
-    return {
-        "what": "total",
-        **sums_of([site.summary for site in found.sites]),
-        "done": sum(site.done for site in found.sites),
-        "quarantined": [site.summary.site for site in found.sites if site.quarantined],
-        "damaged": found.damaged,
-        "client": None if found.client is None else found.client.owner,
-        "leases": len(found.leases),
-        "store": found.store,
-    }
 
 
 def _print(found: FleetStatus, since: StatusChange | None) -> None:
@@ -149,6 +128,6 @@ def _print_sites(title: str, sites: Sequence[SiteStatus]) -> None:
             f"{summary.failures:,}",
             f"{format_seconds(max(0.0, now - site.published_at))} ago",
             Text(safe(site.worker or "")),
-            "in quarantine" if site.quarantined else summary.stop_reason or "not ended",
+            site.state,
         )
     print_tables(table)

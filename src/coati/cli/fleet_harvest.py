@@ -84,16 +84,10 @@ def show_harvest(done: StoreHarvest, form: str) -> None:
     """Print what a harvest on many machines brought: one object per site and one for all, or a table."""
     harvested, sites = done.harvested, done.sites
     sums = sums_of(sites)
-    damaged = {site.site: site.damage for site in harvested.sites if site.damage}
-    left_alone = [site.site for site in harvested.sites if site.quarantined]
     if form == "json":
         for site in sites:
             say(json.dumps({"what": "site", **asdict(site)}))
-        why = {"what": "total", "stop": harvested.stop.name.lower(), "stop_reason": harvested.stop.value}
-        more = {"slices": harvested.slices, "deaths": harvested.deaths, "quarantined": left_alone}
-        last = {"damaged": damaged, "resumed": harvested.resumed, "store": harvested.store}
-        said = {**why, **sums, **more, **last}
-        say(json.dumps(said))
+        say(json.dumps({"what": "total", **done.as_json()}))
         return
     say(f"Stopped: {harvested.stop.words.brief}.")
     where = format_count(sums["sites"], "site")

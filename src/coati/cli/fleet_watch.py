@@ -52,7 +52,7 @@ def _wait_until(at: float) -> bool:
 
 
 def _show(cycle: FleetCycle, form: str) -> None:
-    changes = [(site, change) for site, result in cycle.results.items() for change in result.changes]
+    changes = cycle.changes
     if form == "json":
         for site, change in changes:
             say(json.dumps({"site": site, **change.as_json()}, ensure_ascii=False))

@@ -45,9 +45,7 @@ def show_files(harvested: FilesHarvested, form: str, again: str = "") -> None:
     if form == "json":
         for site in harvested.sites:
             say(json.dumps({"what": "site", **asdict(site)}))
-        commands = None if harvested.commands is None else harvested.commands.as_json()
-        told: dict[str, object] = {**sums, "resumed": harvested.resumed, "commands": commands}
-        _say_total(harvested.stop, told, layout.folder)
+        say(json.dumps({"what": "total", **harvested.as_json()}))
         return
     say(f"Stopped: {harvested.stop.words.brief}.")
     sites = format_count(sums["sites"], "site")
@@ -69,19 +67,7 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
     if form == "json":
         for host in harvested.hosts:
             say(json.dumps({"what": "site", **host._asdict()}))
-        sums: dict[str, object] = {
-            "sites": len(harvested.hosts),
-            "requests": totals.requests,
-            "pages": totals.pages,
-            "relevant": totals.relevant_pages,
-            "relevant_share": round(totals.relevant_pages / totals.pages, 4) if totals.pages else None,
-            "bytes": totals.bytes,
-            "failures": totals.failures,
-            "broken_scripts": harvested.broken_scripts,
-            "extraction": None if extraction is None else asdict(extraction),
-            "resumed": harvested.resumed,
-        }
-        _say_total(harvested.stop, sums, harvested.folder)
+        say(json.dumps({"what": "total", **harvested.as_json()}))
         return
     for message in harvested.messages:
         say(f"Note: {message}", err=True)
@@ -113,11 +99,6 @@ def _say_extraction(extraction: Extraction, folder: Path) -> None:
     if extraction.failed:
         pages = format_count(extraction.failed, "page")
         say(f"  incomplete: {pages}, by broken or too much markup (table extractions)", err=True)
-
-
-def _say_total(stop: StopReason, sums: dict[str, object], folder: Path) -> None:
-    why = {"what": "total", "stop": stop.name.lower(), "stop_reason": stop.value}
-    say(json.dumps({**why, **sums, "folder": str(folder)}))
 
 
 def say_next(stop: StopReason, again: str, away: int = 0) -> None:

@@ -39,8 +39,7 @@ def index(archives: tuple[Path, ...], out: Path, form: str) -> None:
         unread = f"{format_count(len(made.damaged), 'page')} could not be read; the first: {made.damaged[0]}"
         say(f"warning: {unread}. `coati archive verify` lists them all", err=True)
     if form == "json":
-        counts = {"archives": made.archives, "pages": made.pages, "damaged": len(made.damaged)}
-        say(json.dumps({"index": str(out), **counts, "seconds": seconds}))
+        say(json.dumps({**made.as_json(), "seconds": seconds}))
     else:
         say(f"{format_count(made.pages, 'page')} of {format_count(made.archives, 'archive')} in {out}.")
         say(f'Next: coati discover "WORDS" --search local={out} --archive ARCHIVES --offline', err=True)

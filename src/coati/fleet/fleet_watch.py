@@ -21,7 +21,9 @@ from coati.fleet.objects import DamagedObjectError, ObjectStore, open_store
 from coati.fleet.orders import SliceOrder, SliceResult, SliceTimes
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.sites import HarvestSite
+from coati.jobs.notebook_tables import rows_table
 from coati.live.site_turns import Spent
+from coati.runs.changes_file import Change
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
@@ -55,6 +57,18 @@ class FleetCycle:
     sites: int
     results: dict[str, CycleResult]
     damaged: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def changes(self) -> list[tuple[str, Change]]:
+        """What is new, changed or gone, each with the name of its site."""
+        return [(site, change) for site, result in self.results.items() for change in result.changes]
+
+    def _repr_html_(self) -> str:
+        rows: list[dict[str, object]] = [
+            {"site": site, "change": each.what, "url": each.url, "title": each.title, "seen": each.seen_at}
+            for site, each in self.changes
+        ]
+        return rows_table(f"Changes on {len(self.results):,} of {self.sites:,} sites", rows)
 
 
 def watch_fleet_once(watch: FleetWatch, cluster: Cluster, listeners: Listeners | None = None) -> FleetCycle:

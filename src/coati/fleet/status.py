@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final, NamedTuple, TypeVar
 
 from coati.errors import ConfigError
@@ -15,8 +15,10 @@ from coati.fleet.generations import Chain, Manifest
 from coati.fleet.harvest import FleetSite
 from coati.fleet.leases import Lease, Leases
 from coati.fleet.objects import DamagedObjectError, ObjectStore
-from coati.harvesting.folder import SiteSummary, ranked, site_lines, summary_json
+from coati.harvesting.folder import SiteSummary, ranked, site_lines, summary_json, sums_of
+from coati.jobs.notebook_tables import rows_table
 from coati.reporting.many_sites import sites_page
+from coati.times import to_iso
 
 _READERS: Final = 16
 
@@ -36,6 +38,16 @@ class SiteStatus:
     published_at: float
     worker: str | None = None
     until: float | None = None
+
+    @property
+    def state(self) -> str:
+        """How it stands, in words."""
+        return "in quarantine" if self.quarantined else self.summary.stop_reason or "not ended"
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as one flat object."""
+        values = asdict(self)
+        return {**values.pop("summary"), **values, "published_at": to_iso(self.published_at)}
 
 
 class StatusChange(NamedTuple):
@@ -60,6 +72,33 @@ class FleetStatus:
     leases: list[Lease]
     looked_at: float
     damaged: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON can say it, all sites together."""
+        return {
+            **sums_of([site.summary for site in self.sites]),
+            "done": sum(site.done for site in self.sites),
+            "quarantined": [site.summary.site for site in self.sites if site.quarantined],
+            "damaged": self.damaged,
+            "client": None if self.client is None else self.client.owner,
+            "leases": len(self.leases),
+            "store": self.store,
+        }
+
+    def _repr_html_(self) -> str:
+        rows: list[dict[str, object]] = [
+            {
+                "site": site.summary.site,
+                "targets": site.summary.targets,
+                "requests": site.summary.requests,
+                "failures": site.summary.failures,
+                "published": to_iso(site.published_at),
+                "at work": site.worker,
+                "how it stands": site.state,
+            }
+            for site in self.sites
+        ]
+        return rows_table(f"Sites in {self.store}", rows)
 
     def since(self, before: FleetStatus) -> StatusChange:
         """Say what came since an earlier look."""

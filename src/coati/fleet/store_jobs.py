@@ -22,7 +22,7 @@ from coati.fleet.harvest import FleetHarvest, FleetHarvested, Listeners
 from coati.fleet.objects import ObjectStore, open_store
 from coati.fleet.status import write_fleet_report
 from coati.harvesting.files_harvest import FilesHarvest
-from coati.harvesting.folder import SiteSummary
+from coati.harvesting.folder import SiteSummary, sums_of
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
 from coati.jobs.arguments import PathText, path_of, text_of
 from coati.jobs.live_progress import CrawlView, shown
@@ -67,6 +67,21 @@ class StoreHarvest:
     def exit_code(self) -> int:
         """The exit status of a command that made this harvest."""
         return self.stop.exit_code
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON can say it, all sites together."""
+        harvested = self.harvested
+        return {
+            "stop": self.stop.name.lower(),
+            "stop_reason": self.stop.value,
+            **sums_of(self.sites),
+            "slices": harvested.slices,
+            "deaths": harvested.deaths,
+            "quarantined": [site.site for site in harvested.sites if site.quarantined],
+            "damaged": {site.site: site.damage for site in harvested.sites if site.damage},
+            "resumed": harvested.resumed,
+            "store": harvested.store,
+        }
 
     def _repr_html_(self) -> str:
         rows: list[dict[str, object]] = [

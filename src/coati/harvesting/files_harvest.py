@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from coati.assembly import stop_rule
 from coati.budget import Budget, Limit
 from coati.errors import ConfigError
-from coati.harvesting.folder import HarvestLayout, ranked, read_site, write_summary
+from coati.harvesting.folder import HarvestLayout, ranked, read_site, sums_of, write_summary
 from coati.harvesting.site_crawls import Standing, seconds_at_work, site_settings, standing_of
 from coati.harvesting.sites import is_excluded, sites_of
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
@@ -139,6 +139,17 @@ class FilesHarvested:
     def exit_code(self) -> int:
         """The exit status of a command that made this harvest."""
         return self.stop.exit_code
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON can say it, all sites together."""
+        return {
+            "stop": self.stop.name.lower(),
+            "stop_reason": self.stop.value,
+            **sums_of(self.sites),
+            "resumed": self.resumed,
+            "commands": None if self.commands is None else self.commands.as_json(),
+            "folder": str(self.folder),
+        }
 
     def _repr_html_(self) -> str:
         rows: list[dict[str, object]] = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import ConfigError
@@ -143,6 +143,25 @@ class PagesHarvested:
     def exit_code(self) -> int:
         """The exit status of a command that made this harvest."""
         return self.stop.exit_code
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON can say it, all hosts together."""
+        totals = self.totals
+        return {
+            "stop": self.stop.name.lower(),
+            "stop_reason": self.stop.value,
+            "sites": len(self.hosts),
+            "requests": totals.requests,
+            "pages": totals.pages,
+            "relevant": totals.relevant_pages,
+            "relevant_share": round(totals.relevant_pages / totals.pages, 4) if totals.pages else None,
+            "bytes": totals.bytes,
+            "failures": totals.failures,
+            "broken_scripts": self.broken_scripts,
+            "extraction": None if self.extraction is None else asdict(self.extraction),
+            "resumed": self.resumed,
+            "folder": str(self.folder),
+        }
 
     def _repr_html_(self) -> str:
         rows: list[dict[str, object]] = [

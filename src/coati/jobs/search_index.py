@@ -11,6 +11,7 @@ from coati.archive.folder_of_archives import archives_in
 from coati.discovering.indexing import write_index_of
 from coati.errors import UsageError
 from coati.jobs.arguments import PathText, texts_of
+from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.progress_bar import progress_of_count
 from coati.readers.hits import Hits
 from coati.search.engines import Engines
@@ -50,6 +51,14 @@ class IndexedArchives:
     archives: int
     pages: int
     damaged: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as JSON can say it."""
+        counts = {"archives": self.archives, "pages": self.pages, "damaged": len(self.damaged)}
+        return {"index": str(self.index.folder), **counts}
+
+    def _repr_html_(self) -> str:
+        return pairs_table("An index of archives", self.as_json().items())
 
 
 def index_archives(

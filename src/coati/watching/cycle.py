@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from coati.jobs.notebook_tables import pairs_table
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
 from coati.readers.entry_dates import ENTRY_DATES, entry_dates
@@ -100,6 +101,9 @@ class CycleResult:
             **{kind: kinds.count(kind) for kind in ("new", "changed", "gone")},
             "moved": self.moved,
         }
+
+    def _repr_html_(self) -> str:
+        return pairs_table("A cycle", self.as_json().items())
 
 
 def run_cycle(
