@@ -323,7 +323,7 @@ def _middle(results: ReplayResults, strategy: str, measure: str, form: str) -> s
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder for results before the work begins, so that no result is lost for want of one."""
+    """Make the folder for results before the work begins, so that no result is lost because it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
